@@ -1,0 +1,66 @@
+"""Decoding over several iterations, with the state a verifier keeps, enumerated exactly."""
+
+from dataclasses import dataclass
+
+from flint import fmpq
+
+from simulators.enumerate import stops
+from theory.instance import Instance
+from theory.law import Law, continued
+from theory.numbers import ONE, ZERO
+from theory.rows import Prefix
+from theory.table import Rows
+from theory.verifier import Verifier
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """Where decoding may stand after some iterations.
+
+    `states` maps (tokens emitted so far, the target that the next iteration would use) to its
+    probability; `accepted` is the mean number of drafted tokens accepted an iteration.
+    """
+
+    states: dict[tuple[Prefix, Rows], fmpq]
+    accepted: fmpq
+
+    def law(self) -> Law:
+        """The law of everything emitted."""
+        return Law((word, mass) for (word, _), mass in self.states.items())
+
+    def first(self, length: int) -> Law:
+        """The joint law of the first `length` tokens, shorter words continued by their own target."""
+        return Law(
+            (longer[:length], part)
+            for (word, target), mass in self.states.items()
+            for longer, part in continued(word, mass, target, length)
+        )
+
+
+def decode(instance: Instance, verifier: Verifier, iterations: int) -> Decoded:
+    """The exact state of decoding after `iterations` rounds of draft, verify, emit.
+
+    >>> from theory.drafts.chain import Chain
+    >>> from theory.instance import context_free
+    >>> from theory.law import law_of
+    >>> from theory.verifiers import named
+    >>> toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))
+    >>> decode(toy, named("greedy-block"), 2).first(4) == law_of(toy.target, 4)
+    True
+    """
+    states: dict[tuple[Prefix, Rows], fmpq] = {((), instance.target): ONE}
+    accepted = ZERO
+    for _ in range(iterations):
+        after: dict[tuple[Prefix, Rows], fmpq] = {}
+        for (word, target), mass in states.items():
+            for weight, draft, node, row in stops(instance, verifier, context=word, target=target, start=mass):
+                accepted += weight * (len(node.prefix) - len(word))
+                following = target
+                if verifier.carry is not None:
+                    following = verifier.carry(target, instance.proposal, draft, node)
+                for token, share in enumerate(row):
+                    if share > 0:
+                        key = (*node.prefix, token), following
+                        after[key] = after.get(key, ZERO) + weight * share
+        states = after
+    return Decoded(states, accepted / iterations)

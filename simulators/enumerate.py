@@ -1,0 +1,132 @@
+"""Exact enumeration: a sampler program is run once for every way its choices can fall."""
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from theory.draft import Draft, Node
+from theory.emission import Emission
+from theory.instance import Instance
+from theory.numbers import ONE
+from theory.oracle import Oracle
+from theory.rows import Number, Prefix, Row, one, possible
+from theory.table import Rows
+from theory.verifier import Verifier
+
+Result = TypeVar("Result")
+
+
+class Enumerator:
+    """The oracle that takes every branch in turn, depth first, and knows each one's weight.
+
+    A branch of weight zero is never entered. The numbers are those of the weight it starts with;
+    an exact enumeration refuses floats.
+    """
+
+    __slots__ = ("_at", "_start", "_trail")
+
+    def __init__(self, start: Number):
+        self._start = start
+        self._trail: list[list[tuple[int, Number]]] = []  # the branches still to take at each choice
+        self._at = 0
+
+    @property
+    def weight(self) -> Number:
+        """The probability of the branches taken so far."""
+        return self._trail[-1][-1][1] if self._trail else self._start
+
+    def choose(self, row: Row) -> int:
+        at = self._at
+        self._at = at + 1
+        if at == len(self._trail):
+            weight = self.weight
+            branches = [(x, weight * mass) for x, mass in enumerate(row) if possible(mass)]
+            self._branch(branches)
+        return self._trail[at][-1][0]
+
+    def accept(self, probability: Number) -> bool:
+        at = self._at
+        self._at = at + 1
+        if at == len(self._trail):
+            weight, rest = self.weight, 1 - probability
+            branches = [(1, weight * probability)] if possible(probability) else []
+            if possible(rest):
+                branches.append((0, weight * rest))
+            self._branch(branches)
+        return bool(self._trail[at][-1][0])
+
+    def _branch(self, branches: list[tuple[int, Number]]) -> None:
+        if not branches:
+            raise ZeroDivisionError("nothing can be drawn from a row without mass")
+        if type(branches[0][1]) is not type(self._start):
+            found, wanted = type(branches[0][1]).__name__, type(self._start).__name__
+            raise TypeError(f"a weight of type {found} in an enumeration of {wanted}")
+        branches.reverse()
+        self._trail.append(branches)
+
+    def next(self) -> bool:
+        """Back to the last choice that has a branch left; False when all were taken."""
+        self._at = 0
+        while self._trail:
+            self._trail[-1].pop()
+            if self._trail[-1]:
+                return True
+            self._trail.pop()
+        return False
+
+
+def outcomes(
+    program: Callable[[Oracle], Result], start: Number = ONE
+) -> Iterator[tuple[Number, Result]]:
+    """(weight, result) of every run of the program that has positive probability.
+
+    >>> from theory.numbers import exact
+    >>> row = exact("1/4"), exact("3/4")
+    >>> list(outcomes(lambda oracle: (oracle.choose(row), oracle.choose(row))))
+    [(1/16, (0, 0)), (3/16, (0, 1)), (3/16, (1, 0)), (9/16, (1, 1))]
+    """
+    oracle = Enumerator(start)
+    while True:
+        result = program(oracle)
+        yield oracle.weight, result
+        if not oracle.next():
+            return
+
+
+def stops(
+    instance: Instance,
+    verifier: Verifier,
+    *,
+    context: Prefix = (),
+    target: Rows | None = None,
+    start: Number | None = None,
+) -> Iterator[tuple[Number, Draft, Node, Row]]:
+    """(weight, draft, node, row) of every stop of one iteration after `context`.
+
+    Drafts are enumerated outside, verification inside: each draft is drawn once.
+    """
+    rows: Rows = instance.target if target is None else target
+    whole = one(rows[context]) if start is None else start
+
+    def draw(oracle: Oracle) -> Draft:
+        return instance.draft.draw(oracle, instance.proposal, context)
+
+    for weight, draft in outcomes(draw, whole):
+        for inner, (node, row) in outcomes(lambda oracle: verifier.verify(oracle, draft, rows), weight):  # noqa: B023
+            yield inner, draft, node, row
+
+
+def emission(instance: Instance, verifier: Verifier) -> Emission:
+    """All that one iteration from the empty context can emit.
+
+    >>> from theory.drafts.chain import Chain
+    >>> from theory.instance import context_free
+    >>> from theory.verifiers import named
+    >>> toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))
+    >>> emitted = emission(toy, named("hsd-released"))
+    >>> emitted.expected_accepted, emitted.total_variation, emitted.wrong_prefix()
+    (4/3, 1/9, ((1, 0), 1/3, 2/9))
+    """
+    emitted = Emission(instance.target)
+    for weight, _, node, row in stops(instance, verifier):
+        emitted.add(weight, node, row)
+    return emitted

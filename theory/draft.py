@@ -1,0 +1,77 @@
+"""A draft: the tree of tokens that the small model proposed, in the order it drew them."""
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from theory.rows import Prefix, Row
+
+
+class Node:
+    """One drafted context: the tokens up to here, the law its children were drawn from, and they.
+
+    `prefix` includes the context before the draft; `proposal` is the drafter's next-token row q
+    after `prefix` (None at a leaf that was asked for no children); `children` stand in drawing
+    order, duplicates separately.
+    """
+
+    __slots__ = ("children", "prefix", "proposal")
+
+    def __init__(self, prefix: Prefix, proposal: Row | None, children: "tuple[Node, ...]" = ()):
+        self.prefix = prefix
+        self.proposal = proposal
+        self.children = children
+
+    @property
+    def token(self) -> int:
+        """The drafted token that leads here."""
+        return self.prefix[-1]
+
+    def child(self, token: int) -> "Node | None":
+        """The first drafted copy of `token` below this node, or None."""
+        for child in self.children:
+            if child.prefix[-1] == token:
+                return child
+        return None
+
+    def __repr__(self) -> str:
+        return f"Node({self.prefix}, {list(self.children)})"
+
+
+Path: TypeAlias = tuple[Node, ...]
+"""Nodes from the root down, the root included."""
+
+
+class Draft:
+    """What one call of a drafting scheme returns.
+
+    `replacement` says whether siblings were drawn with replacement; `paths` lists the drafted
+    paths from root to leaf in drawing order (for K paths, all K of them, equal ones repeated).
+    """
+
+    __slots__ = ("_paths", "replacement", "root")
+
+    def __init__(self, root: Node, *, replacement: bool = False, paths: tuple[Path, ...] | None = None):
+        self.root = root
+        self.replacement = replacement
+        self._paths = paths
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        if self._paths is None:
+            self._paths = tuple(_leaf_paths((self.root,)))
+        return self._paths
+
+    @property
+    def path(self) -> Path:
+        """The first drafted path; of a chain, the chain."""
+        path = [self.root]
+        while path[-1].children:
+            path.append(path[-1].children[0])
+        return tuple(path)
+
+
+def _leaf_paths(path: Path) -> Iterator[Path]:
+    if not path[-1].children:
+        yield path
+    for child in path[-1].children:
+        yield from _leaf_paths((*path, child))

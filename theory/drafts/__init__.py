@@ -1,0 +1,46 @@
+"""Drafting schemes, one file each: how the small model proposes tokens.
+
+A scheme is a frozen dataclass whose fields are those of the instance file, with
+
+* `kind`, its name in the instance file, and `label`, which tells with from without replacement;
+* `depth`, the length of its longest path;
+* `draw(oracle, proposal, context)`, the sampler program that returns a `Draft`;
+* `outcomes(support)`, an upper bound of how many drafts can come out, where every proposal row has
+  at most `support` tokens;
+* `smaller()`, the next smaller schemes of its kind, for shrinking a counterexample.
+
+`SCHEMES` finds them by listing this folder: a new scheme is one new file.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import ClassVar, Iterator, Protocol
+
+from theory.draft import Draft
+from theory.oracle import Oracle
+from theory.rows import Prefix
+from theory.table import Rows
+
+
+class Scheme(Protocol):
+    """What every drafting scheme offers."""
+
+    kind: ClassVar[str]
+
+    @property
+    def label(self) -> str: ...
+    @property
+    def depth(self) -> int: ...
+    def draw(self, oracle: Oracle, proposal: Rows, context: Prefix = ()) -> Draft: ...
+    def outcomes(self, support: int) -> int: ...
+    def smaller(self) -> "Iterator[Scheme]": ...
+
+
+def _found() -> dict[str, type[Scheme]]:
+    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
+    schemes = (module.SCHEME for module in modules if hasattr(module, "SCHEME"))
+    return {scheme.kind: scheme for scheme in schemes}
+
+
+SCHEMES: dict[str, type[Scheme]] = _found()
+"""Instance-file kind -> scheme."""

@@ -1,0 +1,68 @@
+"""K independent chains, merged by prefix."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from theory.draft import Draft, Node, Path
+from theory.drafts.chain import Chain
+from theory.drafts.shape import checked_depth
+from theory.oracle import Oracle
+from theory.rows import Prefix
+from theory.table import Rows
+
+
+@dataclass(frozen=True)
+class Paths:
+    """`count` i.i.d. chains of `depth` tokens (sun2023spectr).
+
+    Merged by prefix they are a tree drawn without replacement whose children stand in order of
+    first appearance; `draft.paths` keeps all of them in drawing order, equal ones repeated.
+    """
+
+    count: int
+    depth: int
+    kind: ClassVar[str] = "paths"
+    label: ClassVar[str] = "paths"
+
+    def __post_init__(self) -> None:
+        checked_depth(self.count, "count", 64)
+        checked_depth(self.depth)
+
+    def draw(self, oracle: Oracle, proposal: Rows, context: Prefix = ()) -> Draft:
+        chain = Chain(self.depth)
+        leaves = [chain.draw(oracle, proposal, context).path[-1].prefix for _ in range(self.count)]
+        root = _merged(proposal, context, leaves)
+        return Draft(root, paths=tuple(_path_to(root, leaf) for leaf in leaves))
+
+    def outcomes(self, support: int) -> int:
+        return support ** (self.depth * self.count)
+
+    def smaller(self) -> "Iterator[Paths]":
+        if self.count > 1:
+            yield Paths(self.count - 1, self.depth)
+        if self.depth > 1:
+            yield Paths(self.count, self.depth - 1)
+
+
+def _merged(proposal: Rows, prefix: Prefix, leaves: list[Prefix]) -> Node:
+    below = [leaf for leaf in leaves if len(leaf) > len(prefix)]
+    if not below:
+        return Node(prefix, None)
+    tokens = dict.fromkeys(leaf[len(prefix)] for leaf in below)  # first appearance
+    children = (
+        _merged(proposal, (*prefix, x), [leaf for leaf in below if leaf[len(prefix)] == x]) for x in tokens
+    )
+    return Node(prefix, proposal[prefix], tuple(children))
+
+
+def _path_to(root: Node, leaf: Prefix) -> Path:
+    path = [root]
+    for token in leaf[len(root.prefix) :]:
+        child = path[-1].child(token)
+        assert child is not None
+        path.append(child)
+    return tuple(path)
+
+
+SCHEME = Paths

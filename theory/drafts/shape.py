@@ -1,0 +1,104 @@
+"""Shapes of trees, and growing a drafted tree of a given shape.
+
+A shape is the tuple of its children's shapes; `()` is a leaf.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+from theory.draft import Node
+from theory.errors import BadInput
+from theory.oracle import Oracle
+from theory.rows import Prefix, Row
+from theory.table import Rows
+
+Shape: TypeAlias = tuple["Shape", ...]
+Siblings: TypeAlias = Callable[[Oracle, Row, int], list[int]]
+"""How a scheme draws the children of one node: (oracle, q, how many) -> tokens in drawing order."""
+
+DEPTH, NODES = 256, 4096
+"""Largest depth and number of drafted tokens that a scheme takes."""
+
+
+def chain(depth: int) -> Shape:
+    """The shape of one path.
+
+    >>> chain(2)
+    (((),),)
+    """
+    return every(1, depth)
+
+
+def every(children: int, depth: int) -> Shape:
+    """The shape in which each node above `depth` has the same number of children."""
+    shape: Shape = ()
+    for _ in range(depth):
+        shape = (shape,) * children
+    return shape
+
+
+def measure(shape: Shape) -> int:
+    """The depth of a shape."""
+    return 1 + max(map(measure, shape)) if shape else 0
+
+
+def inner(shape: Shape) -> Iterator[int]:
+    """The numbers of children of the nodes that have any."""
+    if shape:
+        yield len(shape)
+        for child in shape:
+            yield from inner(child)
+
+
+def checked_depth(depth: object, name: str = "depth", most: int = DEPTH) -> None:
+    """Raises BadInput unless `depth` is a whole number from 1 to `most`."""
+    if isinstance(depth, bool) or not isinstance(depth, int) or not 1 <= depth <= most:
+        raise BadInput(f"{name} must be a whole number from 1 to {most}, not {str(depth)[:40]}")
+
+
+def checked_shape(shape: object) -> Shape:
+    """The shape as nested tuples; BadInput when it is not lists of lists, is a bare leaf, or too big."""
+    nodes, level, depth = 0, [shape], 0
+    while level:  # level by level, so that a hostile depth cannot exhaust the stack
+        if not all(isinstance(node, list | tuple) for node in level):
+            raise BadInput("shape must be a list of its children's shapes, lists all the way down")
+        level = [child for node in level for child in node]  # type: ignore[union-attr]
+        nodes += len(level)
+        depth += bool(level)
+        if nodes > NODES or depth > DEPTH:
+            raise BadInput(f"shape has more than {NODES} nodes or is deeper than {DEPTH}")
+    if not nodes:
+        raise BadInput("shape has no drafted token; depth must be at least 1")
+    return _frozen(shape)  # type: ignore[arg-type]
+
+
+def smaller_shapes(shape: Shape) -> Iterator[Shape]:
+    """Every shape with one leaf taken away that still drafts something."""
+    for i, child in enumerate(shape):
+        rest = shape[:i] + shape[i + 1 :]
+        if not child:
+            if rest and child not in shape[:i]:
+                yield rest
+            continue
+        for less in (*smaller_shapes(child), *([()] if child == ((),) else [])):
+            yield (*shape[:i], less, *shape[i + 1 :])
+
+
+def grow(oracle: Oracle, proposal: Rows, prefix: Prefix, shape: Shape, siblings: Siblings) -> Node:
+    """The drafted tree below `prefix`: its children by the scheme's rule, then theirs.
+
+    Where the support of q runs out the rule returns fewer tokens than the shape asks; those drawn
+    take the shape's first entries in order.
+    """
+    if not shape:
+        return Node(prefix, None)
+    q = proposal[prefix]
+    tokens = siblings(oracle, q, len(shape))
+    children = [
+        grow(oracle, proposal, (*prefix, x), below, siblings) for x, below in zip(tokens, shape, strict=False)
+    ]
+    return Node(prefix, q, tuple(children))
+
+
+def _frozen(shape: list) -> Shape:
+    return tuple(map(_frozen, shape))

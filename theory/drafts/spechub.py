@@ -1,0 +1,48 @@
+"""The SpecHub pair: a sample, and the hub token beside it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from theory.draft import Draft
+from theory.drafts.shape import checked_depth, every, grow
+from theory.oracle import Oracle
+from theory.rows import Prefix, Row, descending, has_mass, without
+from theory.table import Rows
+
+
+@dataclass(frozen=True)
+class SpecHub:
+    """Two children a node (sun2024spechub): x0 ~ q; with the hub a = argmax q (ties by id),
+    x1 = a if x0 is not a, else x1 ~ norm(q off a).
+    """
+
+    depth: int
+    kind: ClassVar[str] = "spechub"
+    label: ClassVar[str] = "spechub"
+
+    def __post_init__(self) -> None:
+        checked_depth(self.depth, most=12)
+
+    def draw(self, oracle: Oracle, proposal: Rows, context: Prefix = ()) -> Draft:
+        return Draft(grow(oracle, proposal, context, every(2, self.depth), sample_and_hub))
+
+    def outcomes(self, support: int) -> int:
+        return max(2 * (support - 1), 1) ** (2**self.depth - 1)
+
+    def smaller(self) -> "Iterator[SpecHub]":
+        if self.depth > 1:
+            yield SpecHub(self.depth - 1)
+
+
+def sample_and_hub(oracle: Oracle, q: Row, count: int) -> list[int]:
+    """x0 ~ q, then the hub, or a sample off the hub when x0 is it."""
+    hub = descending(q)[0]
+    x0 = oracle.choose(q)
+    if x0 != hub:
+        return [x0, hub]
+    rest = without(q, hub)
+    return [x0, oracle.choose(rest)] if has_mass(rest) else [x0]
+
+
+SCHEME = SpecHub

@@ -1,0 +1,116 @@
+"""What one iteration emits, gathered stop by stop, and how far that is from the target."""
+
+from collections.abc import Iterator
+
+from theory.draft import Node
+from theory.law import Law
+from theory.rows import Number, Prefix, Row, add, one, scale
+from theory.table import Rows
+
+
+class Emission:
+    """The law of the emitted block (accepted tokens and the extra one), as masses by stop.
+
+    A stop whose extra token comes from the target's own row is kept as one number, so memory
+    grows with the number of distinct stops and not with their words. The numbers may be exact,
+    floats or lanes.
+    """
+
+    __slots__ = ("bonus", "context", "residual", "stopped", "target")
+
+    def __init__(self, target: Rows, context: Prefix = ()):
+        self.target = target
+        self.context = context
+        self.bonus: dict[Prefix, Number] = {}
+        self.residual: dict[Prefix, Row] = {}
+        self.stopped: dict[int, Number] = {}
+
+    def add(self, weight: Number, node: Node, row: Row) -> None:
+        """One stop: with probability `weight` at `node`, and then Y ~ row."""
+        prefix = node.prefix
+        if row is self.target[prefix]:
+            known = self.bonus.get(prefix)
+            self.bonus[prefix] = weight if known is None else known + weight
+        else:
+            row = scale(weight, row)
+            known = self.residual.get(prefix)
+            self.residual[prefix] = row if known is None else add(known, row)
+        tau = len(prefix) - len(self.context)
+        known = self.stopped.get(tau)
+        self.stopped[tau] = weight if known is None else known + weight
+
+    @property
+    def expected_accepted(self) -> Number:
+        """E[tau], the mean number of accepted drafted tokens."""
+        zero = self._one * 0
+        return sum((tau * mass for tau, mass in self.stopped.items()), zero)
+
+    @property
+    def total_variation(self) -> Number:
+        """Between the block completed by the target and the target's own law of as many tokens."""
+        inner = self._inner()
+        out = self._one * 0
+
+        def walk(prefix: Prefix, mass: Number, want: Number) -> None:
+            nonlocal out
+            for child, got, due in self._below(prefix, mass, want):
+                if child in inner:
+                    walk(child, got, due)
+                else:
+                    out = out + abs(got - due)
+
+        walk(self.context, self.bonus.get(self.context, 0), self._one)
+        return out / 2
+
+    def wrong_prefix(self) -> tuple[Prefix, Number, Number] | None:
+        """The shortest wrong prefix, in the order of token ids: (prefix, got, want); None if lossless."""
+        inner = self._inner()
+        wrong: list[tuple[int, Prefix, Number, Number]] = []
+
+        def walk(prefix: Prefix, mass: Number, want: Number) -> Number:
+            got = mass
+            if prefix in inner:
+                got = sum((walk(*below) for below in self._below(prefix, mass, want)), self._one * 0)
+            if got != want:
+                wrong.append((len(prefix), prefix, got, want))
+            return got
+
+        walk(self.context, self.bonus.get(self.context, self._one * 0), self._one)
+        return min(wrong)[1:] if wrong else None
+
+    def law(self) -> Law:
+        """The exact law of the emitted block itself, not completed."""
+        words = [
+            ((*prefix, x), mass * share)
+            for prefix, mass in self.bonus.items()
+            for x, share in enumerate(self.target[prefix])
+        ]
+        words += [((*prefix, x), mass) for prefix, row in self.residual.items() for x, mass in enumerate(row)]
+        return Law(words)
+
+    @property
+    def _one(self) -> Number:
+        return one(self.target[self.context])
+
+    def _below(self, prefix: Prefix, mass: Number, want: Number) -> Iterator[tuple[Prefix, Number, Number]]:
+        # The children of a prefix: what starts with them once shorter blocks are completed, so far.
+        p, residual = self.target[prefix], self.residual.get(prefix)
+        for x in range(len(p)):
+            child = (*prefix, x)
+            got = mass * p[x]
+            if residual is not None:
+                got = got + residual[x]
+            if (bonus := self.bonus.get(child)) is not None:
+                got = got + bonus
+            yield child, got, want * p[x]
+
+    def _inner(self) -> set[Prefix]:
+        # Prefixes below which something other than the target's own continuation is emitted.
+        inner = set(self.residual)
+        for prefix in [*self.bonus, *self.residual]:
+            while len(prefix) > len(self.context):
+                prefix = prefix[:-1]
+                if prefix in inner and prefix not in self.residual:
+                    break
+                inner.add(prefix)
+        return inner

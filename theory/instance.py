@@ -1,0 +1,53 @@
+"""An instance: one target, one proposal, one drafting scheme."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from theory.drafts import Scheme
+from theory.errors import BadInput
+from theory.rows import Row
+from theory.table import Table
+
+OUTCOMES = 10**8
+"""Most drafts that an exact enumeration is started for."""
+
+
+@dataclass(frozen=True)
+class Instance:
+    """What a verifier is run on. Raises BadInput when the parts do not fit together.
+
+    >>> from theory.drafts.chain import Chain
+    >>> toy = Instance(Table.exact(2, {(): ["1/3", "2/3"]}), Table.exact(2, {(): ["2/3", "1/3"]}), Chain(2))
+    >>> toy.vocab
+    2
+    """
+
+    target: Table
+    proposal: Table
+    draft: Scheme
+    name: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        if self.target.vocab != self.proposal.vocab:
+            raise BadInput(f"target has vocab {self.target.vocab}, proposal {self.proposal.vocab}")
+        support = max(supported(row) for _, row in self.proposal.given())
+        if self.draft.outcomes(support) > OUTCOMES:
+            raise BadInput(f"draft has more than {OUTCOMES:.0e} outcomes; none of the engines can finish it")
+
+    @property
+    def vocab(self) -> int:
+        return self.target.vocab
+
+    def floats(self) -> "Instance":
+        """The same instance in float64 numbers."""
+        return Instance(self.target.floats(), self.proposal.floats(), self.draft, self.name)
+
+
+def supported(row: Row) -> int:
+    """How many tokens of a row can be drawn."""
+    return sum(bool(mass > 0) for mass in row)
+
+
+def context_free(p: Mapping[int, object] | list, q: Mapping[int, object] | list, draft: Scheme) -> Instance:
+    """An instance whose rows are the same after every prefix."""
+    return Instance(Table.exact(len(p), {(): p}), Table.exact(len(q), {(): q}), draft)

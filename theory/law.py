@@ -1,0 +1,115 @@
+"""Exact laws of words, as values: compared with `==`, never with a tolerance."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from flint import fmpq
+
+from theory.errors import BadInput
+from theory.numbers import ONE, ZERO
+from theory.rows import Prefix
+from theory.table import Rows
+
+
+class Law(Mapping[Prefix, fmpq]):
+    """An immutable exact law over words (tuples of token ids); words of mass 0 are not kept.
+
+    Raises TypeError for a mass that is not an exact rational, BadInput for a negative one.
+
+    >>> law = Law({(0, 1): fmpq(1, 3), (1,): fmpq(2, 3), (2,): fmpq(0)})
+    >>> law[(0, 1)], len(law), law.total
+    (1/3, 2, 1)
+    """
+
+    __slots__ = ("_mass",)
+
+    def __init__(self, mass: Mapping[Prefix, fmpq] | Iterable[tuple[Prefix, fmpq]]):
+        items = mass.items() if isinstance(mass, Mapping) else mass
+        kept: dict[Prefix, fmpq] = {}
+        for word, weight in items:
+            if not isinstance(weight, fmpq):
+                raise TypeError(f"mass of {word} is {type(weight).__name__}, not an exact rational")
+            if weight < ZERO:
+                raise BadInput(f"mass of {word} is negative: {weight}")
+            if weight:
+                kept[word] = kept.get(word, ZERO) + weight
+        self._mass = dict(sorted(kept.items()))
+
+    def __getitem__(self, word: Prefix) -> fmpq:
+        return self._mass.get(word, ZERO)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._mass
+
+    def __iter__(self) -> Iterator[Prefix]:
+        return iter(self._mass)
+
+    def __len__(self) -> int:
+        return len(self._mass)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Law) and self._mass == other._mass
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._mass))
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{' '.join(map(str, word))!r}: {mass}" for word, mass in self._mass.items())
+        return f"Law({{{inside}}})"
+
+    @property
+    def total(self) -> fmpq:
+        """The whole mass, 1 unless something was lost."""
+        return sum(self._mass.values(), ZERO)
+
+    def map(self, function: Callable[[Prefix], Prefix]) -> "Law":
+        """The law of function(word)."""
+        return Law((function(word), mass) for word, mass in self._mass.items())
+
+    def marginal(self, length: int) -> "Law":
+        """The law of the first `length` tokens (all of a shorter word)."""
+        return self.map(lambda word: word[:length])
+
+    def condition(self, prefix: Prefix) -> "Law":
+        """The law given that the word starts with `prefix`; BadInput when that has no mass."""
+        kept = [(word, mass) for word, mass in self._mass.items() if word[: len(prefix)] == prefix]
+        whole = sum((mass for _, mass in kept), ZERO)
+        if not whole:
+            raise BadInput(f"no word starts with {prefix}")
+        return Law((word, mass / whole) for word, mass in kept)
+
+    def expectation(self, function: Callable[[Prefix], int | fmpq]) -> fmpq:
+        """E[function(word)]."""
+        return sum((mass * function(word) for word, mass in self._mass.items()), ZERO)
+
+    def complete(self, target: Rows, length: int) -> "Law":
+        """The law after the target continued every shorter word to `length` tokens."""
+        return Law(pair for word, mass in self._mass.items() for pair in continued(word, mass, target, length))
+
+    def total_variation(self, other: "Law") -> fmpq:
+        """Half the sum of absolute differences: the largest difference on any event.
+
+        >>> Law({(0,): ONE}).total_variation(Law({(0,): fmpq(1, 4), (1,): fmpq(3, 4)}))
+        3/4
+        """
+        words = self._mass.keys() | other._mass.keys()
+        return sum((abs(self[word] - other[word]) for word in words), ZERO) / 2
+
+
+def continued(word: Prefix, mass: fmpq, target: Rows, length: int) -> Iterator[tuple[Prefix, fmpq]]:
+    """The words of `length` tokens that the target makes of `word`, with their masses."""
+    if len(word) >= length:
+        yield word, mass
+        return
+    for token, share in enumerate(target[word]):
+        if share > 0:
+            yield from continued((*word, token), mass * share, target, length)
+
+
+def law_of(target: Rows, length: int, context: Prefix = ()) -> Law:
+    """The target's own law of words: p(x_1 .. x_length), after a context.
+
+    >>> from theory.table import Table
+    >>> law_of(Table.exact(2, {(): ["1/3", "2/3"]}), 2)[(1, 1)]
+    4/9
+    """
+    return Law(continued(context, ONE, target, len(context) + length))

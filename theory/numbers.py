@@ -1,0 +1,75 @@
+"""Exact numbers: `flint.fmpq` rationals, read exactly as written and never rounded.
+
+`1/1 == 1.0` in Python, so a float that slips into a rational computation goes unnoticed;
+`fmpq` refuses to mix with floats, and `exact` refuses to read one.
+"""
+
+import re
+
+from flint import fmpq
+
+from theory.errors import BadInput
+
+ZERO = fmpq(0)
+ONE = fmpq(1)
+
+DIGITS = 1000
+"""Longest numerator, denominator or decimal exponent that is read, in decimal digits."""
+
+_FRACTION = re.compile(r"([+-]?\d+)(?:/(\d+))?", re.ASCII)
+_DECIMAL = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?", re.ASCII)
+
+
+def exact(value: object) -> fmpq:
+    """The rational that `value` spells: an fmpq, an int, "num/den", or a decimal string.
+
+    Raises BadInput for floats (their decimal spelling is lost), booleans and anything else.
+
+    >>> exact("1/3"), exact("0.1"), exact("2.5e-1"), exact(2)
+    (1/3, 1/10, 1/4, 2)
+    >>> exact(0.1)
+    Traceback (most recent call last):
+    theory.errors.BadInput: 0.1 is a float; write it as a string or a fraction
+    """
+    if isinstance(value, fmpq):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        if isinstance(value, float):
+            raise BadInput(f"{value!r} is a float; write it as a string or a fraction")
+        raise BadInput(f"{_shown(value)} is not a number")
+    if isinstance(value, int):
+        return fmpq(value)
+    return _parse(value)
+
+
+def text(number: fmpq) -> str:
+    """The number as "num/den", or "num" when it is an integer.
+
+    >>> text(exact("2/4")), text(exact(3))
+    ('1/2', '3')
+    """
+    return str(number)
+
+
+def _parse(spelling: str) -> fmpq:
+    if len(spelling) > 2 * DIGITS:
+        raise BadInput(f"{_shown(spelling)} has more than {DIGITS} digits")
+    if match := _FRACTION.fullmatch(spelling):
+        top, bottom = int(match[1]), int(match[2] or 1)
+        if bottom == 0:
+            raise BadInput(f"{_shown(spelling)} divides by zero")
+        return fmpq(top, bottom)
+    match = _DECIMAL.fullmatch(spelling)
+    if match is None or not (match[2] or match[3]):
+        raise BadInput(f"{_shown(spelling)} is not a number such as 1/3, 0.25 or 1")
+    fraction, exponent = match[3] or "", match[4] or "0"
+    if len(exponent) > 6 or abs(int(exponent)) > DIGITS:
+        raise BadInput(f"{_shown(spelling)} has an exponent beyond {DIGITS}")
+    power = int(exponent) - len(fraction)
+    digits = int(match[1] + (match[2] or "") + fraction)
+    return fmpq(digits * 10 ** max(power, 0), 10 ** max(-power, 0))
+
+
+def _shown(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 40 else f"{shown[:37]}..."

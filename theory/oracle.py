@@ -1,0 +1,22 @@
+"""The only question a sampler program asks: which way?
+
+Drafts and verifiers are written once, as sampler programs over an oracle. Whether the oracle
+takes every branch in turn (enumeration), draws at random (Monte Carlo) or splits on signs
+(proofs) is not theirs to know.
+"""
+
+from typing import Protocol
+
+from theory.rows import Number, Row
+
+
+class Oracle(Protocol):
+    """Answers the random choices of a sampler program."""
+
+    def choose(self, row: Row) -> int:
+        """A token drawn from the row, which has mass 1."""
+        ...
+
+    def accept(self, probability: Number) -> bool:
+        """True with the given probability: a uniform in [0, 1) fell below it."""
+        ...

@@ -1,0 +1,93 @@
+"""Next-token tables: a row for every prefix."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Protocol
+
+from theory.errors import BadInput
+from theory.numbers import ONE, ZERO, exact, text
+from theory.rows import Prefix, Row
+
+
+class Rows(Protocol):
+    """What a verifier may ask of a model: its next-token row after a prefix."""
+
+    @property
+    def vocab(self) -> int: ...
+
+    def __getitem__(self, prefix: Prefix) -> Row: ...
+
+
+class Table:
+    """An immutable model: prefix (a tuple of token ids) -> next-token row.
+
+    A prefix that is not given falls back to the longest suffix that is, so a table with the one
+    row of the empty prefix is context-free, and one with every prefix of length k is an order-k
+    Markov model. Rows may hold any numbers; `Table.exact` reads and checks exact ones.
+
+    >>> coin = Table.exact(2, {(): ["1/3", "2/3"], (0,): [1, 0]})
+    >>> coin[(1, 1)], coin[(1, 0)]
+    ((1/3, 2/3), (1, 0))
+    """
+
+    __slots__ = ("_found", "_rows", "vocab")
+
+    def __init__(self, vocab: int, rows: Mapping[Prefix, Row]):
+        if () not in rows:
+            raise BadInput("the row of the empty prefix is missing")
+        self.vocab = vocab
+        self._rows = dict(rows)
+        self._found = dict(self._rows)
+
+    @classmethod
+    def exact(cls, vocab: int, rows: Mapping[Prefix, Iterable[object]]) -> "Table":
+        """A table of checked rational rows: V non-negative numbers that sum to exactly 1.
+
+        Raises BadInput that names the prefix; floats are refused.
+        """
+        if vocab < 1:
+            raise BadInput(f"vocab must be at least 1, not {vocab}")
+        return cls(vocab, {prefix: exact_row(vocab, prefix, row) for prefix, row in rows.items()})
+
+    def __getitem__(self, prefix: Prefix) -> Row:
+        row = self._found.get(prefix)
+        if row is None:
+            suffix = prefix[1:]
+            while suffix not in self._rows:
+                suffix = suffix[1:]
+            row = self._found[prefix] = self._rows[suffix]
+        return row
+
+    def given(self) -> Iterator[tuple[Prefix, Row]]:
+        """The rows that were given, with their prefixes."""
+        return iter(self._rows.items())
+
+    def floats(self) -> "Table":
+        """The same table in float64 numbers, for the paths where floats are the subject."""
+        return Table(self.vocab, {prefix: tuple(map(float, row)) for prefix, row in self.given()})
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Table) and self._rows == other._rows
+
+    def __hash__(self) -> int:
+        return hash((self.vocab, len(self._rows)))
+
+    def __reduce__(self) -> tuple:
+        return Table, (self.vocab, self._rows)
+
+
+def exact_row(vocab: int, prefix: Prefix, values: Iterable[object]) -> Row:
+    """One checked row of rationals; raises BadInput that names the prefix."""
+    where = f"row {' '.join(map(str, prefix))!r}"
+    try:
+        row = tuple(exact(value) for value in values)
+    except BadInput as error:
+        raise BadInput(f"{where}: {error}") from None
+    if len(row) != vocab:
+        raise BadInput(f"{where}: has {len(row)} entries, vocab is {vocab}")
+    if any(number < ZERO for number in row):
+        raise BadInput(f"{where}: has a negative entry")
+    if (mass := sum(row, ZERO)) != ONE:
+        spelled = text(mass)
+        shown = spelled if len(spelled) <= 60 else f"1 {'+' if mass > ONE else '-'} {float(abs(mass - ONE)):.3g}"
+        raise BadInput(f"{where}: sums to {shown}, not 1")
+    return row

@@ -1,0 +1,44 @@
+"""What a verifier is, and what it declares about itself."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from theory.draft import Draft, Node
+from theory.oracle import Oracle
+from theory.rows import Row
+from theory.table import Rows
+
+Stop: TypeAlias = tuple[Node, Row]
+"""Where verification stopped, and the row that the one extra token Y is drawn from."""
+
+CHAIN = ("chain",)
+TREES = ("tree with replacement", "tree without replacement")
+PATHS = ("paths",)
+ALL = (*CHAIN, *TREES, *PATHS, "top-k", "greedy", "spechub")
+"""Labels of drafting schemes."""
+
+
+@dataclass(frozen=True)
+class Verifier:
+    """A verification algorithm with its declarations.
+
+    `source` is a key of references.bib with the place in the paper; `drafts` the labels of the
+    drafting schemes it is made for; `lossless` whether one iteration is declared to follow the
+    target exactly; `carry`, where the algorithm keeps state, is the target that the next
+    iteration must verify against, given (target, proposal, draft, stop node); `ordered` says
+    that the rule orders tokens, so that lanes cannot run it in step.
+    """
+
+    name: str
+    source: str
+    drafts: tuple[str, ...]
+    lossless: bool
+    verify: Callable[[Oracle, Draft, Rows], Stop]
+    carry: Callable[[Rows, Rows, Draft, Node], Rows] | None = None
+    ordered: bool = False
+
+    def __reduce__(self) -> tuple:
+        from theory.verifiers import named
+
+        return named, (self.name,)

@@ -1,0 +1,33 @@
+"""Verification algorithms, one file each, as near to the paper's pseudo-code as Python comes.
+
+Every file has `verify(oracle, draft, target)`, which returns the node where it stops and the row
+that the extra token Y is drawn from, and `VERIFIER`, its declarations. `VERIFIERS` finds them by
+listing this folder: a new algorithm is one new file and its test.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+from theory.errors import BadInput
+from theory.verifier import Verifier
+
+
+def _found() -> dict[str, Verifier]:
+    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
+    verifiers = (module.VERIFIER for module in modules if hasattr(module, "VERIFIER"))
+    return {verifier.name: verifier for verifier in sorted(verifiers, key=lambda v: v.name)}
+
+
+VERIFIERS: dict[str, Verifier] = _found()
+"""Name -> verifier."""
+
+
+def named(name: str) -> Verifier:
+    """The verifier of that name; BadInput that lists the names when there is none.
+
+    >>> named("block").source
+    'sun2025block, Algorithm 2'
+    """
+    if name not in VERIFIERS:
+        raise BadInput(f"no verifier is named {name[:40]!r}; there are {', '.join(VERIFIERS)}")
+    return VERIFIERS[name]

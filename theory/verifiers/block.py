@@ -1,0 +1,34 @@
+"""Block verification: the whole path is judged together, from its end."""
+
+from itertools import pairwise
+
+from theory.draft import Draft
+from theory.oracle import Oracle
+from theory.rows import excess, normalise, one, scale, share, total
+from theory.table import Rows
+from theory.verifier import CHAIN, Stop, Verifier
+
+
+def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
+    """w_i = min(1, w_{i-1} p/q);  A_i = sum (w_i p - q)+;  h_i = A_i / (A_i + 1 - w_i), h_gamma = w_gamma.
+
+    tau is the largest i accepted with probability h_i; Y ~ p after the whole path, else
+    Y ~ norm((w_tau p - q)+). At the root w = 1, hence h = 1: the loop never runs past it.
+    """
+    *inner, leaf = draft.path
+    w = [one(target[leaf.prefix])]
+    for node, child in pairwise(draft.path):
+        p, q, x = target[node.prefix], node.proposal, child.token
+        w.append(share(w[-1] * p[x], q[x]))
+
+    if oracle.accept(w.pop()):
+        return leaf, target[leaf.prefix]
+    for node, w_i in zip(reversed(inner), reversed(w), strict=True):
+        residual = excess(scale(w_i, target[node.prefix]), node.proposal)
+        A = total(residual)
+        if oracle.accept(share(A, A + (1 - w_i))):
+            break
+    return node, normalise(residual)
+
+
+VERIFIER = Verifier("block", "sun2025block, Algorithm 2", CHAIN, lossless=True, verify=verify)

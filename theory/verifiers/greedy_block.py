@@ -1,0 +1,39 @@
+"""Greedy block verification: uncapped ratios, and a modified target for the tokens that follow."""
+
+from itertools import pairwise
+
+from theory.draft import Draft
+from theory.modified import carry
+from theory.oracle import Oracle
+from theory.rows import excess, normalise, one, scale, share, total
+from theory.table import Rows
+from theory.verifier import CHAIN, Stop, Verifier
+
+
+def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
+    """With P_i, Q_i the joint target and proposal probabilities of X^i (P_i / Q_i = R_i):
+
+    D+_i = sum (P_i p - Q_i q)+;  D-_i = sum (Q_i q - P_i p)+;  h_i = min(1, D+_i / D-_i),
+    h_gamma = min(1, R_gamma);  Y ~ norm((P_tau p - Q_tau q)+) below the leaf.
+    Lossless only together with `carry`: the next gamma - tau - 1 tokens have a modified target.
+    """
+    *inner, leaf = draft.path
+    P = Q = one(target[leaf.prefix])
+    joint = []
+    for node, child in pairwise(draft.path):
+        joint.append((P, Q))
+        P, Q = P * target[node.prefix][child.token], Q * node.proposal[child.token]
+
+    if oracle.accept(share(P, Q)):
+        return leaf, target[leaf.prefix]
+    for node, (P, Q) in zip(reversed(inner), reversed(joint), strict=True):
+        have, want = scale(Q, node.proposal), scale(P, target[node.prefix])
+        residual = excess(want, have)
+        if oracle.accept(share(total(residual), total(excess(have, want)))):
+            break
+    return node, normalise(residual)
+
+
+VERIFIER = Verifier(
+    "greedy-block", "sun2025block, greedy block verification (appendix)", CHAIN, lossless=True, verify=verify, carry=carry
+)

@@ -1,0 +1,39 @@
+"""HSD over K paths as released: the prefix ratio is carried over a stop. Lossy."""
+
+from theory.draft import Draft
+from theory.oracle import Oracle
+from theory.rows import has_mass, minimum, one
+from theory.table import Rows
+from theory.verifier import CHAIN, PATHS, Stop, Verifier
+from theory.verifiers.hsd import capped, prefix_ratios, step_back
+
+
+def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
+    """Two departures from the corrected rule: below a stop the ratio goes on from the joint ratio of
+    the accepted prefix instead of 1, and a full path is kept with its uncapped suffix ratio.
+
+    Where a carried ratio below 1 leaves no residual at all the released code divides by zero;
+    here the row then stays as it was.
+    """
+    node, row = draft.root, target[draft.root.prefix]
+    depth = len(draft.paths[0]) - 1
+    tau, carried = 0, one(row)
+    for path in draft.paths:
+        if tau == depth or path[tau] is not node:
+            continue
+        suffix = path[tau:]
+        rows = [row, *(target[below.prefix] for below in suffix[1:])]
+        R = prefix_ratios(suffix, rows)
+        if oracle.accept(minimum(R[-1], one(row))):
+            return suffix[-1], rows[-1]
+        R = [carried * R_t for R_t in R]
+        node, residual = step_back(oracle, suffix, rows, capped([one(row), *R])[1:])
+        row = residual if has_mass(residual) else row
+        carried = R[path.index(node) - tau]
+        tau = path.index(node)
+    return node, row
+
+
+VERIFIER = Verifier(
+    "hsd-multidraft-released", "zhou2026hsd, repository", (*PATHS, *CHAIN), lossless=False, verify=verify
+)

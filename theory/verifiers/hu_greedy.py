@@ -1,0 +1,32 @@
+"""Verification of Hu et al.'s greedy draft: one sampled child beside the likeliest tokens."""
+
+from theory.draft import Draft
+from theory.oracle import Oracle
+from theory.rows import excess, normalise, point, share, without
+from theory.table import Rows
+from theory.verifier import Stop, Verifier
+
+
+def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
+    """Accept the sampled child with min(1, p / q~), q~ = norm(q off T), T the other children.
+
+    Otherwise y ~ norm((p - q~)+), and y in T is an accepted child. Where q has nothing off T the
+    first child is its likeliest token, q~ is one-hot there, and the rule is still exact.
+    """
+    node = draft.root
+    while node.children:
+        p, (sampled, *top) = target[node.prefix], node.children
+        q = node.proposal
+        for child in top:
+            q = without(q, child.token)
+        child = sampled
+        if not oracle.accept(share(p[sampled.token], q[sampled.token])):
+            y = oracle.choose(normalise(excess(p, q)))
+            child = node.child(y)
+            if child is None:
+                return node, point(y, p)
+        node = child
+    return node, target[node.prefix]
+
+
+VERIFIER = Verifier("hu-greedy", "hu2025towards, greedy draft", ("greedy",), lossless=True, verify=verify)

@@ -1,0 +1,69 @@
+"""Greedy multi-path block verification: the best-ranked of K paths, judged against its own law."""
+
+from theory.draft import Draft, Node
+from theory.oracle import Oracle
+from theory.rows import Number, Row, one
+from theory.table import Rows
+from theory.verifier import CHAIN, PATHS, Stop, Verifier
+from theory.verifiers import block
+
+
+def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
+    """Follow the drafted child of the largest p/q from the root; then block verification with the
+    selected path's own law d in the place of q.
+    """
+    K = len(draft.paths)
+    node, path = draft.root, [draft.root]
+    J = C = one(target[node.prefix])
+    laws: list[Row] = []
+    while node.children:
+        ranked = ranking(target[node.prefix], node.proposal)
+        d, J, C, node = select(node, ranked, J, C, K)
+        laws.append(d)
+        path.append(node)
+    return block.verify(oracle, Draft(relabelled(path, laws)), target)
+
+
+def ranking(p: Row, q: Row) -> list[int]:
+    """Tokens that can be drafted, smallest p/q first; of equal ones the smaller id ranks higher."""
+    drafted = [x for x in reversed(range(len(q))) if q[x] > 0]
+    return sorted(drafted, key=lambda x: p[x] / q[x])
+
+
+def select(node: Node, ranked: list[int], J: Number, C: Number, K: int) -> tuple[Row, Number, Number, Node]:
+    """The selected path's law below `node`, and J, C and the node of its best-ranked child.
+
+    J is the q-mass of the prefix, C that of all prefixes ranked at or below it. Of K paths the
+    best one passes through x with probability hi^K - lo^K, where hi = (C - J) + J F(x), F the
+    cumulative q up to x in rank order, and lo = hi - J q(x); d is that over the prefix's own.
+    """
+    q = node.proposal
+    whole = C**K - (C - J) ** K
+    d = [q[0] - q[0]] * len(q)
+    hi = C - J
+    best = node.children[0]
+    for x in ranked:
+        lo, hi = hi, hi + J * q[x]
+        d[x] = (hi**K - lo**K) / whole
+        child = node.child(x)
+        if child is not None:
+            best, best_C = child, hi
+    return tuple(d), J * q[best.token], best_C, best
+
+
+def relabelled(path: list[Node], laws: list[Row]) -> Node:
+    """The selected path as a chain drawn from the given laws."""
+    node = Node(path[-1].prefix, None)
+    for above, d in zip(reversed(path[:-1]), reversed(laws), strict=True):
+        node = Node(above.prefix, d, (node,))
+    return node
+
+
+VERIFIER = Verifier(
+    "multipath-block",
+    "thomas2026multipath, greedy multi-path block verification",
+    (*PATHS, *CHAIN),
+    lossless=True,
+    verify=verify,
+    ordered=True,
+)

@@ -1,0 +1,31 @@
+"""Token verification of the first child; its correction may land on another drafted child."""
+
+from theory.draft import Draft
+from theory.oracle import Oracle
+from theory.rows import excess, normalise, point, share
+from theory.table import Rows
+from theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
+
+
+def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
+    """Accept the first child with min(1, p/q), else y ~ norm((p - q)+); descend if y was drafted too.
+
+    Only the first child's law matters, so siblings may be drawn in any way that leaves it q.
+    """
+    node = draft.root
+    while node.children:
+        p, q, first = target[node.prefix], node.proposal, node.children[0]
+        if oracle.accept(share(p[first.token], q[first.token])):
+            node = first
+            continue
+        y = oracle.choose(normalise(excess(p, q)))
+        child = node.child(y)
+        if child is None:
+            return node, point(y, p)
+        node = child
+    return node, target[node.prefix]
+
+
+VERIFIER = Verifier(
+    "naive-tree", "thomas2026delayed, NaiveTree", (*CHAIN, *TREES, *PATHS), lossless=True, verify=verify
+)

@@ -1,0 +1,23 @@
+"""Naive speculative sampling: draw from the target, and see whether it was drafted."""
+
+from theory.draft import Draft
+from theory.oracle import Oracle
+from theory.rows import point
+from theory.table import Rows
+from theory.verifier import ALL, Stop, Verifier
+
+
+def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
+    """y ~ p; descend if y was drafted, else Y = y. Never looks at q, hence valid on any tree."""
+    node = draft.root
+    while node.children:
+        p = target[node.prefix]
+        y = oracle.choose(p)
+        child = node.child(y)
+        if child is None:
+            return node, point(y, p)
+        node = child
+    return node, target[node.prefix]
+
+
+VERIFIER = Verifier("nss", "miao2024specinfer, naive sampling", ALL, lossless=True, verify=verify)

@@ -1,0 +1,25 @@
+"""Sampling-match: the target samples at every position, and drafts count where they agree."""
+
+from theory.draft import Draft
+from theory.oracle import Oracle
+from theory.rows import point
+from theory.table import Rows
+from theory.verifier import CHAIN, Stop, Verifier
+
+
+def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
+    """y_i ~ p(. | X^{i-1}) for every position at once; tau = length of the longest agreement.
+
+    What is emitted is the target's own draws, so the law is exact, at the price of E[tau].
+    """
+    *inner, leaf = draft.path
+    ys = [oracle.choose(target[node.prefix]) for node in inner]
+    for node, child, y in zip(inner, draft.path[1:], ys, strict=True):
+        if y != child.token:
+            return node, point(y, target[node.prefix])
+    return leaf, target[leaf.prefix]
+
+
+VERIFIER = Verifier(
+    "sampling-match", "vllm, rejection of n-gram and greedy drafts", CHAIN, lossless=True, verify=verify
+)

@@ -1,0 +1,34 @@
+"""Recursive rejection with replacement: siblings are i.i.d. samples of the same q."""
+
+from theory.draft import Draft
+from theory.oracle import Oracle
+from theory.rows import excess, normalise, share
+from theory.table import Rows
+from theory.verifier import CHAIN, Stop, Verifier
+
+
+def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
+    """Accept each child in turn with probability min(1, p/q); a rejection makes p <- norm((p - q)+).
+
+    Descend on acceptance; with every child rejected Y ~ p.
+    """
+    node, p = draft.root, target[draft.root.prefix]
+    while node.children:
+        q = node.proposal
+        for child in node.children:
+            if oracle.accept(share(p[child.token], q[child.token])):
+                node, p = child, target[child.prefix]
+                break
+            p = normalise(excess(p, q))
+        else:
+            return node, p
+    return node, p
+
+
+VERIFIER = Verifier(
+    "specinfer",
+    "miao2024specinfer, Algorithm 2",
+    (*CHAIN, "tree with replacement"),
+    lossless=True,
+    verify=verify,
+)

@@ -1,0 +1,22 @@
+"""Token verification: each drafted token on its own, from the first on."""
+
+from itertools import pairwise
+
+from theory.draft import Draft
+from theory.oracle import Oracle
+from theory.rows import excess, normalise, share
+from theory.table import Rows
+from theory.verifier import CHAIN, Stop, Verifier
+
+
+def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
+    """Accept X_i with probability min(1, p/q); at the first rejection Y ~ norm((p - q)+)."""
+    for node, child in pairwise(draft.path):
+        p, q, x = target[node.prefix], node.proposal, child.token
+        if not oracle.accept(share(p[x], q[x])):
+            return node, normalise(excess(p, q))
+    leaf = draft.path[-1]
+    return leaf, target[leaf.prefix]
+
+
+VERIFIER = Verifier("token", "leviathan2023fast, Algorithm 1", CHAIN, lossless=True, verify=verify)
