@@ -18,11 +18,11 @@ class Decoded:
     """Where decoding may stand after some iterations.
 
     `states` maps (tokens emitted so far, the target that the next iteration would use) to its
-    probability; `accepted` is the mean number of drafted tokens accepted an iteration.
+    probability; `accepted` has E[tau] of each iteration.
     """
 
     states: dict[tuple[Prefix, Rows], fmpq]
-    accepted: fmpq
+    accepted: tuple[fmpq, ...]
 
     def law(self) -> Law:
         """The law of everything emitted."""
@@ -49,12 +49,13 @@ def decode(instance: Instance, verifier: Verifier, iterations: int) -> Decoded:
     True
     """
     states: dict[tuple[Prefix, Rows], fmpq] = {((), instance.target): ONE}
-    accepted = ZERO
+    accepted: list[fmpq] = []
     for _ in range(iterations):
+        accepted.append(ZERO)
         after: dict[tuple[Prefix, Rows], fmpq] = {}
         for (word, target), mass in states.items():
             for weight, draft, node, row in stops(instance, verifier, context=word, target=target, start=mass):
-                accepted += weight * (len(node.prefix) - len(word))
+                accepted[-1] += weight * (len(node.prefix) - len(word))
                 following = target
                 if verifier.carry is not None:
                     following = verifier.carry(target, instance.proposal, draft, node)
@@ -63,4 +64,4 @@ def decode(instance: Instance, verifier: Verifier, iterations: int) -> Decoded:
                         key = (*node.prefix, token), following
                         after[key] = after.get(key, ZERO) + weight * share
         states = after
-    return Decoded(states, accepted / iterations)
+    return Decoded(states, tuple(accepted))
