@@ -9,7 +9,9 @@ from simulators.commands import COMMANDS
 from simulators.door import enter
 
 
-@click.group(name="draftproof", commands=list(COMMANDS), context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    name="draftproof", commands=list(COMMANDS), context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(version("draftproof"), message="%(version)s")
 def draftproof() -> None:
     """Is this speculative-decoding verifier lossless, and how far is it from optimal?"""

@@ -24,7 +24,7 @@ class Evidence:
 
 
 def against(law: Law, counts: Mapping[Prefix, int], error: float = ERROR) -> Evidence:
-    """The Dirichlet-mixture e-process of the counts against the law (waudbysmith2024estimating).
+    """The Dirichlet-mixture e-process of the counts against the law (lindon2022anytime).
 
     The e-value is the likelihood of the counts under a uniform Dirichlet mixture of all laws on the
     same words, over their likelihood under the law. Under the law it is a non-negative martingale

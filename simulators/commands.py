@@ -26,12 +26,16 @@ from theory.verifier import Verifier
 from theory.verifiers import VERIFIERS, named
 
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
-force_option = click.option("--force", is_flag=True, help="Run verifiers also on drafts they are not made for.")
+force_option = click.option(
+    "--force", is_flag=True, help="Run verifiers also on drafts they are not made for."
+)
 
 
 @click.command()
 @click.argument("instances", nargs=-1, type=click.Path(path_type=Path), metavar="[INSTANCE.json]...")
-@click.option("--verifier", "names", multiple=True, metavar="NAME", help="Only this verifier; may be repeated.")
+@click.option(
+    "--verifier", "names", multiple=True, metavar="NAME", help="Only this verifier; may be repeated."
+)
 @click.option("--text", "source", type=click.Path(path_type=Path), help="Make instances from a text file.")
 @click.option("--vocab", type=int, help="Symbol classes of --text [default: 3].")
 @click.option("--depth", type=int, help="Draft depth of --text [default: 2].")
@@ -65,8 +69,10 @@ def check(
     families: list[Family] = [[instance] for instance in given]
     if source is not None:
         families += from_text(source, 3 if vocab is None else vocab, 2 if depth is None else depth)
-    suite = standard() if not families else families
-    found = _enumerate(list(pieces(suite, verifiers, force)), verifiers, _cores() if jobs is None else jobs, as_json)
+    suite = families or standard()
+    found = _enumerate(
+        list(pieces(suite, verifiers, force)), verifiers, _cores() if jobs is None else jobs, as_json
+    )
     ok = all(_as_declared(tally, thorough=not families) for tally in found.tallies.values())
     if as_json:
         answer = {"results": found.results, "ok": ok, "instances": found.instances, "seconds": found.seconds}
@@ -146,7 +152,9 @@ def _result(verdict: Verdict) -> dict[str, Any]:
 @click.command()
 @click.argument("instance", type=click.Path(path_type=Path), metavar="INSTANCE.json")
 @click.option("--verifier", "name", required=True, metavar="NAME", help="The verifier.")
-@click.option("--iterations", type=click.IntRange(1, 8), default=1, show_default=True, help="Rounds of decoding.")
+@click.option(
+    "--iterations", type=click.IntRange(1, 8), default=1, show_default=True, help="Rounds of decoding."
+)
 @force_option
 @json_option
 def law(instance: Path, name: str, iterations: int, force: bool, as_json: bool) -> int:
@@ -174,8 +182,10 @@ def law(instance: Path, name: str, iterations: int, force: bool, as_json: bool) 
         click.echo(json.dumps(answer))
         return int(not verdict.lossless)
     screen.console().print(screen.law(verdict, emitted))
-    click.echo(f"{screen.declared(verdict.lossless)}; total variation {screen.shown(verdict.total_variation)}, "
-               f"E[tau] {screen.shown(verdict.expected_accepted)}")
+    click.echo(
+        f"{screen.declared(verdict.lossless)}; total variation {screen.shown(verdict.total_variation)}, "
+        f"E[tau] {screen.shown(verdict.expected_accepted)}"
+    )
     if verdict.wrong is not None:
         small = shrink(given, lambda each: judge(each, verifier, iterations).wrong is not None)
         wrong = judge(small, verifier, iterations).wrong

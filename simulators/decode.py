@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
-from simulators.enumerate import stops
 from theory.instance import Instance
 from theory.law import Law, continued
 from theory.numbers import ONE, ZERO
@@ -49,16 +48,18 @@ def decode(instance: Instance, verifier: Verifier, iterations: int) -> Decoded:
     True
     """
     states: dict[tuple[Prefix, Rows], fmpq] = {((), instance.target): ONE}
+    proposal = instance.proposal
     accepted: list[fmpq] = []
     for _ in range(iterations):
         accepted.append(ZERO)
         after: dict[tuple[Prefix, Rows], fmpq] = {}
         for (word, target), mass in states.items():
-            for weight, draft, node, row in stops(instance, verifier, context=word, target=target, start=mass):
+            rounds = iteration(instance.draft, proposal, verifier, target, context=word, start=mass)
+            for weight, draft, node, row in rounds:
                 accepted[-1] += weight * (len(node.prefix) - len(word))
                 following = target
                 if verifier.carry is not None:
-                    following = verifier.carry(target, instance.proposal, draft, node)
+                    following = verifier.carry(target, proposal, draft, node)
                 for token, share in enumerate(row):
                     if share > 0:
                         key = (*node.prefix, token), following

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulators.enumerate import outcomes
+from simulators.enumerate import iteration
 from theory.drafts import Scheme
 from theory.emission import Emission
 from theory.errors import BadInput
@@ -70,7 +70,9 @@ def lanes(
             row = np.asarray(values, dtype=np.float64)
             if row.ndim != 2 or row.shape[0] != vocab or row.shape[1] != np.shape(target[()])[1]:
                 raise BadInput(f"{name} row {prefix}: shape {row.shape} is not [vocab, lanes]")
-            if not (np.isfinite(row).all() and (row >= 0).all() and np.allclose(row.sum(axis=0), 1, atol=1e-9)):
+            if not (
+                np.isfinite(row).all() and (row >= 0).all() and np.allclose(row.sum(axis=0), 1, atol=1e-9)
+            ):
                 raise BadInput(f"{name} row {prefix}: not a law in every lane (NaN, negative or sum not 1)")
             checked[prefix] = row
         tables.append(Table(vocab, checked))
@@ -121,7 +123,6 @@ def _measure(lanes: Lanes, verifier: Verifier) -> Measured:
 def _in_step(lanes: Lanes, verifier: Verifier) -> Measured:
     emitted = Emission(lanes.target)
     start = np.ones(lanes.count)
-    for weight, draft in outcomes(lambda oracle: lanes.draft.draw(oracle, lanes.proposal), start):
-        for inner, (node, row) in outcomes(lambda oracle: verifier.verify(oracle, draft, lanes.target), weight):  # noqa: B023
-            emitted.add(inner, node, row)
+    for weight, _, node, row in iteration(lanes.draft, lanes.proposal, verifier, lanes.target, start=start):
+        emitted.add(weight, node, row)
     return Measured(emitted.total_variation, emitted.expected_accepted)

@@ -123,4 +123,8 @@ def rounded(row: Row, denominator: int) -> Row:
     by_remainder = sorted(range(len(row)), key=lambda x: scaled[x] - whole[x], reverse=True)
     for x in by_remainder[: denominator - sum(whole)]:
         whole[x] += 1
-    return tuple(fmpq(weight, denominator) for weight in whole) if sum(whole) else (ONE, *[ZERO] * (len(row) - 1))
+    return (
+        tuple(fmpq(weight, denominator) for weight in whole)
+        if sum(whole)
+        else (ONE, *[ZERO] * (len(row) - 1))
+    )
