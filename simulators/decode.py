@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
+from simulators.enumerate import iteration
 from theory.instance import Instance
 from theory.law import Law, continued
 from theory.numbers import ONE, ZERO

@@ -48,8 +48,9 @@ def tables(vocab: int, depth: int, zeros: bool = True) -> SearchStrategy[Table]:
     ...     assert [prefix for prefix, _ in table.given()] == [(), (0,), (1,)]
     >>> has_three_rows()
     """
-    each = {prefix: rows(vocab, zeros) for prefix in prefixes(vocab, depth)}
-    return st.fixed_dictionaries(each).map(lambda given: Table.exact(vocab, given))
+    where = list(prefixes(vocab, depth))
+    each = st.tuples(*[rows(vocab, zeros)] * len(where))
+    return each.map(lambda given: Table.exact(vocab, dict(zip(where, given, strict=True))))
 
 
 @st.composite
