@@ -71,9 +71,8 @@ def main() -> None:
     floats = [single(whole, lane, float) for lane in range(200)]
     exacts = [single(whole, lane, rational) for lane in range(100)]
     print(f"V={arguments.vocab} gamma={arguments.depth}, {arguments.lanes:,} lanes")
-    print(
-        f"{'verifier':<15} {'lanes us':>9} {'float us':>9} {'exact us':>9} {'float/lanes':>12} {'exact/float':>12}"
-    )
+    heads = ("lanes us", "float us", "exact us", "float/lanes", "exact/float")
+    print(f"{'verifier':<24}" + "".join(f"{head:>12}" for head in heads))
     for verifier in VERIFIERS.values():
         if "chain" not in verifier.drafts or verifier.ordered or verifier.carry is not None:
             continue
@@ -83,8 +82,8 @@ def main() -> None:
         lane = (perf_counter() - started) / whole.count
         scalar, exactly = seconds_each(floats, verifier), seconds_each(exacts, verifier)
         print(
-            f"{verifier.name:<24} {1e6 * lane:>9.2f} {1e6 * scalar:>9.0f} {1e6 * exactly:>9.0f} "
-            f"{scalar / lane:>11.0f}x {exactly / scalar:>11.2f}x"
+            f"{verifier.name:<24}{1e6 * lane:>12.2f}{1e6 * scalar:>12.0f}{1e6 * exactly:>12.0f}"
+            f"{scalar / lane:>11.0f}x{exactly / scalar:>11.2f}x"
         )
 
 

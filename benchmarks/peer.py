@@ -18,6 +18,7 @@ from simulators.enumerate import emission
 from simulators.instances.make import tabulate, weighted
 from theory.drafts.chain import Chain
 from theory.instance import Instance
+from theory.table import Table
 from theory.verifiers import named
 
 Word = tuple[int, ...]
@@ -84,6 +85,8 @@ def block(p: dict[Word, list[Fraction]], q: dict[Word, list[Fraction]], depth: i
         def stop(i: int) -> object:
             if i == depth:
                 here, kept = die(p[word]), w[i]
+                if kept == 0:
+                    return stop(i - 1)
             else:
                 row = residual(w[i], p[word[:i]], q[word[:i]])
                 A = sum(row)
@@ -92,7 +95,7 @@ def block(p: dict[Word, list[Fraction]], q: dict[Word, list[Fraction]], depth: i
                     return stop(i - 1)
                 here = normalised(row)
             out = here.map(lambda y: (*word[:i], y))
-            return out if kept == 1 else coin(kept).if_else(out, stop(i - 1)) if kept else stop(i - 1)
+            return out if kept == 1 else coin(kept).if_else(out, stop(i - 1))
 
         return stop(depth)
 
@@ -109,15 +112,14 @@ def instance(vocab: int, depth: int) -> Instance:
     return tabulate(vocab, Chain(depth), row, row, "peer")
 
 
-def fractions(table: object) -> dict[Word, list[Fraction]]:
+def fractions(table: Table) -> dict[Word, list[Fraction]]:
     """A table's rows as Python fractions."""
-    return {prefix: [Fraction(int(x.p), int(x.q)) for x in row] for prefix, row in table.given()}  # type: ignore[attr-defined]
+    return {prefix: [Fraction(int(x.p), int(x.q)) for x in row] for prefix, row in table.given()}
 
 
 def main() -> None:
-    print(
-        f"{'verifier':<9} {'V':>2} {'gamma':>5} {'drafts':>7} {'draftproof s':>13} {'icepool s':>10} {'ratio':>8}  same law"
-    )
+    heads = ("V", "gamma", "drafts", "draftproof s", "icepool s", "ratio", "same law")
+    print(f"{'verifier':<9}" + "".join(f"{head:>13}" for head in heads))
     for name, written in (("token", token), ("block", block)):
         for vocab, depth in ((2, 2), (2, 4), (3, 2), (3, 3), (4, 3), (2, 6)):
             given = instance(vocab, depth)
@@ -131,7 +133,8 @@ def main() -> None:
             law = {word: Fraction(int(mass.p), int(mass.q)) for word, mass in ours.items()}
             same = law == {word: theirs.probability(word) for word in theirs}
             print(
-                f"{name:<9} {vocab:>2} {depth:>5} {vocab**depth:>7} {mine:>13.4f} {peer:>10.4f} {peer / mine:>7.1f}x  {same}"
+                f"{name:<9}{vocab:>13}{depth:>13}{vocab**depth:>13}"
+                f"{mine:>13.4f}{peer:>13.4f}{peer / mine:>12.1f}x{same!s:>13}"
             )
 
 

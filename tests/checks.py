@@ -87,9 +87,7 @@ def words(instance: Instance) -> Iterator[list[tuple[fmpq, fmpq]]]:
     """For each word x^l with 1 <= l <= depth, the pairs (p, q) of its tokens' probabilities."""
     for word in prefixes(instance.vocab, instance.draft.depth):
         if word:
-            yield [
-                (instance.target[word[:i]][x], instance.proposal[word[:i]][x]) for i, x in enumerate(word)
-            ]
+            yield [(instance.target[word[:i]][x], instance.proposal[word[:i]][x]) for i, x in enumerate(word)]
 
 
 def joint(numbers: Iterable[fmpq]) -> fmpq:

@@ -10,8 +10,27 @@ from theory.errors import BadInput
 from theory.numbers import DIGITS, exact, text
 
 fractions = st.fractions().map(lambda f: fmpq(f.numerator, f.denominator))
-spelled_decimals = st.from_regex(r"[+-]?([0-9]{1,20}\.?[0-9]{0,20}|\.[0-9]{1,20})([eE][+-]?[0-9]{1,2})?", fullmatch=True)
-not_numbers = ["", " ", "1/", "/2", ".", "e5", "-", "1 / 2", " 1", "1\n", "0x1", "1_0", "1,5", "nan", "NaN", "inf"]
+spelled_decimals = st.from_regex(
+    r"[+-]?([0-9]{1,20}\.?[0-9]{0,20}|\.[0-9]{1,20})([eE][+-]?[0-9]{1,2})?", fullmatch=True
+)
+not_numbers = [
+    "",
+    " ",
+    "1/",
+    "/2",
+    ".",
+    "e5",
+    "-",
+    "1 / 2",
+    " 1",
+    "1\n",
+    "0x1",
+    "1_0",
+    "1,5",
+    "nan",
+    "NaN",
+    "inf",
+]
 not_numbers += ["-Infinity", "½", "٣", "1/-2", "1/2/3", "1.5/2", "1e", "1e1.5", "True", "None"]
 
 
@@ -69,14 +88,18 @@ def test_division_by_zero_is_refused(spelling):
         exact(spelling)
 
 
-@pytest.mark.parametrize("spelling", ["9" * (2 * DIGITS + 1), "1/" + "9" * 10**6, "0." + "0" * 3 * DIGITS + "1"])
+@pytest.mark.parametrize(
+    "spelling", ["9" * (2 * DIGITS + 1), "1/" + "9" * 10**6, "0." + "0" * 3 * DIGITS + "1"]
+)
 def test_too_many_digits_are_refused_at_once(spelling):
     with pytest.raises(BadInput, match=f"more than {DIGITS} digits") as caught:
         exact(spelling)
     assert_one_line(caught.value)
 
 
-@pytest.mark.parametrize("spelling", [f"1e{DIGITS + 1}", f"1e-{DIGITS + 1}", "1e999999999999", "1e-" + "9" * 50])
+@pytest.mark.parametrize(
+    "spelling", [f"1e{DIGITS + 1}", f"1e-{DIGITS + 1}", "1e999999999999", "1e-" + "9" * 50]
+)
 def test_exponents_out_of_range_are_refused_at_once(spelling):
     with pytest.raises(BadInput, match="exponent beyond") as caught:
         exact(spelling)

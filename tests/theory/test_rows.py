@@ -1,6 +1,7 @@
 """Identities of the row operations, and that tuples and arrays of lanes agree on them."""
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -58,9 +59,7 @@ def test_tuples_floats_and_lanes_agree(name, data):
     array = function(*as_array, np.array([rounded(x) for x in a]))
     for lane in range(size):
         wanted = function(p[lane], q[lane], a[lane])
-        in_floats = function(
-            tuple(map(rounded, p[lane])), tuple(map(rounded, q[lane])), rounded(a[lane])
-        )
+        in_floats = function(tuple(map(rounded, p[lane])), tuple(map(rounded, q[lane])), rounded(a[lane]))
         if name in OF_ROWS:
             assert array[:, lane].tolist() == list(in_floats) == [rounded(x) for x in wanted]
         else:
@@ -128,7 +127,7 @@ def test_normalising_keeps_proportions(row):
 def test_descending_order_breaks_ties_by_id(row):
     order = ops.descending(row)
     assert sorted(order) == list(range(V))
-    assert all((-row[x], x) < (-row[y], y) for x, y in zip(order, order[1:], strict=False))
+    assert all((-row[x], x) < (-row[y], y) for x, y in pairwise(order))
 
 
 def test_order_is_refused_to_lanes():
