@@ -1,25 +1,27 @@
 """The front door: mounts each package's commands and holds no logic."""
 
+import signal
 import sys
-from importlib.metadata import version
-
-import click
-
-from simulators.commands import COMMANDS
-from simulators.door import enter
-
-
-@click.group(
-    name="draftproof", commands=list(COMMANDS), context_settings={"help_option_names": ["-h", "--help"]}
-)
-@click.version_option(version("draftproof"), message="%(version)s")
-def draftproof() -> None:
-    """Is this speculative-decoding verifier lossless, and how far is it from optimal?"""
 
 
 def main() -> None:
     """The command `draftproof`."""
-    sys.exit(enter(draftproof))
+    heard = signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing to save yet: Ctrl-C ends the imports
+    from importlib.metadata import version
+
+    import click
+
+    from simulators.commands import COMMANDS
+    from simulators.door import enter
+
+    signal.signal(signal.SIGINT, heard)
+    group = click.Group(
+        "draftproof",
+        list(COMMANDS),
+        help="Is this speculative-decoding verifier lossless, and how far is it from optimal?",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    sys.exit(enter(click.version_option(version("draftproof"), message="%(version)s")(group)))
 
 
 if __name__ == "__main__":

@@ -106,12 +106,12 @@ def run(work: Sequence[Piece], jobs: int) -> Iterator[tuple[Piece, list[tuple[in
     executor = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
     pending: dict[Future[list[tuple[int, Verdict]]], Piece] = {}
     try:
-        # Workers inherit a deaf ear for Ctrl-C: it is for the parent to end them.
-        heard = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        # Workers inherit the mask, so Ctrl-C reaches the parent alone; it waits there until all are started.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             pending = {executor.submit(judged, piece): piece for piece in work}
         finally:
-            signal.signal(signal.SIGINT, heard)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         for future in as_completed(pending):
             yield pending[future], future.result()
     finally:

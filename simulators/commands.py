@@ -73,7 +73,9 @@ def check(
     found = _enumerate(
         list(pieces(suite, verifiers, force)), verifiers, _cores() if jobs is None else jobs, as_json
     )
-    ok = all(_as_declared(tally, thorough=not families) for tally in found.tallies.values())
+    ok = all(
+        _as_declared(tally, thorough=not families and not found.left) for tally in found.tallies.values()
+    )
     if as_json:
         answer = {"results": found.results, "ok": ok, "instances": found.instances, "seconds": found.seconds}
         click.echo(json.dumps(answer))
@@ -125,17 +127,19 @@ def _show(found: _Found, ok: bool) -> None:
     out.print(screen.verdicts(run_))
     for tally in run_:
         if (failing := tally.failing()) is not None:
-            verifier = tally.verifier
-            small = shrink(failing, lambda each: judge(each, verifier).wrong is not None)  # noqa: B023
-            wrong = judge(small, verifier).wrong
-            assert wrong is not None
-            click.echo(screen.witness(verifier.name, small, wrong))
+            click.echo(_smallest(tally.verifier, failing))
     laws = sum(tally.instances for tally in run_)
     click.echo(
         f"{found.instances:,} instances, {laws:,} exact laws in {found.seconds:.1f} s: "
-        + ("every verdict is as declared" if ok else "NOT every verdict is as declared")
-        + (f"; interrupted with {found.left:,} instances left" if found.left else "")
+        + _conclusion(found, ok)
     )
+
+
+def _conclusion(found: _Found, ok: bool) -> str:
+    said = "every verdict is as declared" if ok else "NOT every verdict is as declared"
+    if not found.instances:
+        said = "no verdict yet"
+    return f"{said}; interrupted with {found.left:,} instances left" if found.left else said
 
 
 def _result(verdict: Verdict) -> dict[str, Any]:
@@ -181,17 +185,23 @@ def law(instance: Path, name: str, iterations: int, force: bool, as_json: bool) 
         }
         click.echo(json.dumps(answer))
         return int(not verdict.lossless)
-    screen.console().print(screen.law(verdict, emitted))
+    title = "law of the emitted block" if iterations == 1 else f"joint law over {iterations} iterations"
+    click.echo(f"{verifier.name} on {given.name}: {title}")
+    screen.console().print(screen.law(emitted))
     click.echo(
-        f"{screen.declared(verdict.lossless)}; total variation {screen.shown(verdict.total_variation)}, "
+        f"{screen.declared(verdict.lossless)}: total variation {screen.shown(verdict.total_variation)}, "
         f"E[tau] {screen.shown(verdict.expected_accepted)}"
     )
     if verdict.wrong is not None:
-        small = shrink(given, lambda each: judge(each, verifier, iterations).wrong is not None)
-        wrong = judge(small, verifier, iterations).wrong
-        assert wrong is not None
-        click.echo(screen.witness(verifier.name, small, wrong))
+        click.echo(f"{screen.witness(verdict.wrong)}\n{_smallest(verifier, given, iterations)}")
     return int(not verdict.lossless)
+
+
+def _smallest(verifier: Verifier, failing: Instance, iterations: int | None = None) -> str:
+    small = shrink(failing, lambda each: judge(each, verifier, iterations).wrong is not None)
+    wrong = judge(small, verifier, iterations).wrong
+    assert wrong is not None
+    return screen.smallest(verifier.name, small, wrong)
 
 
 def must_apply(verifier: Verifier, instance: Instance) -> None:

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from simulators.check import Tally
 from simulators.instances.files import document, spelled
-from simulators.verdict import Verdict, Wrong
+from simulators.verdict import Wrong
 from theory.instance import Instance
 from theory.law import Law
 from theory.numbers import text
@@ -26,14 +26,16 @@ def console(stderr: bool = False) -> Console:
 
 
 def progress() -> Progress:
-    """A progress bar on standard error."""
+    """A progress bar on standard error, where that is a terminal."""
+    made = console(stderr=True)
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        console=console(stderr=True),
+        console=made,
         transient=True,
+        disable=not made.is_terminal,
     )
 
 
@@ -82,9 +84,9 @@ def verdicts(tallies: Iterable[Tally]) -> Table:
     return table
 
 
-def law(verdict: Verdict, emitted: Law, most: int = 40) -> Table:
-    """The emitted law of `law`, its first words."""
-    table = Table(title=f"{verdict.verifier}: law of the emitted block")
+def law(emitted: Law, most: int = 40) -> Table:
+    """A law, its first words."""
+    table = Table()
     table.add_column("tokens")
     table.add_column("probability", justify="right")
     table.add_column("", justify="right")
@@ -95,14 +97,21 @@ def law(verdict: Verdict, emitted: Law, most: int = 40) -> Table:
     return table
 
 
-def witness(verifier: str, instance: Instance, wrong: Wrong) -> str:
-    """Why a verifier is not lossless: the smallest instance found, and its first wrong prefix."""
+def witness(wrong: Wrong) -> str:
+    """The first wrong prefix in words.
+
+    >>> from theory.numbers import exact
+    >>> witness(Wrong((1, 0), exact("1/3"), exact("2/9")))
+    "tokens '1 0' come out first with probability 1/3, and should with 2/9"
+    """
     prefix = spelled(wrong.prefix)
-    start = f"tokens starting with {prefix!r}" if prefix else "anything at all"
-    return (
-        f"{verifier} is not lossless: {start} should have probability {shown(wrong.want)} "
-        f"and come out with {shown(wrong.got)}, on\n  {json.dumps(document(instance))}"
-    )
+    start = f"tokens {prefix!r} come out first" if prefix else "anything comes out"
+    return f"{start} with probability {shown(wrong.got)}, and should with {shown(wrong.want)}"
+
+
+def smallest(verifier: str, instance: Instance, wrong: Wrong) -> str:
+    """The smallest instance found on which a verifier is not lossless, ready to be saved and run."""
+    return f"{verifier} is not lossless on\n  {json.dumps(document(instance))}\n  where {witness(wrong)}"
 
 
 def _brief(label: str) -> str:

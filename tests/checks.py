@@ -6,14 +6,14 @@ from math import prod
 from flint import fmpq
 
 from simulators.decode import decode
-from simulators.enumerate import outcomes
+from simulators.enumerate import iteration, outcomes
 from simulators.instances.make import prefixes
 from theory.draft import Draft, Node
 from theory.drafts import Scheme
 from theory.errors import BadInput
 from theory.instance import Instance
 from theory.law import Law, law_of
-from theory.numbers import ZERO
+from theory.numbers import ONE, ZERO
 from theory.rows import Prefix, Row
 from theory.table import Table
 from theory.verifier import Verifier
@@ -26,7 +26,15 @@ def emitted(instance: Instance, verifier: Verifier) -> Law:
 
 def mean_accepted(instance: Instance, verifier: Verifier) -> fmpq:
     """E[tau] of one iteration."""
-    return decode(instance, verifier, 1).accepted
+    return decode(instance, verifier, 1).accepted[0]
+
+
+def stops(
+    instance: Instance, verifier: Verifier, context: Prefix = ()
+) -> Iterator[tuple[fmpq, Draft, Node, Row]]:
+    """(weight, draft, node, row) of every way that one iteration after `context` can stop."""
+    scheme, proposal, target = instance.draft, instance.proposal, instance.target
+    return iteration(scheme, proposal, verifier, target, context=context, start=ONE)
 
 
 def completed(instance: Instance, verifier: Verifier, iterations: int = 1) -> tuple[Law, Law]:
@@ -39,6 +47,13 @@ def assert_lossless(instance: Instance, verifier: Verifier, iterations: int = 0)
     """The target's joint law comes out exactly: over one iteration, over two if there is state."""
     got, want = completed(instance, verifier, iterations or (1 if verifier.carry is None else 2))
     assert got == want, f"{verifier.name} on {instance}"
+
+
+def assert_same_law(instance: Instance, verifier: Verifier, other: Verifier) -> None:
+    """Both emit the same blocks with the same probabilities, and not only the same completed law."""
+    assert emitted(instance, verifier) == emitted(instance, other), (
+        f"{verifier.name}, {other.name}: {instance}"
+    )
 
 
 def is_lossy(instance: Instance, verifier: Verifier) -> bool:
@@ -83,23 +98,27 @@ def bracketed(draft: Draft) -> Prefix:
     return tuple(below(draft.root))
 
 
+def along(instance: Instance, word: Prefix) -> list[tuple[fmpq, fmpq]]:
+    """The pairs (p, q) of the probabilities of a word's tokens, each after those before it."""
+    return [(instance.target[word[:i]][x], instance.proposal[word[:i]][x]) for i, x in enumerate(word)]
+
+
 def words(instance: Instance) -> Iterator[list[tuple[fmpq, fmpq]]]:
-    """For each word x^l with 1 <= l <= depth, the pairs (p, q) of its tokens' probabilities."""
-    for word in prefixes(instance.vocab, instance.draft.depth):
-        if word:
-            yield [(instance.target[word[:i]][x], instance.proposal[word[:i]][x]) for i, x in enumerate(word)]
+    """The pairs (p, q) along each word x^l with 1 <= l <= depth."""
+    everything = prefixes(instance.vocab, instance.draft.depth)
+    return (along(instance, word) for word in everything if word)
 
 
 def joint(numbers: Iterable[fmpq]) -> fmpq:
     """The product, exact also of nothing."""
-    return prod(numbers, start=fmpq(1))
+    return prod(numbers, start=ONE)
 
 
 def block_weight(pairs: list[tuple[fmpq, fmpq]]) -> fmpq:
     """w_l(x^l) = min(1, w_{l-1} p/q), of a word that can be drafted."""
-    w = fmpq(1)
+    w = ONE
     for p, q in pairs:
-        w = min(w * p / q, fmpq(1))
+        w = min(w * p / q, ONE)
     return w
 
 
