@@ -93,7 +93,7 @@ def test_check_shows_a_table(command, toy):
 
 def test_force_shows_what_goes_wrong_and_says_so_with_status_1(command, tmp_path):
     path = tmp_path / "pair.json"
-    path.write_text(json.dumps(document(scenario("reversed", Tree(((), ())), 3))), encoding="utf-8")
+    path.write_text(json.dumps(document(scenario("reversed", Tree(((), ())), 4))), encoding="utf-8")
     status, _, err = command("check", path, "--verifier", "specinfer")
     assert status == 2
     assert "specinfer is made for" in err
