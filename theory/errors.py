@@ -1,5 +1,10 @@
 """The one error that means: the input is wrong, and here is how."""
 
+from reprlib import Repr
+
+_brief = Repr()
+_brief.maxlevel, _brief.maxstring, _brief.maxlong, _brief.maxother = 2, 40, 40, 40
+
 
 class BadInput(ValueError):
     """Input that cannot be used, explained in one line that names the place and the fault.
@@ -10,3 +15,12 @@ class BadInput(ValueError):
     Traceback (most recent call last):
     theory.errors.BadInput: toy.json: target row '0': sums to 9/10, not 1
     """
+
+
+def quoted(value: object) -> str:
+    """A value as an error line can quote it: short, printable, however large or deep it is.
+
+    >>> quoted("a\\nb"), quoted([[[[]]]])
+    ("'a\\\\nb'", '[[[...]]]')
+    """
+    return _brief.repr(value)

@@ -8,7 +8,7 @@ import re
 
 from flint import fmpq
 
-from theory.errors import BadInput
+from theory.errors import BadInput, quoted
 
 ZERO = fmpq(0)
 ONE = fmpq(1)
@@ -36,7 +36,7 @@ def exact(value: object) -> fmpq:
     if isinstance(value, bool) or not isinstance(value, int | str):
         if isinstance(value, float):
             raise BadInput(f"{value!r} is a float; write it as a string or a fraction")
-        raise BadInput(f"{_shown(value)} is not a number")
+        raise BadInput(f"{quoted(value)} is not a number")
     if isinstance(value, int):
         return fmpq(value)
     return _parse(value)
@@ -53,25 +53,20 @@ def text(number: fmpq) -> str:
 
 def _parse(spelling: str) -> fmpq:
     if len(spelling) > 2 * DIGITS:
-        raise BadInput(f"{_shown(spelling)} has more than {DIGITS} digits")
+        raise BadInput(f"{quoted(spelling)} has more than {DIGITS} digits")
     if spelling.lstrip("+-").isdecimal() and len(spelling) > DIGITS:
-        raise BadInput(f"{_shown(spelling)} has more than {DIGITS} digits")
+        raise BadInput(f"{quoted(spelling)} has more than {DIGITS} digits")
     if match := _FRACTION.fullmatch(spelling):
         top, bottom = int(match[1]), int(match[2] or 1)
         if bottom == 0:
-            raise BadInput(f"{_shown(spelling)} divides by zero")
+            raise BadInput(f"{quoted(spelling)} divides by zero")
         return fmpq(top, bottom)
     match = _DECIMAL.fullmatch(spelling)
     if match is None or not (match[2] or match[3]):
-        raise BadInput(f"{_shown(spelling)} is not a number such as 1/3, 0.25 or 1")
+        raise BadInput(f"{quoted(spelling)} is not a number such as 1/3, 0.25 or 1")
     fraction, exponent = match[3] or "", match[4] or "0"
     if len(exponent) > 6 or abs(int(exponent)) > DIGITS:
-        raise BadInput(f"{_shown(spelling)} has an exponent beyond {DIGITS}")
+        raise BadInput(f"{quoted(spelling)} has an exponent beyond {DIGITS}")
     power = int(exponent) - len(fraction)
     digits = int(match[1] + (match[2] or "") + fraction)
     return fmpq(digits * 10 ** max(power, 0), 10 ** max(-power, 0))
-
-
-def _shown(value: object) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 40 else f"{shown[:37]}..."

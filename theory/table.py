@@ -1,9 +1,12 @@
 """Next-token tables: a row for every prefix."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
 from typing import Protocol
 
-from theory.errors import BadInput
+from flint import fmpq
+
+from theory.errors import BadInput, quoted
 from theory.numbers import ONE, ZERO, exact, text
 from theory.rows import Prefix, Row
 
@@ -45,7 +48,7 @@ class Table:
         Raises BadInput that names the prefix; floats are refused.
         """
         if vocab < 1:
-            raise BadInput(f"vocab must be at least 1, not {vocab}")
+            raise BadInput(f"vocab must be at least 1, not {quoted(vocab)}")
         return cls(vocab, {prefix: exact_row(vocab, prefix, row) for prefix, row in rows.items()})
 
     def __getitem__(self, prefix: Prefix) -> Row:
@@ -77,7 +80,7 @@ class Table:
 
 def exact_row(vocab: int, prefix: Prefix, values: Iterable[object]) -> Row:
     """One checked row of rationals; raises BadInput that names the prefix."""
-    where = f"row {' '.join(map(str, prefix))!r}"
+    where = f"row {quoted(' '.join(map(str, prefix)))}"
     try:
         row = tuple(exact(value) for value in values)
     except BadInput as error:
@@ -87,8 +90,13 @@ def exact_row(vocab: int, prefix: Prefix, values: Iterable[object]) -> Row:
     if any(number < ZERO for number in row):
         raise BadInput(f"{where}: has a negative entry")
     if (mass := sum(row, ZERO)) != ONE:
-        shown = text(mass)
-        if len(shown) > 60:
-            shown = f"1 {'+' if mass > ONE else '-'} {float(abs(mass - ONE)):.3g}"
-        raise BadInput(f"{where}: sums to {shown}, not 1")
+        raise BadInput(f"{where}: sums to {_sum(mass)}, not 1")
     return row
+
+
+def _sum(mass: fmpq) -> str:
+    if len(text(mass)) <= 60:
+        return text(mass)
+    off = abs(mass - ONE)
+    tiny = Decimal(int(off.p)) / Decimal(int(off.q))
+    return "more than 2" if mass > 2 else f"1 {'+' if mass > ONE else '-'} {tiny:.3g}"

@@ -37,8 +37,3 @@ class Verifier:
     verify: Callable[[Oracle, Draft, Rows], Stop]
     carry: Callable[[Rows, Rows, Draft, Node], Rows] | None = None
     ordered: bool = False
-
-    def __reduce__(self) -> tuple:
-        from theory.verifiers import named
-
-        return named, (self.name,)

@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from theory.drafts import SCHEMES, Scheme
-from theory.errors import BadInput
+from theory.errors import BadInput, quoted
 from theory.instance import Instance
 from theory.numbers import DIGITS, text
 from theory.rows import Prefix
 from theory.table import Table
+
+VOCAB = 10**6
+"""Largest vocabulary that is read."""
 
 _PREFIX = re.compile(r"(0|[1-9]\d{0,9})( (0|[1-9]\d{0,9}))*", re.ASCII)
 
@@ -39,8 +42,8 @@ def parse(content: str, name: str = "") -> Instance:
     """
     document = _object(_json(content), "the instance", {"vocab", "target", "proposal", "draft"})
     vocab = document["vocab"]
-    if isinstance(vocab, bool) or not isinstance(vocab, int) or vocab < 1:
-        raise BadInput(f"vocab: must be a whole number of at least 1, not {vocab!r}")
+    if isinstance(vocab, bool) or not isinstance(vocab, int) or not 1 <= vocab <= VOCAB:
+        raise BadInput(f"vocab: must be a whole number from 1 to {VOCAB}, not {quoted(vocab)}")
     target, proposal = (_table(document[key], key, vocab) for key in ("target", "proposal"))
     return Instance(target, proposal, scheme(document["draft"]), name)
 
@@ -51,7 +54,7 @@ def scheme(value: Any) -> Scheme:
         raise BadInput(f"draft: kind is missing, one of {', '.join(SCHEMES)}")
     kind = value["kind"]
     if not isinstance(kind, str) or kind not in SCHEMES:
-        raise BadInput(f"draft: kind {_short(kind)} is not one of {', '.join(SCHEMES)}")
+        raise BadInput(f"draft: kind {quoted(kind)} is not one of {', '.join(SCHEMES)}")
     names = {field.name for field in fields(SCHEMES[kind])}  # type: ignore[arg-type]
     _object(value, f"draft of kind {kind!r}", {"kind", *names} - {"replacement"}, {"kind", *names})
     if kind == "tree" and "replacement" not in value:
@@ -116,7 +119,7 @@ def _unique(value: Any, what: str) -> dict[str, Any]:
     if not isinstance(value, _Object):
         raise BadInput(f"{what}: must be an object")
     if value.twice is not None:
-        raise BadInput(f"{what}: key {_short(value.twice)} is given twice")
+        raise BadInput(f"{what}: key {quoted(value.twice)} is given twice")
     return value
 
 
@@ -125,7 +128,7 @@ def _object(value: Any, what: str, required: set[str], allowed: set[str] | None 
     for key in sorted(required - value.keys()):
         raise BadInput(f"{what}: {key} is missing")
     for key in sorted(value.keys() - (allowed or required)):
-        raise BadInput(f"{what}: unknown key {_short(key)}")
+        raise BadInput(f"{what}: unknown key {quoted(key)}")
     return value
 
 
@@ -133,19 +136,14 @@ def _table(value: Any, key: str, vocab: int) -> Table:
     rows: dict[Prefix, list[object]] = {}
     for spelling, row in _unique(value, key).items():
         if spelling and not _PREFIX.fullmatch(spelling):
-            raise BadInput(f"{key}: prefix {_short(spelling)} is not token ids joined by one space")
+            raise BadInput(f"{key}: prefix {quoted(spelling)} is not token ids joined by one space")
         prefix = tuple(map(int, spelling.split()))
         if any(token >= vocab for token in prefix):
-            raise BadInput(f"{key}: prefix {_short(spelling)} has a token outside the vocabulary of {vocab}")
+            raise BadInput(f"{key}: prefix {quoted(spelling)} has a token outside the vocabulary of {vocab}")
         if not isinstance(row, list):
-            raise BadInput(f"{key}: row {_short(spelling)} must be a list of {vocab} numbers")
+            raise BadInput(f"{key}: row {quoted(spelling)} must be a list of {vocab} numbers")
         rows[prefix] = row
     try:
         return Table.exact(vocab, rows)
     except BadInput as error:
         raise BadInput(f"{key}: {error}") from None
-
-
-def _short(value: Any) -> str:
-    shown = json.dumps(value)
-    return shown if len(shown) <= 40 else f"{shown[:37]}..."

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from theory.draft import Node
-from theory.errors import BadInput
+from theory.errors import BadInput, quoted
 from theory.oracle import Oracle
 from theory.rows import Prefix, Row
 from theory.table import Rows
@@ -53,7 +53,7 @@ def inner(shape: Shape) -> Iterator[int]:
 def checked_depth(depth: object, name: str = "depth", most: int = DEPTH) -> None:
     """Raises BadInput unless `depth` is a whole number from 1 to `most`."""
     if isinstance(depth, bool) or not isinstance(depth, int) or not 1 <= depth <= most:
-        raise BadInput(f"{name} must be a whole number from 1 to {most}, not {str(depth)[:40]}")
+        raise BadInput(f"{name} must be a whole number from 1 to {most}, not {quoted(depth)}")
 
 
 def checked_shape(shape: object) -> Shape:

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from theory.draft import Draft
 from theory.drafts.shape import Shape, checked_shape, grow, inner, measure, smaller_shapes
-from theory.errors import BadInput
+from theory.errors import BadInput, quoted
 from theory.oracle import Oracle
 from theory.rows import Prefix, Row, has_mass, without
 from theory.table import Rows
@@ -27,7 +27,7 @@ class Tree:
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", checked_shape(self.shape))
         if not isinstance(self.replacement, bool):
-            raise BadInput(f"replacement must be true or false, not {self.replacement!r}")
+            raise BadInput(f"replacement must be true or false, not {quoted(self.replacement)}")
 
     @property
     def label(self) -> str:

@@ -8,7 +8,7 @@ listing this folder: a new algorithm is one new file and its test.
 from importlib import import_module
 from pkgutil import iter_modules
 
-from theory.errors import BadInput
+from theory.errors import BadInput, quoted
 from theory.verifier import Verifier
 
 
@@ -29,5 +29,5 @@ def named(name: str) -> Verifier:
     'sun2025block, Algorithm 2'
     """
     if name not in VERIFIERS:
-        raise BadInput(f"no verifier is named {name[:40]!r}; there are {', '.join(VERIFIERS)}")
+        raise BadInput(f"no verifier is named {quoted(name)}; there are {', '.join(VERIFIERS)}")
     return VERIFIERS[name]
