@@ -26,9 +26,8 @@ def main() -> None:
     verdicts = [verdict for _, found in run(work, arguments.jobs) for _, verdict in found]
     lossless = sum(verdict.lossless for verdict in verdicts)
     seconds = perf_counter() - started
-    print(
-        f"{arguments.verifier}: {lossless:,} of {len(verdicts):,} lossless, {seconds:.1f} s, {arguments.jobs} jobs"
-    )
+    print(f"{arguments.verifier}: {lossless:,} of {len(verdicts):,} lossless")
+    print(f"{seconds:.1f} s on {arguments.jobs} processes")
 
 
 if __name__ == "__main__":

@@ -118,6 +118,8 @@ def law_of(target: Rows, length: int, context: Prefix = ()) -> Law:
 
 def first_difference(got: Law, want: Law) -> tuple[Prefix, fmpq, fmpq] | None:
     """The shortest prefix (then the first by token ids) of unequal probability: (prefix, got, want)."""
+    if got == want:
+        return None
     longest = max(map(len, (*got, *want)), default=0)
     for length in range(longest + 1):
         a, b = got.marginal(length), want.marginal(length)

@@ -57,7 +57,7 @@ def standard() -> list[Sequence[Instance]]:
     families += [Grid(draft, 2, 2) for draft in deep()]
     families += [Grid(draft, vocab, size) for vocab, size in ((2, 12), (3, 4)) for draft in shallow()]
     families += [Grid(Chain(1), vocab, size) for vocab, size in ((2, 24), (3, 6), (4, 4))]
-    families += [Grid(Chain(1), vocab, size, symmetric=True) for vocab, size in ((2, 72), (3, 12), (4, 6))]
+    families += [Grid(Chain(1), vocab, size, symmetric=True) for vocab, size in ((2, 48), (3, 9), (4, 5))]
     return families
 
 
