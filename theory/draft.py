@@ -62,6 +62,19 @@ class Draft:
         return self._paths
 
     @property
+    def merged(self) -> bool:
+        """Whether the draft is i.i.d. chains merged by prefix, rather than one tree."""
+        return self._paths is not None
+
+    def drawn(self, node: Node) -> tuple[int, ...]:
+        """The tokens drawn below `node`, in drawing order: its children's, or its paths' if merged."""
+        if self._paths is None:
+            return tuple(child.token for child in node.children)
+        at = len(node.prefix)
+        leaves = (path[-1].prefix for path in self._paths)
+        return tuple(leaf[at] for leaf in leaves if len(leaf) > at and leaf[:at] == node.prefix)
+
+    @property
     def path(self) -> Path:
         """The first drafted path; of a chain, the chain."""
         path = [self.root]

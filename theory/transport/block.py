@@ -1,0 +1,87 @@
+"""Block transport with full information: drafts coupled with target blocks.
+
+Variables f(D, y), D a draft and y ~ p^gamma a target block of the draft's depth; row sums Pr(D),
+column sums p(y); maximise the mean length of the longest prefix of y that D drafted. It bounds
+E[tau] of every verifier, also of one that keeps state between iterations (sun2025block, Appendix).
+Drafts with the same drafted prefixes are one row; blocks of probability zero have no column.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+from flint import fmpq
+
+from theory.draft import Draft, Node
+from theory.law import law_of
+from theory.numbers import ONE, ZERO
+from theory.rows import Prefix
+from theory.table import Rows
+from theory.transport.problem import Transport
+
+
+def drafted(node: Node) -> frozenset[Prefix]:
+    """Every drafted prefix from `node` down, `node` included."""
+    found, stack = [], [node]
+    while stack:
+        node = stack.pop()
+        found.append(node.prefix)
+        stack.extend(node.children)
+    return frozenset(found)
+
+
+def merged(drafts: Iterable[tuple[fmpq, Draft]]) -> dict[frozenset[Prefix], fmpq]:
+    """Set of drafted prefixes -> probability that exactly these are drafted."""
+    law: dict[frozenset[Prefix], fmpq] = {}
+    for mass, draft in drafts:
+        if mass > ZERO:
+            key = drafted(draft.root)
+            law[key] = law.get(key, ZERO) + mass
+    return law
+
+
+def problem(drafts: Iterable[tuple[fmpq, Draft]], target: Rows, depth: int, context: Prefix = ()) -> Transport:
+    """The block transport problem of drafts (mass, draft) of up to `depth` tokens after `context`.
+
+    >>> from theory.draft import Node
+    >>> from theory.table import Table
+    >>> from theory.transport.certificate import certified
+    >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
+    >>> drafts = [(q[x], Draft(Node((), q, (Node((x,), None),)))) for x in (0, 1)]
+    >>> certified(problem(drafts, Table(2, {(): p}), 1)).value
+    2/3
+    """
+    law = merged(drafts)
+    words = law_of(target, depth, context)
+    rewards = np.zeros((len(law), len(words)), dtype=np.int64)
+    column = {word: j for j, word in enumerate(words)}
+    below: dict[Prefix, list[int]] = {}
+    for word, j in column.items():
+        for length in range(len(context) + 1, len(word) + 1):
+            below.setdefault(word[:length], []).append(j)
+    spans = {prefix: (at[0], at[-1] + 1) for prefix, at in below.items()}  # words stand in order
+    for reward, prefixes in zip(rewards, law, strict=True):
+        for prefix in prefixes:
+            if prefix in spans:
+                first, last = spans[prefix]
+                reward[first:last] += 1  # a drafted prefix has drafted prefixes
+    return Transport(tuple(law.values()), tuple(words.values()), rewards)
+
+
+def chain_optimum(target: Rows, proposal: Rows, depth: int, context: Prefix = ()) -> fmpq:
+    """The optimum for a chain in closed form: sum over l and x^l of min(p(x^l), q(x^l)).
+
+    >>> from theory.table import Table
+    >>> p, q = Table.exact(2, {(): ["1/3", "2/3"]}), Table.exact(2, {(): ["2/3", "1/3"]})
+    >>> chain_optimum(p, q, 2)
+    4/3
+    """
+    out = ZERO
+    stack = [(context, ONE, ONE)]
+    while stack:
+        prefix, P, Q = stack.pop()
+        for x, (p, q) in enumerate(zip(target[prefix], proposal[prefix], strict=True)):
+            if (least := min(P * p, Q * q)) > ZERO:
+                out += least
+                if len(prefix) + 1 < len(context) + depth:
+                    stack.append(((*prefix, x), P * p, Q * q))
+    return out
