@@ -113,3 +113,14 @@ def law_of(target: Rows, length: int, context: Prefix = ()) -> Law:
     4/9
     """
     return Law(continued(context, ONE, target, len(context) + length))
+
+
+def first_difference(got: Law, want: Law) -> tuple[Prefix, fmpq, fmpq] | None:
+    """The shortest prefix (then the first by token ids) of unequal probability: (prefix, got, want)."""
+    longest = max(map(len, (*got, *want)), default=0)
+    for length in range(longest + 1):
+        a, b = got.marginal(length), want.marginal(length)
+        for prefix in sorted(a.keys() | b.keys()):
+            if a[prefix] != b[prefix]:
+                return prefix, a[prefix], b[prefix]
+    return None

@@ -1,0 +1,1 @@
+"""Running the mathematics: enumeration, sampling, decoding, instances, verdicts, commands."""

@@ -1,0 +1,152 @@
+"""Instance files: JSON, read exactly as written, every fault named in one line."""
+
+import json
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from theory.drafts import SCHEMES, Scheme
+from theory.errors import BadInput
+from theory.instance import Instance
+from theory.numbers import DIGITS, text
+from theory.rows import Prefix
+from theory.table import Table
+
+_PREFIX = re.compile(r"(0|[1-9]\d{0,9})( (0|[1-9]\d{0,9}))*", re.ASCII)
+
+
+def read(path: Path) -> Instance:
+    """The instance in a file; BadInput with one line that names the file, the key and the fault."""
+    try:
+        content = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise BadInput(f"{path}: not a text file") from None
+    except OSError as error:
+        raise BadInput(f"{path}: {(error.strerror or str(error)).lower()}") from None
+    try:
+        return parse(content, str(path))
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
+
+
+def parse(content: str, name: str = "") -> Instance:
+    """The instance that a JSON text spells.
+
+    >>> parse('{"vocab": 2, "target": {"": ["1/3", "2/3"]}, "proposal": {"": [0.5, 0.5]},'
+    ...       ' "draft": {"kind": "chain", "depth": 2}}').proposal[()]
+    (1/2, 1/2)
+    """
+    document = _object(_json(content), "the instance", {"vocab", "target", "proposal", "draft"})
+    vocab = document["vocab"]
+    if isinstance(vocab, bool) or not isinstance(vocab, int) or vocab < 1:
+        raise BadInput(f"vocab: must be a whole number of at least 1, not {vocab!r}")
+    target, proposal = (_table(document[key], key, vocab) for key in ("target", "proposal"))
+    return Instance(target, proposal, scheme(document["draft"]), name)
+
+
+def scheme(value: Any) -> Scheme:
+    """The drafting scheme that the `draft` object of an instance file describes."""
+    if not isinstance(value, dict) or "kind" not in value:
+        raise BadInput(f"draft: must be an object with a kind, one of {', '.join(SCHEMES)}")
+    kind = value["kind"]
+    if not isinstance(kind, str) or kind not in SCHEMES:
+        raise BadInput(f"draft: kind {_short(kind)} is not one of {', '.join(SCHEMES)}")
+    names = {field.name for field in fields(SCHEMES[kind])}  # type: ignore[arg-type]
+    _object(value, f"draft of kind {kind!r}", {"kind", *names} - {"replacement"}, {"kind", *names})
+    if kind == "tree" and "replacement" not in value:
+        raise BadInput("draft of kind 'tree': replacement is missing (true or false)")
+    try:
+        return SCHEMES[kind](**{name: value[name] for name in names})
+    except BadInput as error:
+        raise BadInput(f"draft: {error}") from None
+
+
+def document(instance: Instance) -> dict[str, Any]:
+    """The instance as the JSON document that `parse` reads."""
+    draft = instance.draft
+    return {
+        "vocab": instance.vocab,
+        "target": {spelled(prefix): [text(x) for x in row] for prefix, row in instance.target.given()},
+        "proposal": {spelled(prefix): [text(x) for x in row] for prefix, row in instance.proposal.given()},
+        "draft": {"kind": draft.kind, **{f.name: getattr(draft, f.name) for f in fields(draft)}},  # type: ignore[arg-type]
+    }
+
+
+def spelled(prefix: Prefix) -> str:
+    """Token ids joined by one space.
+
+    >>> spelled((0, 1, 2))
+    '0 1 2'
+    """
+    return " ".join(map(str, prefix))
+
+
+def _json(content: str) -> Any:
+    if not content.strip():
+        raise BadInput("is empty")
+    try:
+        return json.loads(
+            content,
+            object_pairs_hook=_unique,
+            parse_float=str,  # kept as spelled: 0.1 is 1/10
+            parse_int=_integer,
+            parse_constant=_constant,
+        )
+    except json.JSONDecodeError as error:
+        raise BadInput(f"not JSON: {error.msg} (line {error.lineno}, column {error.colno})") from None
+    except RecursionError:
+        raise BadInput("nested too deeply") from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    seen: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in seen:
+            raise BadInput(f"key {_short(key)} is given twice")
+        seen[key] = value
+    return seen
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > DIGITS:
+        raise BadInput(f"{digits[:20]}... has more than {DIGITS} digits")
+    return int(digits)
+
+
+def _constant(name: str) -> Any:
+    raise BadInput(f"{name} is not a number")
+
+
+def _object(value: Any, what: str, required: set[str], allowed: set[str] | None = None) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise BadInput(f"{what}: must be an object")
+    for key in sorted(required - value.keys()):
+        raise BadInput(f"{what}: {key} is missing")
+    for key in sorted(value.keys() - (allowed or required)):
+        raise BadInput(f"{what}: unknown key {_short(key)}")
+    return value
+
+
+def _table(value: Any, key: str, vocab: int) -> Table:
+    if not isinstance(value, dict):
+        raise BadInput(f"{key}: must be an object of rows by prefix")
+    rows: dict[Prefix, list[object]] = {}
+    for spelling, row in value.items():
+        if spelling and not _PREFIX.fullmatch(spelling):
+            raise BadInput(f"{key}: prefix {_short(spelling)} is not token ids joined by one space")
+        prefix = tuple(map(int, spelling.split()))
+        if any(token >= vocab for token in prefix):
+            raise BadInput(f"{key}: prefix {_short(spelling)} has a token outside the vocabulary of {vocab}")
+        if not isinstance(row, list):
+            raise BadInput(f"{key}: row {_short(spelling)} must be a list of {vocab} numbers")
+        rows[prefix] = row
+    try:
+        return Table.exact(vocab, rows)
+    except BadInput as error:
+        raise BadInput(f"{key}: {error}") from None
+
+
+def _short(value: Any) -> str:
+    shown = json.dumps(value)
+    return shown if len(shown) <= 40 else f"{shown[:37]}..."

@@ -1,0 +1,98 @@
+"""Exhaustive grids: every instance whose rows are rationals of one denominator."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations, permutations, product
+
+from simulators.instances.make import prefixes, tabulate, weighted
+from theory.drafts import Scheme
+from theory.instance import Instance
+from theory.rows import Prefix, Row
+
+
+@cache
+def rows(vocab: int, denominator: int) -> tuple[tuple[int, ...], ...]:
+    """Every row of V whole-number weights with the given sum.
+
+    >>> rows(2, 2)
+    ((0, 2), (1, 1), (2, 0))
+    """
+    cuts = combinations(range(denominator + vocab - 1), vocab - 1)
+    ends = ((-1, *cut, denominator + vocab - 1) for cut in cuts)
+    return tuple(tuple(b - a - 1 for a, b in zip(end, end[1:], strict=False)) for end in ends)
+
+
+@dataclass(frozen=True)
+class Grid(Sequence[Instance]):
+    """All instances in which every row above the draft's depth, of p and of q, has denominator D.
+
+    The target's rows at full depth, which only the bonus token uses, are fixed: twice the mass on
+    the context's last token.
+
+    With `symmetric` only one instance of each orbit under relabelling the tokens is kept. This is
+    sound for verifiers and drafts that do not order tokens (`Verifier.ordered`, schemes chain, tree
+    and paths): they are built from the operations of `theory.rows` that act token by token or
+    by symmetric sums, so relabelling p and q by s maps each run with its weight to the run
+    relabelled by s; hence law, total variation and E[tau] are relabelled alike. The family itself
+    is closed under relabelling, the fixed rows included.
+    """
+
+    draft: Scheme
+    vocab: int
+    denominator: int
+    symmetric: bool = False
+
+    @property
+    def name(self) -> str:
+        kind = "orbits" if self.symmetric else "grid"
+        return f"{kind} {self.draft.label} depth {self.draft.depth} V={self.vocab} D={self.denominator}"
+
+    def __len__(self) -> int:
+        return len(_kept(self))
+
+    def __getitem__(self, index: int) -> Instance:  # type: ignore[override]
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        code, free = _kept(self)[index], _free(self)
+        chosen = [weighted(list(weights)) for weights in self.decoded(code)]
+        p = dict(zip(free, chosen[: len(free)], strict=True))
+        q = dict(zip(free, chosen[len(free) :], strict=True))
+
+        def target(prefix: Prefix) -> Row:
+            return p[prefix] if prefix in p else weighted([1 + (x == prefix[-1]) for x in range(self.vocab)])
+
+        return tabulate(self.vocab, self.draft, target, q.__getitem__, f"{self.name} #{code}")
+
+    def decoded(self, code: int) -> list[tuple[int, ...]]:
+        """The weights of the free rows of p, then of q, that a code numbers."""
+        possible = rows(self.vocab, self.denominator)
+        digits = []
+        for _ in range(2 * len(_free(self))):
+            code, digit = divmod(code, len(possible))
+            digits.append(possible[digit])
+        return digits
+
+
+@cache
+def _free(grid: Grid) -> list[Prefix]:
+    return list(prefixes(grid.vocab, grid.draft.depth - 1))
+
+
+@cache
+def _kept(grid: Grid) -> Sequence[int]:
+    everything = range(len(rows(grid.vocab, grid.denominator)) ** (2 * len(_free(grid))))
+    return [code for code in everything if _leads_its_orbit(grid, code)] if grid.symmetric else everything
+
+
+def _leads_its_orbit(grid: Grid, code: int) -> bool:
+    tables = dict(zip(product((0, 1), _free(grid)), grid.decoded(code), strict=True))
+    mine = list(tables.values())
+    for s in permutations(range(grid.vocab)):
+        image = {
+            (which, tuple(s[x] for x in prefix)): tuple(row[s.index(x)] for x in range(grid.vocab))
+            for (which, prefix), row in tables.items()
+        }
+        if [image[key] for key in tables] < mine:
+            return False
+    return True

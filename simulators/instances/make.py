@@ -1,0 +1,36 @@
+"""Small helpers that every family of instances is made with."""
+
+from collections.abc import Callable, Iterator
+from itertools import product
+
+from flint import fmpq
+
+from theory.drafts import Scheme
+from theory.instance import Instance
+from theory.rows import Prefix, Row
+from theory.table import Table
+
+
+def prefixes(vocab: int, depth: int) -> Iterator[Prefix]:
+    """Every prefix of length 0 .. depth, shorter ones first."""
+    for length in range(depth + 1):
+        yield from product(range(vocab), repeat=length)
+
+
+def weighted(weights: list[int]) -> Row:
+    """The row in proportion to whole-number weights.
+
+    >>> weighted([1, 0, 2])
+    (1/3, 0, 2/3)
+    """
+    whole = sum(weights)
+    return tuple(fmpq(weight, whole) for weight in weights)
+
+
+def tabulate(
+    vocab: int, draft: Scheme, p: Callable[[Prefix], Row], q: Callable[[Prefix], Row], name: str
+) -> Instance:
+    """The instance with target rows p(prefix) up to the draft's depth and proposal rows q(prefix) above."""
+    target = Table.exact(vocab, {prefix: p(prefix) for prefix in prefixes(vocab, draft.depth)})
+    proposal = Table.exact(vocab, {prefix: q(prefix) for prefix in prefixes(vocab, draft.depth - 1)})
+    return Instance(target, proposal, draft, name)

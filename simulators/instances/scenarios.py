@@ -1,0 +1,123 @@
+"""Named scenarios: the situations in which verifiers go wrong, on any draft and vocabulary."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from flint import fmpq
+
+from simulators.instances.make import tabulate, weighted
+from theory.drafts import Scheme
+from theory.errors import BadInput
+from theory.instance import Instance
+from theory.rows import Prefix, Row
+
+Rule = Callable[[int, Prefix], Row]
+
+
+def _skewed(vocab: int, prefix: Prefix) -> Row:
+    # Different after every context: weights rise from a token that the context picks.
+    start = (len(prefix) + sum((i + 2) * x for i, x in enumerate(prefix))) % vocab
+    return weighted([1 + (x - start) % vocab for x in range(vocab)])
+
+
+def _reversed(vocab: int, prefix: Prefix) -> Row:
+    return _skewed(vocab, prefix)[::-1]
+
+
+def _uniform(vocab: int, prefix: Prefix) -> Row:
+    return weighted([1] * vocab)
+
+
+def _toy_p(vocab: int, prefix: Prefix) -> Row:
+    return weighted([1] * (vocab - 1) + [vocab])
+
+
+def _toy_q(vocab: int, prefix: Prefix) -> Row:
+    return _toy_p(vocab, prefix)[::-1]
+
+
+def _one_hot(shift: int) -> Rule:
+    return lambda vocab, prefix: weighted([x == (len(prefix) + shift) % vocab for x in range(vocab)])
+
+
+def _half(parity: int) -> Rule:
+    return lambda vocab, prefix: weighted([1 + x if x % 2 == parity else 0 for x in range(vocab)])
+
+
+def _holes(hole: int) -> Rule:
+    def row(vocab: int, prefix: Prefix) -> Row:
+        missing = (hole + sum(prefix)) % vocab
+        return weighted([0 if x == missing else 1 + (x + hole) % 3 for x in range(vocab)])
+
+    return row
+
+
+def _near(vocab: int, prefix: Prefix) -> Row:
+    nudge = fmpq(1, 10**12)
+    row = list(_skewed(vocab, prefix))
+    row[0], row[-1] = row[0] + nudge, row[-1] - nudge
+    return tuple(row)
+
+
+def _peaked(height: int) -> Rule:
+    return lambda vocab, prefix: weighted([height if x == sum(prefix) % vocab else 1 for x in range(vocab)])
+
+
+def _seesaw(phase: int) -> Rule:
+    # The ratio p/q of token 0 is large at every other depth and small between: prefix ratios peak, then fall.
+    return lambda vocab, prefix: weighted([9 if (len(prefix) + phase) % 2 else 1] + [4] * (vocab - 1))
+
+
+SCENARIOS: dict[str, tuple[Rule, Rule]] = {
+    "toy": (_toy_p, _toy_q),
+    "equal": (_skewed, _skewed),
+    "reversed": (_skewed, _reversed),
+    "uniform proposal": (_skewed, _uniform),
+    "uniform target": (_uniform, _skewed),
+    "near tie": (_skewed, _near),
+    "disjoint supports": (_half(0), _half(1)),
+    "holes in the proposal": (_skewed, _holes(0)),
+    "holes in the target": (_holes(1), _skewed),
+    "holes in both": (_holes(0), _holes(1)),
+    "one-hot target": (_one_hot(0), _skewed),
+    "one-hot proposal": (_skewed, _one_hot(1)),
+    "one-hot both, equal": (_one_hot(0), _one_hot(0)),
+    "one-hot both, apart": (_one_hot(0), _one_hot(1)),
+    "peaked target": (_peaked(10**6), _uniform),
+    "peaked proposal": (_uniform, _peaked(10**6)),
+    "seesaw": (_seesaw(0), _seesaw(1)),
+    "seesaw, falling first": (_seesaw(1), _seesaw(0)),
+}
+"""Name -> (rule of p, rule of q): functions of the vocabulary and the prefix."""
+
+
+@dataclass(frozen=True)
+class Scenarios(Sequence[Instance]):
+    """Every named scenario on one draft."""
+
+    draft: Scheme
+    vocab: int
+
+    @property
+    def name(self) -> str:
+        return f"scenarios {self.draft.label} depth {self.draft.depth} V={self.vocab}"
+
+    def __len__(self) -> int:
+        return len(SCENARIOS)
+
+    def __getitem__(self, index: int) -> Instance:  # type: ignore[override]
+        return scenario(list(SCENARIOS)[index], self.draft, self.vocab)
+
+
+def scenario(name: str, draft: Scheme, vocab: int = 2) -> Instance:
+    """One named scenario on a draft.
+
+    >>> from theory.drafts.chain import Chain
+    >>> scenario("toy", Chain(2)).target[(0, 1)]
+    (1/3, 2/3)
+    """
+    if vocab < 2:
+        raise BadInput(f"scenarios need a vocabulary of at least 2, not {vocab}")
+    p, q = SCENARIOS[name]
+    label = f"{name}, {draft.label} depth {draft.depth} V={vocab}"
+    return tabulate(vocab, draft, lambda prefix: p(vocab, prefix), lambda prefix: q(vocab, prefix), label)

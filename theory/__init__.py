@@ -1,0 +1,1 @@
+"""The mathematics, without input, output or randomness: laws, drafts, verifiers, closed forms."""
