@@ -17,15 +17,14 @@ from functools import lru_cache
 import numpy as np
 from flint import fmpq
 
-from theory.numbers import ONE, ZERO
-from theory.rows import Number, Row
+from theory.rows import Number, Row, meet, total
 from theory.transport.selection import Plan, emitted
 from theory.transport.single_step import alpha, with_replacement
 
 ROUNDS, GOAL = 200, 1e-13
 """Most Newton steps, and the violation at which they stop."""
 
-GRID = 2**60
+GRID = 2**40
 """Selection weights become multiples of 1/GRID when the numbers are exact."""
 
 
@@ -78,8 +77,7 @@ def resolve(p: Row, q: Row, k: int) -> Resolution:
             violation = max(violation, missed)
     weights = {t: _chosen(t, H, theta, exactly=isinstance(p[0], fmpq)) for t in draws}
     law = emitted({t: {x: draws[t] * w for x, w in kept.items()} for t, kept in weights.items()}, p)
-    accepted = sum((min(a, b) for a, b in zip(p, law, strict=True)), p[0] - p[0])
-    return Resolution(weights, law, violation, best - accepted)
+    return Resolution(weights, law, violation, best - total(meet(p, law)))
 
 
 def _chosen(t: frozenset[int], H: set[int], theta: np.ndarray, exactly: bool) -> dict[int, Number]:
@@ -93,8 +91,8 @@ def _chosen(t: frozenset[int], H: set[int], theta: np.ndarray, exactly: bool) ->
     if not exactly:
         return {x: float(w) for x, w in zip(tokens, parts, strict=True) if w > 0}
     counts = [int(w * GRID) for w in parts]
-    whole = sum(counts)
-    return {x: fmpq(n, whole) for x, n in zip(tokens, counts, strict=True) if n}
+    counts[int(parts.argmax())] += GRID - sum(counts)
+    return {x: fmpq(n, GRID) for x, n in zip(tokens, counts, strict=True) if n}
 
 
 def _softmax_scaling(
@@ -139,12 +137,3 @@ def _softmax_scaling(
             break
         theta, now, shares = theta + step, after, parts
     return best, missed
-
-
-def corrected_acceptance(found: Resolution, p: Row) -> Number:
-    """What token verification of the selected token accepts: sum min(p, law), in p's numbers."""
-    like = ZERO if isinstance(p[0], fmpq) else 0.0
-    return sum((min(a, b) for a, b in zip(p, found.law, strict=True)), like)
-
-
-__all__ = ["ONE", "Resolution", "corrected_acceptance", "resolve"]
