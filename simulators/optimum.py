@@ -9,8 +9,10 @@ from theory.draft import Draft
 from theory.instance import Instance
 from theory.oracle import Oracle
 from theory.transport import block
+from theory.transport import stateless as problems
 from theory.transport.certificate import Certificate, certified
 from theory.transport.problem import Transport
+from theory.transport.validity import Optimum
 
 
 def drafts(instance: Instance) -> Iterator[tuple[fmpq, Draft]]:
@@ -36,3 +38,14 @@ def full_information(instance: Instance) -> Certificate:
     4/3
     """
     return certified(block_problem(instance))
+
+
+def stateless(instance: Instance) -> Optimum:
+    """The certified optimum of lossless verifiers without state.
+
+    >>> from theory.drafts.chain import Chain
+    >>> from theory.instance import context_free
+    >>> round(stateless(context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))).value, 9)
+    1.222222222
+    """
+    return problems.stateless(drafts(instance), instance.target)

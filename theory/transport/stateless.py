@@ -1,0 +1,29 @@
+"""The valid single-iteration optimum: one world, in which the verifier knows everything.
+
+It bounds E[tau] of every verifier that is lossless in one iteration, without state. On chains it
+is block verification's E[tau]; drafts with the same drafted prefixes are merged (see `validity`).
+"""
+
+from collections.abc import Iterable
+
+from flint import fmpq
+
+from theory.draft import Draft
+from theory.rows import Prefix
+from theory.table import Rows
+from theory.transport.block import merged
+from theory.transport.validity import Optimum, World, optimum
+
+
+def stateless(drafts: Iterable[tuple[fmpq, Draft]], target: Rows, context: Prefix = ()) -> Optimum:
+    """The stateless optimum for drafts (probability, draft) after `context`, with its certified interval.
+
+    >>> from theory.draft import Node
+    >>> from theory.table import Table
+    >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
+    >>> drafts = [(q[x], Draft(Node((), q, (Node((x,), None),)))) for x in (0, 1)]
+    >>> round(stateless(drafts, Table(2, {(): p})).value, 9)
+    0.666666667
+    """
+    law = {(prefixes, None): mass for prefixes, mass in merged(drafts).items()}
+    return optimum([World(target, law)], context)
