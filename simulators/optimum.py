@@ -1,6 +1,6 @@
 """Transport problems of an instance: the drafts are enumerated here, the mathematics is in theory."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from flint import fmpq
 
@@ -8,7 +8,9 @@ from simulators.enumerate import outcomes
 from theory.draft import Draft
 from theory.instance import Instance
 from theory.oracle import Oracle
+from theory.rows import Row
 from theory.transport import block
+from theory.transport import partial as incomplete
 from theory.transport import stateless as problems
 from theory.transport.certificate import Certificate, certified
 from theory.transport.problem import Transport
@@ -49,3 +51,37 @@ def stateless(instance: Instance) -> Optimum:
     1.222222222
     """
     return problems.stateless(drafts(instance), instance.target)
+
+
+def completions(
+    instance: Instance, choices: Sequence[tuple[Row | None, Row | None]] | None = None
+) -> list[Instance]:
+    """The instance, and those with other rows where its drafts need not look.
+
+    At every prefix that may be drafted but need not be, the rows are the true ones or one of
+    `choices`, pairs (target row, proposal row) with None for the true one; by default the target's
+    mass is all on one token.
+    """
+    prefixes = [block.drafted(draft.root) for _, draft in drafts(instance)]
+    sometimes = frozenset.union(*prefixes) - frozenset.intersection(*prefixes)
+    hidden = sorted(prefix for prefix in sometimes if len(prefix) < instance.draft.depth)
+    if choices is None:
+        choices = incomplete.points(instance.target[()])
+    tables = incomplete.completions(instance.target, instance.proposal, hidden, choices)
+    return [Instance(p, q, instance.draft, instance.name) for p, q in tables]
+
+
+def partial_information(family: Sequence[Instance], weights: Sequence[fmpq] | None = None) -> Optimum:
+    """The optimum of verifiers that see rows on the drafted tree only, valid on the whole family.
+
+    `weights` says how the instances' E[tau] are scored; by default evenly, as a mean.
+
+    >>> from theory.drafts.chain import Chain
+    >>> from theory.instance import context_free
+    >>> toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))
+    >>> round(partial_information(completions(toy), [fmpq(1)] + [fmpq(0)] * 8).value, 9)
+    1.222222222
+    """
+    if weights is None:
+        weights = [fmpq(1, len(family))] * len(family)
+    return incomplete.partial([(drafts(one), one.target) for one in family], weights)

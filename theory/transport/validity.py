@@ -11,9 +11,8 @@ and rows: sum_o f(D, o) = Pr(D); and for each u = vx in each world, what ends at
 
     sum of f(., o) over the outputs o that end at u  +  m(u)  =  m(v) p(x | v).
 
-These say that for every word w of the depth + 1 tokens sum_o f(., o) p(w | o) = p(w) (issue: valid
-single-iteration optimum), with rows that stay sparse: every f is in one row of each kind. Maximise
-E[tau] in the first world. Outputs that a longer one dominates are left out: an extra token that was
+These say that for every word w of depth + 1 tokens sum_o f(., o) p(w | o) = p(w), with rows that
+stay sparse: in each world every f is in one row of either kind. Maximise the worlds' E[tau], by their weights. Outputs that a longer one dominates are left out: an extra token that was
 drafted itself could have been accepted, and one drawn at a path's end costs nothing.
 """
 
@@ -42,10 +41,11 @@ GRID = 2**48
 
 @dataclass(frozen=True)
 class World:
-    """A target and the exact law of what is seen of the drafts in this world."""
+    """A target, the exact law of what is seen of the drafts in this world, and how much it counts."""
 
     target: Rows
     law: Mapping[Seen, fmpq]
+    weight: fmpq = ONE
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Output:
 
 
 class Program:
-    """The program of some worlds; the first one is scored, and all have the same context."""
+    """The program of some worlds after one context."""
 
     def __init__(self, worlds: Sequence[World], context: Prefix = ()):
         if not worlds or not worlds[0].law:
@@ -98,6 +98,9 @@ class Program:
         for n, world in enumerate(worlds):
             for seen in world.law:
                 self.where[seen].append(n)
+        self.score = {
+            seen: sum((worlds[n].weight for n in at), ZERO) for seen, at in self.where.items()
+        }
         self.outputs = {seen: list(self._outputs(seen)) for seen in self.seen}
         self.size = sum(map(len, self.outputs.values())) + len(worlds) * len(self.inner)
         if self.size > VARIABLES:
@@ -133,7 +136,7 @@ class Program:
 
 
 def optimum(worlds: Sequence[World], context: Prefix = ()) -> Optimum:
-    """The largest E[tau] in the first world of a rule that is valid in every one of them.
+    """The largest weighted sum of E[tau] over the worlds of a rule that is valid in each of them.
 
     >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
     >>> from theory.table import Table
@@ -143,10 +146,10 @@ def optimum(worlds: Sequence[World], context: Prefix = ()) -> Optimum:
     (0.666666667, True, True)
     """
     program = Program(worlds, context)
-    value, f, lam, mu = _solve(program)
+    value, f, mu = _solve(program)
     upper = dual_bound(program, mu)
     lower = primal_bound(program, f) if len(worlds) == 1 else None
-    return Optimum(value, lower, upper, program.size, len(lam) + sum(map(len, mu)))
+    return Optimum(value, lower, upper, program.size, len(f) + sum(map(len, mu)))
 
 
 def dual_bound(program: Program, mu: Sequence[Mapping[Prefix, float]]) -> fmpq:
@@ -155,7 +158,9 @@ def dual_bound(program: Program, mu: Sequence[Mapping[Prefix, float]]) -> fmpq:
     mu is raised to an exact supermartingale, mu(u) >= sum_x p(x | u) mu(ux), and each draft pays
     lambda(D) = max over its outputs of accepted - sum over worlds of mu(end):
 
-        E[tau]  <=  sum_D Pr(D) lambda(D)  +  sum over worlds of sum_x p(x) mu(x).
+        E[tau]  <=  sum_D Pr(D) lambda(D)  +  sum over worlds of sum_x p(x) mu(x)
+
+    (with `accepted` and E[tau] weighted by the worlds' weights).
     """
     exact: list[dict[Prefix, fmpq]] = []
     out = ZERO
@@ -169,9 +174,8 @@ def dual_bound(program: Program, mu: Sequence[Mapping[Prefix, float]]) -> fmpq:
                 row[v] = max(row.get(v, ahead), ahead)
         exact.append(row)
     for seen, mass in program.seen.items():
-        score = 0 in program.where[seen]
         out += mass * max(
-            score * output.accepted
+            program.score[seen] * output.accepted
             - sum((exact[n].get(output.end, ZERO) for n in program.where[seen]), ZERO)
             for output in program.outputs[seen]
         )
@@ -218,10 +222,8 @@ def primal_bound(program: Program, f: Mapping[Seen, Sequence[float]]) -> fmpq:
     raise AssertionError("the root is always reached")
 
 
-def _solve(
-    program: Program,
-) -> tuple[float, dict[Seen, np.ndarray], np.ndarray, list[dict[Prefix, float]]]:
-    # (value, f by draft, lambda by draft, mu by world and prefix), from HiGHS.
+def _solve(program: Program) -> tuple[float, dict[Seen, np.ndarray], list[dict[Prefix, float]]]:
+    # (value, f by draft, mu by world and prefix), from HiGHS.
     from scipy.optimize import linprog
     from scipy.sparse import csr_array
 
@@ -245,10 +247,10 @@ def _solve(
     spans = []
     for n, (seen, outputs) in enumerate(program.outputs.items()):
         spans.append((len(cost), len(cost) + len(outputs)))
-        scored = 0 in program.where[seen]
+        score = float(program.score[seen])
         for output in outputs:
             column = len(cost)
-            cost.append(-float(output.accepted) if scored else 0.0)
+            cost.append(-score * output.accepted)
             entries.append((n, column, 1.0))
             entries.extend((row_at[k][output.end], column, 1.0) for k in program.where[seen])
     at, columns, values = (np.array(part) for part in zip(*entries, strict=True))
@@ -260,4 +262,4 @@ def _solve(
     prices = -found.eqlin.marginals
     f = {seen: found.x[first:last] for seen, (first, last) in zip(program.seen, spans, strict=True)}
     mu = [{u: float(prices[n]) for u, n in rows.items()} for rows in row_at]
-    return -float(found.fun), f, prices[: len(program.seen)], mu
+    return -float(found.fun), f, mu
