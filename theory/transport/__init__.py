@@ -1,8 +1,9 @@
 """Optimal values of verification as transport problems, one file a problem.
 
-* `problem`, `certificate`: couple two laws for the largest integer reward, in floats and exactly;
+* `problem`, `certificate`, `rebuild`: couple two laws for the largest integer reward, in floats and exactly;
 * `block`: full information, whole drafts against whole target blocks;
-* `single_step`, `resolution`: one node's drafts against one target token;
-* `validity`: the linear program of one valid iteration, with a certified interval;
-* `stateless`, `partial`: that program for a verifier that knows everything, or the drafted rows only.
+* `single_step`, `selection`, `resolution`: one node's drafts against one target token, and optimal rules;
+* `program`, `bounds`, `validity`: the linear program of one valid iteration, with a certified interval;
+* `stateless`, `partial`: that program for a verifier that knows every row, or the drafted ones only;
+  `symmetry` merges what an exchange of tokens does not change.
 """

@@ -39,7 +39,9 @@ def merged(drafts: Iterable[tuple[fmpq, Draft]]) -> dict[frozenset[Prefix], fmpq
     return law
 
 
-def problem(drafts: Iterable[tuple[fmpq, Draft]], target: Rows, depth: int, context: Prefix = ()) -> Transport:
+def problem(
+    drafts: Iterable[tuple[fmpq, Draft]], target: Rows, depth: int, context: Prefix = ()
+) -> Transport:
     """The block transport problem of drafts (mass, draft) of up to `depth` tokens after `context`.
 
     >>> from theory.draft import Node
@@ -84,4 +86,23 @@ def chain_optimum(target: Rows, proposal: Rows, depth: int, context: Prefix = ()
                 out += least
                 if len(prefix) + 1 < len(context) + depth:
                     stack.append(((*prefix, x), P * p, Q * q))
+    return out
+
+
+def ceiling(drafts: Iterable[tuple[fmpq, Draft]], target: Rows, context: Prefix = ()) -> fmpq:
+    """sum over prefixes of min(p(prefix), Pr(prefix is drafted)): an upper bound, reached on chains.
+
+    The reward counts the drafted prefixes that the block passes through, and no coupling makes two
+    events coincide more often than the less likely one happens.
+    """
+    mass: dict[Prefix, fmpq] = {}
+    for prefixes, part in merged(drafts).items():
+        for prefix in prefixes:
+            mass[prefix] = mass.get(prefix, ZERO) + part
+    joint = {context: ONE}
+    out = ZERO
+    for prefix in sorted(mass, key=len):
+        if prefix != context:
+            joint[prefix] = joint[prefix[:-1]] * target[prefix[:-1]][prefix[-1]]
+            out += min(joint[prefix], mass[prefix])
     return out

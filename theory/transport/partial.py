@@ -1,7 +1,7 @@
 """The partial-information optimum: rows are seen on the drafted tree only.
 
 A verifier reads p and q at the drafted prefixes, and must be valid whatever the rows elsewhere are.
-One world of `validity` is one completion of the tables; the masses f(D, o) of a draft are shared by
+One world of `program` is one completion of the tables; the masses f(D, o) of a draft are shared by
 all completions that agree on the rows that D shows. How the completions are scored matters:
 
 * All weight on the true one. Then partial information costs nothing, whatever the family: a rule
@@ -28,7 +28,8 @@ from theory.numbers import ZERO
 from theory.rows import Prefix, Row, point
 from theory.table import Rows, Table
 from theory.transport.block import drafted
-from theory.transport.validity import Optimum, Seen, World, optimum
+from theory.transport.program import Seen, World
+from theory.transport.validity import Optimum, optimum
 
 Completion: TypeAlias = tuple[Table, Table]
 """A target and a proposal that may be the true ones off the drafted tree."""
@@ -60,7 +61,10 @@ def visible(drafts: Iterable[tuple[fmpq, Draft]], target: Rows) -> dict[Seen, fm
 
 
 def completions(
-    target: Table, proposal: Table, contexts: Sequence[Prefix], choices: Sequence[tuple[Row | None, Row | None]]
+    target: Table,
+    proposal: Table,
+    contexts: Sequence[Prefix],
+    choices: Sequence[tuple[Row | None, Row | None]],
 ) -> Iterator[Completion]:
     """The tables themselves, then every way to replace rows at `contexts` by `choices`.
 

@@ -8,7 +8,6 @@ from flint import fmpq
 from theory.errors import BadInput
 from theory.numbers import ZERO
 
-
 GRID = 48
 """Masses reach the float solvers as multiples of 2^-GRID of the total."""
 
@@ -57,8 +56,8 @@ class Solved:
 def network_simplex(problem: Transport) -> Solved:
     """POT's network simplex (bonneel2011displacement, flamary2021pot); its duals are left uncentred.
 
-    >>> third = fmpq(1, 3)
-    >>> round(network_simplex(Transport((third, 2 * third), (2 * third, third), np.eye(2, dtype=int))).value, 9)
+    >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
+    >>> round(network_simplex(Transport(q, p, np.eye(2, dtype=int))).value, 9)
     0.666666667
     """
     from ot import emd
@@ -77,7 +76,9 @@ def highs(problem: Transport) -> Solved:
     a, b = _masses(problem)
     m, n = problem.reward.shape
     rows = vstack([kron(eye_array(m), np.ones((1, n))), kron(np.ones((1, m)), eye_array(n))], format="csr")
-    found = linprog(-problem.reward.ravel().astype(float), A_eq=rows, b_eq=np.concatenate([a, b]), method="highs-ds")
+    found = linprog(
+        -problem.reward.ravel().astype(float), A_eq=rows, b_eq=np.concatenate([a, b]), method="highs-ds"
+    )
     if found.x is None:
         raise BadInput(f"HiGHS found no plan: {found.message}")
     duals = -found.eqlin.marginals
@@ -88,7 +89,9 @@ def _masses(problem: Transport) -> tuple[np.ndarray, np.ndarray]:
     # Multiples of 2^-GRID of exactly the same total, so that the solvers' sums and differences are
     # free of rounding: with rounded masses they at times call a feasible problem infeasible.
     whole = sum(problem.supply, ZERO)
-    a, b = ([round(float(mass / whole) * 2**GRID) for mass in side] for side in (problem.supply, problem.demand))
+    a, b = (
+        [round(float(mass / whole) * 2**GRID) for mass in side] for side in (problem.supply, problem.demand)
+    )
     for side in (a, b):
         side[side.index(max(side))] += 2**GRID - sum(side)
     return np.array(a) / 2.0**GRID * float(whole), np.array(b) / 2.0**GRID * float(whole)

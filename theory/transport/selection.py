@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import TypeAlias
 
 from theory.rows import Number, Row, excess, minimum, normalise
@@ -24,7 +25,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Selection:
-    """The canonical decomposition: choose i of t with weight(i | t); then i ~ law meets token verification."""
+    """The canonical decomposition: choose i of t by weights[t][i]; then i ~ law is verified as one draft."""
 
     weights: Plan
     law: Row
@@ -91,7 +92,7 @@ def max_flow(draws: Draws, p: Row) -> Plan:
             if left[t] > 0 and room[x] > 0:
                 _push(flow, left, room, [(t, x)], minimum(left[t], room[x]))
     while path := _augmenting(flow, left, room):
-        back = [(below, x) for (_, x), (below, _) in zip(path, path[1:], strict=False)]
+        back = [(below, x) for (_, x), (below, _) in pairwise(path)]
         mass = minimum(left[path[0][0]], room[path[-1][1]])
         for t, x in back:
             mass = minimum(mass, flow[t][x])

@@ -1,7 +1,8 @@
 """The valid single-iteration optimum: one world, in which the verifier knows everything.
 
 It bounds E[tau] of every verifier that is lossless in one iteration, without state. On chains it
-is block verification's E[tau]; drafts with the same drafted prefixes are merged (see `validity`).
+is block verification's E[tau]; drafts with the same drafted prefixes are merged, and so are those
+that differ by an exchange of tokens which the instance does not tell apart.
 """
 
 from collections.abc import Iterable
@@ -11,8 +12,9 @@ from flint import fmpq
 from theory.draft import Draft
 from theory.rows import Prefix
 from theory.table import Rows
-from theory.transport.block import merged
-from theory.transport.validity import Optimum, World, optimum
+from theory.transport import block, symmetry
+from theory.transport.program import Seen, World
+from theory.transport.validity import Optimum, optimum
 
 
 def stateless(drafts: Iterable[tuple[fmpq, Draft]], target: Rows, context: Prefix = ()) -> Optimum:
@@ -25,5 +27,9 @@ def stateless(drafts: Iterable[tuple[fmpq, Draft]], target: Rows, context: Prefi
     >>> round(stateless(drafts, Table(2, {(): p})).value, 9)
     0.666666667
     """
-    law = {(prefixes, None): mass for prefixes, mass in merged(drafts).items()}
-    return optimum([World(target, law)], context)
+    prefixes = block.merged(drafts)
+    alike = symmetry.classes(prefixes, target, context)
+    if alike:
+        prefixes = symmetry.merged(prefixes, alike, len(context))
+    law: dict[Seen, fmpq] = {(seen, None): mass for seen, mass in prefixes.items()}
+    return optimum([World(target, law)], context, alike)

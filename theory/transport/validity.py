@@ -1,51 +1,15 @@
-"""The linear program of one valid iteration, and a certified interval for its value.
+"""The value of the linear program of one valid iteration, solved by HiGHS and certified exactly."""
 
-A *world* is a target with the law of what the verifier may see there: `Seen`, the drafted prefixes
-and whatever else tells drafts apart. An output of a draft is a drafted prefix and one extra token,
-or a whole drafted path whose extra token the target draws. Variables
-
-* f(D, o) >= 0, the mass with which what is seen, D, comes out as o, shared by the worlds it is seen in;
-* m(u) >= 0 in each world, the mass of the outputs that go on beyond the prefix u; m(root) = 1;
-
-and rows: sum_o f(D, o) = Pr(D); and for each u = vx in each world, what ends at u and goes on is due:
-
-    sum of f(., o) over the outputs o that end at u  +  m(u)  =  m(v) p(x | v).
-
-These say that for every word w of depth + 1 tokens sum_o f(., o) p(w | o) = p(w), with rows that
-stay sparse: in each world every f is in one row of either kind. Maximise the worlds' E[tau], by their weights. Outputs that a longer one dominates are left out: an extra token that was
-drafted itself could have been accepted, and one drawn at a path's end costs nothing.
-"""
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import floor
-from typing import TypeAlias
 
 import numpy as np
 from flint import fmpq
 
 from theory.errors import BadInput
-from theory.numbers import ONE, ZERO
 from theory.rows import Prefix
-from theory.table import Rows
-
-Seen: TypeAlias = tuple[frozenset[Prefix], object]
-"""What a draft shows: its drafted prefixes, and anything else (None if nothing)."""
-
-VARIABLES = 10**6
-"""Most variables that a program is built with."""
-
-GRID = 2**48
-"""Float solutions are read as multiples of 1/GRID."""
-
-
-@dataclass(frozen=True)
-class World:
-    """A target, the exact law of what is seen of the drafts in this world, and how much it counts."""
-
-    target: Rows
-    law: Mapping[Seen, fmpq]
-    weight: fmpq = ONE
+from theory.transport.bounds import dual_bound, primal_bound
+from theory.transport.program import Program, Seen, World
 
 
 @dataclass(frozen=True)
@@ -71,72 +35,11 @@ class Optimum:
         return float(np.nextafter(float(self.upper - self.lower), np.inf))
 
 
-@dataclass(frozen=True)
-class Output:
-    """An output: the prefix at which it ends, and how many drafted tokens that accepts."""
-
-    end: Prefix
-    accepted: int
-
-
-class Program:
-    """The program of some worlds after one context."""
-
-    def __init__(self, worlds: Sequence[World], context: Prefix = ()):
-        if not worlds or not worlds[0].law:
-            raise BadInput("there is no draft to verify")
-        self.worlds = worlds
-        self.context = context
-        self.seen: dict[Seen, fmpq] = {}
-        self.inner: set[Prefix] = set()
-        for world in worlds:
-            self.seen.update(world.law)
-        for prefixes, _ in self.seen:
-            self.inner.update(prefix[:-1] for prefix in prefixes if len(prefix) > len(context))
-        self.inner.add(context)
-        self.where: dict[Seen, list[int]] = {seen: [] for seen in self.seen}
-        for n, world in enumerate(worlds):
-            for seen in world.law:
-                self.where[seen].append(n)
-        self.score = {
-            seen: sum((worlds[n].weight for n in at), ZERO) for seen, at in self.where.items()
-        }
-        self.outputs = {seen: list(self._outputs(seen)) for seen in self.seen}
-        self.size = sum(map(len, self.outputs.values())) + len(worlds) * len(self.inner)
-        if self.size > VARIABLES:
-            raise BadInput(f"{self.size} variables; at most {VARIABLES} are solved for")
-
-    def _outputs(self, seen: Seen) -> Iterator[Output]:
-        prefixes, target = seen[0], self.worlds[self.where[seen][0]].target
-        at = len(self.context)
-        stack = [self.context]
-        while stack:
-            v = stack.pop()
-            if v not in self.inner:
-                yield Output(v, len(v) - at)
-                continue
-            for x, mass in enumerate(target[v]):
-                if mass > ZERO:
-                    u = (*v, x)
-                    if u in prefixes:
-                        stack.append(u)
-                    else:
-                        yield Output(u, len(v) - at)
-
-    def children(self, world: World, v: Prefix) -> list[tuple[Prefix, fmpq]]:
-        """(vx, p(x | v)) of every x that the target can emit after v."""
-        return [((*v, x), mass) for x, mass in enumerate(world.target[v]) if mass > ZERO]
-
-    def reached(self, world: World) -> list[Prefix]:
-        """The inner prefixes that have positive probability in this world, shorter ones first."""
-        out = [self.context]
-        for v in out:
-            out.extend(u for u, _ in self.children(world, v) if u in self.inner)
-        return out
-
-
-def optimum(worlds: Sequence[World], context: Prefix = ()) -> Optimum:
+def optimum(worlds: Sequence[World], context: Prefix = (), alike: Sequence[Sequence[int]] = ()) -> Optimum:
     """The largest weighted sum of E[tau] over the worlds of a rule that is valid in each of them.
+
+    `alike` lists the classes of tokens that may change places (`symmetry.classes`). Raises BadInput
+    when the program is too large, or HiGHS gives up on it.
 
     >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
     >>> from theory.table import Table
@@ -145,81 +48,11 @@ def optimum(worlds: Sequence[World], context: Prefix = ()) -> Optimum:
     >>> round(found.value, 9), found.lower <= fmpq(2, 3) <= found.upper, found.error < 1e-9
     (0.666666667, True, True)
     """
-    program = Program(worlds, context)
+    program = Program(worlds, context, alike)
     value, f, mu = _solve(program)
     upper = dual_bound(program, mu)
     lower = primal_bound(program, f) if len(worlds) == 1 else None
     return Optimum(value, lower, upper, program.size, len(f) + sum(map(len, mu)))
-
-
-def dual_bound(program: Program, mu: Sequence[Mapping[Prefix, float]]) -> fmpq:
-    """The value of exactly feasible duals near mu, [world][prefix]: no valid rule exceeds it.
-
-    mu is raised to an exact supermartingale, mu(u) >= sum_x p(x | u) mu(ux), and each draft pays
-    lambda(D) = max over its outputs of accepted - sum over worlds of mu(end):
-
-        E[tau]  <=  sum_D Pr(D) lambda(D)  +  sum over worlds of sum_x p(x) mu(x)
-
-    (with `accepted` and E[tau] weighted by the worlds' weights).
-    """
-    exact: list[dict[Prefix, fmpq]] = []
-    out = ZERO
-    for world, prices in zip(program.worlds, mu, strict=True):
-        row = {u: fmpq(round(price * GRID), GRID) for u, price in prices.items()}
-        for v in reversed(program.reached(world)):
-            ahead = sum((mass * row.get(u, ZERO) for u, mass in program.children(world, v)), ZERO)
-            if v == program.context:
-                out += ahead
-            else:
-                row[v] = max(row.get(v, ahead), ahead)
-        exact.append(row)
-    for seen, mass in program.seen.items():
-        out += mass * max(
-            program.score[seen] * output.accepted
-            - sum((exact[n].get(output.end, ZERO) for n in program.where[seen]), ZERO)
-            for output in program.outputs[seen]
-        )
-    return out
-
-
-def primal_bound(program: Program, f: Mapping[Seen, Sequence[float]]) -> fmpq:
-    """The value of an exactly valid rule near the float plan f of a single world.
-
-    Each draft's masses are read as rationals that sum to Pr(D). Then, from the leaves up, where the
-    parts below a prefix u are not in the target's proportion, each is scaled down to it and the
-    mass set free stops at u, one token earlier; at the root it goes to single tokens that still
-    have room, which every draft may emit. Values on the way are rounded down to the grid.
-    """
-    (world,) = program.worlds
-    at = len(program.context)
-    mass: dict[Prefix, fmpq] = {}
-    worth: dict[Prefix, fmpq] = {}
-    for seen, whole in program.seen.items():
-        parts = [fmpq(max(floor(x * GRID), 0), GRID) for x in f[seen]]
-        rest = whole - sum(parts, ZERO)
-        best = max(range(len(parts)), key=parts.__getitem__)
-        if parts[best] + rest < ZERO:
-            parts, rest = [ZERO] * len(parts), whole
-        parts[best] += rest
-        for output, part in zip(program.outputs[seen], parts, strict=True):
-            mass[output.end] = mass.get(output.end, ZERO) + part
-            worth[output.end] = worth.get(output.end, ZERO) + part * output.accepted
-    for v in reversed(program.reached(world)):
-        below = program.children(world, v)
-        got = [mass.get(u, ZERO) for u, _ in below]
-        kept = ONE if v == program.context else min(g / p for g, (_, p) in zip(got, below, strict=True))
-        value, freed = ZERO, ZERO
-        for g, (u, p) in zip(got, below, strict=True):
-            if g > ZERO:
-                stay = min(g, kept * p)
-                value += worth.get(u, ZERO) * stay / g
-                freed += g - stay
-        value = fmpq(int((value * GRID).floor()), GRID)
-        if v == program.context:
-            return value
-        mass[v] = mass.get(v, ZERO) + sum(got, ZERO)
-        worth[v] = worth.get(v, ZERO) + value + freed * (len(v) - 1 - at)
-    raise AssertionError("the root is always reached")
 
 
 def _solve(program: Program) -> tuple[float, dict[Seen, np.ndarray], list[dict[Prefix, float]]]:

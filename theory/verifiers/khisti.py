@@ -8,6 +8,7 @@ from theory.rows import Number, Row, excess, normalise, share
 from theory.table import Rows
 from theory.transport.selection import Plan, canonical
 from theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
+from theory.verifiers.optimal_transport import chosen
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
@@ -29,9 +30,7 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 
 def select(oracle: Oracle, node: Node, weights: Plan, drawn: frozenset[int]) -> Node:
     """The child that the weights of the drawn set choose."""
-    child = node.child(oracle.choose(spread(weights[drawn], node.proposal)))
-    assert child is not None, "weights keep to the drawn tokens"
-    return child
+    return chosen(node, oracle.choose(spread(weights[drawn], node.proposal)))
 
 
 def spread(weights: Mapping[int, Number], like: Row) -> Row:

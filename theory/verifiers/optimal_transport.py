@@ -1,6 +1,6 @@
 """Optimal transport, node by node: the drawn siblings are matched with the target at rate alpha*."""
 
-from theory.draft import Draft
+from theory.draft import Draft, Node
 from theory.oracle import Oracle
 from theory.rows import share
 from theory.table import Rows
@@ -25,14 +25,19 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
         left = rule.draws[drawn]
         for x, mass in rule.plan[drawn].items():
             if oracle.accept(share(mass, left)):
+                node = chosen(node, x)
                 break
             left = left - mass
         else:
             return node, rule.residual
-        child = node.child(x)
-        assert child is not None, "a plan keeps to the drawn tokens"
-        node = child
     return node, target[node.prefix]
+
+
+def chosen(node: Node, token: int) -> Node:
+    """The child that a plan chose; plans keep to the drawn tokens."""
+    child = node.child(token)
+    assert child is not None
+    return child
 
 
 VERIFIER = Verifier(
