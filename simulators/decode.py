@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
-from simulators.enumerate import stops
+from simulators.enumerate import iteration
 from theory.instance import Instance
 from theory.law import Law, continued
 from theory.numbers import ONE, ZERO
@@ -18,11 +18,11 @@ class Decoded:
     """Where decoding may stand after some iterations.
 
     `states` maps (tokens emitted so far, the target that the next iteration would use) to its
-    probability; `accepted` is the mean number of drafted tokens accepted an iteration.
+    probability; `accepted` has E[tau] of each iteration.
     """
 
     states: dict[tuple[Prefix, Rows], fmpq]
-    accepted: fmpq
+    accepted: tuple[fmpq, ...]
 
     def law(self) -> Law:
         """The law of everything emitted."""
@@ -49,18 +49,21 @@ def decode(instance: Instance, verifier: Verifier, iterations: int) -> Decoded:
     True
     """
     states: dict[tuple[Prefix, Rows], fmpq] = {((), instance.target): ONE}
-    accepted = ZERO
+    proposal = instance.proposal
+    accepted: list[fmpq] = []
     for _ in range(iterations):
+        accepted.append(ZERO)
         after: dict[tuple[Prefix, Rows], fmpq] = {}
         for (word, target), mass in states.items():
-            for weight, draft, node, row in stops(instance, verifier, context=word, target=target, start=mass):
-                accepted += weight * (len(node.prefix) - len(word))
+            rounds = iteration(instance.draft, proposal, verifier, target, context=word, start=mass)
+            for weight, draft, node, row in rounds:
+                accepted[-1] += weight * (len(node.prefix) - len(word))
                 following = target
                 if verifier.carry is not None:
-                    following = verifier.carry(target, instance.proposal, draft, node)
+                    following = verifier.carry(target, proposal, draft, node)
                 for token, share in enumerate(row):
                     if share > 0:
                         key = (*node.prefix, token), following
                         after[key] = after.get(key, ZERO) + weight * share
         states = after
-    return Decoded(states, accepted / iterations)
+    return Decoded(states, tuple(accepted))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from theory.draft import Draft, Node
+from theory.drafts import Scheme
 from theory.emission import Emission
 from theory.instance import Instance
 from theory.numbers import ONE
@@ -74,9 +75,7 @@ class Enumerator:
         return False
 
 
-def outcomes(
-    program: Callable[[Oracle], Result], start: Number = ONE
-) -> Iterator[tuple[Number, Result]]:
+def outcomes(program: Callable[[Oracle], Result], start: Number = ONE) -> Iterator[tuple[Number, Result]]:
     """(weight, result) of every run of the program that has positive probability.
 
     >>> from theory.numbers import exact
@@ -92,26 +91,16 @@ def outcomes(
             return
 
 
-def stops(
-    instance: Instance,
-    verifier: Verifier,
-    *,
-    context: Prefix = (),
-    target: Rows | None = None,
-    start: Number | None = None,
+def iteration(
+    scheme: Scheme, proposal: Rows, verifier: Verifier, target: Rows, *, context: Prefix = (), start: Number
 ) -> Iterator[tuple[Number, Draft, Node, Row]]:
-    """(weight, draft, node, row) of every stop of one iteration after `context`.
+    """(weight, draft, node, row) of every stop of one iteration after `context`, entered with weight `start`.
 
     Drafts are enumerated outside, verification inside: each draft is drawn once.
     """
-    rows: Rows = instance.target if target is None else target
-    whole = one(rows[context]) if start is None else start
-
-    def draw(oracle: Oracle) -> Draft:
-        return instance.draft.draw(oracle, instance.proposal, context)
-
-    for weight, draft in outcomes(draw, whole):
-        for inner, (node, row) in outcomes(lambda oracle: verifier.verify(oracle, draft, rows), weight):  # noqa: B023
+    for weight, draft in outcomes(lambda oracle: scheme.draw(oracle, proposal, context), start):
+        verified = outcomes(lambda oracle, draft=draft: verifier.verify(oracle, draft, target), weight)
+        for inner, (node, row) in verified:
             yield inner, draft, node, row
 
 
@@ -126,7 +115,10 @@ def emission(instance: Instance, verifier: Verifier) -> Emission:
     >>> emitted.expected_accepted, emitted.total_variation, emitted.wrong_prefix()
     (4/3, 1/9, ((1, 0), 1/3, 2/9))
     """
-    emitted = Emission(instance.target)
-    for weight, _, node, row in stops(instance, verifier):
+    target = instance.target
+    emitted = Emission(target)
+    for weight, _, node, row in iteration(
+        instance.draft, instance.proposal, verifier, target, start=one(target[()])
+    ):
         emitted.add(weight, node, row)
     return emitted

@@ -28,8 +28,8 @@ class Wrong:
 class Verdict:
     """Whether one verifier is lossless on one instance, by exact enumeration.
 
-    `total_variation` is between the completed law of what comes out and the target's; a verifier
-    that keeps state is judged on the first depth + ITERATIONS tokens of as many iterations.
+    `total_variation` is between the completed law of what comes out and the target's: of the first
+    depth + N tokens over N iterations. `expected_accepted` is E[tau] of the first.
     """
 
     verifier: str
@@ -44,8 +44,8 @@ class Verdict:
         return self.wrong is None
 
 
-def judge(instance: Instance, verifier: Verifier) -> Verdict:
-    """The exact verdict.
+def judge(instance: Instance, verifier: Verifier, iterations: int | None = None) -> Verdict:
+    """The exact verdict, over one iteration or, for a verifier that keeps state, ITERATIONS.
 
     >>> from simulators.instances.scenarios import scenario
     >>> from theory.drafts.chain import Chain
@@ -53,30 +53,18 @@ def judge(instance: Instance, verifier: Verifier) -> Verdict:
     >>> judge(scenario("toy", Chain(2)), named("hsd-released")).wrong
     Wrong(prefix=(1, 0), got=1/3, want=2/9)
     """
-    if verifier.carry is not None:
-        return _judge_decoding(instance, verifier)
-    emitted = emission(instance, verifier)
-    wrong = emitted.wrong_prefix()
+    if iterations is None:
+        iterations = 1 if verifier.carry is None else ITERATIONS
+    if iterations == 1 and verifier.carry is None:
+        emitted = emission(instance, verifier)
+        variation, accepted = emitted.total_variation, emitted.expected_accepted
+        wrong = emitted.wrong_prefix()
+    else:
+        length = instance.draft.depth + iterations
+        decoded, want = decode(instance, verifier, iterations), law_of(instance.target, length)
+        got = decoded.first(length)
+        variation, accepted = got.total_variation(want), decoded.accepted[0]
+        wrong = first_difference(got, want)
     return Verdict(
-        verifier.name,
-        instance.name,
-        verifier.lossless,
-        emitted.total_variation,
-        emitted.expected_accepted,
-        Wrong(*wrong) if wrong else None,
-    )
-
-
-def _judge_decoding(instance: Instance, verifier: Verifier) -> Verdict:
-    length = instance.draft.depth + ITERATIONS
-    decoded = decode(instance, verifier, ITERATIONS)
-    got, want = decoded.first(length), law_of(instance.target, length)
-    wrong = first_difference(got, want)
-    return Verdict(
-        verifier.name,
-        instance.name,
-        verifier.lossless,
-        got.total_variation(want),
-        decode(instance, verifier, 1).accepted,
-        Wrong(*wrong) if wrong else None,
+        verifier.name, instance.name, verifier.lossless, variation, accepted, Wrong(*wrong) if wrong else None
     )

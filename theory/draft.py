@@ -16,7 +16,7 @@ class Node:
 
     __slots__ = ("children", "prefix", "proposal")
 
-    def __init__(self, prefix: Prefix, proposal: Row | None, children: "tuple[Node, ...]" = ()):
+    def __init__(self, prefix: Prefix, proposal: Row, children: "tuple[Node, ...]" = ()):
         self.prefix = prefix
         self.proposal = proposal
         self.children = children

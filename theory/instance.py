@@ -32,7 +32,7 @@ class Instance:
             raise BadInput(f"target has vocab {self.target.vocab}, proposal {self.proposal.vocab}")
         support = max(supported(row) for _, row in self.proposal.given())
         if self.draft.outcomes(support) > OUTCOMES:
-            raise BadInput(f"draft has more than {OUTCOMES:.0e} outcomes; none of the engines can finish it")
+            raise BadInput(f"draft has more than {OUTCOMES:,} outcomes, too many to enumerate")
 
     @property
     def vocab(self) -> int:

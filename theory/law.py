@@ -23,7 +23,7 @@ class Law(Mapping[Prefix, fmpq]):
     __slots__ = ("_mass",)
 
     def __init__(self, mass: Mapping[Prefix, fmpq] | Iterable[tuple[Prefix, fmpq]]):
-        items = mass.items() if isinstance(mass, Mapping) else mass
+        items: Iterable[tuple[Prefix, fmpq]] = mass.items() if isinstance(mass, Mapping) else mass  # type: ignore[assignment]
         kept: dict[Prefix, fmpq] = {}
         for word, weight in items:
             if not isinstance(weight, fmpq):
@@ -83,7 +83,8 @@ class Law(Mapping[Prefix, fmpq]):
 
     def complete(self, target: Rows, length: int) -> "Law":
         """The law after the target continued every shorter word to `length` tokens."""
-        return Law(pair for word, mass in self._mass.items() for pair in continued(word, mass, target, length))
+        words = (continued(word, mass, target, length) for word, mass in self._mass.items())
+        return Law(pair for longer in words for pair in longer)
 
     def total_variation(self, other: "Law") -> fmpq:
         """Half the sum of absolute differences: the largest difference on any event.

@@ -54,6 +54,8 @@ def text(number: fmpq) -> str:
 def _parse(spelling: str) -> fmpq:
     if len(spelling) > 2 * DIGITS:
         raise BadInput(f"{_shown(spelling)} has more than {DIGITS} digits")
+    if spelling.lstrip("+-").isdecimal() and len(spelling) > DIGITS:
+        raise BadInput(f"{_shown(spelling)} has more than {DIGITS} digits")
     if match := _FRACTION.fullmatch(spelling):
         top, bottom = int(match[1]), int(match[2] or 1)
         if bottom == 0:

@@ -123,6 +123,14 @@ def normalise(row: Row) -> Row:
     return row
 
 
+def otherwise(row: Row, other: Row) -> Row:
+    """The row, or `other` where it has no mass."""
+    mass = total(row)
+    if isinstance(row, np.ndarray):
+        return np.where(mass > 0, row, other)
+    return row if mass > 0 else other
+
+
 def without(row: Row, token: int) -> Row:
     """The row conditioned on not being `token`: that entry emptied, the rest renormalised.
 

@@ -87,7 +87,8 @@ def exact_row(vocab: int, prefix: Prefix, values: Iterable[object]) -> Row:
     if any(number < ZERO for number in row):
         raise BadInput(f"{where}: has a negative entry")
     if (mass := sum(row, ZERO)) != ONE:
-        spelled = text(mass)
-        shown = spelled if len(spelled) <= 60 else f"1 {'+' if mass > ONE else '-'} {float(abs(mass - ONE)):.3g}"
+        shown = text(mass)
+        if len(shown) > 60:
+            shown = f"1 {'+' if mass > ONE else '-'} {float(abs(mass - ONE)):.3g}"
         raise BadInput(f"{where}: sums to {shown}, not 1")
     return row

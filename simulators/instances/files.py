@@ -47,8 +47,8 @@ def parse(content: str, name: str = "") -> Instance:
 
 def scheme(value: Any) -> Scheme:
     """The drafting scheme that the `draft` object of an instance file describes."""
-    if not isinstance(value, dict) or "kind" not in value:
-        raise BadInput(f"draft: must be an object with a kind, one of {', '.join(SCHEMES)}")
+    if "kind" not in _unique(value, "draft"):
+        raise BadInput(f"draft: kind is missing, one of {', '.join(SCHEMES)}")
     kind = value["kind"]
     if not isinstance(kind, str) or kind not in SCHEMES:
         raise BadInput(f"draft: kind {_short(kind)} is not one of {', '.join(SCHEMES)}")
@@ -88,10 +88,10 @@ def _json(content: str) -> Any:
     try:
         return json.loads(
             content,
-            object_pairs_hook=_unique,
+            object_pairs_hook=_Object,
             parse_float=str,  # kept as spelled: 0.1 is 1/10
-            parse_int=_integer,
-            parse_constant=_constant,
+            parse_int=lambda digits: int(digits) if len(digits) <= DIGITS else digits,
+            parse_constant=str,  # NaN is refused where it stands, by name
         )
     except json.JSONDecodeError as error:
         raise BadInput(f"not JSON: {error.msg} (line {error.lineno}, column {error.colno})") from None
@@ -99,28 +99,29 @@ def _json(content: str) -> Any:
         raise BadInput("nested too deeply") from None
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    seen: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in seen:
-            raise BadInput(f"key {_short(key)} is given twice")
-        seen[key] = value
-    return seen
+class _Object(dict[str, Any]):
+    """A JSON object that remembers a key given twice."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]):
+        super().__init__(pairs)
+        keys = [key for key, _ in pairs]
+        self.twice = (
+            next((key for i, key in enumerate(keys) if key in keys[:i]), None)
+            if len(self) < len(keys)
+            else None
+        )
 
 
-def _integer(digits: str) -> int:
-    if len(digits) > DIGITS:
-        raise BadInput(f"{digits[:20]}... has more than {DIGITS} digits")
-    return int(digits)
-
-
-def _constant(name: str) -> Any:
-    raise BadInput(f"{name} is not a number")
+def _unique(value: Any, what: str) -> dict[str, Any]:
+    if not isinstance(value, _Object):
+        raise BadInput(f"{what}: must be an object")
+    if value.twice is not None:
+        raise BadInput(f"{what}: key {_short(value.twice)} is given twice")
+    return value
 
 
 def _object(value: Any, what: str, required: set[str], allowed: set[str] | None = None) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise BadInput(f"{what}: must be an object")
+    value = _unique(value, what)
     for key in sorted(required - value.keys()):
         raise BadInput(f"{what}: {key} is missing")
     for key in sorted(value.keys() - (allowed or required)):
@@ -129,10 +130,8 @@ def _object(value: Any, what: str, required: set[str], allowed: set[str] | None 
 
 
 def _table(value: Any, key: str, vocab: int) -> Table:
-    if not isinstance(value, dict):
-        raise BadInput(f"{key}: must be an object of rows by prefix")
     rows: dict[Prefix, list[object]] = {}
-    for spelling, row in value.items():
+    for spelling, row in _unique(value, key).items():
         if spelling and not _PREFIX.fullmatch(spelling):
             raise BadInput(f"{key}: prefix {_short(spelling)} is not token ids joined by one space")
         prefix = tuple(map(int, spelling.split()))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations, permutations, product
+from itertools import combinations, pairwise, permutations, product
 
 from simulators.instances.make import prefixes, tabulate, weighted
 from theory.drafts import Scheme
@@ -20,7 +20,7 @@ def rows(vocab: int, denominator: int) -> tuple[tuple[int, ...], ...]:
     """
     cuts = combinations(range(denominator + vocab - 1), vocab - 1)
     ends = ((-1, *cut, denominator + vocab - 1) for cut in cuts)
-    return tuple(tuple(b - a - 1 for a, b in zip(end, end[1:], strict=False)) for end in ends)
+    return tuple(tuple(b - a - 1 for a, b in pairwise(end)) for end in ends)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from theory.rows import Prefix, Row
 
 @dataclass(frozen=True)
 class Randoms(Sequence[Instance]):
-    """`count` instances; the i-th depends on (seed, i) and on nothing else.
+    """`size` instances; the i-th depends on (seed, i) and on nothing else.
 
     Every row of the target has whole-number weights up to a bound of 1, 4 or, mostly, 20, so that
     zeros and near one-hot rows are common; a proposal row is the target's own, a perturbation of
@@ -21,7 +21,7 @@ class Randoms(Sequence[Instance]):
 
     draft: Scheme
     vocab: int
-    count: int
+    size: int
     seed: int = 0
 
     @property
@@ -29,10 +29,10 @@ class Randoms(Sequence[Instance]):
         return f"random {self.draft.label} depth {self.draft.depth} V={self.vocab}"
 
     def __len__(self) -> int:
-        return self.count
+        return self.size
 
     def __getitem__(self, index: int) -> Instance:  # type: ignore[override]
-        if not 0 <= index < self.count:
+        if not 0 <= index < self.size:
             raise IndexError(index)
         random = Random(f"{self.seed} {index} {self.vocab} {self.draft}")
         near = random.choice((0.0, 0.3, 0.3, 0.9))

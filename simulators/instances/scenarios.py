@@ -41,7 +41,7 @@ def _one_hot(shift: int) -> Rule:
 
 
 def _half(parity: int) -> Rule:
-    return lambda vocab, prefix: weighted([1 + x if x % 2 == parity else 0 for x in range(vocab)])
+    return lambda vocab, _: weighted([1 + x if x % 2 == parity else 0 for x in range(vocab)])
 
 
 def _holes(hole: int) -> Rule:

@@ -68,8 +68,8 @@ class Texts(Sequence[Instance]):
         )
 
 
-def corpus(path: Path, vocab: int) -> Corpus:
-    """The classes and counts of a text file; BadInput with one line when it will not do."""
+def corpus(path: Path, vocab: int, histories: int = HISTORIES) -> Corpus:
+    """The classes, counts and commonest histories of a text file; BadInput when it will not do."""
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -89,7 +89,5 @@ def corpus(path: Path, vocab: int) -> Corpus:
             history = tuple(symbols[end - context : end])
             counts.setdefault(history, [0] * vocab)[symbols[end]] += 1
     seen = {history: sum(row) for history, row in counts.items() if len(history) == TARGET_CONTEXT}
-    common = sorted(seen, key=lambda history: (-seen[history], history))[:HISTORIES]
-    return Corpus(
-        path.name, vocab, {history: tuple(row) for history, row in counts.items()}, tuple(common)
-    )
+    common = sorted(seen, key=lambda history: (-seen[history], history))[:histories]
+    return Corpus(path.name, vocab, {history: tuple(row) for history, row in counts.items()}, tuple(common))

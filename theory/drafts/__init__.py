@@ -12,9 +12,10 @@ A scheme is a frozen dataclass whose fields are those of the instance file, with
 `SCHEMES` finds them by listing this folder: a new scheme is one new file.
 """
 
+from collections.abc import Iterator
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import ClassVar, Iterator, Protocol
+from typing import ClassVar, Protocol
 
 from theory.draft import Draft
 from theory.oracle import Oracle

@@ -21,7 +21,10 @@ class Chain:
 
     depth: int
     kind: ClassVar[str] = "chain"
-    label: ClassVar[str] = "chain"
+
+    @property
+    def label(self) -> str:
+        return self.kind
 
     def __post_init__(self) -> None:
         checked_depth(self.depth)

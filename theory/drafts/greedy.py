@@ -22,7 +22,10 @@ class Greedy:
 
     shape: Shape
     kind: ClassVar[str] = "greedy"
-    label: ClassVar[str] = "greedy"
+
+    @property
+    def label(self) -> str:
+        return self.kind
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", checked_shape(self.shape))

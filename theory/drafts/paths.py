@@ -23,7 +23,10 @@ class Paths:
     count: int
     depth: int
     kind: ClassVar[str] = "paths"
-    label: ClassVar[str] = "paths"
+
+    @property
+    def label(self) -> str:
+        return self.kind
 
     def __post_init__(self) -> None:
         checked_depth(self.count, "count", 64)

@@ -19,7 +19,10 @@ class SpecHub:
 
     depth: int
     kind: ClassVar[str] = "spechub"
-    label: ClassVar[str] = "spechub"
+
+    @property
+    def label(self) -> str:
+        return self.kind
 
     def __post_init__(self) -> None:
         checked_depth(self.depth, most=12)

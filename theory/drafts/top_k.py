@@ -20,7 +20,10 @@ class TopK:
 
     shape: Shape
     kind: ClassVar[str] = "top-k"
-    label: ClassVar[str] = "top-k"
+
+    @property
+    def label(self) -> str:
+        return self.kind
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", checked_shape(self.shape))

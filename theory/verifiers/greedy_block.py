@@ -35,5 +35,10 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 
 
 VERIFIER = Verifier(
-    "greedy-block", "sun2025block, greedy block verification (appendix)", CHAIN, lossless=True, verify=verify, carry=carry
+    "greedy-block",
+    "sun2025block, greedy block verification (appendix)",
+    CHAIN,
+    lossless=True,
+    verify=verify,
+    carry=carry,
 )

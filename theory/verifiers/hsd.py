@@ -10,7 +10,7 @@ from theory.verifier import CHAIN, Stop, Verifier
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
-    """R_t = prod p/q;  r*_t = R_t / max(1, R_1 .. R_t);  D*+_t = sum (r*_t p - q)+, D*-_t = sum (q - r*_t p)+.
+    """R_t = prod p/q; r*_t = R_t / max(1, R_1 .. R_t); D*+_t = sum (r*_t p - q)+, D*-_t = sum (q - r*_t p)+.
 
     The full draft is kept with probability r*_gamma; else step back to the last t kept with
     D*+_t / D*-_t, and Y ~ norm((r*_t p - q)+). As r*_t = w_t and D*- = D*+ + 1 - r*, this is block

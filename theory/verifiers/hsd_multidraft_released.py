@@ -2,7 +2,7 @@
 
 from theory.draft import Draft
 from theory.oracle import Oracle
-from theory.rows import has_mass, minimum, one
+from theory.rows import minimum, one, otherwise
 from theory.table import Rows
 from theory.verifier import CHAIN, PATHS, Stop, Verifier
 from theory.verifiers.hsd import capped, prefix_ratios, step_back
@@ -28,7 +28,7 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
             return suffix[-1], rows[-1]
         R = [carried * R_t for R_t in R]
         node, residual = step_back(oracle, suffix, rows, capped([one(row), *R])[1:])
-        row = residual if has_mass(residual) else row
+        row = otherwise(residual, row)
         carried = R[path.index(node) - tau]
         tau = path.index(node)
     return node, row

@@ -22,4 +22,6 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     return step_back(oracle, path, rows, capped(R))
 
 
-VERIFIER = Verifier("hsd-released", "zhou2026hsd, Listing 2 and repository", CHAIN, lossless=False, verify=verify)
+VERIFIER = Verifier(
+    "hsd-released", "zhou2026hsd, Listing 2 and repository", CHAIN, lossless=False, verify=verify
+)

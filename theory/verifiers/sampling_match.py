@@ -21,5 +21,5 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 
 
 VERIFIER = Verifier(
-    "sampling-match", "vllm, rejection of n-gram and greedy drafts", CHAIN, lossless=True, verify=verify
+    "sampling-match", "kwon2023vllm, drafts without probabilities", CHAIN, lossless=True, verify=verify
 )

@@ -6,7 +6,7 @@ from flint import arb, ctx, fmpq
 
 from theory.draft import Draft, Node, Path
 from theory.oracle import Oracle
-from theory.rows import Row
+from theory.rows import Number, Row
 from theory.table import Rows
 from theory.verifier import CHAIN, Stop, Verifier
 
@@ -27,7 +27,7 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     return best, target[best.prefix]
 
 
-def accepted(path: Path, target: Rows) -> tuple[Node, object]:
+def accepted(path: Path, target: Rows) -> tuple[Node, Number]:
     """The last accepted node of one path, and its joint probability."""
     node, joint = path[0], 1
     for child in path[1:]:

@@ -1,0 +1,142 @@
+"""The same exact law with a general exact-distribution library, icepool, side by side.
+
+    python benchmarks/peer.py
+
+What a user would write instead: the output of one iteration as a function of three exact
+distributions in icepool (dice and Markov-style `map`), for token and block verification on a
+chain. Laws are compared with `==`; times are of one run, the ratio is what matters.
+"""
+
+from fractions import Fraction
+from functools import cache
+from random import Random
+from time import perf_counter
+
+import icepool
+
+from simulators.enumerate import emission
+from simulators.instances.make import tabulate, weighted
+from theory.drafts.chain import Chain
+from theory.instance import Instance
+from theory.table import Table
+from theory.verifiers import named
+
+Word = tuple[int, ...]
+
+
+def die(row: list[Fraction]) -> icepool.Die:
+    """A row of probabilities as an icepool die."""
+    common = 1
+    for mass in row:
+        common *= (mass * common).denominator
+    return icepool.Die({x: int(mass * common) for x, mass in enumerate(row) if mass})
+
+
+def coin(probability: Fraction) -> icepool.Die:
+    """True with the given probability."""
+    return icepool.coin(probability.numerator, probability.denominator)
+
+
+def residual(w: Fraction, p: list[Fraction], q: list[Fraction]) -> list[Fraction]:
+    """(w p - q)+, not normalised."""
+    return [max(w * a - b, Fraction(0)) for a, b in zip(p, q, strict=True)]
+
+
+def normalised(row: list[Fraction]) -> icepool.Die:
+    """norm(row) as a die."""
+    whole = sum(row)
+    return die([mass / whole for mass in row])
+
+
+def token(p: dict[Word, list[Fraction]], q: dict[Word, list[Fraction]], depth: int) -> icepool.Die:
+    """Token verification with icepool: draft and coin at each position, prefix by prefix."""
+
+    @cache
+    def emit(prefix: Word) -> icepool.Die:
+        if len(prefix) == depth:
+            return die(p[prefix]).map(lambda y: (*prefix, y))
+
+        def step(x: int) -> object:
+            kept = min(Fraction(1), p[prefix][x] / q[prefix][x])
+            if kept == 1:
+                return emit((*prefix, x))
+            corrected = normalised(residual(Fraction(1), p[prefix], q[prefix])).map(lambda y: (*prefix, y))
+            return coin(kept).if_else(emit((*prefix, x)), corrected)
+
+        return die(q[prefix]).map(step)
+
+    return emit(())
+
+
+def block(p: dict[Word, list[Fraction]], q: dict[Word, list[Fraction]], depth: int) -> icepool.Die:
+    """Block verification with icepool: the draft as one die, then the stop for each draft."""
+
+    @cache
+    def drafted(prefix: Word) -> icepool.Die:
+        if len(prefix) == depth:
+            return icepool.Die([prefix])
+        return die(q[prefix]).map(lambda x: drafted((*prefix, x)))
+
+    def verified(word: Word) -> icepool.Die:
+        w = [Fraction(1)]
+        for i, x in enumerate(word):
+            w.append(min(Fraction(1), w[-1] * p[word[:i]][x] / q[word[:i]][x]))
+
+        def stop(i: int) -> object:
+            if i == depth:
+                here, kept = die(p[word]), w[i]
+                if kept == 0:
+                    return stop(i - 1)
+            else:
+                row = residual(w[i], p[word[:i]], q[word[:i]])
+                A = sum(row)
+                kept = A / (A + 1 - w[i]) if A + 1 - w[i] else Fraction(1)
+                if kept == 0:
+                    return stop(i - 1)
+                here = normalised(row)
+            out = here.map(lambda y: (*word[:i], y))
+            return out if kept == 1 else coin(kept).if_else(out, stop(i - 1))
+
+        return stop(depth)
+
+    return drafted(()).map(verified)
+
+
+def instance(vocab: int, depth: int) -> Instance:
+    """Full-support rows with weights 1 .. 9, different after every prefix."""
+    random = Random(0)
+
+    def row(prefix: Word) -> tuple:
+        return weighted([random.randint(1, 9) for _ in range(vocab)])
+
+    return tabulate(vocab, Chain(depth), row, row, "peer")
+
+
+def fractions(table: Table) -> dict[Word, list[Fraction]]:
+    """A table's rows as Python fractions."""
+    return {prefix: [Fraction(int(x.p), int(x.q)) for x in row] for prefix, row in table.given()}
+
+
+def main() -> None:
+    heads = ("V", "gamma", "drafts", "draftproof s", "icepool s", "ratio", "same law")
+    print(f"{'verifier':<9}" + "".join(f"{head:>13}" for head in heads))
+    for name, written in (("token", token), ("block", block)):
+        for vocab, depth in ((2, 2), (2, 4), (3, 2), (3, 3), (4, 3), (2, 6)):
+            given = instance(vocab, depth)
+            started = perf_counter()
+            ours = emission(given, named(name)).law()
+            mine = perf_counter() - started
+            p, q = fractions(given.target), fractions(given.proposal)
+            started = perf_counter()
+            theirs = written(p, q, depth)
+            peer = perf_counter() - started
+            law = {word: Fraction(int(mass.p), int(mass.q)) for word, mass in ours.items()}
+            same = law == {word: theirs.probability(word) for word in theirs}
+            print(
+                f"{name:<9}{vocab:>13}{depth:>13}{vocab**depth:>13}"
+                f"{mine:>13.4f}{peer:>13.4f}{peer / mine:>12.1f}x{same!s:>13}"
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+"""The front door: mounts each package's commands and holds no logic."""
+
+import signal
+import sys
+
+
+def main() -> None:
+    """The command `draftproof`."""
+    heard = signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing to save yet: Ctrl-C ends the imports
+    from importlib.metadata import version
+
+    import click
+
+    from simulators.commands import COMMANDS
+    from simulators.door import enter
+
+    signal.signal(signal.SIGINT, heard)
+    group = click.Group(
+        "draftproof",
+        list(COMMANDS),
+        help="Is this speculative-decoding verifier lossless, and how far is it from optimal?",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    sys.exit(enter(click.version_option(version("draftproof"), message="%(version)s")(group)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The same algorithms on real models, with torch."""

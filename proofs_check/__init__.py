@@ -1,0 +1,1 @@
+"""Symbolic proofs for all p and q: the same verifiers on rational functions."""

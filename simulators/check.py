@@ -1,0 +1,118 @@
+"""The main job: verifiers on families of instances, on all cores, gathered into one table."""
+
+import signal
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+
+from flint import fmpq
+
+from simulators.verdict import Verdict, judge
+from theory.errors import BadInput
+from theory.instance import Instance
+from theory.numbers import ZERO
+from theory.verifier import Verifier
+
+Family = Sequence[Instance]
+
+CHUNK = 3_000
+"""About how many drafts one piece of work holds, so that pieces take seconds at most."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some instances of one family, all of one kind of draft, and the verifiers to judge them with."""
+
+    family: Family
+    indices: range
+    verifiers: tuple[Verifier, ...]
+    draft: str
+    size: tuple[int, int]
+
+
+@dataclass
+class Tally:
+    """What was found of one verifier; `smallest` leads to a failing instance of least size."""
+
+    verifier: Verifier
+    drafts: set[str] = field(default_factory=set)
+    instances: int = 0
+    lossless: int = 0
+    worst: fmpq = ZERO
+    smallest: tuple[tuple[int, int], str, Family, int] | None = None
+
+    @property
+    def found_lossless(self) -> bool:
+        return self.lossless == self.instances
+
+    def add(self, verdict: Verdict, piece: Piece, index: int) -> None:
+        self.drafts.add(piece.draft)
+        self.instances += 1
+        self.lossless += verdict.lossless
+        self.worst = max(self.worst, verdict.total_variation)
+        if not verdict.lossless:
+            found = piece.size, verdict.instance, piece.family, index
+            if self.smallest is None or found[:2] < self.smallest[:2]:
+                self.smallest = found
+
+    def failing(self) -> Instance | None:
+        """The smallest instance met on which the verifier is not lossless."""
+        return self.smallest[2][self.smallest[3]] if self.smallest else None
+
+
+def applies(verifier: Verifier, instance: Instance) -> bool:
+    """Whether the verifier is made for the instance's draft."""
+    return instance.draft.label in verifier.drafts
+
+
+def pieces(families: Iterable[Family], verifiers: Sequence[Verifier], force: bool = False) -> Iterator[Piece]:
+    """The work, cut up; a family reduced by symmetry goes only to verifiers that do not order tokens."""
+    for family in families:
+        if not len(family):
+            continue
+        first = family[0]
+        fit = [each for each in verifiers if force or applies(each, first)]
+        if getattr(family, "symmetric", False):
+            fit = [each for each in fit if not each.ordered]
+        drafts = first.draft.outcomes(first.vocab)
+        step = max(1, min(64, CHUNK // drafts))
+        for start in range(0, len(family), step):
+            indices = range(start, min(start + step, len(family)))
+            yield Piece(family, indices, tuple(fit), first.draft.label, (drafts, first.vocab))
+
+
+def judged(piece: Piece) -> list[tuple[int, Verdict]]:
+    """The verdicts of one piece of work: (index in the family, verdict)."""
+    return [
+        (index, judge(instance, verifier))
+        for index in piece.indices
+        for instance in [piece.family[index]]
+        for verifier in piece.verifiers
+    ]
+
+
+def run(work: Sequence[Piece], jobs: int) -> Iterator[tuple[Piece, list[tuple[int, Verdict]]]]:
+    """Every piece with its verdicts, as they are finished, on `jobs` processes.
+
+    A KeyboardInterrupt ends the workers and passes on; what was yielded before stays good.
+    """
+    if jobs < 1:
+        raise BadInput(f"--jobs must be at least 1, not {jobs}")
+    if jobs == 1:
+        for piece in work:
+            yield piece, judged(piece)
+        return
+    executor = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
+    pending: dict[Future[list[tuple[int, Verdict]]], Piece] = {}
+    try:
+        # Workers inherit the mask, so Ctrl-C reaches the parent alone; it waits there until all are started.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            pending = {executor.submit(judged, piece): piece for piece in work}
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        for future in as_completed(pending):
+            yield pending[future], future.result()
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,72 @@
+"""The standard suite: what `draftproof check` runs when it is given nothing."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from simulators.instances.grids import Grid
+from simulators.instances.randoms import Randoms
+from simulators.instances.scenarios import Scenarios
+from simulators.instances.texts import Texts, corpus
+from theory.drafts import Scheme
+from theory.drafts.chain import Chain
+from theory.drafts.greedy import Greedy
+from theory.drafts.paths import Paths
+from theory.drafts.shape import Shape, every
+from theory.drafts.spechub import SpecHub
+from theory.drafts.top_k import TopK
+from theory.drafts.tree import Tree
+from theory.instance import Instance
+
+PAIR, TRIPLE, BINARY = every(2, 1), every(3, 1), every(2, 2)
+FORK: Shape = (PAIR,)
+LOPSIDED: Shape = (PAIR, ())
+TWO_PATHS: Shape = (((),), ((),))
+
+
+def shallow() -> list[Scheme]:
+    """Drafts of depth 1 with several children."""
+    trees = [Tree(shape, replacement) for shape in (PAIR, TRIPLE) for replacement in (False, True)]
+    return [*trees, Paths(2, 1), Paths(3, 1), TopK(PAIR), Greedy(PAIR), Greedy(TRIPLE), SpecHub(1)]
+
+
+def deep() -> list[Scheme]:
+    """Drafts of depth 2 with several children."""
+    shapes = (FORK, LOPSIDED, TWO_PATHS, BINARY)
+    trees = [Tree(shape, replacement) for shape in shapes for replacement in (False, True)]
+    return [*trees, Paths(2, 2), TopK(BINARY), Greedy(BINARY), SpecHub(2)]
+
+
+def of_depth(depth: int) -> list[Scheme]:
+    """One draft of every kind, so that every verifier has one it is made for."""
+    two_wide = every(2, depth)
+    trees = [Tree(two_wide, replacement) for replacement in (False, True)] if depth <= 2 else []
+    return [Chain(depth), *trees, Paths(2, depth), TopK(two_wide), Greedy(two_wide), SpecHub(depth)]
+
+
+def standard() -> list[Sequence[Instance]]:
+    """The families of the standard suite, costly instances first."""
+    chains = [Chain(1), Chain(2), Chain(3)]
+    families: list[Sequence[Instance]] = []
+    families += [Texts(corpus(_source(), 3, histories=9), draft) for draft in of_depth(2)]
+    families += [Randoms(draft, 3, 12) for draft in deep()]
+    families += [Scenarios(draft, vocab) for vocab in (3, 2) for draft in (*deep(), *shallow(), *chains)]
+    families += [Randoms(Chain(3), 3, 20), Randoms(Chain(3), 2, 60)]
+    families += [Randoms(draft, vocab, 60) for vocab in (4, 3, 2) for draft in (*shallow(), *chains[:2])]
+    families += [Grid(Chain(2), 2, 3)]
+    families += [Grid(draft, 2, 2) for draft in deep()]
+    families += [Grid(draft, vocab, size) for vocab, size in ((2, 12), (3, 4)) for draft in shallow()]
+    families += [Grid(Chain(1), vocab, size) for vocab, size in ((2, 24), (3, 6), (4, 4))]
+    families += [Grid(Chain(1), vocab, size, symmetric=True) for vocab, size in ((2, 72), (3, 12), (4, 6))]
+    return families
+
+
+def from_text(path: Path, vocab: int, depth: int) -> list[Sequence[Instance]]:
+    """The families that a text file makes: every kind of draft of one depth."""
+    read = corpus(path, vocab)
+    return [Texts(read, draft) for draft in of_depth(depth)]
+
+
+def _source() -> Path:
+    # A text that every machine with Python has: one of the standard library's own sources.
+    return Path(argparse.__file__)

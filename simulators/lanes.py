@@ -1,0 +1,128 @@
+"""Many instances at once in float64: the same programs over arrays, one lane an instance."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulators.enumerate import iteration
+from theory.drafts import Scheme
+from theory.emission import Emission
+from theory.errors import BadInput
+from theory.instance import Instance
+from theory.rows import LanesDiffer, Prefix
+from theory.table import Table
+from theory.verifier import Verifier
+
+BATCH = 8192
+"""Lanes run in step: enough to hide the cost of a call, few enough for rows to stay in the cache."""
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """Instances of one drafting scheme side by side; rows are arrays of shape [V, lanes]."""
+
+    target: Table
+    proposal: Table
+    draft: Scheme
+
+    @property
+    def count(self) -> int:
+        return self.target[()].shape[1]
+
+    def take(self, which: np.ndarray | slice) -> "Lanes":
+        """Some of the lanes."""
+        target, proposal = (
+            Table(table.vocab, {prefix: np.ascontiguousarray(row[:, which]) for prefix, row in table.given()})
+            for table in (self.target, self.proposal)
+        )
+        return Lanes(target, proposal, self.draft)
+
+
+def stack(instances: Sequence[Instance]) -> Lanes:
+    """Instances of one scheme and vocabulary as lanes; BadInput when they differ in structure."""
+    first = instances[0]
+    if any(other.draft != first.draft or other.vocab != first.vocab for other in instances):
+        raise BadInput("lanes need one drafting scheme and one vocabulary")
+
+    def table(which: str) -> Table:
+        tables: list[Table] = [getattr(instance, which) for instance in instances]
+        prefixes = {prefix for each in tables for prefix, _ in each.given()}
+        return Table(
+            first.vocab,
+            {
+                prefix: np.array([[float(x) for x in each[prefix]] for each in tables]).T.copy()
+                for prefix in sorted(prefixes, key=len)
+            },
+        )
+
+    return Lanes(table("target"), table("proposal"), first.draft)
+
+
+def lanes(
+    vocab: int, target: Mapping[Prefix, np.ndarray], proposal: Mapping[Prefix, np.ndarray], draft: Scheme
+) -> Lanes:
+    """Lanes from arrays of rows, [V, lanes] for each prefix; BadInput unless all are laws of one size."""
+    tables = []
+    for name, rows in (("target", target), ("proposal", proposal)):
+        checked = {}
+        for prefix, values in rows.items():
+            row = np.asarray(values, dtype=np.float64)
+            if row.ndim != 2 or row.shape[0] != vocab or row.shape[1] != np.shape(target[()])[1]:
+                raise BadInput(f"{name} row {prefix}: shape {row.shape} is not [vocab, lanes]")
+            if not (
+                np.isfinite(row).all() and (row >= 0).all() and np.allclose(row.sum(axis=0), 1, atol=1e-9)
+            ):
+                raise BadInput(f"{name} row {prefix}: not a law in every lane (NaN, negative or sum not 1)")
+            checked[prefix] = row
+        tables.append(Table(vocab, checked))
+    return Lanes(tables[0], tables[1], draft)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Total variation and E[tau] of every lane, float64 [lanes]."""
+
+    total_variation: np.ndarray
+    expected_accepted: np.ndarray
+
+
+def measure(lanes: Lanes, verifier: Verifier) -> Measured:
+    """One iteration of every lane: the completed law's distance from the target's, and E[tau].
+
+    Raises BadInput for a verifier that orders tokens or keeps state: those have no common
+    structure over lanes, and are enumerated one instance at a time.
+
+    >>> from simulators.instances.scenarios import scenario
+    >>> from theory.drafts.chain import Chain
+    >>> from theory.verifiers import named
+    >>> toy = stack([scenario("toy", Chain(2)), scenario("equal", Chain(2))])
+    >>> measure(toy, named("block")).expected_accepted.round(6).tolist()
+    [1.222222, 2.0]
+    """
+    if verifier.ordered or verifier.carry is not None:
+        raise BadInput(f"{verifier.name} orders tokens or keeps state; enumerate its instances one by one")
+    parts = [_measure(lanes.take(slice(at, at + BATCH)), verifier) for at in range(0, lanes.count, BATCH)]
+    return Measured(
+        np.concatenate([part.total_variation for part in parts]),
+        np.concatenate([part.expected_accepted for part in parts]),
+    )
+
+
+def _measure(lanes: Lanes, verifier: Verifier) -> Measured:
+    try:
+        return _in_step(lanes, verifier)
+    except LanesDiffer as differ:  # supports run out in some lanes only: these go their own way
+        variation, accepted = np.empty(lanes.count), np.empty(lanes.count)
+        for mask in (differ.mask, ~differ.mask):
+            part = _measure(lanes.take(mask), verifier)
+            variation[mask], accepted[mask] = part.total_variation, part.expected_accepted
+        return Measured(variation, accepted)
+
+
+def _in_step(lanes: Lanes, verifier: Verifier) -> Measured:
+    emitted = Emission(lanes.target)
+    start = np.ones(lanes.count)
+    for weight, _, node, row in iteration(lanes.draft, lanes.proposal, verifier, lanes.target, start=start):
+        emitted.add(weight, node, row)
+    return Measured(emitted.total_variation, emitted.expected_accepted)

@@ -1,0 +1,61 @@
+"""Monte Carlo: the same sampler programs, answered by a random generator."""
+
+from collections import Counter
+
+import numpy as np
+
+from theory.instance import Instance
+from theory.rows import Number, Prefix, Row
+from theory.table import Rows
+from theory.verifier import Verifier
+
+
+class Sampler:
+    """The oracle that draws at random, from rows of floats."""
+
+    __slots__ = ("_random",)
+
+    def __init__(self, rng: np.random.Generator):
+        self._random = rng.random
+
+    def choose(self, row: Row) -> int:
+        left = self._random() * sum(row)  # a float row sums to 1 only up to rounding
+        last = 0
+        for token, mass in enumerate(row):
+            if mass > 0:
+                if left < mass:
+                    return token
+                left -= mass
+                last = token
+        return last
+
+    def accept(self, probability: Number) -> bool:
+        return self._random() < probability
+
+
+def sample(
+    instance: Instance, verifier: Verifier, runs: int, rng: np.random.Generator, iterations: int = 1
+) -> Counter[Prefix]:
+    """How often each word was emitted over `iterations` rounds, in `runs` independent runs.
+
+    >>> from simulators.instances.scenarios import scenario
+    >>> from theory.drafts.chain import Chain
+    >>> from theory.verifiers import named
+    >>> counts = sample(scenario("toy", Chain(2)), named("block"), 100, np.random.default_rng(0))
+    >>> counts.total(), max(map(len, counts))
+    (100, 3)
+    """
+    oracle, floats = Sampler(rng), instance.floats()
+    return Counter(_run(floats, verifier, oracle, iterations) for _ in range(runs))
+
+
+def _run(instance: Instance, verifier: Verifier, oracle: Sampler, iterations: int) -> Prefix:
+    word: Prefix = ()
+    target: Rows = instance.target
+    for _ in range(iterations):
+        draft = instance.draft.draw(oracle, instance.proposal, word)
+        node, row = verifier.verify(oracle, draft, target)
+        if verifier.carry is not None:
+            target = verifier.carry(target, instance.proposal, draft, node)
+        word = (*node.prefix, oracle.choose(row))
+    return word

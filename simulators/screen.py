@@ -1,0 +1,118 @@
+"""What people see: tables on standard output, witnesses beside them."""
+
+import json
+from collections.abc import Iterable
+
+from flint import fmpq
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from simulators.check import Tally
+from simulators.instances.files import document, spelled
+from simulators.verdict import Wrong
+from theory.instance import Instance
+from theory.law import Law
+from theory.numbers import text
+
+WIDTH = 110
+"""Columns when the output is not a terminal."""
+
+
+def console(stderr: bool = False) -> Console:
+    """A console on standard output or error; wide enough for tables when it is not a terminal."""
+    made = Console(stderr=stderr, highlight=False)
+    return made if made.is_terminal else Console(stderr=stderr, highlight=False, width=WIDTH)
+
+
+def progress() -> Progress:
+    """A progress bar on standard error, where that is a terminal."""
+    made = console(stderr=True)
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=made,
+        transient=True,
+        disable=not made.is_terminal,
+    )
+
+
+def shown(number: fmpq) -> str:
+    """An exact number, followed by its decimal value where the fraction is long.
+
+    >>> from flint import fmpq
+    >>> shown(fmpq(1, 3)), shown(fmpq(123456789, 987654321))
+    ('1/3', '~0.125')
+    """
+    exact = text(number)
+    return exact if len(exact) <= 12 else f"~{float(number):.6g}"
+
+
+def declared(lossless: bool) -> str:
+    """The word for a declaration or a finding."""
+    return "lossless" if lossless else "lossy"
+
+
+def verdicts(tallies: Iterable[Tally]) -> Table:
+    """The closing table of `check`."""
+    table = Table(title="Verdicts by exact enumeration")
+    for heading, justify in (
+        ("verifier", "left"),
+        ("drafts", "left"),
+        ("instances", "right"),
+        ("lossless", "right"),
+        ("largest TV", "right"),
+        ("declared", "left"),
+        ("found", "left"),
+    ):
+        table.add_column(heading, justify=justify)  # type: ignore[arg-type]
+    for tally in tallies:
+        found = tally.found_lossless
+        style = "bold red" if not found and tally.verifier.lossless else ""
+        table.add_row(
+            tally.verifier.name,
+            ", ".join(sorted(_brief(draft) for draft in tally.drafts)),
+            f"{tally.instances:,}",
+            f"{tally.lossless:,}",
+            shown(tally.worst),
+            declared(tally.verifier.lossless),
+            declared(found) if tally.instances else "not run",
+            style=style,
+        )
+    return table
+
+
+def law(emitted: Law, most: int = 40) -> Table:
+    """A law, its first words."""
+    table = Table()
+    table.add_column("tokens")
+    table.add_column("probability", justify="right")
+    table.add_column("", justify="right")
+    for word, mass in list(emitted.items())[:most]:
+        table.add_row(spelled(word), text(mass), f"{float(mass):.6f}")
+    if len(emitted) > most:
+        table.add_row("...", f"{len(emitted) - most} more; --json has all", "")
+    return table
+
+
+def witness(wrong: Wrong) -> str:
+    """The first wrong prefix in words.
+
+    >>> from theory.numbers import exact
+    >>> witness(Wrong((1, 0), exact("1/3"), exact("2/9")))
+    "tokens '1 0' come out first with probability 1/3, and should with 2/9"
+    """
+    prefix = spelled(wrong.prefix)
+    start = f"tokens {prefix!r} come out first" if prefix else "anything comes out"
+    return f"{start} with probability {shown(wrong.got)}, and should with {shown(wrong.want)}"
+
+
+def smallest(verifier: str, instance: Instance, wrong: Wrong) -> str:
+    """The smallest instance found on which a verifier is not lossless, ready to be saved and run."""
+    return f"{verifier} is not lossless on\n  {json.dumps(document(instance))}\n  where {witness(wrong)}"
+
+
+def _brief(label: str) -> str:
+    return {"tree with replacement": "tree+", "tree without replacement": "tree"}.get(label, label)

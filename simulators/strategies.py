@@ -1,0 +1,139 @@
+"""Hypothesis strategies: exact rows, tables, shapes, drafting schemes and whole instances.
+
+The one module that needs hypothesis, which the `test` extra installs.
+"""
+
+from collections.abc import Callable
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from simulators.instances.make import prefixes, weighted
+from theory.drafts import Scheme
+from theory.drafts.chain import Chain
+from theory.drafts.greedy import Greedy
+from theory.drafts.paths import Paths
+from theory.drafts.shape import Shape
+from theory.drafts.spechub import SpecHub
+from theory.drafts.top_k import TopK
+from theory.drafts.tree import Tree
+from theory.errors import BadInput
+from theory.instance import Instance
+from theory.rows import Row
+from theory.table import Table
+
+WEIGHTS = (1, 0, 0, 1, 2, 3, 5, 8)
+"""Whole-number weights of tokens: few and small, so that zeros, ties and one-hot rows are met."""
+
+
+def rows(vocab: int, zeros: bool = True) -> SearchStrategy[Row]:
+    """Exact next-token rows, with or without tokens of probability zero.
+
+    >>> from hypothesis import given
+    >>> @given(rows(3))
+    ... def sums_to_one(row):
+    ...     assert len(row) == 3 and sum(row) == 1
+    >>> sums_to_one()
+    """
+    usable = [weight for weight in WEIGHTS if zeros or weight]
+
+    def weights(code: int) -> list[int]:  # one number a row: drawing is most of what a test costs
+        digits = (code // len(usable) ** x % len(usable) for x in range(vocab))
+        return [usable[digit] for digit in digits]
+
+    return st.integers(0, len(usable) ** vocab - 1).map(weights).filter(any).map(weighted)
+
+
+def tables(vocab: int, depth: int, zeros: bool = True) -> SearchStrategy[Table]:
+    """Exact tables with a row of their own for every prefix of length 0 .. depth.
+
+    >>> from hypothesis import given
+    >>> @given(tables(2, 1))
+    ... def has_three_rows(table):
+    ...     assert [prefix for prefix, _ in table.given()] == [(), (0,), (1,)]
+    >>> has_three_rows()
+    """
+    where = list(prefixes(vocab, depth))
+    each = st.tuples(*[rows(vocab, zeros)] * len(where))
+    return each.map(lambda given: Table.exact(vocab, dict(zip(where, given, strict=True))))
+
+
+@st.composite
+def shapes(draw: st.DrawFn, nodes: int = 4, depth: int = 3) -> Shape:
+    """Shapes of trees with 1 .. `nodes` drafted tokens, not deeper than `depth`.
+
+    >>> from hypothesis import given
+    >>> from theory.drafts.shape import inner, measure
+    >>> @given(shapes(5, depth=2))
+    ... def stays_within(shape):
+    ...     assert 1 <= sum(inner(shape)) <= 5 and measure(shape) <= 2
+    >>> stays_within()
+    """
+    above, children = [0], [[]]  # each node's depth and children; the root first
+    for new in range(1, draw(st.integers(1, nodes)) + 1):
+        parent = draw(st.sampled_from([node for node, level in enumerate(above) if level < depth]))
+        children[parent].append(new)
+        above.append(above[parent] + 1)
+        children.append([])
+
+    def below(node: int) -> Shape:
+        return tuple(map(below, children[node]))
+
+    return below(0)
+
+
+def schemes(label: str, nodes: int = 4, depth: int = 2) -> SearchStrategy[Scheme]:
+    """Drafting schemes of one label (`theory.verifier.ALL`), not deeper than `depth`.
+
+    Trees have at most `nodes` drafted tokens, K paths together too. Raises BadInput for a label
+    that no scheme has.
+
+    >>> from hypothesis import given
+    >>> @given(schemes("tree with replacement"))
+    ... def draws_with_replacement(scheme):
+    ...     assert scheme.replacement
+    >>> draws_with_replacement()
+    """
+    if label not in _MADE:
+        raise BadInput(f"no drafting scheme is labelled {label!r}; there are {', '.join(_MADE)}")
+    return _MADE[label](nodes, depth)
+
+
+@st.composite
+def instances(draw: st.DrawFn, draft: str | Scheme, vocab: int | None = None, zeros: bool = True) -> Instance:
+    """Instances on one scheme, or on schemes of one label, over `vocab` tokens (2 or 3 when None).
+
+    Every prefix has a row of its own, and some proposal rows are the target's.
+
+    >>> from hypothesis import given
+    >>> @given(instances("paths", vocab=2))
+    ... def are_as_asked(instance):
+    ...     assert instance.vocab == 2 and instance.draft.label == "paths"
+    >>> are_as_asked()
+    """
+    scheme = draw(schemes(draft)) if isinstance(draft, str) else draft
+    size = draw(st.integers(2, 3)) if vocab is None else vocab
+    target = draw(tables(size, scheme.depth, zeros))
+    own = rows(size, zeros)
+    proposal = {
+        prefix: draw(st.one_of(own, own, st.just(target[prefix])))
+        for prefix in prefixes(size, scheme.depth - 1)
+    }
+    return Instance(target, Table.exact(size, proposal), scheme)
+
+
+@st.composite
+def _paths(draw: st.DrawFn, nodes: int, depth: int) -> Paths:
+    length = draw(st.integers(1, min(depth, nodes)))
+    return Paths(draw(st.integers(1, nodes // length)), length)
+
+
+_MADE: dict[str, Callable[[int, int], SearchStrategy[Scheme]]] = {
+    "chain": lambda nodes, depth: st.integers(1, depth).map(Chain),
+    "tree with replacement": lambda nodes, depth: shapes(nodes, depth).map(lambda shape: Tree(shape, True)),
+    "tree without replacement": lambda nodes, depth: shapes(nodes, depth).map(Tree),
+    "paths": _paths,
+    "top-k": lambda nodes, depth: shapes(nodes, depth).map(TopK),
+    "greedy": lambda nodes, depth: shapes(nodes, depth).map(Greedy),
+    "spechub": lambda nodes, depth: st.integers(1, depth).map(SpecHub),
+}

@@ -1,0 +1,35 @@
+"""Problems that many tests share: the toy, one small scheme of each label, the vectors."""
+
+import json
+from pathlib import Path
+
+from theory.drafts.chain import Chain
+from theory.drafts.greedy import Greedy
+from theory.drafts.paths import Paths
+from theory.drafts.spechub import SpecHub
+from theory.drafts.top_k import TopK
+from theory.drafts.tree import Tree
+from theory.instance import context_free
+
+TOY = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))
+"""Two symbols, context-free, p and q mirror images: E[tau] is 10/9, 11/9 or 12/9 by the rule."""
+
+LOPSIDED = (((), ()), ())
+"""The root has two children, the first of them two more."""
+
+SCHEMES = {
+    "chain": Chain(2),
+    "tree with replacement": Tree(LOPSIDED, True),
+    "tree without replacement": Tree(LOPSIDED, False),
+    "paths": Paths(2, 2),
+    "top-k": TopK(LOPSIDED),
+    "greedy": Greedy(LOPSIDED),
+    "spechub": SpecHub(2),
+}
+"""One scheme of each label, small enough to enumerate with every verifier."""
+
+VECTORS = {
+    path.stem: json.loads(path.read_text(encoding="utf-8"))
+    for path in sorted((Path(__file__).parent / "vectors").glob("*.json"))
+}
+"""Published laws: an instance, what each verifier must give on it, and the optimal values."""

@@ -1,0 +1,94 @@
+"""The emission is gathered stop by stop; here it meets laws that are spelled out word by word."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulators.enumerate import emission
+from simulators.strategies import instances
+from tests.checks import emitted, stops
+from tests.problems import TOY
+from theory.emission import Emission
+from theory.law import Law, first_difference, law_of
+from theory.numbers import ONE, ZERO, exact
+from theory.rows import scale
+from theory.verifier import ALL
+from theory.verifiers import VERIFIERS
+
+EVERY = pytest.mark.parametrize("label", ALL)
+anything = st.sampled_from(list(VERIFIERS.values()))  # also where it is not made for the draft
+
+
+def usable(verifier, label):
+    return label in verifier.drafts or verifier.name in ("token", "specinfer", "rrs", "traversal", "nss")
+
+
+@EVERY
+@given(data=st.data())
+def test_the_law_is_that_of_the_emitted_words(label, data):
+    instance = data.draw(instances(label))
+    verifier = data.draw(anything.filter(lambda verifier: usable(verifier, label)))
+    gathered = emission(instance, verifier)
+    law = emitted(instance, verifier)
+    assert gathered.law() == law
+    assert law.total == 1
+    assert gathered.expected_accepted == law.expectation(len) - 1
+
+
+@EVERY
+@given(data=st.data())
+def test_streamed_distance_is_that_of_the_completed_law(label, data):
+    instance = data.draw(instances(label))
+    verifier = data.draw(anything.filter(lambda verifier: usable(verifier, label)))
+    gathered = emission(instance, verifier)
+    length = instance.draft.depth + 1
+    got = emitted(instance, verifier).complete(instance.target, length)
+    want = law_of(instance.target, length)
+    assert gathered.total_variation == got.total_variation(want)
+    assert gathered.wrong_prefix() == first_difference(got, want)
+
+
+@given(instances("chain"), st.sampled_from(["block", "hsd-released", "typical"]))
+def test_after_a_context_distances_are_those_after_it(instance, name):
+    context, verifier = (1, 0), VERIFIERS[name]
+    gathered, words = Emission(instance.target, context), []
+    for weight, _, node, row in stops(instance, verifier, context):
+        gathered.add(weight, node, row)
+        words += [((*node.prefix, x), weight * mass) for x, mass in enumerate(row)]
+    length = instance.draft.depth + 1
+    got = Law(words).complete(instance.target, len(context) + length)
+    want = law_of(instance.target, length, context)
+    assert gathered.total_variation == got.total_variation(want)
+    assert gathered.wrong_prefix() == first_difference(got, want)
+    assert gathered.law() == Law(words)
+
+
+def test_the_toy_tells_right_from_wrong():
+    right, wrong = emission(TOY, VERIFIERS["block"]), emission(TOY, VERIFIERS["hsd-released"])
+    assert (right.total_variation, right.wrong_prefix()) == (0, None)
+    assert wrong.total_variation == exact("1/9")
+    assert wrong.wrong_prefix() == ((1, 0), exact("1/3"), exact("2/9"))
+
+
+def test_a_stop_on_the_target_row_is_one_number():
+    gathered = Emission(TOY.target)
+    root, leaf = next(
+        (draft.root, node) for _, draft, node, _ in stops(TOY, VERIFIERS["block"]) if node.prefix
+    )
+    gathered.add(exact("1/4"), root, TOY.target[()])
+    gathered.add(exact("1/4"), root, TOY.target[()])
+    gathered.add(exact("1/2"), leaf, (ZERO, ONE))
+    assert gathered.bonus == {(): exact("1/2")}
+    assert gathered.residual == {leaf.prefix: scale(exact("1/2"), (ZERO, ONE))}
+    assert gathered.stopped == {0: exact("1/2"), len(leaf.prefix): exact("1/2")}
+
+
+def test_an_equal_row_that_is_not_the_targets_own_makes_the_same_law():
+    own, copy = Emission(TOY.target), Emission(TOY.target)
+    for weight, _, node, row in stops(TOY, VERIFIERS["hsd-released"]):
+        own.add(weight, node, row)
+        copy.add(weight, node, tuple(list(row)))
+    assert own.law() == copy.law()
+    assert own.total_variation == copy.total_variation
+    assert own.wrong_prefix() == copy.wrong_prefix()
+    assert not copy.bonus

@@ -1,0 +1,42 @@
+import pytest
+from hypothesis import given
+
+from simulators.strategies import instances
+from tests.checks import assert_one_line
+from tests.problems import TOY
+from theory.drafts.chain import Chain
+from theory.drafts.paths import Paths
+from theory.errors import BadInput
+from theory.instance import Instance, context_free, supported
+from theory.numbers import ONE, ZERO
+from theory.table import Table
+
+
+def test_vocabularies_must_agree():
+    with pytest.raises(BadInput) as caught:
+        context_free([1, 0], [1, 0, 0], Chain(1))
+    assert_one_line(caught.value, "target has vocab 2, proposal 3")
+
+
+def test_drafts_beyond_enumeration_are_refused():
+    with pytest.raises(BadInput) as caught:
+        context_free(["1/2", "1/2"], ["1/2", "1/2"], Paths(9, 3))
+    assert_one_line(caught.value, "more than 1e+08 outcomes")
+
+
+def test_only_tokens_that_can_be_drawn_count_as_outcomes():
+    assert supported((ZERO, ONE, ZERO)) == 1
+    assert context_free(["1/2", "1/2"], [0, 1], Paths(9, 3)).vocab == 2
+
+
+def test_the_name_is_no_part_of_an_instance():
+    assert Instance(TOY.target, TOY.proposal, TOY.draft, "toy") == TOY
+    assert Instance(TOY.proposal, TOY.target, TOY.draft) != TOY
+
+
+@given(instances("tree without replacement"))
+def test_floats_keep_everything_else(instance):
+    floats = instance.floats()
+    assert (floats.vocab, floats.draft, floats.name) == (instance.vocab, instance.draft, instance.name)
+    assert isinstance(floats.target, Table)
+    assert all(type(x) is float for _, row in floats.proposal.given() for x in row)

@@ -1,0 +1,77 @@
+"""HSD: as its paper writes it, as released, and over several paths."""
+
+from hypothesis import given
+
+from simulators.instances.scenarios import scenario
+from simulators.strategies import instances
+from simulators.verdict import judge
+from tests.checks import assert_lossless, assert_same_law, completed, emitted, mean_accepted
+from tests.problems import TOY
+from theory.drafts.chain import Chain
+from theory.drafts.paths import Paths
+from theory.law import Law
+from theory.numbers import exact
+from theory.verifiers import named
+
+PAPER, RELEASED, BLOCK = named("hsd"), named("hsd-released"), named("block")
+MULTI, MULTI_RELEASED = named("hsd-multidraft"), named("hsd-multidraft-released")
+
+
+@given(instances("chain"))
+def test_as_written_it_is_block_verification(instance):
+    assert_same_law(instance, PAPER, BLOCK)
+
+
+@given(instances(Chain(3), vocab=2))
+def test_as_written_it_is_block_verification_deeper_too(instance):
+    assert_same_law(instance, PAPER, BLOCK)
+
+
+@given(instances(Chain(1)))
+def test_one_drafted_token_is_token_verification_even_as_released(instance):
+    for verifier in (PAPER, RELEASED, MULTI, MULTI_RELEASED):
+        assert_same_law(instance, verifier, named("token"))
+
+
+@given(instances("chain"))
+def test_several_paths_reduce_to_one(instance):
+    assert_same_law(instance, MULTI, PAPER)
+    assert_same_law(instance, MULTI_RELEASED, RELEASED)
+
+
+def test_released_loses_the_law_of_two_tokens_on_the_toy():
+    got, want = completed(TOY, RELEASED)
+    ninths = {(0, 0): 1, (0, 1): 2, (1, 0): 3, (1, 1): 3}
+    assert got.marginal(2) == Law({word: exact(f"{n}/9") for word, n in ninths.items()})
+    assert got.marginal(1) == want.marginal(1)  # the first token alone shows nothing
+    assert judge(TOY, RELEASED).total_variation == exact("1/9")
+
+
+def test_released_accepts_more_than_is_possible():
+    assert mean_accepted(TOY, RELEASED) == exact("12/9")
+    assert mean_accepted(TOY, BLOCK) == mean_accepted(TOY, PAPER) == exact("11/9")
+
+
+@given(instances(Paths(3, 2), vocab=2))
+def test_corrected_it_is_lossless_on_several_paths(instance):
+    assert_lossless(instance, MULTI)
+
+
+def test_released_on_several_paths_has_a_named_witness():
+    toy = scenario("toy", Paths(2, 2))
+    verdict = judge(toy, MULTI_RELEASED)
+    assert verdict.wrong.prefix == (1, 0)
+    assert verdict.total_variation > 0
+    assert judge(toy, MULTI).lossless
+
+
+@given(instances("paths"))
+def test_more_paths_never_accept_less_than_their_first(instance):
+    alone = type(instance)(instance.target, instance.proposal, Chain(instance.draft.depth))
+    assert mean_accepted(instance, MULTI) >= mean_accepted(alone, PAPER)
+
+
+def test_a_second_path_helps():
+    toy = scenario("toy", Paths(2, 2))
+    assert mean_accepted(toy, MULTI) > mean_accepted(TOY, PAPER)
+    assert emitted(toy, MULTI) != emitted(toy, MULTI_RELEASED)
