@@ -65,7 +65,7 @@ def network_simplex(problem: Transport) -> Solved:
     a, b = _masses(problem)
     most = int(problem.reward.max())  # POT's first basis takes costs to be non-negative
     plan, log = emd(a, b, (most - problem.reward).astype(float), log=True, center_dual=False)
-    return Solved(most * a.sum() - float(log["cost"]), plan, most - log["u"], -log["v"])
+    return Solved(float(most * a.sum() - log["cost"]), plan, most - log["u"], -log["v"])
 
 
 def highs(problem: Transport) -> Solved:

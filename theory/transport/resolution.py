@@ -7,7 +7,7 @@ exactly its mass can be taken as a softmax over the drawn tokens,
     S(i, t) = Pr(t) exp(theta_i) / sum over j in t of exp(theta_j),
 
 and theta minimises the convex  sum_t Pr(t) log sum_{j in t} exp(theta_j) - sum_i c_i theta_i, of at
-most V variables, whose gradient is the rule's violation (thomas2025global, Section 4, in the form
+most V variables, whose gradient is the rule's violation (thomas2026global, Section 4, in the form
 of an entropy dual that is ours). Floats; a correction step makes any result exact again.
 """
 

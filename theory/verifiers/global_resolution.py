@@ -27,7 +27,7 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 
 VERIFIER = Verifier(
     "global-resolution",
-    "thomas2025global, global resolution for i.i.d. drafts",
+    "thomas2026global, global resolution for i.i.d. drafts",
     (*CHAIN, *PATHS, "tree with replacement"),
     lossless=True,
     verify=verify,

@@ -4,11 +4,12 @@ import json
 from time import perf_counter
 
 import pytest
+from flint import fmpq
 
 from simulators.instances.files import parse
 from simulators.instances.randoms import Randoms
 from simulators.optimum import block_problem, drafts, full_information
-from tests.theory.transport.vectors import each_vector
+from tests.problems import VECTORS
 from theory.drafts import Scheme
 from theory.drafts.chain import Chain
 from theory.drafts.paths import Paths
@@ -56,10 +57,11 @@ def test_trees_are_certified_below_the_ceiling(draft: Scheme) -> None:
 
 
 def test_625_by_625_in_under_half_a_second() -> None:
-    instance = next(
-        i for i in Randoms(Chain(4), 5, 50, seed=1) if block_problem(i).reward.shape == (625, 625)
+    instance = context_free(
+        [fmpq(n, 15) for n in (1, 2, 3, 4, 5)], [fmpq(n, 25) for n in (9, 7, 5, 3, 1)], Chain(4)
     )
     problem = block_problem(instance)
+    assert problem.reward.shape == (625, 625)
     start = perf_counter()
     found = certified(problem)
     assert found.holds()
@@ -72,7 +74,7 @@ def test_disjoint_supports_reach_nothing_and_equal_laws_everything() -> None:
     assert full_information(context_free(["1/3", "2/3"], ["1/3", "2/3"], Chain(3))).value == 3
 
 
-@each_vector
+@pytest.mark.parametrize("vector", VECTORS.values(), ids=VECTORS)
 def test_vectors(vector: dict) -> None:
     found = full_information(parse(json.dumps(vector["instance"])))
     assert abs(float(found.value) - vector["optimum"]["full_information"]) < 1e-8

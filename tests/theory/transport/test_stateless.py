@@ -1,6 +1,7 @@
 """The stateless optimum: block verification on chains, a bound on every lossless verifier elsewhere."""
 
 import json
+from time import perf_counter
 
 import pytest
 from flint import fmpq
@@ -9,7 +10,7 @@ from simulators.enumerate import emission
 from simulators.instances.files import parse
 from simulators.instances.randoms import Randoms
 from simulators.optimum import drafts, full_information, stateless
-from tests.theory.transport.vectors import each_vector
+from tests.problems import TOY, VECTORS
 from theory.closed_forms import expected_accepted
 from theory.drafts import Scheme
 from theory.drafts.chain import Chain
@@ -25,7 +26,6 @@ from theory.transport.validity import optimum
 from theory.verifiers import VERIFIERS, named
 
 BINARY = Tree((((), ()), ((), ())))
-TOY = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))
 
 
 def same_as_block(instance: Instance) -> None:
@@ -88,8 +88,6 @@ def test_extremes() -> None:
 
 @pytest.mark.slow
 def test_twenty_thousand_variables_in_ten_seconds() -> None:
-    from time import perf_counter
-
     p, q = ["1/2", "1/4", "1/10", "1/20", "1/20", "1/20"], ["1/6", "1/12", "1/12", "1/3", "1/6", "1/6"]
     start = perf_counter()
     found = stateless(context_free(p, q, BINARY))
@@ -98,7 +96,7 @@ def test_twenty_thousand_variables_in_ten_seconds() -> None:
     assert found.error < 1e-9
 
 
-@each_vector
+@pytest.mark.parametrize("vector", VECTORS.values(), ids=VECTORS)
 def test_vectors(vector: dict) -> None:
     found = stateless(parse(json.dumps(vector["instance"])))
     assert abs(found.value - vector["optimum"]["stateless"]) < 1e-8

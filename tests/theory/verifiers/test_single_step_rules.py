@@ -1,4 +1,4 @@
-"""optimal-transport, khisti, global-resolution and gls: lossless by enumeration, and as good as they claim."""
+"""The optimal single-step rules and gls: lossless by enumeration, and as good as they claim."""
 
 import pytest
 
