@@ -7,6 +7,7 @@ Drafts with the same drafted prefixes are one row; blocks of probability zero ha
 """
 
 from collections.abc import Iterable
+from math import lcm
 
 import numpy as np
 from flint import fmpq
@@ -14,7 +15,7 @@ from flint import fmpq
 from theory.draft import Draft, Node
 from theory.law import law_of
 from theory.numbers import ONE, ZERO
-from theory.rows import Prefix
+from theory.rows import Prefix, Row
 from theory.table import Rows
 from theory.transport.problem import Transport
 
@@ -77,16 +78,34 @@ def chain_optimum(target: Rows, proposal: Rows, depth: int, context: Prefix = ()
     >>> chain_optimum(p, q, 2)
     4/3
     """
-    out = ZERO
-    stack = [(context, ONE, ONE)]
-    while stack:
-        prefix, P, Q = stack.pop()
-        for x, (p, q) in enumerate(zip(target[prefix], proposal[prefix], strict=True)):
-            if (least := min(P * p, Q * q)) > ZERO:
-                out += least
-                if len(prefix) + 1 < len(context) + depth:
-                    stack.append(((*prefix, x), P * p, Q * q))
-    return out
+    whole: dict[int, int] = {}  # denominator -> sum of numerators: rationals are reduced once, at the end
+    scaled: dict[int, tuple[list[int], int, Row]] = {}
+    level = [(context, 1, 1, 1, 1)]
+    for left in reversed(range(depth)):
+        below = []
+        for prefix, P, Q, over_P, over_Q in level:
+            p, over_p = _scaled(target[prefix], scaled)
+            q, over_q = _scaled(proposal[prefix], scaled)
+            to_P, to_Q = P * over_Q * over_q, Q * over_P * over_p
+            least = list(map(min, [to_P * mass for mass in p], [to_Q * mass for mass in q]))
+            over = over_P * over_p * over_Q * over_q
+            whole[over] = whole.get(over, 0) + sum(least)
+            if left:
+                below += [
+                    ((*prefix, x), P * p[x], Q * q[x], over_P * over_p, over_Q * over_q)
+                    for x, mass in enumerate(least)
+                    if mass
+                ]
+        level = below
+    return sum((fmpq(top, over) for over, top in whole.items()), ZERO)
+
+
+def _scaled(row: Row, known: dict[int, tuple[list[int], int, Row]]) -> tuple[list[int], int]:
+    # The row as whole numbers over one denominator, known by its id (and held, so that ids stay unique).
+    if id(row) not in known:
+        over = lcm(*[int(mass.q) for mass in row])
+        known[id(row)] = [int(mass.p) * (over // int(mass.q)) for mass in row], over, row
+    return known[id(row)][:2]
 
 
 def ceiling(drafts: Iterable[tuple[fmpq, Draft]], target: Rows, context: Prefix = ()) -> fmpq:

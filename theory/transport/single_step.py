@@ -12,12 +12,13 @@ so draws that agree in it are merged. Rows may hold rationals or floats.
 """
 
 from collections.abc import Collection, Mapping
+from heapq import nlargest
 from typing import TypeAlias
 
 import numpy as np
 
 from theory.errors import BadInput
-from theory.rows import Number, Row, descending, has_mass, meet, one, total, without
+from theory.rows import Number, Row, descending, has_mass, one, without
 from theory.transport.problem import Transport
 
 Draws: TypeAlias = Mapping[frozenset[int], Number]
@@ -85,6 +86,26 @@ def problem(p: Row, draws: Draws) -> Transport:
     return Transport(tuple(draws.values()), tuple(p[x] for x in tokens), rewards)
 
 
+def linear_program(p: Row, draws: Draws) -> float:
+    """alpha* by HiGHS on the program itself, with a variable for every token of every drawn set.
+
+    >>> round(linear_program((1 / 3, 2 / 3), with_replacement((2 / 3, 1 / 3), 2)), 9)
+    0.888888889
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array
+
+    edges = [(n, len(draws) + x) for n, t in enumerate(draws) for x in sorted(t)]
+    at = np.array(edges).ravel()
+    columns = np.repeat(np.arange(len(edges)), 2)
+    rows = csr_array((np.ones(len(at)), (at, columns)), shape=(len(draws) + len(p), len(edges)))
+    most = np.array([*map(float, draws.values()), *map(float, p)])
+    found = linprog(-np.ones(len(edges)), A_ub=rows, b_ub=most, method="highs")
+    if found.x is None:
+        raise BadInput(f"HiGHS found no rule: {found.message}")
+    return -float(found.fun)
+
+
 def surplus(p: Row, draws: Draws, H: Collection[int]) -> Number:
     """p(H) - Pr(all drafts in H); alpha* is 1 plus its minimum over H, which is at most 0."""
     inside = set(H)
@@ -128,6 +149,8 @@ def prefix_draws(q: Row, order: list[int], k: int, replacement: bool) -> list[Nu
     for x in order:
         mass.append(mass[-1] + q[x])
     support = sum(bool(number > 0) for number in q)
+    if not support:
+        raise BadInput("nothing can be drawn from a proposal row without mass")
     if replacement or k == 1:
         return [number**k for number in mass]
     if k == 2 and support > 2:  # sum over x in H of q(x) (q(H) - q(x)) / (1 - q(x))
@@ -152,11 +175,15 @@ def hu_greedy(p: Row, q: Row, n: int) -> Number:
 
     Source: hu2025towards, Section 5.
     """
-    top = [x for x in descending(q)[: n - 1] if q[x] > 0]
-    rest = q
+    top = [x for x in nlargest(n - 1, range(len(q)), key=q.__getitem__) if q[x] > 0]
+    left = one(q) - sum((q[x] for x in top), q[0] - q[0])
+    kept = sum((p[x] for x in top), p[0] - p[0])
+    if not left > 0:
+        return kept
+    rest = list(map(min, [mass * left for mass in p], q))
     for x in top:
-        rest = without(rest, x)
-    return sum((p[x] for x in top), total(meet(p, rest)))
+        rest[x] = p[0] - p[0]
+    return kept + sum(rest[1:], rest[0]) / left
 
 
 def _gain(law: dict[frozenset[int], Number], t: frozenset[int], mass: Number) -> None:

@@ -16,6 +16,7 @@ from theory.transport.selection import canonical, drawn_law, emitted, max_flow, 
 from theory.transport.single_step import (
     alpha,
     hu_greedy,
+    linear_program,
     problem,
     surplus,
     top_and_sample,
@@ -33,6 +34,7 @@ def test_every_way_to_alpha(pq, k: int, replacement: bool) -> None:
     best, H = alpha(p, q, k, replacement)
     subsets = (set(H) for n in range(len(p) + 1) for H in combinations(range(len(p)), n))
     assert best == 1 + min(surplus(p, draws, H) for H in subsets) == 1 + surplus(p, draws, H)
+    assert abs(linear_program(p, draws) - float(best)) < 1e-9
     transport = certified(problem(p, draws))
     assert transport.holds()
     assert transport.value == best
@@ -93,6 +95,8 @@ def test_floats_follow_the_same_code() -> None:
 def test_what_cannot_be_drawn_is_refused() -> None:
     with pytest.raises(BadInput, match="without mass"):
         with_replacement((fmpq(0), fmpq(0)), 2)
+    with pytest.raises(BadInput, match="without mass"):
+        alpha(P, (fmpq(0), fmpq(0)), 2, True)
     with pytest.raises(BadInput, match="at least one token"):
         alpha(P, Q, 0, True)
     with pytest.raises(BadInput, match="sets of drafted tokens"):
