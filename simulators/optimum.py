@@ -13,6 +13,7 @@ from theory.transport import block
 from theory.transport import partial as incomplete
 from theory.transport import stateless as problems
 from theory.transport.certificate import Certificate, certified
+from theory.transport.plan import Rule
 from theory.transport.problem import Transport
 from theory.transport.validity import Optimum
 
@@ -51,6 +52,11 @@ def stateless(instance: Instance) -> Optimum:
     1.222222222
     """
     return problems.stateless(drafts(instance), instance.target)
+
+
+def stateless_rule(instance: Instance) -> Rule:
+    """A rule as good as the stateless optimum up to float accuracy, and exactly valid, written out."""
+    return problems.stateless_rule(drafts(instance), instance.target)
 
 
 def completions(

@@ -56,13 +56,7 @@ def primal_bound(program: Program, f: Mapping[Seen, np.ndarray]) -> fmpq:
     at = len(program.context)
     mass: dict[Prefix, fmpq] = {}
     worth: dict[Prefix, fmpq] = {}
-    for seen, whole in program.seen.items():
-        parts = [fmpq(max(floor(x * GRID), 0), GRID) for x in f[seen].tolist()]
-        rest = whole - sum(parts, ZERO)
-        best = max(range(len(parts)), key=parts.__getitem__)
-        if parts[best] + rest < ZERO:
-            parts, rest = [ZERO] * len(parts), whole
-        parts[best] += rest
+    for seen, parts in read(program, f).items():
         for output, part in zip(program.outputs[seen], parts, strict=True):
             mass[output.end] = mass.get(output.end, ZERO) + part
             worth[output.end] = worth.get(output.end, ZERO) + part * output.accepted
@@ -78,7 +72,21 @@ def primal_bound(program: Program, f: Mapping[Seen, np.ndarray]) -> fmpq:
                 freed += g - stay
         value = fmpq(int((value * GRID).floor()), GRID)
         if v == program.context:
-            return value
+            return value * world.weight
         mass[v] = mass.get(v, ZERO) + sum(got, ZERO)
         worth[v] = worth.get(v, ZERO) + value + freed * (len(v) - 1 - at)
     raise AssertionError("the root is always reached")
+
+
+def read(program: Program, f: Mapping[Seen, np.ndarray]) -> dict[Seen, list[fmpq]]:
+    """Each draft's float masses as rationals >= 0 that sum to its probability, by output."""
+    exact: dict[Seen, list[fmpq]] = {}
+    for seen, whole in program.seen.items():
+        parts = [fmpq(max(floor(x * GRID), 0), GRID) for x in f[seen].tolist()]
+        rest = whole - sum(parts, ZERO)
+        best = max(range(len(parts)), key=parts.__getitem__)
+        if parts[best] + rest < ZERO:
+            parts, rest = [ZERO] * len(parts), whole
+        parts[best] += rest
+        exact[seen] = parts
+    return exact

@@ -13,8 +13,11 @@ from theory.draft import Draft
 from theory.rows import Prefix
 from theory.table import Rows
 from theory.transport import block, symmetry
-from theory.transport.program import Seen, World
-from theory.transport.validity import Optimum, optimum
+from theory.transport.plan import Rule, expected_accepted, valid_rule
+from theory.transport.program import Program, Seen, World
+from theory.transport.validity import Optimum, optimum, solve
+
+__all__ = ["expected_accepted", "stateless", "stateless_rule"]
 
 
 def stateless(drafts: Iterable[tuple[fmpq, Draft]], target: Rows, context: Prefix = ()) -> Optimum:
@@ -33,3 +36,20 @@ def stateless(drafts: Iterable[tuple[fmpq, Draft]], target: Rows, context: Prefi
         prefixes = symmetry.merged(prefixes, alike, len(context))
     law: dict[Seen, fmpq] = {(seen, None): mass for seen, mass in prefixes.items()}
     return optimum([World(target, law)], context, alike)
+
+
+def stateless_rule(drafts: Iterable[tuple[fmpq, Draft]], target: Rows, context: Prefix = ()) -> Rule:
+    """A rule that reaches the stateless optimum up to float accuracy and is valid exactly.
+
+    >>> from theory.draft import Node
+    >>> from theory.table import Table
+    >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
+    >>> drafts = [(q[x], Draft(Node((), q, (Node((x,), None),)))) for x in (0, 1)]
+    >>> rule = stateless_rule(drafts, Table(2, {(): p}))
+    >>> round(float(expected_accepted(rule)), 9)
+    0.666666667
+    """
+    law: dict[Seen, fmpq] = {(seen, None): mass for seen, mass in block.merged(drafts).items()}
+    program = Program([World(target, law)], context)
+    _, f, _ = solve(program)
+    return valid_rule(program, f)

@@ -49,14 +49,17 @@ def optimum(worlds: Sequence[World], context: Prefix = (), alike: Sequence[Seque
     (0.666666667, True, True)
     """
     program = Program(worlds, context, alike)
-    value, f, mu = _solve(program)
+    value, f, mu = solve(program)
     upper = dual_bound(program, mu)
     lower = primal_bound(program, f) if len(worlds) == 1 else None
     return Optimum(value, lower, upper, program.size, len(f) + sum(map(len, mu)))
 
 
-def _solve(program: Program) -> tuple[float, dict[Seen, np.ndarray], list[dict[Prefix, float]]]:
-    # (value, f by draft, mu by world and prefix), from HiGHS.
+def solve(program: Program) -> tuple[float, dict[Seen, np.ndarray], list[dict[Prefix, float]]]:
+    """(value, f by what is seen and output, mu by world and prefix) of a program, from HiGHS in floats.
+
+    f[seen] follows program.outputs[seen]; mu are the duals of the worlds' rows. Raises BadInput.
+    """
     from scipy.optimize import linprog
     from scipy.sparse import csr_array
 
