@@ -30,6 +30,11 @@ class Piece:
     draft: str
     size: tuple[int, int]
 
+    @property
+    def effort(self) -> int:
+        """In proportion, roughly, to the time it takes."""
+        return len(self.indices) * len(self.verifiers) * self.size[0]
+
 
 @dataclass
 class Tally:

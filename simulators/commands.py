@@ -98,7 +98,7 @@ def _enumerate(work: Sequence[Piece], verifiers: Sequence[Verifier], jobs: int, 
     found = _Found({verifier.name: Tally(verifier) for verifier in verifiers})
     found.left = sum(len(piece.indices) for piece in work)
     with screen.progress() as bar:
-        task = bar.add_task("enumerating", total=found.left)
+        task = bar.add_task("enumerating", total=sum(piece.effort for piece in work), done=0, all=found.left)
         try:
             for piece, verdicts in run(work, min(jobs, 1 + len(work) // 8)):
                 for index, verdict in verdicts:
@@ -107,7 +107,7 @@ def _enumerate(work: Sequence[Piece], verifiers: Sequence[Verifier], jobs: int, 
                         found.results.append(_result(verdict))
                 found.instances += len(piece.indices)
                 found.left -= len(piece.indices)
-                bar.advance(task, len(piece.indices))
+                bar.update(task, advance=piece.effort, done=found.instances)
         except KeyboardInterrupt:
             pass
     found.seconds = round(monotonic() - started, 3)

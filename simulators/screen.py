@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from flint import fmpq
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from simulators.check import Tally
@@ -31,7 +31,7 @@ def progress() -> Progress:
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
+        TextColumn("{task.fields[done]:,} of {task.fields[all]:,} instances"),
         TimeElapsedColumn(),
         console=made,
         transient=True,

@@ -33,3 +33,18 @@ VECTORS = {
     for path in sorted((Path(__file__).parent / "vectors").glob("*.json"))
 }
 """Published laws: an instance, what each verifier must give on it, and the optimal values."""
+
+
+def written(
+    vocab: str = "2",
+    target: str = '{"": ["1/2", "1/2"]}',
+    proposal: str = '{"": ["1/2", "1/2"]}',
+    draft: str = '{"kind": "chain", "depth": 1}',
+) -> str:
+    """The text of an instance file, any part of it replaced."""
+    return f'{{"vocab": {vocab}, "target": {target}, "proposal": {proposal}, "draft": {draft}}}'
+
+
+def tree(shape: str, replacement: str = "false") -> str:
+    """The text of a tree's draft object."""
+    return f'{{"kind": "tree", "shape": {shape}, "replacement": {replacement}}}'

@@ -87,7 +87,7 @@ def test_an_equal_row_that_is_not_the_targets_own_makes_the_same_law():
     own, copy = Emission(TOY.target), Emission(TOY.target)
     for weight, _, node, row in stops(TOY, VERIFIERS["hsd-released"]):
         own.add(weight, node, row)
-        copy.add(weight, node, tuple(list(row)))
+        copy.add(weight, node, row[:1] + row[1:])
     assert own.law() == copy.law()
     assert own.total_variation == copy.total_variation
     assert own.wrong_prefix() == copy.wrong_prefix()

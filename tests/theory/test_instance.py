@@ -21,7 +21,7 @@ def test_vocabularies_must_agree():
 def test_drafts_beyond_enumeration_are_refused():
     with pytest.raises(BadInput) as caught:
         context_free(["1/2", "1/2"], ["1/2", "1/2"], Paths(9, 3))
-    assert_one_line(caught.value, "more than 1e+08 outcomes")
+    assert_one_line(caught.value, "more than 100,000,000 outcomes")
 
 
 def test_only_tokens_that_can_be_drawn_count_as_outcomes():

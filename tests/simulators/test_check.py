@@ -1,0 +1,80 @@
+"""The suite covers what it says, on any number of processes."""
+
+import pytest
+
+from simulators.check import Tally, applies, pieces, run
+from simulators.instances.grids import Grid
+from simulators.instances.scenarios import Scenarios
+from simulators.instances.suite import from_text, standard
+from theory.drafts.chain import Chain
+from theory.errors import BadInput
+from theory.verifiers import VERIFIERS, named
+
+ALL = list(VERIFIERS.values())
+
+
+def test_the_standard_suite_is_large_and_meets_every_verifier_on_every_draft_it_is_made_for():
+    work = list(pieces(standard(), ALL))
+    assert sum(len(piece.indices) for piece in work) >= 20_000
+    met = {(verifier.name, piece.draft) for piece in work for verifier in piece.verifiers}
+    assert met == {(verifier.name, label) for verifier in ALL for label in verifier.drafts}
+
+
+def test_the_standard_suite_has_every_kind_of_instance():
+    names = " ".join(family.name for family in standard())  # type: ignore[attr-defined]
+    assert all(kind in names for kind in ("scenarios", "grid", "orbits", "random", "text"))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_verdicts_do_not_depend_on_the_number_of_processes(jobs):
+    verifiers = [named("block"), named("hsd-released"), named("k-seq")]
+    work = list(pieces([Scenarios(Chain(2), 2), Grid(Chain(1), 2, 3)], verifiers))
+    found = sorted(
+        (verdict.instance, verdict.verifier, verdict.lossless, str(verdict.total_variation))
+        for _, verdicts in run(work, jobs)
+        for _, verdict in verdicts
+    )
+    assert len(found) == 3 * (len(Scenarios(Chain(2), 2)) + 16)
+    assert {name for _, name, lossless, _ in found if not lossless} == {"hsd-released"}
+
+
+def test_the_tally_keeps_the_smallest_failure_whatever_the_order():
+    verifier = named("hsd-released")
+    work = list(pieces([Scenarios(Chain(3), 2), Scenarios(Chain(2), 2)], [verifier]))
+    tallies = []
+    for order in (work, work[::-1]):
+        tally = Tally(verifier)
+        for piece, verdicts in run(order, 1):
+            for index, verdict in verdicts:
+                tally.add(verdict, piece, index)
+        tallies.append(tally)
+    first, second = (tally.failing() for tally in tallies)
+    assert first is not None
+    assert first == second
+    assert first.draft.depth == 2
+    assert not tallies[0].found_lossless
+    assert tallies[0].worst == tallies[1].worst > 0
+
+
+def test_rules_that_order_tokens_are_kept_from_families_reduced_by_symmetry():
+    (piece,) = pieces([Grid(Chain(1), 2, 2, symmetric=True)], [named("k-seq"), named("token")])
+    assert [verifier.name for verifier in piece.verifiers] == ["token"]
+
+
+def test_without_force_a_verifier_is_kept_to_its_drafts():
+    family = Scenarios(Chain(1), 2)
+    assert not applies(named("spechub"), family[0])
+    assert next(pieces([family], [named("spechub")])).verifiers == ()
+    assert next(pieces([family], [named("spechub")], force=True)).verifiers == (named("spechub"),)
+
+
+def test_a_text_makes_every_kind_of_draft(tmp_path):
+    source = tmp_path / "text.txt"
+    source.write_text("to be or not to be, that is the question " * 5, encoding="utf-8")
+    labels = {family[0].draft.label for family in from_text(source, 3, 2)}
+    assert labels == {label for verifier in ALL for label in verifier.drafts}
+
+
+def test_no_processes_is_bad_input():
+    with pytest.raises(BadInput, match="--jobs"):
+        list(run([], 0))

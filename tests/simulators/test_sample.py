@@ -1,0 +1,82 @@
+"""Monte Carlo agrees with the exact law; the test that says so can say no."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from simulators.anytime import ERROR, against
+from simulators.decode import decode
+from simulators.instances.randoms import Randoms
+from simulators.sample import Sampler, sample
+from tests.checks import emitted
+from tests.problems import SCHEMES, TOY
+from theory.law import Law
+from theory.numbers import exact
+from theory.verifiers import VERIFIERS, named
+
+RUNS = 2000
+
+
+@pytest.mark.parametrize("verifier", VERIFIERS.values(), ids=lambda each: each.name)
+def test_samples_follow_the_exact_law(verifier):
+    # Wrongly rejected with probability at most ERROR a case; the seed is fixed, so never by chance twice.
+    for label in verifier.drafts:
+        instance = Randoms(SCHEMES[label], 2, 3, seed=1)[2]
+        counts = sample(instance, verifier, RUNS, np.random.default_rng(5))
+        assert counts.total() == RUNS
+        assert not against(emitted(instance, verifier), counts, ERROR).rejected
+
+
+def test_decoding_over_iterations_follows_the_exact_law():
+    greedy = named("greedy-block")
+    counts = sample(TOY, greedy, RUNS, np.random.default_rng(6), iterations=2)
+    assert not against(decode(TOY, greedy, 2).law(), counts).rejected
+
+
+@pytest.mark.parametrize(("one", "other"), [("token", "block"), ("block", "hsd-released"), ("nss", "token")])
+def test_the_law_of_another_rule_is_rejected(one, other):
+    counts = sample(TOY, named(one), RUNS, np.random.default_rng(7))
+    assert against(emitted(TOY, named(other)), counts).rejected
+
+
+def test_a_word_that_cannot_come_out_is_infinite_evidence():
+    coin = Law({(0,): exact(1)})
+    assert against(coin, {(1,): 1}).rejected
+    assert not against(coin, {(0,): 10**6}).rejected
+    assert not against(coin, {}).rejected
+
+
+def test_false_alarms_are_as_rare_as_stated():
+    # 400 sequences of 300 draws, looked at after every tenth: at error 1/20 about 20 may ever be rejected.
+    law = Law({(0,): exact("1/2"), (1,): exact("1/3"), (2,): exact("1/6")})
+    rng, alarms = np.random.default_rng(8), 0
+    for _ in range(400):
+        draws = rng.choice(3, size=300, p=[1 / 2, 1 / 3, 1 / 6])
+        seen: Counter[tuple[int, ...]] = Counter()
+        for start in range(0, 300, 10):
+            seen.update((int(x),) for x in draws[start : start + 10])
+            if against(law, seen, error=1 / 20).rejected:
+                alarms += 1
+                break
+    assert alarms <= 35  # 20 expected at most; 35 has probability below 1e-3
+
+
+def test_the_sampler_never_draws_what_has_no_mass():
+    oracle = Sampler(np.random.default_rng(9))
+    assert {oracle.choose((0.0, 0.3, 0.0, 0.7, 0.0)) for _ in range(200)} == {1, 3}
+    assert not any(oracle.accept(0.0) for _ in range(200))
+    assert all(oracle.accept(1.0) for _ in range(200))
+
+
+class Edge:
+    """A generator that always returns the largest uniform there is."""
+
+    def random(self) -> float:
+        return 1 - 2.0**-53
+
+
+def test_the_last_uniform_before_one_stays_inside_the_support():
+    oracle = Sampler(Edge())  # type: ignore[arg-type]
+    assert oracle.choose((0.1, 0.2, 0.3, 0.4, 0.0)) == 3
+    assert oracle.choose((1 / 3, 1 / 3, 1 / 3, 0.0)) == 2

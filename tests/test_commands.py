@@ -1,0 +1,176 @@
+"""The command line as users and scripts meet it: answers, exit statuses, one-line errors."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import click
+import pytest
+
+from simulators.commands import COMMANDS
+from simulators.door import enter
+from simulators.instances.files import document
+from simulators.instances.scenarios import scenario
+from tests.problems import TOY, VECTORS
+from theory.drafts.tree import Tree
+from theory.verifiers import VERIFIERS
+
+
+@pytest.fixture
+def command(capfd):
+    """Runs a command line: (exit status, standard output, standard error)."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        status = enter(click.Group("draftproof", list(COMMANDS)), [str(each) for each in arguments])
+        out, err = capfd.readouterr()
+        return status, out, err
+
+    return run
+
+
+@pytest.fixture
+def toy(tmp_path):
+    path = tmp_path / "toy.json"
+    path.write_text(json.dumps(document(TOY)), encoding="utf-8")
+    return path
+
+
+def test_law_answers_as_the_vectors_do(command, tmp_path):
+    for name, vector in VECTORS.items():
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps(vector["instance"]), encoding="utf-8")
+        for verifier, expected in vector["expected"].items():
+            status, out, err = command("law", path, "--verifier", verifier, "--json")
+            assert json.loads(out) == {"verifier": verifier, **expected}
+            assert (status, err) == (0 if expected["lossless"] else 1, "")
+
+
+def test_law_over_iterations_is_the_joint_law_of_the_first_tokens(command, toy):
+    status, out, _ = command("law", toy, "--verifier", "greedy-block", "--iterations", 2, "--json")
+    answer = json.loads(out)
+    assert status == 0
+    assert answer["lossless"] is True
+    assert {len(word.split()) for word in answer["law"]} == {4}
+    assert answer["law"]["0 0 0 0"] == "1/81"
+
+
+def test_law_shows_the_witness(command, toy):
+    status, out, _ = command("law", toy, "--verifier", "hsd-released")
+    assert status == 1
+    assert "tokens '1 0' come out first with probability 1/3, and should with 2/9" in out
+    assert "hsd-released is not lossless on" in out
+
+
+def test_check_of_a_file(command, toy):
+    status, out, err = command("check", toy, "--json")
+    answer = json.loads(out)
+    assert (status, err) == (0, "")
+    assert answer.keys() == {"results", "ok", "instances", "seconds"}
+    assert (answer["ok"], answer["instances"]) == (True, 1)
+    rows = {row["verifier"]: row for row in answer["results"]}
+    assert rows.keys() == {each.name for each in VERIFIERS.values() if "chain" in each.drafts}
+    assert rows["hsd-released"] == {
+        "verifier": "hsd-released",
+        "instance": str(toy),
+        "lossless": False,
+        "declared": False,
+        "total_variation": "1/9",
+        "expected_accepted": "4/3",
+    }
+    assert rows["block"]["expected_accepted"] == "11/9"
+
+
+def test_check_shows_a_table(command, toy):
+    status, out, _ = command("check", toy, "--verifier", "block", "--verifier", "typical")
+    assert status == 0
+    assert "Verdicts by exact enumeration" in out
+    assert "1 instances, 2 exact laws" in out
+    assert "every verdict is as declared" in out
+
+
+def test_force_shows_what_goes_wrong_and_says_so_with_status_1(command, tmp_path):
+    path = tmp_path / "pair.json"
+    path.write_text(json.dumps(document(scenario("reversed", Tree(((), ())), 4))), encoding="utf-8")
+    status, _, err = command("check", path, "--verifier", "specinfer")
+    assert status == 2
+    assert "specinfer is made for" in err
+    status, out, _ = command("check", path, "--verifier", "specinfer", "--force")
+    assert status == 1
+    assert "NOT every verdict is as declared" in out
+
+
+def test_one_harmless_instance_does_not_refute_a_lossy_declaration(command, tmp_path):
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps(VECTORS["chain1-v3-full"]["instance"]), encoding="utf-8")
+    status, out, _ = command("check", path, "--verifier", "hsd-released", "--json")
+    assert (status, json.loads(out)["results"][0]["lossless"]) == (0, True)
+
+
+def test_check_of_a_text(command, tmp_path):
+    source = tmp_path / "words.txt"
+    source.write_text("the quick brown fox jumps over the lazy dog\n" * 4, encoding="utf-8")
+    status, out, err = command(
+        "check", "--text", source, "--vocab", 2, "--depth", 1, "--verifier", "block", "--json"
+    )
+    answer = json.loads(out)
+    assert (status, err, answer["ok"]) == (0, "", True)
+    assert answer["instances"] >= 8
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["law", "nothing.json", "--verifier", "block"], "nothing.json: no such file"),
+        (["law", "{toy}", "--verifier", "blok"], "no verifier is named 'blok'"),
+        (["law", "{toy}"], "Missing option '--verifier'"),
+        (["law", "{toy}", "--verifier", "rrs", "--iterations", "0"], "--iterations"),
+        (["law", "{toy}", "--verifier", "spechub"], "spechub is made for spechub"),
+        (["check", "{toy}", "--jobs", "0"], "--jobs must be at least 1"),
+        (["check", "--text", "nothing.txt"], "nothing.txt: no such file"),
+        (["check", "--depth", "2"], "--vocab and --depth go with --text"),
+        (["check", "--text", "{toy}", "--vocab", "1"], "--vocab must be"),
+        (["check", "--text", "{toy}", "--depth", "0"], "depth must be"),
+        (["check", "--nonsense"], "--nonsense"),
+        (["nonsense"], "No such command"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(command, toy, arguments, said):
+    status, out, err = command(*(each.replace("{toy}", str(toy)) for each in arguments))
+    assert (status, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["check", "--help"], ["law", "--help"]])
+def test_help_explains(command, arguments):
+    status, out, err = command(*arguments)
+    assert (status, err) == (0, "")
+    assert "Usage" in out
+
+
+def test_ctrl_c_ends_with_what_was_finished():
+    # Sent to the whole group, as a terminal does, while the workers are at their pieces.
+    process = subprocess.Popen(
+        [sys.executable, "-m", "draftproof", "check", "--jobs", "2"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    time.sleep(4)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted with" in out
+    assert "Traceback" not in err
+
+
+def test_a_reader_that_goes_away_is_no_error(toy):
+    process = subprocess.run(
+        f"{sys.executable} -m draftproof check {toy} | head -1", shell=True, capture_output=True, text=True
+    )
+    assert "Verdicts" in process.stdout
+    assert "Traceback" not in process.stderr

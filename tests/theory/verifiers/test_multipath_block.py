@@ -1,0 +1,68 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulators.strategies import instances, rows, tables
+from tests.checks import assert_lossless, assert_same_law, block_optimum, drafts, mean_accepted
+from theory.drafts.chain import Chain
+from theory.drafts.paths import Paths
+from theory.instance import Instance, context_free
+from theory.law import Law
+from theory.numbers import ONE, ZERO, exact
+from theory.table import Table
+from theory.verifiers import named
+
+MULTI, BLOCK = named("multipath-block"), named("block")
+
+
+@given(instances("chain"))
+def test_one_path_is_block_verification(instance):
+    assert_same_law(instance, MULTI, BLOCK)
+    alone = Instance(instance.target, instance.proposal, Paths(1, instance.draft.depth))
+    assert_same_law(alone, MULTI, BLOCK)
+
+
+@given(instances(Paths(3, 2), vocab=2))
+def test_three_paths_are_lossless(instance):
+    assert_lossless(instance, MULTI)
+
+
+@given(tables(2, 2), tables(2, 1), st.integers(2, 3))
+def test_it_is_block_verification_of_the_best_ranked_path(target, proposal, count):
+    """E[tau] is the block optimum with the selected path's law, found by enumeration, in q's place."""
+    instance = Instance(target, proposal, Paths(count, 2))
+    law = selected(instance)
+    rows = {}
+    for prefix in ((), *law.marginal(1)):
+        below = law.condition(prefix).marginal(len(prefix) + 1)
+        rows[prefix] = tuple(below[(*prefix, x)] for x in range(2))
+    best = Instance(target, Table.exact(2, rows), Chain(2))
+    assert mean_accepted(instance, MULTI) == block_optimum(best)
+
+
+def selected(instance) -> Law:
+    """The law of the path that goes, at every node, to the child of largest p/q, the smaller id first."""
+
+    def best(draft):
+        node = draft.root
+        while node.children:
+            p, q = instance.target[node.prefix], node.proposal
+            node = max(node.children, key=lambda child: (p[child.token] / q[child.token], -child.token))
+        return node.prefix
+
+    return Law((best(draft), weight) for weight, draft in drafts(instance.draft, instance.proposal))
+
+
+@given(rows(2), rows(2), st.integers(1, 4))
+def test_the_selected_token_is_the_best_ranked_of_those_drawn(p, q, count):
+    """At depth one d(x) = hi(x)^K - lo(x)^K, and acceptance is what it shares with p."""
+    worse, better = sorted((1, 0), key=lambda x: p[x] / q[x]) if all(q) else (None, int(q[1] == 1))
+    d = {better: ONE} if worse is None else {worse: q[worse] ** count, better: 1 - q[worse] ** count}
+    accepted = mean_accepted(context_free(p, q, Paths(count, 1)), MULTI)
+    assert accepted == sum((min(p[x], mass) for x, mass in d.items()), ZERO)
+
+
+def test_a_second_path_can_hurt():
+    """Where p = q one path is always accepted; of two the best-ranked has a law of its own."""
+    fair = ["1/2", "1/2"]
+    assert mean_accepted(context_free(fair, fair, Paths(1, 1)), MULTI) == 1
+    assert mean_accepted(context_free(fair, fair, Paths(2, 1)), MULTI) == exact("3/4")

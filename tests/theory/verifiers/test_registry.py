@@ -1,0 +1,101 @@
+"""The registry: every name users know, each with a source that can be looked up."""
+
+import pickle
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.checks import assert_one_line
+from tests.problems import SCHEMES
+from theory import verifiers
+from theory.errors import BadInput
+from theory.verifier import ALL
+from theory.verifiers import VERIFIERS, named
+
+ROOT = Path(__file__).parents[3]
+NAMES = [
+    "token",
+    "block",
+    "greedy-block",
+    "hsd",
+    "hsd-naive",
+    "hsd-released",
+    "hsd-multidraft",
+    "hsd-multidraft-released",
+    "specinfer",
+    "rrs",
+    "nss",
+    "naive-tree",
+    "k-seq",
+    "hu-greedy",
+    "spechub",
+    "traversal",
+    "multipath-block",
+    "one-hot",
+    "sampling-match",
+    "typical",
+]
+LOSSY = {"hsd-released", "hsd-multidraft-released", "typical"}
+KEYS = set(
+    re.findall(r"^@\w+\{([^,\s]+),", (ROOT / "references.bib").read_text(encoding="utf-8"), re.MULTILINE)
+)
+EVERY = pytest.mark.parametrize("verifier", VERIFIERS.values(), ids=VERIFIERS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_promised_name_is_there(name):
+    assert named(name).name == name
+
+
+@EVERY
+def test_the_file_has_the_name_of_its_verifier(verifier):
+    assert Path(verifiers.__path__[0], f"{verifier.name.replace('-', '_')}.py").is_file()
+
+
+@EVERY
+def test_the_source_can_be_looked_up(verifier):
+    key, *place = re.split(r"[,\s]+", verifier.source)
+    assert key in KEYS
+    assert place, "the source says where in the paper"
+
+
+@EVERY
+def test_declared_drafts_exist(verifier):
+    assert verifier.drafts
+    assert set(verifier.drafts) <= set(ALL)
+    assert len(set(verifier.drafts)) == len(verifier.drafts)
+
+
+def test_every_label_is_that_of_a_scheme():
+    assert {scheme.label for scheme in SCHEMES.values()} == set(ALL) == set(SCHEMES)
+
+
+def test_exactly_the_known_ones_are_declared_lossy():
+    assert {verifier.name for verifier in VERIFIERS.values() if not verifier.lossless} == LOSSY
+
+
+def test_exactly_the_rules_with_a_modified_target_keep_state():
+    assert {v.name for v in VERIFIERS.values() if v.carry is not None} == {"greedy-block", "hsd-naive"}
+
+
+@EVERY
+def test_verifiers_travel_between_processes_by_name(verifier):
+    assert pickle.loads(pickle.dumps(verifier)) is verifier
+
+
+@pytest.mark.parametrize("name", ["", "blok", "Block", "x" * 10**4, "a\nb"])
+def test_unknown_names_are_refused_with_the_known_ones(name):
+    with pytest.raises(BadInput) as caught:
+        named(name)
+    assert_one_line(caught.value, "block", "traversal")
+
+
+def test_every_citation_in_the_sources_is_in_the_references():
+    cited = {}
+    for folder in ("theory", "simulators"):
+        for path in (ROOT / folder).rglob("*.py"):
+            for key in re.findall(r"\b[a-z]+20\d\d[a-z]\w*", path.read_text(encoding="utf-8")):
+                cited.setdefault(key, path.name)
+    assert len(cited) >= 10
+    assert {key: where for key, where in cited.items() if key not in KEYS} == {}
