@@ -1,9 +1,11 @@
 """The optimal single-step rules and gls: lossless by enumeration, and as good as they claim."""
 
 import pytest
+from flint import fmpq
 
 from simulators.enumerate import emission
 from simulators.instances.randoms import Randoms
+from theory.draft import Draft, Node
 from theory.drafts import Scheme
 from theory.drafts.chain import Chain
 from theory.drafts.paths import Paths
@@ -65,6 +67,19 @@ def test_extremes(name: str) -> None:
     equal = context_free(["1/3", "2/3"], ["1/3", "2/3"], Chain(2))
     # the grid of its weights costs global-resolution nothing either: one draft leaves no choice
     assert accepted(equal, name) == 2
+
+
+def test_looking_at_paths_does_not_make_a_tree_of_paths() -> None:
+    q = (fmpq(1, 2), fmpq(1, 2))
+    tree = Draft(Node((), q, (Node((0,), None), Node((1,), None))))
+    assert (tree.merged, len(tree.paths), tree.merged) == (False, 2, False)
+    assert tree.drawn(tree.root) == (0, 1)
+    leaf = Node((0,), None)
+    root = Node((), q, (leaf,))
+    paths = Draft(root, paths=((root, leaf), (root, leaf)))
+    assert paths.merged
+    assert paths.drawn(root) == (0, 0)
+    assert paths.drawn(leaf) == ()
 
 
 def accepted(instance: Instance, name: str):
