@@ -45,14 +45,16 @@ class Draft:
     """What one call of a drafting scheme returns.
 
     `replacement` says whether siblings were drawn with replacement; `paths` lists the drafted
-    paths from root to leaf in drawing order (for K paths, all K of them, equal ones repeated).
+    paths from root to leaf in drawing order (for K paths, all K of them, equal ones repeated);
+    `merged` says that the draft is such paths, i.i.d. and merged by prefix, rather than one tree.
     """
 
-    __slots__ = ("_paths", "replacement", "root")
+    __slots__ = ("_paths", "merged", "replacement", "root")
 
     def __init__(self, root: Node, *, replacement: bool = False, paths: tuple[Path, ...] | None = None):
         self.root = root
         self.replacement = replacement
+        self.merged = paths is not None
         self._paths = paths
 
     @property
@@ -60,6 +62,14 @@ class Draft:
         if self._paths is None:
             self._paths = tuple(_leaf_paths((self.root,)))
         return self._paths
+
+    def drawn(self, node: Node) -> tuple[int, ...]:
+        """The tokens drawn below `node`, in drawing order: its children's, or its paths' if merged."""
+        if not self.merged:
+            return tuple(child.token for child in node.children)
+        at = len(node.prefix)
+        leaves = (path[-1].prefix for path in self.paths)
+        return tuple(leaf[at] for leaf in leaves if len(leaf) > at and leaf[:at] == node.prefix)
 
     @property
     def path(self) -> Path:

@@ -1,0 +1,93 @@
+"""Transport problems of an instance: the drafts are enumerated here, the mathematics is in theory."""
+
+from collections.abc import Iterator, Sequence
+
+from flint import fmpq
+
+from simulators.enumerate import outcomes
+from theory.draft import Draft
+from theory.instance import Instance
+from theory.oracle import Oracle
+from theory.rows import Row
+from theory.transport import block
+from theory.transport import partial as incomplete
+from theory.transport import stateless as problems
+from theory.transport.certificate import Certificate, certified
+from theory.transport.plan import Rule
+from theory.transport.problem import Transport
+from theory.transport.validity import Optimum
+
+
+def drafts(instance: Instance) -> Iterator[tuple[fmpq, Draft]]:
+    """(probability, draft) of every draft of the instance."""
+
+    def draw(oracle: Oracle) -> Draft:
+        return instance.draft.draw(oracle, instance.proposal)
+
+    yield from outcomes(draw)
+
+
+def block_problem(instance: Instance) -> Transport:
+    """The full-information block transport problem of an instance."""
+    return block.problem(drafts(instance), instance.target, instance.draft.depth)
+
+
+def full_information(instance: Instance) -> Certificate:
+    """The certified full-information optimum, which bounds E[tau] of every verifier.
+
+    >>> from theory.drafts.chain import Chain
+    >>> from theory.instance import context_free
+    >>> full_information(context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))).value
+    4/3
+    """
+    return certified(block_problem(instance))
+
+
+def stateless(instance: Instance) -> Optimum:
+    """The certified optimum of lossless verifiers without state.
+
+    >>> from theory.drafts.chain import Chain
+    >>> from theory.instance import context_free
+    >>> round(stateless(context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))).value, 9)
+    1.222222222
+    """
+    return problems.stateless(drafts(instance), instance.target)
+
+
+def stateless_rule(instance: Instance) -> Rule:
+    """A rule as good as the stateless optimum up to float accuracy, and exactly valid, written out."""
+    return problems.stateless_rule(drafts(instance), instance.target)
+
+
+def completions(
+    instance: Instance, choices: Sequence[tuple[Row | None, Row | None]] | None = None
+) -> list[Instance]:
+    """The instance, and those with other rows where its drafts need not look.
+
+    At every prefix that may be drafted but need not be, the rows are the true ones or one of
+    `choices`, pairs (target row, proposal row) with None for the true one; by default the target's
+    mass is all on one token.
+    """
+    prefixes = [block.drafted(draft.root) for _, draft in drafts(instance)]
+    sometimes = frozenset.union(*prefixes) - frozenset.intersection(*prefixes)
+    hidden = sorted(prefix for prefix in sometimes if len(prefix) < instance.draft.depth)
+    if choices is None:
+        choices = incomplete.points(instance.target[()])
+    tables = incomplete.completions(instance.target, instance.proposal, hidden, choices)
+    return [Instance(p, q, instance.draft, instance.name) for p, q in tables]
+
+
+def partial_information(family: Sequence[Instance], weights: Sequence[fmpq] | None = None) -> Optimum:
+    """The optimum of verifiers that see rows on the drafted tree only, valid on the whole family.
+
+    `weights` says how the instances' E[tau] are scored; by default evenly, as a mean.
+
+    >>> from theory.drafts.chain import Chain
+    >>> from theory.instance import context_free
+    >>> toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))
+    >>> round(partial_information(completions(toy), [fmpq(1)] + [fmpq(0)] * 8).value, 9)
+    1.222222222
+    """
+    if weights is None:
+        weights = [fmpq(1, len(family))] * len(family)
+    return incomplete.partial([(drafts(one), one.target) for one in family], weights)

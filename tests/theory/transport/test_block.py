@@ -1,0 +1,81 @@
+"""Block transport: closed form, solvers, certificate and vectors agree."""
+
+import json
+from time import process_time
+
+import pytest
+from flint import fmpq
+
+from simulators.instances.files import parse
+from simulators.instances.randoms import Randoms
+from simulators.optimum import block_problem, drafts, full_information
+from tests.problems import VECTORS
+from theory.drafts import Scheme
+from theory.drafts.chain import Chain
+from theory.drafts.paths import Paths
+from theory.drafts.tree import Tree
+from theory.instance import context_free
+from theory.transport.block import ceiling, chain_optimum
+from theory.transport.certificate import certified
+from theory.transport.problem import highs, network_simplex
+
+TREES = (Tree((((), ()), ())), Tree((((),), ())), Tree(((), ()), True), Paths(2, 2))
+
+
+@pytest.mark.parametrize("draft", [Chain(1), Chain(2), Chain(3)])
+def test_chains_have_a_closed_form(draft: Chain) -> None:
+    for instance in Randoms(draft, 2, 40, seed=5):
+        problem = block_problem(instance)
+        closed = chain_optimum(instance.target, instance.proposal, draft.depth)
+        assert certified(problem).value == closed == ceiling(drafts(instance), instance.target)
+        assert abs(network_simplex(problem).value - float(closed)) < 1e-9
+        assert abs(highs(problem).value - float(closed)) < 1e-9
+
+
+@pytest.mark.slow
+def test_a_thousand_random_instances_agree() -> None:
+    schemes: list[Scheme] = [Chain(1), Chain(2), Chain(3), *TREES]
+    for n in range(1000):
+        draft = schemes[n % len(schemes)]
+        instance = Randoms(draft, 2 + n % 2, 1000, seed=6)[n]
+        problem = block_problem(instance)
+        pot = network_simplex(problem)
+        found = certified(problem, pot)
+        assert found.holds()
+        assert abs(pot.value - float(found.value)) < 1e-9
+        assert abs(highs(problem).value - float(found.value)) < 1e-9
+        if draft.kind == "chain":
+            assert found.value == chain_optimum(instance.target, instance.proposal, draft.depth)
+
+
+@pytest.mark.parametrize("draft", TREES)
+def test_trees_are_certified_below_the_ceiling(draft: Scheme) -> None:
+    for instance in Randoms(draft, 3, 15, seed=7):
+        found = full_information(instance)
+        assert found.holds()
+        assert found.value <= ceiling(drafts(instance), instance.target)
+
+
+def test_625_by_625_in_under_half_a_second() -> None:
+    instance = context_free(
+        [fmpq(n, 15) for n in (1, 2, 3, 4, 5)], [fmpq(n, 25) for n in (9, 7, 5, 3, 1)], Chain(4)
+    )
+    problem = block_problem(instance)
+    assert problem.reward.shape == (625, 625)
+    certified(problem)  # imports the solver
+    start = process_time()  # of this process: other loads on the machine are not the subject
+    found = certified(problem)
+    assert found.holds()
+    assert process_time() - start < 0.5
+    assert found.value == chain_optimum(instance.target, instance.proposal, 4)
+
+
+def test_disjoint_supports_reach_nothing_and_equal_laws_everything() -> None:
+    assert full_information(context_free([1, 0], [0, 1], Chain(2))).value == 0
+    assert full_information(context_free(["1/3", "2/3"], ["1/3", "2/3"], Chain(3))).value == 3
+
+
+@pytest.mark.parametrize("vector", VECTORS.values(), ids=VECTORS)
+def test_vectors(vector: dict) -> None:
+    found = full_information(parse(json.dumps(vector["instance"])))
+    assert abs(float(found.value) - vector["optimum"]["full_information"]) < 1e-8

@@ -1,0 +1,60 @@
+"""Rules written out are valid exactly, word by word, and as good as the certified interval says."""
+
+import pytest
+from flint import fmpq
+
+from simulators.instances.randoms import Randoms
+from simulators.optimum import drafts, stateless, stateless_rule
+from theory.drafts import Scheme
+from theory.drafts.chain import Chain
+from theory.drafts.paths import Paths
+from theory.drafts.tree import Tree
+from theory.errors import BadInput
+from theory.instance import Instance, context_free
+from theory.law import Law, law_of
+from theory.transport import block
+from theory.transport.plan import expected_accepted, valid_rule
+from theory.transport.program import Program, Seen, World
+from theory.transport.validity import solve
+
+
+@pytest.mark.parametrize(
+    "draft", [Chain(2), Tree(((), ()), True), Tree((((), ()), ())), Tree((((), ()), ((), ()))), Paths(2, 2)]
+)
+def test_valid_and_optimal(draft: Scheme) -> None:
+    for instance in Randoms(draft, 3, 6, seed=16):
+        rule, found = stateless_rule(instance), stateless(instance)
+        assert valid(rule, instance.target, draft.depth)
+        law = block.merged(drafts(instance))
+        assert {seen[0]: sum(masses.values(), fmpq(0)) for seen, masses in rule.items()} == law
+        for (prefixes, _), masses in rule.items():
+            assert all(mass > 0 for mass in masses.values())
+            assert all(output.end in prefixes or output.end[:-1] in prefixes for output in masses)
+            assert all(output.end[: output.accepted] in prefixes for output in masses)
+        assert expected_accepted(rule) <= found.upper
+        assert float(found.upper - expected_accepted(rule)) < 1e-9
+
+
+def test_a_spoiled_float_solution_still_gives_a_valid_rule() -> None:
+    instance = Randoms(Tree((((), ()), ())), 3, 6, seed=17)[1]
+    program = Program([World(instance.target, told(instance))])
+    _, f, _ = solve(program)
+    spoiled = {seen: 0.9 * masses + 0.01 for seen, masses in f.items()}
+    assert valid(valid_rule(program, spoiled), instance.target, 2)
+    nothing = {seen: 0.0 * masses for seen, masses in f.items()}
+    assert valid(valid_rule(program, nothing), instance.target, 2)
+
+
+def test_orbits_are_not_written_out() -> None:
+    toy = context_free(["1/2", "1/2"], ["1/2", "1/2"], Chain(1))
+    with pytest.raises(BadInput, match="one world"):
+        valid_rule(Program([World(toy.target, told(toy))], alike=[[0, 1]]), {})
+
+
+def told(instance: Instance) -> dict[Seen, fmpq]:
+    return {(prefixes, None): mass for prefixes, mass in block.merged(drafts(instance)).items()}
+
+
+def valid(rule, target, depth: int) -> bool:
+    out = Law((output.end, mass) for masses in rule.values() for output, mass in masses.items())
+    return out.complete(target, depth + 1) == law_of(target, depth + 1)

@@ -1,0 +1,103 @@
+"""Single-step transport: subset formula, LP, max flow, canonical decomposition, Global Resolution."""
+
+from itertools import combinations
+
+import pytest
+from flint import fmpq
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.theory.transport.rows import pairs, rows
+from theory.errors import BadInput
+from theory.rows import meet, total
+from theory.transport.certificate import certified
+from theory.transport.resolution import resolve
+from theory.transport.selection import canonical, drawn_law, emitted, max_flow, optimal_rule
+from theory.transport.single_step import (
+    alpha,
+    hu_greedy,
+    linear_program,
+    problem,
+    surplus,
+    top_and_sample,
+    with_replacement,
+    without_replacement,
+)
+
+P, Q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
+
+
+@given(pairs(), st.integers(1, 3), st.booleans())
+def test_every_way_to_alpha(pq, k: int, replacement: bool) -> None:
+    p, q = pq
+    draws = drawn_law(q, k, replacement)
+    best, H = alpha(p, q, k, replacement)
+    subsets = (set(H) for n in range(len(p) + 1) for H in combinations(range(len(p)), n))
+    assert best == 1 + min(surplus(p, draws, H) for H in subsets) == 1 + surplus(p, draws, H)
+    assert abs(linear_program(p, draws) - float(best)) < 1e-9
+    transport = certified(problem(p, draws))
+    assert transport.holds()
+    assert transport.value == best
+    rule = optimal_rule(p, q, k, replacement)
+    assert total(emitted(rule.plan, p)) == best
+    for t, kept in rule.plan.items():
+        assert set(kept) <= t
+        assert sum(kept.values(), fmpq(0)) <= draws[t]
+    selection = canonical(p, q, k, replacement)
+    assert all(sum(weights.values(), fmpq(0)) == 1 for weights in selection.weights.values())
+    assert total(selection.law) == 1
+    assert total(meet(p, selection.law)) == best
+
+
+@given(pairs(), st.integers(1, 3))
+def test_hu_greedy_is_the_optimum_of_its_draft(pq, n: int) -> None:
+    p, q = pq
+    assert hu_greedy(p, q, n) == certified(problem(p, top_and_sample(q, n))).value
+
+
+@given(pairs(), st.integers(1, 3))
+def test_global_resolution_reaches_alpha(pq, k: int) -> None:
+    p, q = pq
+    found = resolve(p, q, k)
+    assert fmpq(0) <= found.shortfall
+    assert float(found.shortfall) <= 1e-6
+    assert found.violation <= 1e-6
+    assert total(found.law) == 1
+    floats = resolve(tuple(map(float, p)), tuple(map(float, q)), k)
+    assert abs(floats.shortfall) <= 1e-6
+
+
+@given(rows(4), st.integers(1, 3))
+def test_draws_are_laws_of_sets(q, k: int) -> None:
+    support = sum(mass > 0 for mass in q)
+    for law in (with_replacement(q, k), without_replacement(q, k), top_and_sample(q, k)):
+        assert sum(law.values(), fmpq(0)) == 1
+    assert all(len(t) == min(k, support) for t in without_replacement(q, k))
+
+
+@given(pairs(), st.integers(1, 2))
+def test_more_drafts_accept_no_less(pq, k: int) -> None:
+    p, q = pq
+    assert alpha(p, q, k, True)[0] <= alpha(p, q, k + 1, True)[0]
+    assert alpha(p, q, k, True)[0] <= alpha(p, q, k, False)[0]
+
+
+def test_one_draft_accepts_what_p_and_q_share() -> None:
+    assert alpha(P, Q, 1, True)[0] == alpha(P, Q, 1, False)[0] == total(meet(P, Q))
+
+
+def test_floats_follow_the_same_code() -> None:
+    p, q = tuple(map(float, P)), tuple(map(float, Q))
+    assert alpha(p, q, 2, True)[0] == pytest.approx(8 / 9, abs=1e-15)
+    assert total(emitted(max_flow(with_replacement(q, 2), p), p)) == pytest.approx(8 / 9, abs=1e-15)
+
+
+def test_what_cannot_be_drawn_is_refused() -> None:
+    with pytest.raises(BadInput, match="without mass"):
+        with_replacement((fmpq(0), fmpq(0)), 2)
+    with pytest.raises(BadInput, match="without mass"):
+        alpha(P, (fmpq(0), fmpq(0)), 2, True)
+    with pytest.raises(BadInput, match="at least one token"):
+        alpha(P, Q, 0, True)
+    with pytest.raises(BadInput, match="sets of drafted tokens"):
+        without_replacement((fmpq(1, 400),) * 400, 4)

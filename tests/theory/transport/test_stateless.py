@@ -1,0 +1,103 @@
+"""The stateless optimum: block verification on chains, a bound on every lossless verifier elsewhere."""
+
+import json
+from time import process_time
+
+import pytest
+from flint import fmpq
+
+from simulators.enumerate import emission
+from simulators.instances.files import parse
+from simulators.instances.randoms import Randoms
+from simulators.optimum import drafts, full_information, stateless
+from tests.problems import TOY, VECTORS
+from theory.closed_forms import expected_accepted
+from theory.drafts import Scheme
+from theory.drafts.chain import Chain
+from theory.drafts.paths import Paths
+from theory.drafts.top_k import TopK
+from theory.drafts.tree import Tree
+from theory.errors import BadInput
+from theory.instance import Instance, context_free
+from theory.table import Table
+from theory.transport import block, symmetry
+from theory.transport.program import Seen, World
+from theory.transport.validity import optimum
+from theory.verifiers import VERIFIERS, named
+
+BINARY = Tree((((), ()), ((), ())))
+
+
+def same_as_block(instance: Instance) -> None:
+    found, exact = stateless(instance), expected_accepted(instance, "block")
+    assert found.lower is not None
+    assert found.lower <= exact <= found.upper
+    assert found.error < 1e-9
+    assert abs(found.value - float(exact)) < 1e-9
+
+
+@pytest.mark.parametrize(("depth", "vocab"), [(1, 3), (2, 2), (2, 3), (3, 2), (3, 3)])
+def test_chains_come_down_to_block_verification(depth: int, vocab: int) -> None:
+    for instance in Randoms(Chain(depth), vocab, 30, seed=8):
+        same_as_block(instance)
+
+
+@pytest.mark.slow
+def test_a_thousand_chains_come_down_to_block_verification() -> None:
+    for n in range(1000):
+        same_as_block(Randoms(Chain(1 + n % 3), 2 + n % 2, 1000, seed=9)[n])
+
+
+@pytest.mark.parametrize(
+    "draft", [Tree(((), ()), True), Tree((((), ()), ())), BINARY, Paths(2, 2), TopK((((), ()), ()))]
+)
+def test_it_bounds_every_lossless_verifier(draft: Scheme) -> None:
+    for instance in Randoms(draft, 3, 6, seed=10):
+        found = stateless(instance)
+        assert found.error < 1e-9
+        assert found.lower is not None
+        assert found.lower <= full_information(instance).value
+        for verifier in VERIFIERS.values():
+            if draft.label in verifier.drafts and verifier.lossless and verifier.carry is None:
+                assert emission(instance, verifier).expected_accepted <= found.upper, verifier.name
+
+
+def test_it_flags_hsd_released() -> None:
+    assert emission(TOY, named("hsd-released")).expected_accepted > stateless(TOY).upper
+
+
+def test_exchangeable_tokens_are_merged() -> None:
+    instance = context_free(["1/2", "1/6", "1/6", "1/6"], ["1/5", "4/15", "4/15", "4/15"], BINARY)
+    law = block.merged(drafts(instance))
+    assert symmetry.classes(law, instance.target, ()) == [[1, 2, 3]]
+    seen: dict[Seen, fmpq] = {(prefixes, None): mass for prefixes, mass in law.items()}
+    whole, small = optimum([World(instance.target, seen)]), stateless(instance)
+    assert small.variables * 4 < whole.variables
+    assert small.lower is not None
+    assert whole.lower is not None
+    assert max(small.lower, whole.lower) <= min(small.upper, whole.upper)
+    assert small.error < 1e-9
+
+
+def test_extremes() -> None:
+    assert stateless(context_free([1, 0], [0, 1], Chain(2))).upper == 0
+    assert stateless(context_free(["1/3", "2/3"], ["1/3", "2/3"], Chain(3))).value == pytest.approx(3)
+    with pytest.raises(BadInput, match="no draft"):
+        optimum([World(Table.exact(1, {(): [1]}), {})])
+
+
+@pytest.mark.slow
+def test_twenty_thousand_variables_in_ten_seconds() -> None:
+    p, q = ["1/2", "1/4", "1/10", "1/20", "1/20", "1/20"], ["1/6", "1/12", "1/12", "1/3", "1/6", "1/6"]
+    start = process_time()
+    found = stateless(context_free(p, q, BINARY))
+    assert process_time() - start < 10
+    assert found.variables >= 20_000
+    assert found.error < 1e-9
+
+
+@pytest.mark.parametrize("vector", VECTORS.values(), ids=VECTORS)
+def test_vectors(vector: dict) -> None:
+    found = stateless(parse(json.dumps(vector["instance"])))
+    assert abs(found.value - vector["optimum"]["stateless"]) < 1e-8
+    assert found.error < 1e-9

@@ -1,0 +1,35 @@
+"""E[tau] in closed form: sums over prefixes, without enumerating drafts or what verifiers do.
+
+* `chains`: rules that judge one path, and the best-ranked of K paths, as a whole;
+* `nodes`, `rules`: rules that go down node by node, where the law of a node's siblings has a closed form.
+
+Each form is exact and equals the enumeration of one iteration with `==`.
+"""
+
+from collections.abc import Callable
+
+from flint import fmpq
+
+from theory.closed_forms import chains, nodes
+from theory.errors import BadInput
+from theory.instance import Instance
+
+Form = Callable[[Instance], fmpq]
+
+FORMS: dict[tuple[str, str], Form] = {**chains.FORMS, **nodes.FORMS}
+"""(verifier name, label of the draft) -> E[tau] of an instance."""
+
+
+def expected_accepted(instance: Instance, name: str) -> fmpq:
+    """E[tau] of the named verifier; BadInput where there is no closed form for the draft.
+
+    >>> from theory.drafts.chain import Chain
+    >>> from theory.instance import context_free
+    >>> toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))
+    >>> [expected_accepted(toy, name) for name in ("token", "block", "greedy-block", "hsd-released")]
+    [10/9, 11/9, 4/3, 4/3]
+    """
+    form = FORMS.get((name, instance.draft.label))
+    if form is None:
+        raise BadInput(f"{name[:40]} has no closed form of E[tau] on a draft of kind {instance.draft.label}")
+    return form(instance)

@@ -1,0 +1,125 @@
+"""Closed forms of E[tau] for rules that judge a whole path."""
+
+from collections.abc import Callable, Iterator
+
+from flint import fmpq
+
+from theory.drafts.paths import Paths
+from theory.instance import Instance
+from theory.numbers import ONE, ZERO
+from theory.rows import Prefix, Row, excess, minimum, scale, share, total
+from theory.transport.block import chain_optimum
+from theory.verifiers.multipath_block import ranking
+
+
+def block(instance: Instance) -> fmpq:
+    """sum over l and x^l of q(x^l) w(x^l), w <- min(1, w p/q): the stateless optimum of a chain.
+
+    Source: sun2025block, Theorem 2 and Lemma 3; the same number for `hsd` and, on a chain, `traversal`.
+    """
+    out = ZERO
+    for prefix, (Q, w) in _walk(instance, (ONE, ONE), _weights):
+        if prefix:
+            out += Q * w
+    return out
+
+
+def greedy_block(instance: Instance) -> fmpq:
+    """sum over l and x^l of min(p(x^l), q(x^l)): the full-information optimum of a chain (sun2025block)."""
+    return chain_optimum(instance.target, instance.proposal, instance.draft.depth)
+
+
+def hsd_released(instance: Instance) -> fmpq:
+    """sum over l and x^l of q(x^l) b(x^l), from the leaves up: b = min(1, R) at a leaf, above it
+    b = B + (1 - B) h with B = sum_x q b(x) and block verification's h.
+
+    Source: zhou2026hsd, Listing 2; with w for R at the leaf it would be block verification's sum.
+    """
+    depth = instance.draft.depth
+
+    def reached(prefix: Prefix, P: fmpq, Q: fmpq, w: fmpq) -> tuple[fmpq, fmpq]:
+        # (Pr(tau >= l | x^l), mean number accepted beyond l, given x^l)
+        if len(prefix) == depth:
+            return minimum(P / Q, ONE), ZERO
+        p, q = instance.target[prefix], instance.proposal[prefix]
+        B = further = ZERO
+        for x, mass in enumerate(q):
+            if mass > ZERO:
+                b, more = reached((*prefix, x), P * p[x], Q * mass, share(w * p[x], mass))
+                B += mass * b
+                further += mass * (b + more)
+        A = total(excess(scale(w, p), q))
+        return B + (1 - B) * share(A, A + (1 - w)), further
+
+    return reached((), ONE, ONE, ONE)[1]
+
+
+def multipath_block(instance: Instance) -> fmpq:
+    """sum over l and x^l of d(x^l) w(x^l), d the law of the best-ranked path, w <- min(1, w p/d).
+
+    d(x^l) = C^K - (C - J)^K, J the q-mass of x^l and C that of the prefixes ranked at or below it
+    (thomas2026multipath).
+    """
+    draft = instance.draft
+    K = draft.count if isinstance(draft, Paths) else 1
+    out = ZERO
+    for prefix, (J, C, w) in _walk(instance, (ONE, ONE, ONE), lambda p, q, state: _ranked(p, q, state, K)):
+        if prefix:
+            out += (C**K - (C - J) ** K) * w
+    return out
+
+
+def naive_paths(instance: Instance) -> fmpq:
+    """`nss` and `one-hot` on K paths: sum over l and x^l of p(x^l) (1 - (1 - q(x^l))^K)."""
+    draft = instance.draft
+    K = draft.count if isinstance(draft, Paths) else 1
+    out = ZERO
+    for prefix, (Q, P) in _walk(instance, (ONE, ONE), _joint):
+        if prefix:
+            out += P * (1 - (1 - Q) ** K)
+    return out
+
+
+def _joint(p: Row, q: Row, state: tuple[fmpq, ...]) -> Iterator[tuple[int, tuple[fmpq, ...]]]:
+    Q, P = state
+    return ((x, (Q * mass, P * p[x])) for x, mass in enumerate(q) if mass > ZERO)
+
+
+def _weights(p: Row, q: Row, state: tuple[fmpq, ...]) -> Iterator[tuple[int, tuple[fmpq, ...]]]:
+    Q, w = state
+    for x, mass in enumerate(q):
+        if mass > ZERO:
+            yield x, (Q * mass, share(w * p[x], mass))
+
+
+def _ranked(p: Row, q: Row, state: tuple[fmpq, ...], K: int) -> Iterator[tuple[int, tuple[fmpq, ...]]]:
+    J, C, w = state
+    whole = C**K - (C - J) ** K
+    hi = C - J
+    for x in ranking(p, q):
+        lo, hi = hi, hi + J * q[x]
+        yield x, (J * q[x], hi, share(w * p[x] * whole, hi**K - lo**K))
+
+
+def _walk(
+    instance: Instance,
+    state: tuple[fmpq, ...],
+    below: Callable[[Row, Row, tuple[fmpq, ...]], Iterator[tuple[int, tuple[fmpq, ...]]]],
+) -> Iterator[tuple[Prefix, tuple[fmpq, ...]]]:
+    # Every prefix that can be drafted, with the state that `below` hands down; a last entry 0 ends a branch.
+    stack: list[tuple[Prefix, tuple[fmpq, ...]]] = [((), state)]
+    while stack:
+        prefix, state = stack.pop()
+        yield prefix, state
+        if len(prefix) < instance.draft.depth and state[-1] > ZERO:
+            p, q = instance.target[prefix], instance.proposal[prefix]
+            stack.extend(((*prefix, x), after) for x, after in below(p, q, state))
+
+
+FORMS = {
+    **{(name, "chain"): block for name in ("block", "hsd", "traversal")},
+    **{(name, "chain"): greedy_block for name in ("greedy-block", "hsd-naive")},
+    ("hsd-released", "chain"): hsd_released,
+    **{("multipath-block", label): multipath_block for label in ("chain", "paths")},
+    **{(name, "paths"): naive_paths for name in ("nss", "one-hot")},
+}

@@ -1,0 +1,61 @@
+"""Closed forms of E[tau] for rules that go down node by node.
+
+With a(x, j) the mass with which a node accepts token x as its j-th child (`rules`),
+
+    E(v, shape) = sum over x, j of a(x, j) (1 + E(vx, shape_j)).
+"""
+
+from collections.abc import Callable
+
+from flint import fmpq
+
+from theory.closed_forms.rules import ALIKE, RULES, Rule
+from theory.drafts.chain import Chain
+from theory.drafts.shape import Shape, chain, every
+from theory.drafts.spechub import SpecHub
+from theory.errors import BadInput
+from theory.instance import Instance
+from theory.numbers import ZERO
+from theory.rows import Prefix
+
+
+def by_nodes(rule: Rule, *, alike: bool = False) -> Callable[[Instance], fmpq]:
+    """E[tau] of a node rule; `alike` where it needs every node's subtrees to have one shape."""
+
+    def form(instance: Instance) -> fmpq:
+        shape = _shape(instance)
+        if alike and not _alike(shape):
+            raise BadInput("no closed form of E[tau] where a node's subtrees differ in shape")
+
+        def mean(prefix: Prefix, shape: Shape) -> fmpq:
+            if not shape:
+                return ZERO
+            accepted: dict[tuple[int, Shape], fmpq] = {}
+            for x, j, mass in rule(instance.target[prefix], instance.proposal[prefix], len(shape)):
+                if mass > ZERO:
+                    key = x, shape[j]
+                    accepted[key] = accepted.get(key, ZERO) + mass
+            return sum(
+                (mass * (1 + mean((*prefix, x), below)) for (x, below), mass in accepted.items()), ZERO
+            )
+
+        return mean((), shape)
+
+    return form
+
+
+def _shape(instance: Instance) -> Shape:
+    draft = instance.draft
+    if isinstance(draft, Chain):
+        return chain(draft.depth)
+    return every(2, draft.depth) if isinstance(draft, SpecHub) else draft.shape  # type: ignore[attr-defined]
+
+
+def _alike(shape: Shape) -> bool:
+    return all(below == shape[0] for below in shape) and (not shape or _alike(shape[0]))
+
+
+FORMS = {
+    **{key: by_nodes(rule) for rule, keys in RULES.items() for key in keys},
+    **{key: by_nodes(rule, alike=True) for rule, keys in ALIKE.items() for key in keys},
+}

@@ -1,0 +1,127 @@
+"""Block transport with full information: drafts coupled with target blocks.
+
+Variables f(D, y), D a draft and y ~ p^gamma a target block of the draft's depth; row sums Pr(D),
+column sums p(y); maximise the mean length of the longest prefix of y that D drafted. It bounds
+E[tau] of every verifier, also of one that keeps state between iterations (sun2025block, Appendix).
+Drafts with the same drafted prefixes are one row; blocks of probability zero have no column.
+"""
+
+from collections.abc import Iterable
+from math import lcm
+
+import numpy as np
+from flint import fmpq
+
+from theory.draft import Draft, Node
+from theory.law import law_of
+from theory.numbers import ONE, ZERO
+from theory.rows import Prefix, Row
+from theory.table import Rows
+from theory.transport.problem import Transport
+
+
+def drafted(node: Node) -> frozenset[Prefix]:
+    """Every drafted prefix from `node` down, `node` included."""
+    found, stack = [], [node]
+    while stack:
+        node = stack.pop()
+        found.append(node.prefix)
+        stack.extend(node.children)
+    return frozenset(found)
+
+
+def merged(drafts: Iterable[tuple[fmpq, Draft]]) -> dict[frozenset[Prefix], fmpq]:
+    """Set of drafted prefixes -> probability that exactly these are drafted."""
+    law: dict[frozenset[Prefix], fmpq] = {}
+    for mass, draft in drafts:
+        if mass > ZERO:
+            key = drafted(draft.root)
+            law[key] = law.get(key, ZERO) + mass
+    return law
+
+
+def problem(
+    drafts: Iterable[tuple[fmpq, Draft]], target: Rows, depth: int, context: Prefix = ()
+) -> Transport:
+    """The block transport problem of drafts (mass, draft) of up to `depth` tokens after `context`.
+
+    >>> from theory.draft import Node
+    >>> from theory.table import Table
+    >>> from theory.transport.certificate import certified
+    >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
+    >>> drafts = [(q[x], Draft(Node((), q, (Node((x,), None),)))) for x in (0, 1)]
+    >>> certified(problem(drafts, Table(2, {(): p}), 1)).value
+    2/3
+    """
+    law = merged(drafts)
+    words = law_of(target, depth, context)
+    rewards = np.zeros((len(law), len(words)), dtype=np.int64)
+    column = {word: j for j, word in enumerate(words)}
+    below: dict[Prefix, list[int]] = {}
+    for word, j in column.items():
+        for length in range(len(context) + 1, len(word) + 1):
+            below.setdefault(word[:length], []).append(j)
+    spans = {prefix: (at[0], at[-1] + 1) for prefix, at in below.items()}  # words stand in order
+    for reward, prefixes in zip(rewards, law, strict=True):
+        for prefix in prefixes:
+            if prefix in spans:
+                first, last = spans[prefix]
+                reward[first:last] += 1  # a drafted prefix has drafted prefixes
+    return Transport(tuple(law.values()), tuple(words.values()), rewards)
+
+
+def chain_optimum(target: Rows, proposal: Rows, depth: int, context: Prefix = ()) -> fmpq:
+    """The optimum for a chain in closed form: sum over l and x^l of min(p(x^l), q(x^l)).
+
+    >>> from theory.table import Table
+    >>> p, q = Table.exact(2, {(): ["1/3", "2/3"]}), Table.exact(2, {(): ["2/3", "1/3"]})
+    >>> chain_optimum(p, q, 2)
+    4/3
+    """
+    whole: dict[int, int] = {}  # denominator -> sum of numerators: rationals are reduced once, at the end
+    scaled: dict[int, tuple[list[int], int, Row]] = {}
+    level = [(context, 1, 1, 1, 1)]
+    for left in reversed(range(depth)):
+        below = []
+        for prefix, P, Q, over_P, over_Q in level:
+            p, over_p = _scaled(target[prefix], scaled)
+            q, over_q = _scaled(proposal[prefix], scaled)
+            to_P, to_Q = P * over_Q * over_q, Q * over_P * over_p
+            least = list(map(min, [to_P * mass for mass in p], [to_Q * mass for mass in q]))
+            over = over_P * over_p * over_Q * over_q
+            whole[over] = whole.get(over, 0) + sum(least)
+            if left:
+                below += [
+                    ((*prefix, x), P * p[x], Q * q[x], over_P * over_p, over_Q * over_q)
+                    for x, mass in enumerate(least)
+                    if mass
+                ]
+        level = below
+    return sum((fmpq(top, over) for over, top in whole.items()), ZERO)
+
+
+def _scaled(row: Row, known: dict[int, tuple[list[int], int, Row]]) -> tuple[list[int], int]:
+    # The row as whole numbers over one denominator, known by its id (and held, so that ids stay unique).
+    if id(row) not in known:
+        over = lcm(*[int(mass.q) for mass in row])
+        known[id(row)] = [int(mass.p) * (over // int(mass.q)) for mass in row], over, row
+    return known[id(row)][:2]
+
+
+def ceiling(drafts: Iterable[tuple[fmpq, Draft]], target: Rows, context: Prefix = ()) -> fmpq:
+    """sum over prefixes of min(p(prefix), Pr(prefix is drafted)): an upper bound, reached on chains.
+
+    The reward counts the drafted prefixes that the block passes through, and no coupling makes two
+    events coincide more often than the less likely one happens.
+    """
+    mass: dict[Prefix, fmpq] = {}
+    for prefixes, part in merged(drafts).items():
+        for prefix in prefixes:
+            mass[prefix] = mass.get(prefix, ZERO) + part
+    joint = {context: ONE}
+    out = ZERO
+    for prefix in sorted(mass, key=len):
+        if prefix != context:
+            joint[prefix] = joint[prefix[:-1]] * target[prefix[:-1]][prefix[-1]]
+            out += min(joint[prefix], mass[prefix])
+    return out

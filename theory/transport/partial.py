@@ -1,0 +1,103 @@
+"""The partial-information optimum: rows are seen on the drafted tree only.
+
+A verifier reads p and q at the drafted prefixes, and must be valid whatever the rows elsewhere are.
+One world of `program` is one completion of the tables; the masses f(D, o) of a draft are shared by
+all completions that agree on the rows that D shows. How the completions are scored matters:
+
+* All weight on the true one. Then partial information costs nothing, whatever the family: a rule
+  may *guess* the hidden rows. Take a rule that is valid and optimal for the guess; where a drafted
+  node shows other rows than guessed, redraw what is below it from the guess, follow the rule, and cut
+  the output there. That is valid for every completion, and where the guess is right it reaches the
+  stateless optimum. The program confirms it.
+* Weight on many completions: the rule must serve them all with one plan. The value is at most the
+  weighted mean of their stateless optima, and the difference is the price of not seeing the rows.
+  It bounds from above what one rule can reach on average over any larger family with that prior.
+
+On chains block verification is optimal in every completion at once, so either way the value is its.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+from typing import TypeAlias
+
+from flint import fmpq
+
+from theory.draft import Draft, Node
+from theory.errors import BadInput
+from theory.numbers import ZERO
+from theory.rows import Prefix, Row, point
+from theory.table import Rows, Table
+from theory.transport.block import drafted
+from theory.transport.program import Seen, World
+from theory.transport.validity import Optimum, optimum
+
+Completion: TypeAlias = tuple[Table, Table]
+"""A target and a proposal that may be the true ones off the drafted tree."""
+
+WORLDS = 5000
+"""Most completions that a family may have."""
+
+
+def partial(
+    worlds: Sequence[tuple[Iterable[tuple[fmpq, Draft]], Rows]], weights: Sequence[fmpq], context: Prefix = ()
+) -> Optimum:
+    """The optimum for (drafts, target) of every completion, scored by their weights."""
+    pairs = zip(worlds, weights, strict=True)
+    return optimum([World(p, visible(drafts, p), weight) for (drafts, p), weight in pairs], context)
+
+
+def visible(drafts: Iterable[tuple[fmpq, Draft]], target: Rows) -> dict[Seen, fmpq]:
+    """The law of what drafts show: drafted prefixes, p and q where something was drafted below.
+
+    The target's rows at the leaves are seen too, and change nothing: only the extra token uses them.
+    """
+    law: dict[Seen, fmpq] = {}
+    for mass, draft in drafts:
+        if mass > ZERO:
+            rows = {node.prefix: (target[node.prefix], node.proposal) for node in _parents(draft.root)}
+            seen = drafted(draft.root), tuple(sorted(rows.items(), key=lambda item: item[0]))
+            law[seen] = law.get(seen, ZERO) + mass
+    return law
+
+
+def completions(
+    target: Table,
+    proposal: Table,
+    contexts: Sequence[Prefix],
+    choices: Sequence[tuple[Row | None, Row | None]],
+) -> Iterator[Completion]:
+    """The tables themselves, then every way to replace rows at `contexts` by `choices`.
+
+    A choice is a pair (target row, proposal row), None for the true one. Raises BadInput when
+    there would be more than WORLDS.
+
+    >>> p, q = Table.exact(2, {(): [1, 0]}), Table.exact(2, {(): ["1/2", "1/2"]})
+    >>> [a[(1,)] for a, _ in completions(p, q, [(0,), (1,)], points(p[()]))][:3]
+    [(1, 0), (0, 1), (1, 0)]
+    """
+    options = [(None, None), *choices]
+    if (count := len(options) ** len(contexts)) > WORLDS:
+        raise BadInput(f"{count} completions; at most {WORLDS} make a family")
+    found: dict[Completion, None] = {}
+    for picks in product(options, repeat=len(contexts)):
+        p = {at: row for at, (row, _) in zip(contexts, picks, strict=True) if row is not None}
+        q = {at: row for at, (_, row) in zip(contexts, picks, strict=True) if row is not None}
+        found.setdefault((_replaced(target, contexts, p), _replaced(proposal, contexts, q)))
+    yield from found
+
+
+def points(like: Row) -> list[tuple[Row | None, Row | None]]:
+    """The choices that put all of the target's mass on one token, the proposal as it is."""
+    return [(point(x, like), None) for x in range(len(like))]
+
+
+def _replaced(table: Table, contexts: Sequence[Prefix], rows: dict[Prefix, Row]) -> Table:
+    # Every context gets its own row, so that none is reached through a replaced shorter suffix.
+    return Table(table.vocab, {**dict(table.given()), **{at: table[at] for at in contexts}, **rows})
+
+
+def _parents(root: Node) -> Iterator[Node]:
+    if root.children:
+        yield root
+        for child in root.children:
+            yield from _parents(child)

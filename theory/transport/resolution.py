@@ -1,0 +1,139 @@
+"""Global Resolution: an optimal single-step rule for i.i.d. drafts, by convex minimisation.
+
+The minimising set H of the subset formula splits the problem: sets of drafts inside H serve all of
+p(H), the others are all accepted, on tokens off H. In either part the rule that gives each token
+exactly its mass can be taken as a softmax over the drawn tokens,
+
+    S(i, t) = Pr(t) exp(theta_i) / sum over j in t of exp(theta_j),
+
+and theta minimises the convex  sum_t Pr(t) log sum_{j in t} exp(theta_j) - sum_i c_i theta_i, of at
+most V variables, whose gradient is the rule's violation (thomas2026global, Section 4, in the form
+of an entropy dual that is ours). Floats; a correction step makes any result exact again.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from flint import fmpq
+
+from theory.rows import Number, Row, meet, total
+from theory.transport.selection import Plan, emitted
+from theory.transport.single_step import alpha, with_replacement
+
+ROUNDS, GOAL = 200, 1e-13
+"""Most Newton steps, and the violation at which they stop."""
+
+GRID = 2**40
+"""Selection weights become multiples of 1/GRID when the numbers are exact."""
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """A selection rule and how far it is from the optimum.
+
+    `weights` chooses a token of each drawn set (with probabilities that sum to 1) and `law` is the
+    chosen token's law, both in the kind of numbers of p. `violation` is the float solver's largest
+    miss of a token's mass before any correction; `shortfall` is alpha* minus the acceptance of
+    token verification of `law`, the correction step: sum min(p, law).
+    """
+
+    weights: Plan
+    law: Row
+    violation: float
+    shortfall: Number
+
+
+@lru_cache(maxsize=4096)
+def resolve(p: Row, q: Row, k: int) -> Resolution:
+    """The rule for k i.i.d. draws from q, on rational or float rows.
+
+    >>> found = resolve((fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3)), 2)
+    >>> found.violation < 1e-9, found.shortfall < fmpq(1, 10**9)
+    (True, True)
+    """
+    draws = with_replacement(q, k)
+    best, minimiser = alpha(p, q, k, replacement=True)
+    H = set(minimiser)
+    sets = {t: float(mass) for t, mass in draws.items()}
+    spare = max(1.0 - float(best), 0.0)
+    # One more token, V, for what the sets in H have left; one more set for what p has left off H.
+    V = len(p)
+    inside = {t | {V}: mass for t, mass in sets.items() if t <= H}
+    outside = {t - H: 0.0 for t in sets if not t <= H}
+    for t, mass in sets.items():
+        if not t <= H:
+            outside[t - H] += mass
+    capacity = np.array([*map(float, p), spare])
+    off = [x for x in range(V) if x not in H and p[x] > 0]
+    if off and spare > 0:
+        outside[frozenset(off)] = outside.get(frozenset(off), 0.0) + spare
+    theta = np.full(V + 1, -np.inf)
+    violation = 0.0
+    for part, tokens in ((inside, [*sorted(H), V]), (outside, off)):
+        used = [x for x in tokens if capacity[x] > 0]
+        if part and used:
+            theta[used], missed = _softmax_scaling(part, used, capacity[used])
+            violation = max(violation, missed)
+    weights = {t: _chosen(t, H, theta, exactly=isinstance(p[0], fmpq)) for t in draws}
+    law = emitted({t: {x: draws[t] * w for x, w in kept.items()} for t, kept in weights.items()}, p)
+    return Resolution(weights, law, violation, best - total(meet(p, law)))
+
+
+def _chosen(t: frozenset[int], H: set[int], theta: np.ndarray, exactly: bool) -> dict[int, Number]:
+    # Within H what is not accepted is spread like what is: token verification rejects it later.
+    tokens = sorted(t if t <= H else t - H)
+    logits = theta[tokens]
+    if not np.isfinite(logits).any():
+        logits = np.zeros(len(tokens))
+    parts = np.exp(logits - logits.max())
+    parts = parts / parts.sum()
+    if not exactly:
+        return {x: float(w) for x, w in zip(tokens, parts, strict=True) if w > 0}
+    counts = [int(w * GRID) for w in parts]
+    counts[int(parts.argmax())] += GRID - sum(counts)
+    return {x: fmpq(n, GRID) for x, n in zip(tokens, counts, strict=True) if n}
+
+
+def _softmax_scaling(
+    sets: dict[frozenset[int], float], tokens: list[int], capacity: np.ndarray
+) -> tuple[np.ndarray, float]:
+    # theta [tokens] with sum_t mass(t) softmax_t(theta) = capacity, and the largest miss: Newton's
+    # method with backtracking; where theta runs to infinity each step still divides the miss by e.
+    at = {x: n for n, x in enumerate(tokens)}
+    member = np.zeros((len(sets), len(tokens)))
+    for row, t in zip(member, sets, strict=True):
+        row[[at[x] for x in t if x in at]] = 1.0
+    mass = np.fromiter(sets.values(), float)
+    mass, member = mass[member.any(axis=1)], member[member.any(axis=1)]
+    theta = np.log(capacity)
+
+    def value(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        shifted = np.where(member > 0, theta, -np.inf)
+        top = shifted.max(axis=1)
+        parts = np.exp(shifted - top[:, None])
+        whole = parts.sum(axis=1)
+        return float(mass @ (top + np.log(whole)) - capacity @ theta), parts / whole[:, None]
+
+    now, shares = value(theta)
+    best, missed = theta, np.inf
+    for _ in range(ROUNDS):
+        given = mass @ shares
+        slope = given - capacity
+        if (worst := float(np.abs(slope).max())) < missed:
+            best, missed = theta, worst
+        if worst <= GOAL:
+            break
+        curve = np.diag(given) - (shares * mass[:, None]).T @ shares
+        curve += np.diag(1e-12 * given + 1e-300) + 1e-14
+        step = np.linalg.lstsq(curve, -slope, rcond=None)[0]
+        step *= min(1.0, 5.0 / max(float(np.abs(step).max()), 1e-300))
+        for _ in range(40):
+            after, parts = value(theta + step)
+            if after <= now + 1e-4 * float(slope @ step) + 1e-16 * abs(now):
+                break
+            step = step / 2
+        else:
+            break
+        theta, now, shares = theta + step, after, parts
+    return best, missed

@@ -1,0 +1,55 @@
+"""The valid single-iteration optimum: one world, in which the verifier knows everything.
+
+It bounds E[tau] of every verifier that is lossless in one iteration, without state. On chains it
+is block verification's E[tau]; drafts with the same drafted prefixes are merged, and so are those
+that differ by an exchange of tokens which the instance does not tell apart.
+"""
+
+from collections.abc import Iterable
+
+from flint import fmpq
+
+from theory.draft import Draft
+from theory.rows import Prefix
+from theory.table import Rows
+from theory.transport import block, symmetry
+from theory.transport.plan import Rule, expected_accepted, valid_rule
+from theory.transport.program import Program, Seen, World
+from theory.transport.validity import Optimum, optimum, solve
+
+__all__ = ["expected_accepted", "stateless", "stateless_rule"]
+
+
+def stateless(drafts: Iterable[tuple[fmpq, Draft]], target: Rows, context: Prefix = ()) -> Optimum:
+    """The stateless optimum for drafts (probability, draft) after `context`, with its certified interval.
+
+    >>> from theory.draft import Node
+    >>> from theory.table import Table
+    >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
+    >>> drafts = [(q[x], Draft(Node((), q, (Node((x,), None),)))) for x in (0, 1)]
+    >>> round(stateless(drafts, Table(2, {(): p})).value, 9)
+    0.666666667
+    """
+    prefixes = block.merged(drafts)
+    alike = symmetry.classes(prefixes, target, context)
+    if alike:
+        prefixes = symmetry.merged(prefixes, alike, len(context))
+    law: dict[Seen, fmpq] = {(seen, None): mass for seen, mass in prefixes.items()}
+    return optimum([World(target, law)], context, alike)
+
+
+def stateless_rule(drafts: Iterable[tuple[fmpq, Draft]], target: Rows, context: Prefix = ()) -> Rule:
+    """A rule that reaches the stateless optimum up to float accuracy and is valid exactly.
+
+    >>> from theory.draft import Node
+    >>> from theory.table import Table
+    >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
+    >>> drafts = [(q[x], Draft(Node((), q, (Node((x,), None),)))) for x in (0, 1)]
+    >>> rule = stateless_rule(drafts, Table(2, {(): p}))
+    >>> round(float(expected_accepted(rule)), 9)
+    0.666666667
+    """
+    law: dict[Seen, fmpq] = {(seen, None): mass for seen, mass in block.merged(drafts).items()}
+    program = Program([World(target, law)], context)
+    _, f, _ = solve(program)
+    return valid_rule(program, f)

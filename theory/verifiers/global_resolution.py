@@ -1,0 +1,35 @@
+"""Global Resolution: a softmax rule from convex minimisation, and a correction that makes it exact."""
+
+from theory.draft import Draft
+from theory.oracle import Oracle
+from theory.rows import excess, normalise, share
+from theory.table import Rows
+from theory.transport.resolution import resolve
+from theory.verifier import CHAIN, PATHS, Stop, Verifier
+from theory.verifiers.khisti import select
+
+
+def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
+    """Select a child by the float solver's weights, read as the exact numbers they are; the selected
+    token's law d then follows exactly, and token verification against d corrects what the solver
+    missed: accept with min(1, p/d), else Y ~ norm((p - d)+).
+    """
+    node = draft.root
+    while node.children:
+        p, tokens = target[node.prefix], draft.drawn(node)
+        found = resolve(p, node.proposal, len(tokens))
+        child = select(oracle, node, found.weights, frozenset(tokens))
+        if not oracle.accept(share(p[child.token], found.law[child.token])):
+            return node, normalise(excess(p, found.law))
+        node = child
+    return node, target[node.prefix]
+
+
+VERIFIER = Verifier(
+    "global-resolution",
+    "thomas2026global, global resolution for i.i.d. drafts",
+    (*CHAIN, *PATHS, "tree with replacement"),
+    lossless=True,
+    verify=verify,
+    ordered=True,
+)
