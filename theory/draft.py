@@ -62,6 +62,11 @@ class Draft:
         return self._paths
 
     @property
+    def merged(self) -> bool:
+        """Whether this is K independent paths, merged by prefix."""
+        return self._paths is not None
+
+    @property
     def path(self) -> Path:
         """The first drafted path; of a chain, the chain."""
         path = [self.root]

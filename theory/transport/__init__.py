@@ -1,0 +1,1 @@
+"""Transport problems: how the law of the drafts can be carried to the target."""
