@@ -14,7 +14,7 @@ from math import prod
 from typing import TypeAlias
 
 from theory.draft import Draft, Node
-from theory.rows import Number, Row, excess, one, without
+from theory.rows import Number, Row, excess, one, share, without
 from theory.transport.flow import largest
 
 Brood: TypeAlias = tuple[tuple[int, bool], ...]
@@ -24,8 +24,8 @@ Place: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True)
 class Plan:
-    """What every joint outcome of some nodes' draws gives to each drafted token,
-    `share[outcome][place]`; its expectation `mean[place]`; and the whole expected mass, `most`.
+    """`share[outcome][place]`: the part of its room that a joint outcome gives to a drafted token;
+    `mean[place]`: the expected mass of that; `most`: all of it.
     """
 
     share: Mapping[tuple[Brood, ...], Mapping[Place, Number]]
@@ -84,10 +84,10 @@ def _draws(q: Row, count: int, replacement: bool, mass: Number) -> Iterator[tupl
     if not count:
         yield (), mass
         return
-    for x, share in enumerate(q):
-        if share > 0:
+    for x, chance in enumerate(q):
+        if chance > 0:
             rest = q if replacement else without(q, x)
-            for tokens, weight in _draws(rest, count - 1, replacement, mass * share):
+            for tokens, weight in _draws(rest, count - 1, replacement, mass * chance):
                 yield (x, *tokens), weight
 
 
@@ -96,24 +96,27 @@ def outcomes(laws: Sequence[Mapping[Brood, Number]]) -> int:
     return prod(map(len, laws))
 
 
-def plan(rows: Sequence[Row], laws: Sequence[Mapping[Brood, Number]], rounds: int = 1) -> Plan:
-    """A plan of the largest accepted mass: rows[i] is node i's target, a sub-probability row, and
-    together they have mass at most 1; nodes draw independently, by their laws.
+def plan(rows: Sequence[Row], laws: Sequence[Mapping[Brood, Number]], room: Number, rounds: int = 1) -> Plan:
+    """A plan of the largest accepted mass: rows[i] is what node i may still emit, a part of a row;
+    the nodes draw independently, by their laws; every outcome has `room`, at most 1, of its
+    probability to give away.
 
     Tokens with a child that has children are spread over the outcomes in `rounds`
     (theory.transport.flow); the others get what the last round leaves.
     """
-    return _plan(tuple(rows), tuple(tuple(law.items()) for law in laws), rounds)
+    return _plan(tuple(rows), tuple(tuple(law.items()) for law in laws), room, rounds)
 
 
 @lru_cache(maxsize=4096)
-def _plan(rows: tuple[Row, ...], laws: tuple[tuple[tuple[Brood, Number], ...], ...], rounds: int) -> Plan:
+def _plan(
+    rows: tuple[Row, ...], laws: tuple[tuple[tuple[Brood, Number], ...], ...], room: Number, rounds: int
+) -> Plan:
     keys: list[tuple[Brood, ...]] = []
     supply: list[Number] = []
     edges: list[dict[Hashable, int]] = []
     for joint in product(*laws):
         keys.append(tuple(key for key, _ in joint))
-        supply.append(prod((mass for _, mass in joint), start=one(rows[0])))
+        supply.append(prod((mass for _, mass in joint), start=room))
         reach: dict[Hashable, int] = {}
         for i, (key, _) in enumerate(joint):
             for x, inner in key:
@@ -127,7 +130,7 @@ def _plan(rows: tuple[Row, ...], laws: tuple[tuple[tuple[Brood, Number], ...], .
         for place, mass in sent.items():
             mean[place] = mean[place] + mass if place in mean else mass
     shares = {
-        key: {place: mass / whole for place, mass in sent.items()}
+        key: {place: share(mass, whole) for place, mass in sent.items()}
         for key, whole, sent in zip(keys, supply, flow, strict=True)
     }
     return Plan(shares, mean, sum(mean.values(), supply[0] * 0))

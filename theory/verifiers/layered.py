@@ -31,10 +31,10 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
         levels.append((left, stops))
     for left, stops in reversed(levels):
         for node, mass, row in stops:
-            if oracle.accept(share(mass, left)):
+            if node is draft.root or oracle.accept(share(mass, left)):
                 return node, row
             left = left - mass
-    raise AssertionError("the root stops with 1: its residual is all that is left")
+    raise AssertionError("the residual of the root is all that is left")
 
 
 def descend(
@@ -48,15 +48,15 @@ def descend(
     left = L = one(target[draft.root.prefix])
     stops, below = [], []
     for nodes, laws in together(draft, frontier):
-        rows = [scale(share(m, L), target[v.prefix]) for v, m in nodes]
-        planned = plan(rows, laws, ROUNDS)
+        rows = [scale(m, target[v.prefix]) for v, m in nodes]
+        planned = plan(rows, laws, L, ROUNDS)
         given = planned.share[tuple(brood(draft, v) for v, _ in nodes)]
         for i, (v, _) in enumerate(nodes):
-            residual = scale(L, planned.kept(i, rows[i]))
+            residual = planned.kept(i, rows[i])
             stops.append((v, total(residual), normalise(residual)))
             below += shared(v, {x: left * mass for (j, x), mass in given.items() if j == i})
         left = left - left * sum(given.values(), L * 0)
-        L = L - L * planned.most
+        L = L - planned.most
     stops += [(v, m, target[v.prefix]) for v, m in frontier if not v.children]
     return L, stops, below
 

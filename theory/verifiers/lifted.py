@@ -27,7 +27,7 @@ def lift(oracle: Oracle, draft: Draft, v: Node, a: Number, target: Rows) -> Stop
     if not v.children:
         return (v, p) if oracle.accept(a) else None
     row = scale(a, p)
-    planned = plan([row], [broods(draft, v)])
+    planned = plan([row], [broods(draft, v)], one(p))
     left = one(p)
     for child, w in shared(v, {x: w for (_, x), w in planned.share[brood(draft, v),].items()}):
         if stop := lift(oracle, draft, child, share(w, left), target):
