@@ -1,100 +1,64 @@
-"""A largest flow from outcomes to tokens, in numbers of any kind, that spreads before it fills."""
+"""Largest flows in small networks, exact in whatever numbers the capacities are."""
 
 from collections import deque
-from collections.abc import Hashable, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Hashable
 
 from theory.rows import Number, minimum
 
-Flow: TypeAlias = list[dict[Hashable, Number]]
-"""For every outcome, what it sends to each of its tokens."""
 
-
-def largest(
-    supply: Sequence[Number],
-    demand: Mapping[Hashable, Number],
-    edges: Sequence[Mapping[Hashable, int]],
-    rounds: int = 1,
-) -> Flow:
-    """A flow of the largest total: outcome o sends at most supply[o], only to the tokens in edges[o];
-    no token gets more than its demand.
-
-    Among the largest flows the `rounds` choose: in round n of N, an edge of weight c takes at most
-    c n / N of its outcome's supply (of weight 0: nothing before the last round), and what earlier
-    rounds sent is rerouted only to send more. One round is a plain largest flow; more rounds make
-    the edges of one token more alike. Shortest augmenting paths: it ends for any numbers, and is
-    exact where they are.
+class Network:
+    """Arcs with capacities; the flow only ever grows, so arcs may be widened and the flow resumed.
 
     >>> from theory.numbers import exact
-    >>> half, third = exact("1/2"), exact("1/3")
-    >>> largest([half, half], {"a": half, "b": third}, [{"a": 1, "b": 1}, {"a": 1}])
-    [{'a': 1/6, 'b': 1/3}, {'a': 1/3}]
+    >>> net = Network()
+    >>> net.widen("in", "a", exact("1/2")), net.widen("in", "b", exact("1/2"))
+    (None, None)
+    >>> net.widen("a", "out", exact("1/3")), net.widen("a", "b", exact("1")), net.widen("b", "out", exact("1/2"))
+    (None, None, None)
+    >>> net.saturate("in", "out")
+    >>> net.flow("a", "out"), net.flow("a", "b"), net.flow("b", "out")
+    (1/3, 0, 1/2)
     """
-    nothing = supply[0] * 0
-    left, wanted = list(supply), dict(demand)
-    flow: Flow = [dict.fromkeys(reach, nothing) for reach in edges]
-    into: dict[Hashable, list[int]] = {x: [] for x in demand}
-    for o, reach in enumerate(edges):
-        for x in reach:
-            into[x].append(o)
-    for n in range(1, rounds + 1):
-        room: Flow = [
-            {x: mass if n == rounds else minimum(mass, mass * (c * n) / rounds) for x, c in reach.items()}
-            for mass, reach in zip(supply, edges, strict=True)
-        ]
-        while steps := _shortest(left, wanted, room, flow, into):
-            _augment(steps, left, wanted, room, flow)
-    return flow
 
+    __slots__ = ("_left",)
 
-Steps: TypeAlias = list[tuple[int, Hashable]]
-"""An augmenting path as (outcome, token) edges from its end to its start: the edges at even places
-send more, those between them less.
-"""
+    def __init__(self) -> None:
+        self._left: dict[Hashable, dict[Hashable, Number]] = {}  # what an arc can still take, or give back
 
+    def widen(self, start: Hashable, end: Hashable, by: Number) -> None:
+        """Adds capacity to an arc; two nodes are joined one way only."""
+        ahead, back = self._left.setdefault(start, {}), self._left.setdefault(end, {})
+        ahead[end] = ahead[end] + by if end in ahead else by
+        back.setdefault(start, by * 0)
 
-def _augment(steps: Steps, left: list[Number], wanted: dict[Hashable, Number], room: Flow, flow: Flow) -> None:
-    (_, end), (start, _) = steps[0], steps[-1]
-    size = minimum(left[start], wanted[end])
-    for place, (o, x) in enumerate(steps):
-        size = minimum(size, flow[o][x] if place % 2 else room[o][x] - flow[o][x])
-    for place, (o, x) in enumerate(steps):
-        flow[o][x] = flow[o][x] - size if place % 2 else flow[o][x] + size
-    left[start] = left[start] - size
-    wanted[end] = wanted[end] - size
+    def flow(self, start: Hashable, end: Hashable) -> Number:
+        """What the arc carries."""
+        return self._left[end][start]
 
+    def saturate(self, source: Hashable, sink: Hashable) -> None:
+        """Augments along shortest paths until there is none: ends for any numbers (Edmonds, Karp)."""
+        while path := self._path(source, sink):
+            step = None
+            for start, end in path:
+                left = self._left[start][end]
+                step = left if step is None else minimum(step, left)
+            for start, end in path:
+                self._left[start][end] = self._left[start][end] - step
+                self._left[end][start] = self._left[end][start] + step
 
-def _shortest(
-    left: list[Number],
-    wanted: dict[Hashable, Number],
-    room: Flow,
-    flow: Flow,
-    into: dict[Hashable, list[int]],
-) -> Steps:
-    queue = deque(o for o, mass in enumerate(left) if mass > 0)
-    via: dict[int, Hashable] = dict.fromkeys(queue)  # the token by which an outcome was reached
-    source: dict[Hashable, int] = {}  # the outcome by which a token was reached
-    while queue:
-        o = queue.popleft()
-        for x, most in room[o].items():
-            if x in source or not flow[o][x] < most:
-                continue
-            source[x] = o
-            if wanted[x] > 0:
-                return _back(x, via, source)
-            for other in into[x]:
-                if other not in via and flow[other][x] > 0:
-                    via[other] = x
-                    queue.append(other)
-    return []
-
-
-def _back(x: Hashable, via: dict[int, Hashable], source: dict[Hashable, int]) -> Steps:
-    steps: Steps = []
-    while True:
-        o = source[x]
-        steps.append((o, x))
-        if via[o] is None:
-            return steps
-        x = via[o]
-        steps.append((o, x))
+    def _path(self, source: Hashable, sink: Hashable) -> list[tuple[Hashable, Hashable]]:
+        before: dict[Hashable, Hashable] = {source: source}
+        queue = deque([source])
+        while queue:
+            start = queue.popleft()
+            for end, left in self._left[start].items():
+                if left > 0 and end not in before:
+                    before[end] = start
+                    if end == sink:
+                        path = [(start, end)]
+                        while start != source:
+                            path.append((before[start], start))
+                            start = before[start]
+                        return path
+                    queue.append(end)
+        return []

@@ -1,12 +1,11 @@
-"""One level of a drafted tree: the law of its draws, and a plan that shares the accepted mass out.
+"""One level of a drafted tree: the law of its draws, and how target mass is carried to them.
 
-A *brood* is what one node drew: the multiset of (token, whether that child has children itself),
-sorted; the order of drawing is kept only as far as it says which child has children. A plan
-depends on nothing that another draw of the same level would have shown differently: that is what
-keeps a verifier built on it lossless.
+A *brood* is what one node drew: its children's (token, shape below), sorted. Order of drawing is
+kept only as far as it says which shape a token got. Nothing here looks below the brood it judges:
+what verification decides about a level must not depend on draws of which it does not know the law.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -14,95 +13,109 @@ from math import prod
 from typing import TypeAlias
 
 from theory.draft import Draft, Node
-from theory.rows import Number, Row, excess, one, share, without
-from theory.transport.flow import largest
+from theory.rows import Number, Row, add, excess, minimum, one, scale, share, total, without
+from theory.transport.flow import Network
 
-Brood: TypeAlias = tuple[tuple[int, bool], ...]
+Brood: TypeAlias = tuple[tuple[int, tuple], ...]
+Draws: TypeAlias = Mapping[Brood, Number]
+"""Brood -> probability."""
 Place: TypeAlias = tuple[int, int]
-"""(index of the node, token)."""
+"""(index of a node, token below it)."""
+Entry: TypeAlias = tuple[tuple, Number]
+"""(shape below a child, rate at which the child is entered)."""
+
+SOURCE, SINK = "source", "sink"
 
 
-@dataclass(frozen=True)
-class Plan:
-    """`share[outcome][place]`: the part of its room that a joint outcome gives to a drafted token;
-    `mean[place]`: the expected mass of that; `most`: all of it.
-    """
-
-    share: Mapping[tuple[Brood, ...], Mapping[Place, Number]]
-    mean: Mapping[Place, Number]
-    most: Number
-
-    def kept(self, index: int, row: Row) -> Row:
-        """What the plan leaves of node `index`'s target row."""
-        return excess(row, tuple([self.mean.get((index, x), mass * 0) for x, mass in enumerate(row)]))
-
-
-def drawn(draft: Draft, node: Node) -> int:
-    """How many draws were made below a node: of K merged paths as many as run through it."""
-    if not draft.merged:
-        return len(node.children)
-    at = len(node.prefix) - len(draft.root.prefix)
-    return sum(path[at] is node for path in draft.paths)
-
-
-def brood(draft: Draft, node: Node) -> Brood:
+def brood(node: Node) -> Brood:
     """What the node drew."""
-    return tuple(
-        sorted(
-            (child.token, child.proposal is not None)
-            for child in node.children
-            for _ in range(max(1, drawn(draft, child)) if draft.merged else 1)
-        )
-    )
+    return tuple(sorted((child.token, child.shape) for child in node.children))
 
 
-def broods(draft: Draft, node: Node) -> dict[Brood, Number]:
-    """The law of what a node draws, given that it exists."""
-    kinds = tuple(child.proposal is not None for child in node.children)
-    count = drawn(draft, node)
-    if draft.merged:
-        kinds = (kinds[0],) * count
-    return law(node.proposal, kinds, draft.replacement or draft.merged)
+def draws(draft: Draft, node: Node, shape: tuple | None = None) -> Draws:
+    """The law of what a node draws below it, for its own shape or another."""
+    return law(node.proposal, node.shape if shape is None else shape, draft.replacement, draft.merged)
 
 
 @lru_cache(maxsize=4096)
-def law(q: Row, kinds: tuple[bool, ...], replacement: bool) -> dict[Brood, Number]:
-    """The law of the multiset of len(kinds) draws from q, draw j of kind kinds[j].
+def law(q: Row, shape: tuple, replacement: bool, merged: bool) -> Draws:
+    """The law of the brood of a node of that shape; `merged` are draws with replacement of which
+    equal ones become one child, with all that is below them.
 
     >>> from theory.numbers import exact
-    >>> law((exact("1/3"), exact("2/3")), (False, False), True)
-    {((0, False), (0, False)): 1/9, ((0, False), (1, False)): 4/9, ((1, False), (1, False)): 4/9}
+    >>> q = exact("1/3"), exact("2/3")
+    >>> law(q, ((), ()), False, False)
+    {((0, ()), (1, ())): 1}
+    >>> law(q, (((),), ((),)), True, True)
+    {((0, ((), ())),): 1/9, ((0, ((),)), (1, ((),))): 4/9, ((1, ((), ())),): 4/9}
     """
     out: dict[Brood, Number] = {}
-    for tokens, mass in _draws(q, len(kinds), replacement, one(q)):
-        key = tuple(sorted(zip(tokens, kinds, strict=True)))
+    for tokens, mass in _drawn(q, len(shape), replacement or merged, one(q)):
+        children = list(zip(tokens, shape, strict=False))
+        if merged:
+            children = [(x, tuple(leaf for y, below in children if y == x for leaf in below)) for x in set(tokens)]
+        key = tuple(sorted(children))
         out[key] = out[key] + mass if key in out else mass
     return out
 
 
-def _draws(q: Row, count: int, replacement: bool, mass: Number) -> Iterator[tuple[tuple[int, ...], Number]]:
-    if not count:
+def _drawn(q: Row, count: int, replacement: bool, mass: Number) -> Iterator[tuple[tuple[int, ...], Number]]:
+    if not count or not total(q) > 0:
         yield (), mass
         return
     for x, chance in enumerate(q):
         if chance > 0:
             rest = q if replacement else without(q, x)
-            for tokens, weight in _draws(rest, count - 1, replacement, mass * chance):
+            for tokens, weight in _drawn(rest, count - 1, replacement, mass * chance):
                 yield (x, *tokens), weight
 
 
-def outcomes(laws: Sequence[Mapping[Brood, Number]]) -> int:
+def outcomes(laws: Sequence[Draws]) -> int:
     """How many joint outcomes the draws of some nodes have."""
     return prod(map(len, laws))
 
 
-def plan(rows: Sequence[Row], laws: Sequence[Mapping[Brood, Number]], room: Number, rounds: int = 1) -> Plan:
-    """A plan of the largest accepted mass: rows[i] is what node i may still emit, a part of a row;
-    the nodes draw independently, by their laws; every outcome has `room`, at most 1, of its
-    probability to give away.
+@dataclass(frozen=True)
+class Plan:
+    """`share[outcome][place]`: the part of its room that a joint outcome gives to a drafted token;
+    `mean[place]`: the expected mass of that; `most`: all of it; `chance[outcome]`: its probability.
+    """
 
-    Tokens with a child that has children are spread over the outcomes in `rounds`
-    (theory.transport.flow); the others get what the last round leaves.
+    share: Mapping[tuple[Brood, ...], Mapping[Place, Number]]
+    mean: Mapping[Place, Number]
+    most: Number
+    chance: Mapping[tuple[Brood, ...], Number]
+
+    def kept(self, index: int, row: Row) -> Row:
+        """What the plan leaves of node `index`'s target row."""
+        return excess(row, tuple([self.mean.get((index, x), mass * 0) for x, mass in enumerate(row)]))
+
+    def entries(self, index: int, token: int) -> dict[Entry, Number]:
+        """How a token below node `index` can be entered: (shape, rate) -> expected number of copies."""
+        out: dict[Entry, Number] = {}
+        for joint, given in self.share.items():
+            if mass := given.get((index, token)):
+                copies = carriers(joint[index], token)
+                for shape in copies:
+                    entry = shape, mass / len(copies)
+                    out[entry] = out[entry] + self.chance[joint] if entry in out else self.chance[joint]
+        return out
+
+
+def carriers(brood: Brood, token: int) -> list[tuple]:
+    """Shapes of the copies of a token that share its mass alike: those with children, if there are any."""
+    copies = [shape for x, shape in brood if x == token]
+    return [shape for shape in copies if shape] or copies
+
+
+def plan(rows: Sequence[Row], laws: Sequence[Draws], room: Number, rounds: int = 1) -> Plan:
+    """A plan of the largest accepted mass. rows[i] is what node i is to emit, a part of a row; the
+    nodes draw independently, by their laws; every outcome has `room`, at most 1, of its probability
+    to give away.
+
+    Among the largest plans the `rounds` choose: in round n of N an outcome gives at most n/N of
+    itself to each copy of a token that has children (and to others nothing before the last); what
+    earlier rounds gave is rerouted only to give more. So rates of one token come out alike.
     """
     return _plan(tuple(rows), tuple(tuple(law.items()) for law in laws), room, rounds)
 
@@ -111,26 +124,79 @@ def plan(rows: Sequence[Row], laws: Sequence[Mapping[Brood, Number]], room: Numb
 def _plan(
     rows: tuple[Row, ...], laws: tuple[tuple[tuple[Brood, Number], ...], ...], room: Number, rounds: int
 ) -> Plan:
-    keys: list[tuple[Brood, ...]] = []
-    supply: list[Number] = []
-    edges: list[dict[Hashable, int]] = []
+    chance: dict[tuple[Brood, ...], Number] = {}
+    copies: dict[tuple[Brood, ...], dict[Place, int]] = {}
+    net = Network()
+    for i, row in enumerate(rows):
+        for x, mass in enumerate(row):
+            net.widen((i, x), SINK, mass)
     for joint in product(*laws):
-        keys.append(tuple(key for key, _ in joint))
-        supply.append(prod((mass for _, mass in joint), start=room))
-        reach: dict[Hashable, int] = {}
-        for i, (key, _) in enumerate(joint):
-            for x, inner in key:
-                reach[i, x] = reach.get((i, x), 0) + inner
-        edges.append(reach)
-    demand = {(i, x): mass for i, row in enumerate(rows) for x, mass in enumerate(row)}
-    spread = any(weight for reach in edges for weight in reach.values())
-    flow = largest(supply, demand, edges, rounds if spread else 1)
-    mean: dict[Place, Number] = {}
-    for sent in flow:
-        for place, mass in sent.items():
-            mean[place] = mean[place] + mass if place in mean else mass
-    shares = {
-        key: {place: share(mass, whole) for place, mass in sent.items()}
-        for key, whole, sent in zip(keys, supply, flow, strict=True)
+        key = tuple(brood for brood, _ in joint)
+        chance[key] = prod((mass for _, mass in joint), start=one(rows[0]))
+        copies[key] = {}
+        for i, brood in enumerate(key):
+            for x, shape in brood:
+                copies[key][i, x] = copies[key].get((i, x), 0) + bool(shape)
+        net.widen(SOURCE, key, room * chance[key])
+    if not any(c for places in copies.values() for c in places.values()):
+        rounds = 1
+    for n in range(1, rounds + 1):
+        for key, places in copies.items():
+            whole = room * chance[key]
+            for place, c in places.items():
+                most, before = (minimum(whole, whole * (c * m) / rounds) for m in (n, n - 1))
+                net.widen(key, place, (whole if n == rounds else most) - before)
+        net.saturate(SOURCE, SINK)
+    given = {
+        key: {place: share(net.flow(key, place), room * chance[key]) for place in places}
+        for key, places in copies.items()
     }
-    return Plan(shares, mean, sum(mean.values(), supply[0] * 0))
+    mean = {place: net.flow(place, SINK) for places in copies.values() for place in places}
+    return Plan(given, mean, sum(mean.values(), room * 0), chance)
+
+
+def split(p: Row, entries: Mapping[Entry, Number], laws: Mapping[tuple, Draws]) -> dict[Entry, Row]:
+    """What a child is to emit, entry by entry: rows of total mass `rate` whose mean over the
+    entries is a multiple of p, chosen so that as much as possible of them can be drafted below.
+
+    An entry of a shape that drafts more, or of a higher rate, takes tokens that the others would
+    leave undrafted. laws[shape] is the law of the brood. First as much as multiples of p allow.
+    """
+    if len(entries) == 1:
+        return {entry: scale(entry[1], p) for entry in entries}
+    return _split(p, tuple(entries.items()), tuple((shape, tuple(law.items())) for shape, law in laws.items()))
+
+
+@lru_cache(maxsize=4096)
+def _split(
+    p: Row,
+    entries: tuple[tuple[Entry, Number], ...],
+    laws: tuple[tuple[tuple, tuple[tuple[Brood, Number], ...]], ...],
+) -> dict[Entry, Row]:
+    zero = p[0] * 0
+    net = Network()
+    tokens = range(len(p))
+    whole = sum((weight * rate for (_, rate), weight in entries), zero)
+    for x, mass in enumerate(p):
+        net.widen(x, SINK, whole * mass)
+    for entry, weight in entries:
+        shape, rate = entry
+        net.widen(SOURCE, entry, weight * rate)
+        for brood, chance in dict(laws)[shape]:
+            net.widen(entry, (entry, brood), weight * chance)
+            for x in {x for x, _ in brood}:
+                net.widen((entry, brood), (entry, x), weight * chance)
+        for x, mass in enumerate(p):
+            net.widen((entry, x), x, weight * rate * mass)
+    net.saturate(SOURCE, SINK)
+    for entry, weight in entries:
+        for x in tokens:
+            net.widen((entry, x), x, weight)
+    net.saturate(SOURCE, SINK)
+    drafted = {entry: tuple([net.flow((entry, x), x) for x in tokens]) for entry, _ in entries}
+    missing = {entry: weight * entry[1] - total(drafted[entry]) for entry, weight in entries}
+    rest = tuple([whole * mass - net.flow(x, SINK) for x, mass in enumerate(p)])
+    return {
+        entry: scale(1 / weight, add(drafted[entry], scale(share(missing[entry], total(rest)), rest)))
+        for entry, weight in entries
+    }

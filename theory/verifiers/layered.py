@@ -1,30 +1,33 @@
 """Layered transport: the whole level of a drafted tree is judged together, deepest level first."""
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from theory.draft import Draft, Node
 from theory.oracle import Oracle
 from theory.rows import Number, Row, normalise, one, possible, scale, share, total
 from theory.table import Rows
-from theory.transport.level import Brood, brood, broods, outcomes, plan
+from theory.transport.level import Draws, Entry, brood, carriers, draws, outcomes, plan, split
 from theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
 
 TOGETHER = 128
-"""Most joint outcomes of the draws below nodes that are planned together; others follow in turn."""
+"""Most joint outcomes of the draws below nodes that are planned together; others take turns."""
 
-ROUNDS = 8
+ROUNDS = 16
 """Steps in which a plan spreads mass over the outcomes before it fills them."""
+
+Frontier: TypeAlias = list[tuple[Node, Row]]
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
-    """Downwards, every drafted node v gets its mass m(v), the probability that verification stops
-    at or below v given the draft down to v's level; m(root) = 1. The rows m(v) p(.|v) of one level
-    are carried to the children by a plan of the largest mass over all that the level could have
-    drawn; what the plan leaves of m(v) p(.|v) is v's residual.
+    """Downwards: every drafted node v gets a row e(v), what verification is to emit just below v;
+    its mass is the probability of a stop at or below v, given the draft down to v's level.
+    e(root) = p(.|root). A level's rows are carried to the children by a plan of the largest mass;
+    what it leaves of e(v) is v's residual, and a child that gets w has an e of mass w.
 
-    Upwards, from the deepest level: stop at v with its residual's mass over what is left of 1.
+    Upwards: from the deepest level on, stop at v with its residual's mass over what is left of 1.
     """
-    frontier = [(draft.root, one(target[draft.root.prefix]))]
+    frontier: Frontier = [(draft.root, target[draft.root.prefix])]
     levels = []
     while frontier:
         left, stops, frontier = descend(draft, frontier, target)
@@ -38,53 +41,61 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 
 
 def descend(
-    draft: Draft, frontier: list[tuple[Node, Number]], target: Rows
-) -> tuple[Number, list[tuple[Node, Number, Row]], list[tuple[Node, Number]]]:
-    """One level down: (1 - A, stops, the children that got mass), A the mean mass given to children.
+    draft: Draft, frontier: Frontier, target: Rows
+) -> tuple[Number, list[tuple[Node, Number, Row]], Frontier]:
+    """One level down: (1 - A, stops, the children's frontier), A the mean mass given to children.
 
     A stop is (v, mass of v's residual, the row of Y). Nodes that are not planned together take
     turns: the later ones share what the earlier left, L = E[left].
     """
     left = L = one(target[draft.root.prefix])
-    stops, below = [], []
+    stops, below = [(v, total(e), target[v.prefix]) for v, e in frontier if not v.children], []
     for nodes, laws in together(draft, frontier):
-        rows = [scale(m, target[v.prefix]) for v, m in nodes]
-        planned = plan(rows, laws, L, ROUNDS)
-        given = planned.share[tuple(brood(draft, v) for v, _ in nodes)]
-        for i, (v, _) in enumerate(nodes):
-            residual = planned.kept(i, rows[i])
+        planned = plan([e for _, e in nodes], laws, L, ROUNDS)
+        given = planned.share[tuple(brood(v) for v, _ in nodes)]
+        for i, (v, e) in enumerate(nodes):
+            residual = planned.kept(i, e)
             stops.append((v, total(residual), normalise(residual)))
-            below += shared(v, {x: left * mass for (j, x), mass in given.items() if j == i})
+            for child, w in shared(v, {x: mass for (j, x), mass in given.items() if j == i}):
+                below.append((child, scale(left, entered(draft, child, w, planned.entries(i, child.token), target))))
         left = left - left * sum(given.values(), L * 0)
         L = L - planned.most
-    stops += [(v, m, target[v.prefix]) for v, m in frontier if not v.children]
     return L, stops, below
 
 
-def together(
-    draft: Draft, frontier: list[tuple[Node, Number]]
-) -> Iterator[tuple[list[tuple[Node, Number]], list[dict[Brood, Number]]]]:
+def entered(draft: Draft, child: Node, w: Number, entries: dict[Entry, Number], target: Rows) -> Row:
+    """The row e of a child that is entered with rate w, one of the ways it could have been entered."""
+    p = target[child.prefix]
+    if not child.children:
+        return scale(w, p)
+    inner = {(shape, rate): copies for (shape, rate), copies in entries.items() if shape}
+    return split(p, inner, {shape: draws(draft, child, shape) for shape, _ in inner})[child.shape, w]
+
+
+def together(draft: Draft, frontier: Frontier) -> Iterator[tuple[Frontier, list[Draws]]]:
     """The level's nodes that have children, in groups small enough to plan, with their draws' laws."""
-    nodes: list[tuple[Node, Number]] = []
-    laws: list[dict[Brood, Number]] = []
-    for v, m in frontier:
+    nodes: Frontier = []
+    laws: list[Draws] = []
+    for v, e in frontier:
         if v.children:
-            law = broods(draft, v)
+            law = draws(draft, v)
             if nodes and outcomes([*laws, law]) > TOGETHER:
                 yield nodes, laws
                 nodes, laws = [], []
-            nodes, laws = [*nodes, (v, m)], [*laws, law]
+            nodes, laws = [*nodes, (v, e)], [*laws, law]
     if nodes:
         yield nodes, laws
 
 
 def shared(v: Node, given: dict[int, Number]) -> Iterator[tuple[Node, Number]]:
-    """Each token's mass on its drafted copies alike, on those that have children where there are any."""
+    """The drafted copies that carry each token's mass, alike."""
+    drawn = brood(v)
     for x, mass in given.items():
-        copies = [child for child in v.children if child.token == x]
-        copies = [child for child in copies if child.children] or copies
+        shapes = carriers(drawn, x)
         if possible(mass):
-            yield from ((child, mass / len(copies)) for child in copies)
+            for child in v.children:
+                if child.token == x and child.shape in shapes:
+                    yield child, mass / len(shapes)
 
 
 VERIFIER = Verifier(

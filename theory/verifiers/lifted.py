@@ -4,7 +4,7 @@ from theory.draft import Draft, Node
 from theory.oracle import Oracle
 from theory.rows import Number, normalise, one, scale, share
 from theory.table import Rows
-from theory.transport.level import brood, broods, plan
+from theory.transport.level import brood, draws, plan
 from theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
 from theory.verifiers.layered import shared
 
@@ -27,9 +27,9 @@ def lift(oracle: Oracle, draft: Draft, v: Node, a: Number, target: Rows) -> Stop
     if not v.children:
         return (v, p) if oracle.accept(a) else None
     row = scale(a, p)
-    planned = plan([row], [broods(draft, v)], one(p))
+    planned = plan([row], [draws(draft, v)], one(p))
     left = one(p)
-    for child, w in shared(v, {x: w for (_, x), w in planned.share[brood(draft, v),].items()}):
+    for child, w in shared(v, {x: w for (_, x), w in planned.share[brood(v),].items()}):
         if stop := lift(oracle, draft, child, share(w, left), target):
             return stop
         left = left - w
