@@ -13,7 +13,7 @@ from theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
 TOGETHER = 128
 """Most joint outcomes of the draws below nodes that are planned together; others take turns."""
 
-ROUNDS = 16
+ROUNDS = 8
 """Steps in which a plan spreads mass over the outcomes before it fills them."""
 
 Frontier: TypeAlias = list[tuple[Node, Row]]
