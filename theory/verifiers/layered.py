@@ -10,11 +10,11 @@ from theory.table import Rows
 from theory.transport.level import Draws, Entry, brood, carriers, draws, outcomes, plan, split
 from theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
 
-TOGETHER = 128
-"""Most joint outcomes of the draws below nodes that are planned together; others take turns."""
+TOGETHER, LAST = 16, 128
+"""Most joint outcomes of nodes that are planned together, and where all children are leaves; others take turns."""
 
-ROUNDS = 8
-"""Steps in which a plan spreads mass over the outcomes before it fills them."""
+SEGMENTS = 8
+"""Pieces of the concave value that a plan gives to the rate of a child that has children."""
 
 Frontier: TypeAlias = list[tuple[Node, Row]]
 
@@ -51,7 +51,7 @@ def descend(
     left = L = one(target[draft.root.prefix])
     stops, below = [(v, total(e), target[v.prefix]) for v, e in frontier if not v.children], []
     for nodes, laws in together(draft, frontier):
-        planned = plan([e for _, e in nodes], laws, L, ROUNDS)
+        planned = plan([e for _, e in nodes], laws, L, SEGMENTS)
         given = planned.share[tuple(brood(v) for v, _ in nodes)]
         for i, (v, e) in enumerate(nodes):
             residual = planned.kept(i, e)
@@ -79,7 +79,8 @@ def together(draft: Draft, frontier: Frontier) -> Iterator[tuple[Frontier, list[
     for v, e in frontier:
         if v.children:
             law = draws(draft, v)
-            if nodes and outcomes([*laws, law]) > TOGETHER:
+            last = not any(any(u.shape) for u, _ in [*nodes, (v, e)])
+            if nodes and outcomes([*laws, law]) > (LAST if last else TOGETHER):
                 yield nodes, laws
                 nodes, laws = [], []
             nodes, laws = [*nodes, (v, e)], [*laws, law]
