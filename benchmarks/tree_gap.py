@@ -103,7 +103,11 @@ class Program:
         matrix = coo_matrix((values, (rows, columns)), shape=(len(self.right), len(self.gain))).tocsr()
         for presolve in (True, False):  # presolve takes rounding in a right side for infeasible
             solved = linprog(
-                -np.array(self.gain), A_eq=matrix, b_eq=self.right, method="highs", options={"presolve": presolve}
+                -np.array(self.gain),
+                A_eq=matrix,
+                b_eq=self.right,
+                method="highs",
+                options={"presolve": presolve},
             )
             if solved.status == 0:
                 return -solved.fun
@@ -177,8 +181,12 @@ def partial(inst: Instance, alternatives: int) -> float:
     p = [float(mass) for mass in inst.target[()]]
     for labels in product(range(alternatives), repeat=vocab):
         rows = {(i,): pairs[i][label] for i, label in enumerate(labels)}
-        target = Table(vocab, {(): inst.target[()], **{prefix: tuple(row[0]) for prefix, row in rows.items()}})
-        proposal = Table(vocab, {(): inst.proposal[()], **{prefix: tuple(row[1]) for prefix, row in rows.items()}})
+        target = Table(
+            vocab, {(): inst.target[()], **{prefix: tuple(row[0]) for prefix, row in rows.items()}}
+        )
+        proposal = Table(
+            vocab, {(): inst.proposal[()], **{prefix: tuple(row[1]) for prefix, row in rows.items()}}
+        )
         words: dict[tuple, list[tuple[int, float]]] = {w: [] for w in product(range(vocab), repeat=2)}
         for key, (tree, weight) in merged_drafts(inst, proposal).items():
             seen = key, tuple((i, labels[i]) for i in sorted(tree))
@@ -201,7 +209,9 @@ def partial(inst: Instance, alternatives: int) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--draft", choices=DRAFTS, default="tree")
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--first", type=int, default=0)
@@ -231,14 +241,15 @@ def main() -> None:
         f"{options.draft}, V = {options.vocab}, {len(values)} instances, {open_.sum()} with a gap; "
         f"lossy: {'not tested' if options.floats else lossy}; {time.perf_counter() - start:.0f} s"
     )
-    print(f"{'':14}{'E[tau]':>9}{'mean':>9}{'median':>9}{'p10':>9}{'min':>9}{'of sums':>9}{'below':>7}{'at 100%':>9}")
+    heads = ["E[tau]", "mean", "median", "p10", "min", "of sums", "below", "at 100%"]
+    print(" " * 14 + "".join(f"{head:>9}" for head in heads))
     for column, name in enumerate(columns):
         closed = (values[open_, column] - base[open_]) / gap[open_]
         below = (values[:, column] < base - 1e-9).sum()
         of_sums = (values[:, column] - base).sum() / gap.sum()
         numbers = [closed.mean(), np.median(closed), np.quantile(closed, 0.1), closed.min(), of_sums]
         shown = "".join(f"{number:9.4f}" for number in numbers)
-        print(f"{name:14}{values[:, column].mean():9.4f}{shown}{below:7d}{(closed > 1 - 1e-7).sum():9d}")
+        print(f"{name:14}{values[:, column].mean():9.4f}{shown}{below:9d}{(closed > 1 - 1e-7).sum():9d}")
 
 
 if __name__ == "__main__":

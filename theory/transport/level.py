@@ -13,7 +13,7 @@ from math import prod
 from typing import TypeAlias
 
 from theory.draft import Draft, Node
-from theory.rows import Number, Row, add, excess, minimum, one, positive, scale, share, total, without
+from theory.rows import Number, Row, add, excess, one, positive, scale, share, total, without
 from theory.transport.flow import Network
 
 Brood: TypeAlias = tuple[tuple[int, tuple], ...]
@@ -53,7 +53,9 @@ def law(q: Row, shape: tuple, replacement: bool, merged: bool) -> Draws:
     for tokens, mass in _drawn(q, len(shape), replacement or merged, one(q)):
         children = list(zip(tokens, shape, strict=False))
         if merged:
-            children = [(x, tuple(leaf for y, below in children if y == x for leaf in below)) for x in set(tokens)]
+            children = [
+                (x, tuple(leaf for y, below in children if y == x for leaf in below)) for x in set(tokens)
+            ]
         key = tuple(sorted(children))
         out[key] = out[key] + mass if key in out else mass
     return out
@@ -111,7 +113,9 @@ def carriers(brood: Brood, token: int) -> list[tuple]:
 
 @lru_cache(maxsize=4096)
 def worth(shape: tuple) -> int:
-    """About how many thousandths of a token are accepted below a node that is entered with rate 1."""
+    """About how many thousandths of a token are accepted below a node that is entered with rate 1:
+    the mean of the slopes at both ends.
+    """
     return slope(shape, 1, 1) + slope(shape, 0, 1) >> 1 if shape else 0
 
 
@@ -130,8 +134,8 @@ def plan(rows: Sequence[Row], laws: Sequence[Draws], room: Number, segments: int
     give away.
 
     With one segment the accepted mass is the largest possible. With more, the sum of a concave
-    piecewise linear value of the rates is (`slope`): it prefers children with much below them, and alike
-    rates for the same token.
+    piecewise linear value of the rates is, by `slope`: it prefers children with much below them, and
+    alike rates for the same token. The value is an estimate; that the law is right does not rest on it.
     """
     return _plan(tuple(rows), tuple(tuple(law.items()) for law in laws), room, segments)
 
@@ -144,32 +148,40 @@ def _plan(
     for i, row in enumerate(rows):
         for x, mass in enumerate(row):
             net.widen((i, x), SINK, mass)
-    chance = {
-        tuple(brood for brood, _ in joint): prod((mass for _, mass in joint), start=one(rows[0]))
-        for joint in product(*laws)
-    }
-    arcs: dict[tuple[Brood, ...], dict[Place, list[Hashable]]] = {}
-    for key, mass in chance.items():
-        whole = room * mass
+    chance: dict[tuple[Brood, ...], Number] = {}
+    given: dict[tuple[Brood, ...], dict[Place, list[Hashable]]] = {}  # by the nodes of its segments
+    for joint in product(*laws):
+        key = tuple(brood for brood, _ in joint)
+        chance[key] = prod((mass for _, mass in joint), start=one(rows[0]))
+        whole = room * chance[key]
         net.widen(SOURCE, key, whole)
-        arcs[key] = {(i, x): [] for i, brood in enumerate(key) for x, _ in brood}
-        for (i, x), segment_nodes in arcs[key].items():
-            copies = carriers(key[i], x)
-            count = segments if copies[0] else 1
-            for n in range(count):
-                node = key, i, x, n
-                most, before = (minimum(whole, whole * (len(copies) * m) / count) for m in (n + 1, n))
-                net.widen(key, node, most - before)
-                gain = 1 if segments == 1 else 1000 + slope(copies[0], 2 * n + 1, 2 * count) if copies[0] else 1000
-                net.widen(node, (i, x), whole, gain)
-                segment_nodes.append(node)
+        given[key] = {}
+        for i, x in dict.fromkeys((i, x) for i, brood in enumerate(key) for x, _ in brood):
+            shape, *others = carriers(key[i], x)
+            given[key][i, x] = nodes = []
+            for value, width in _value(shape if segments > 1 else (), 1 + len(others), segments):
+                nodes.append((key, i, x, len(nodes)))
+                net.widen(key, nodes[-1], whole * width / segments)
+                net.widen(nodes[-1], (i, x), whole, value)
     net.saturate(SOURCE, SINK)
-    given = {
-        key: {place: share(sum((net.flow(key, node) for node in nodes), room * 0), room * chance[key]) for place, nodes in places.items()}
-        for key, places in arcs.items()
+    shares = {
+        key: {
+            place: share(sum((net.flow(key, node) for node in nodes), room * 0), room * chance[key])
+            for place, nodes in places.items()
+        }
+        for key, places in given.items()
     }
-    mean = {place: net.flow(place, SINK) for places in arcs.values() for place in places}
-    return Plan(given, mean, sum(mean.values(), room * 0), chance)
+    mean = {place: net.flow(place, SINK) for places in given.values() for place in places}
+    return Plan(shares, mean, sum(mean.values(), room * 0), chance)
+
+
+def _value(shape: tuple, copies: int, segments: int) -> Iterator[tuple[int, int]]:
+    # (gain for a unit, width in n/segments of the outcome) of each segment of what a token is given.
+    if not shape:
+        yield 1000, segments
+        return
+    for n in range(segments):
+        yield 1000 + slope(shape, 2 * n + 1, 2 * segments), copies
 
 
 def split(p: Row, entries: Mapping[Entry, Number], laws: Mapping[tuple, Draws]) -> dict[Entry, Row]:
@@ -181,7 +193,9 @@ def split(p: Row, entries: Mapping[Entry, Number], laws: Mapping[tuple, Draws]) 
     """
     if len(entries) == 1:
         return {entry: scale(entry[1], p) for entry in entries}
-    return _split(p, tuple(entries.items()), tuple((shape, tuple(law.items())) for shape, law in laws.items()))
+    return _split(
+        p, tuple(entries.items()), tuple((shape, tuple(law.items())) for shape, law in laws.items())
+    )
 
 
 @lru_cache(maxsize=4096)

@@ -11,7 +11,8 @@ from theory.transport.level import Draws, Entry, brood, carriers, draws, outcome
 from theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
 
 TOGETHER, LAST = 16, 128
-"""Most joint outcomes of nodes that are planned together, and where all children are leaves; others take turns."""
+"""Most joint outcomes of nodes that are planned together, in general and where all children are
+leaves; other nodes take turns."""
 
 SEGMENTS = 8
 """Pieces of the concave value that a plan gives to the rate of a child that has children."""
@@ -57,18 +58,19 @@ def descend(
             residual = planned.kept(i, e)
             stops.append((v, total(residual), normalise(residual)))
             for child, w in shared(v, {x: mass for (j, x), mass in given.items() if j == i}):
-                below.append((child, scale(left, entered(draft, child, w, planned.entries(i, child.token), target))))
+                ways = planned.entries(i, child.token)
+                below.append((child, scale(left, entered(draft, child, w, ways, target))))
         left = left - left * sum(given.values(), L * 0)
         L = L - planned.most
     return L, stops, below
 
 
-def entered(draft: Draft, child: Node, w: Number, entries: dict[Entry, Number], target: Rows) -> Row:
-    """The row e of a child that is entered with rate w, one of the ways it could have been entered."""
+def entered(draft: Draft, child: Node, w: Number, ways: dict[Entry, Number], target: Rows) -> Row:
+    """The row e of a child that is entered with rate w, one of the ways it could have been."""
     p = target[child.prefix]
     if not child.children:
         return scale(w, p)
-    inner = {(shape, rate): copies for (shape, rate), copies in entries.items() if shape}
+    inner = {(shape, rate): copies for (shape, rate), copies in ways.items() if shape}
     return split(p, inner, {shape: draws(draft, child, shape) for shape, _ in inner})[child.shape, w]
 
 
