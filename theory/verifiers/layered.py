@@ -23,8 +23,9 @@ Frontier: TypeAlias = list[tuple[Node, Row]]
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     """Downwards: every drafted node v gets a row e(v), what verification is to emit just below v;
     its mass is the probability of a stop at or below v, given the draft down to v's level.
-    e(root) = p(.|root). A level's rows are carried to the children by a plan of the largest mass;
-    what it leaves of e(v) is v's residual, and a child that gets w has an e of mass w.
+    e(root) = p(.|root). A level's rows are carried to the children by a plan made for all that the
+    level could have drawn; what it leaves of e(v) is v's residual. A child x that gets mass w has
+    an e(x) of mass w; on average over what could have been drawn beside it, a multiple of p(.|x).
 
     Upwards: from the deepest level on, stop at v with its residual's mass over what is left of 1.
     """
