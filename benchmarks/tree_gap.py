@@ -114,9 +114,13 @@ class Program:
         raise RuntimeError(solved.message)
 
 
-def drafted(node: Node) -> dict:
-    """A drafted tree as nested sets: drafts that offer the same outputs are one."""
-    return {child.token: drafted(child) for child in node.children}
+def drafted(*copies: Node) -> dict:
+    """The tree drafted below equal nodes, as nested sets: drafts that offer the same outputs are one."""
+    children: dict[int, list[Node]] = {}
+    for node in copies:
+        for child in node.children:
+            children.setdefault(child.token, []).append(child)
+    return {x: drafted(*nodes) for x, nodes in children.items()}
 
 
 def merged_drafts(inst: Instance, proposal: Table) -> dict[str, tuple[dict, float]]:
@@ -151,7 +155,7 @@ def stateless(inst: Instance) -> float:
         for x, share in enumerate(target[prefix]):
             yield from below((*prefix, x), mass * share)
 
-    completed = {(): list(below((), 1.0))}
+    completed: dict[tuple, list[tuple[tuple, float]]] = {(): list(below((), 1.0))}
     for length in range(1, depth + 1):
         for prefix in product(range(vocab), repeat=length):
             completed[prefix] = list(below(prefix, 1.0))

@@ -67,3 +67,14 @@ def test_never_below_traversal_here(draft):
         inst = sparse(seed, draft, 3)
         layered, traversal = (emission(inst, named(n)).expected_accepted for n in ("layered", "traversal"))
         assert layered >= traversal
+
+
+@pytest.mark.parametrize("draft", [Tree(SHAPES["binary"]), Tree(SHAPES["deep"]), Paths(2, 3)], ids=str)
+def test_nodes_may_take_turns(draft, monkeypatch):
+    from theory.verifiers import layered
+
+    monkeypatch.setattr(layered, "TOGETHER", 1)
+    monkeypatch.setattr(layered, "LAST", 1)
+    for seed in range(12):
+        inst = sparse(seed, draft, 2 if draft.depth > 2 else 3)
+        assert emission(inst, named("layered")).wrong_prefix() is None
