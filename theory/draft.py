@@ -11,15 +11,23 @@ class Node:
 
     `prefix` includes the context before the draft; `proposal` is the drafter's next-token row q
     after `prefix` (None at a leaf that was asked for no children); `children` stand in drawing
-    order, duplicates separately.
+    order, duplicates separately. `shape` is the shape that was asked for below: more than is
+    there when q ran out of tokens or equal paths were merged.
     """
 
-    __slots__ = ("children", "prefix", "proposal")
+    __slots__ = ("children", "prefix", "proposal", "shape")
 
-    def __init__(self, prefix: Prefix, proposal: Row, children: "tuple[Node, ...]" = ()):
+    def __init__(
+        self,
+        prefix: Prefix,
+        proposal: Row,
+        children: "tuple[Node, ...]" = (),
+        shape: tuple | None = None,
+    ):
         self.prefix = prefix
         self.proposal = proposal
         self.children = children
+        self.shape = tuple([child.shape for child in children]) if shape is None else shape
 
     @property
     def token(self) -> int:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from theory.draft import Draft, Node, Path
 from theory.drafts.chain import Chain
-from theory.drafts.shape import checked_depth
+from theory.drafts.shape import chain, checked_depth
 from theory.oracle import Oracle
 from theory.rows import Prefix
 from theory.table import Rows
@@ -33,8 +33,8 @@ class Paths:
         checked_depth(self.depth)
 
     def draw(self, oracle: Oracle, proposal: Rows, context: Prefix = ()) -> Draft:
-        chain = Chain(self.depth)
-        leaves = [chain.draw(oracle, proposal, context).path[-1].prefix for _ in range(self.count)]
+        one_path = Chain(self.depth)
+        leaves = [one_path.draw(oracle, proposal, context).path[-1].prefix for _ in range(self.count)]
         root = _merged(proposal, context, leaves)
         return Draft(root, paths=tuple(_path_to(root, leaf) for leaf in leaves))
 
@@ -56,7 +56,8 @@ def _merged(proposal: Rows, prefix: Prefix, leaves: list[Prefix]) -> Node:
     children = (
         _merged(proposal, (*prefix, x), [leaf for leaf in below if leaf[len(prefix)] == x]) for x in tokens
     )
-    return Node(prefix, proposal[prefix], tuple(children))
+    shape = tuple([chain(len(leaf) - len(prefix) - 1) for leaf in below])
+    return Node(prefix, proposal[prefix], tuple(children), shape)
 
 
 def _path_to(root: Node, leaf: Prefix) -> Path:

@@ -97,7 +97,7 @@ def grow(oracle: Oracle, proposal: Rows, prefix: Prefix, shape: Shape, siblings:
     children = [
         grow(oracle, proposal, (*prefix, x), below, siblings) for x, below in zip(tokens, shape, strict=False)
     ]
-    return Node(prefix, q, tuple(children))
+    return Node(prefix, q, tuple(children), shape)
 
 
 def _frozen(shape: list) -> Shape:

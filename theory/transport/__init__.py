@@ -6,5 +6,6 @@
 * `program`, `bounds`, `plan`, `validity`: the linear program of one valid iteration, a certified interval
   for its value, and a rule that is valid exactly;
 * `stateless`, `partial`: that program for a verifier that knows every row, or the drafted ones only;
-  `symmetry` merges what an exchange of tokens does not change.
+  `symmetry` merges what an exchange of tokens does not change;
+* `flow`, `level`: a whole level of a drafted tree planned together, by flows of the largest gain.
 """

@@ -1,0 +1,80 @@
+"""Layered transport: lossless on every shape, block verification on chains, above traversal on trees."""
+
+import random
+from itertools import product
+
+import pytest
+from flint import fmpq
+
+from simulators.enumerate import emission
+from theory.drafts.chain import Chain
+from theory.drafts.paths import Paths
+from theory.drafts.tree import Tree
+from theory.instance import Instance
+from theory.table import Table
+from theory.verifiers import named
+
+LEAF = ()
+SHAPES = {
+    "binary": ((LEAF, LEAF), (LEAF, LEAF)),
+    "uneven": ((LEAF,), LEAF),
+    "late": (LEAF, (LEAF, LEAF)),
+    "deep": (((LEAF, LEAF), LEAF), (LEAF,)),
+    "wide": ((LEAF,), LEAF, (LEAF, LEAF)),
+}
+DRAFTS = [
+    *(Tree(shape) for shape in SHAPES.values()),
+    *(Tree(SHAPES[name], replacement=True) for name in ("binary", "uneven", "late")),
+    Paths(2, 2),
+    Paths(3, 2),
+    Paths(2, 3),
+]
+
+
+def sparse(seed: int, draft, vocab: int) -> Instance:
+    """Random small rationals, many of them zero."""
+    rng = random.Random(seed)
+
+    def row() -> list[fmpq]:
+        while not sum(parts := [rng.choice([0, 0, 1, 2, 5]) for _ in range(vocab)]):
+            pass
+        return [fmpq(part, sum(parts)) for part in parts]
+
+    prefixes = [prefix for depth in range(draft.depth + 1) for prefix in product(range(vocab), repeat=depth)]
+    target, proposal = ({prefix: row() for prefix in prefixes} for _ in range(2))
+    return Instance(Table.exact(vocab, target), Table.exact(vocab, proposal), draft)
+
+
+@pytest.mark.parametrize("verifier", ["layered", "lifted"])
+@pytest.mark.parametrize("draft", DRAFTS, ids=str)
+def test_law_is_exact(draft, verifier):
+    for seed in range(6):
+        inst = sparse(seed, draft, 2 if draft.depth > 2 else 3)
+        assert emission(inst, named(verifier)).wrong_prefix() is None
+
+
+@pytest.mark.parametrize("verifier", ["layered", "lifted"])
+def test_chains_are_verified_as_blocks(verifier):
+    for seed in range(20):
+        inst = sparse(seed, Chain(3), 3)
+        found, block = (emission(inst, named(name)).expected_accepted for name in (verifier, "block"))
+        assert found == block
+
+
+@pytest.mark.parametrize("draft", [Tree(SHAPES["binary"]), Paths(2, 2)], ids=str)
+def test_never_below_traversal_here(draft):
+    for seed in range(30):
+        inst = sparse(seed, draft, 3)
+        layered, traversal = (emission(inst, named(n)).expected_accepted for n in ("layered", "traversal"))
+        assert layered >= traversal
+
+
+@pytest.mark.parametrize("draft", [Tree(SHAPES["binary"]), Tree(SHAPES["deep"]), Paths(2, 3)], ids=str)
+def test_nodes_may_take_turns(draft, monkeypatch):
+    from theory.verifiers import layered
+
+    monkeypatch.setattr(layered, "TOGETHER", 1)
+    monkeypatch.setattr(layered, "LAST", 1)
+    for seed in range(12):
+        inst = sparse(seed, draft, 2 if draft.depth > 2 else 3)
+        assert emission(inst, named("layered")).wrong_prefix() is None

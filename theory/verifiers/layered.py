@@ -1,0 +1,112 @@
+"""Layered transport: the whole level of a drafted tree is judged together, deepest level first."""
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from theory.draft import Draft, Node
+from theory.oracle import Oracle
+from theory.rows import Number, Row, normalise, one, possible, scale, share, total
+from theory.table import Rows
+from theory.transport.level import Draws, Entry, brood, carriers, draws, outcomes, plan, split
+from theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
+
+TOGETHER, LAST = 16, 128
+"""Most joint outcomes of nodes that are planned together, in general and where all children are
+leaves; other nodes take turns."""
+
+SEGMENTS = 8
+"""Pieces of the concave value that a plan gives to the rate of a child that has children."""
+
+Frontier: TypeAlias = list[tuple[Node, Row]]
+
+
+def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
+    """Downwards: every drafted node v gets a row e(v), what verification is to emit just below v;
+    its mass is the probability of a stop at or below v, given the draft down to v's level.
+    e(root) = p(.|root). A level's rows are carried to the children by a plan made for all that the
+    level could have drawn; what it leaves of e(v) is v's residual. A child x that gets mass w has
+    an e(x) of mass w; on average over what could have been drawn beside it, a multiple of p(.|x).
+
+    Upwards: from the deepest level on, stop at v with its residual's mass over what is left of 1.
+    """
+    frontier: Frontier = [(draft.root, target[draft.root.prefix])]
+    levels = []
+    while frontier:
+        left, stops, frontier = descend(draft, frontier, target)
+        levels.append((left, stops))
+    for left, stops in reversed(levels):
+        for node, mass, row in stops:
+            if node is draft.root or oracle.accept(share(mass, left)):
+                return node, row
+            left = left - mass
+    raise AssertionError("the residual of the root is all that is left")
+
+
+def descend(
+    draft: Draft, frontier: Frontier, target: Rows
+) -> tuple[Number, list[tuple[Node, Number, Row]], Frontier]:
+    """One level down: (1 - A, stops, the children's frontier), A the mean mass given to children.
+
+    A stop is (v, mass of v's residual, the row of Y). Nodes that are not planned together take
+    turns: the later ones share what the earlier left, L = E[left].
+    """
+    left = L = one(target[draft.root.prefix])
+    stops, below = [(v, total(e), target[v.prefix]) for v, e in frontier if not v.children], []
+    for nodes, laws in together(draft, frontier):
+        planned = plan([e for _, e in nodes], laws, L, SEGMENTS)
+        given = planned.share[tuple(brood(v) for v, _ in nodes)]
+        for i, (v, e) in enumerate(nodes):
+            residual = planned.kept(i, e)
+            stops.append((v, total(residual), normalise(residual)))
+            for child, w in shared(v, {x: mass for (j, x), mass in given.items() if j == i}):
+                ways = planned.entries(i, child.token)
+                below.append((child, scale(left, entered(draft, child, w, ways, target))))
+        left = left - left * sum(given.values(), L * 0)
+        L = L - planned.most
+    return L, stops, below
+
+
+def entered(draft: Draft, child: Node, w: Number, ways: dict[Entry, Number], target: Rows) -> Row:
+    """The row e of a child that is entered with rate w, one of the ways it could have been."""
+    p = target[child.prefix]
+    if not child.children:
+        return scale(w, p)
+    inner = {(shape, rate): copies for (shape, rate), copies in ways.items() if shape}
+    return split(p, inner, {shape: draws(draft, child, shape) for shape, _ in inner})[child.shape, w]
+
+
+def together(draft: Draft, frontier: Frontier) -> Iterator[tuple[Frontier, list[Draws]]]:
+    """The level's nodes that have children, in groups small enough to plan, with their draws' laws."""
+    nodes: Frontier = []
+    laws: list[Draws] = []
+    for v, e in frontier:
+        if v.children:
+            law = draws(draft, v)
+            last = not any(any(u.shape) for u, _ in [*nodes, (v, e)])
+            if nodes and outcomes([*laws, law]) > (LAST if last else TOGETHER):
+                yield nodes, laws
+                nodes, laws = [], []
+            nodes, laws = [*nodes, (v, e)], [*laws, law]
+    if nodes:
+        yield nodes, laws
+
+
+def shared(v: Node, given: dict[int, Number]) -> Iterator[tuple[Node, Number]]:
+    """The drafted copies that carry each token's mass, alike."""
+    drawn = brood(v)
+    for x, mass in given.items():
+        shapes = carriers(drawn, x)
+        if possible(mass):
+            for child in v.children:
+                if child.token == x and child.shape in shapes:
+                    yield child, mass / len(shapes)
+
+
+VERIFIER = Verifier(
+    "layered",
+    "this project, docs/optimality.md",
+    (*CHAIN, *TREES, *PATHS),
+    lossless=True,
+    verify=verify,
+    ordered=True,
+)

@@ -1,0 +1,47 @@
+"""The lift of an optimal single-step rule to trees, from leaf to root, child by child."""
+
+from theory.draft import Draft, Node
+from theory.oracle import Oracle
+from theory.rows import Number, normalise, one, scale, share
+from theory.table import Rows
+from theory.transport.level import brood, draws, plan
+from theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
+from theory.verifiers.layered import shared
+
+
+def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
+    """The root is entered with rate 1."""
+    stop = lift(oracle, draft, draft.root, one(target[draft.root.prefix]), target)
+    assert stop is not None, "entered with rate 1: (1 - A) / (1 - A)"
+    return stop
+
+
+def lift(oracle: Oracle, draft: Draft, v: Node, a: Number, target: Rows) -> Stop | None:
+    """The subtree of v, entered with rate a: where it stops, with probability a, or None.
+
+    The rule gives exclusive masses w_1..w_k to the children, of mean total A; each child's subtree
+    in turn is entered with w_j over what the earlier ones left; then v itself stops with
+    (a - A) / (1 - A), Y from what the rule leaves of a p.
+    """
+    p = target[v.prefix]
+    if not v.children:
+        return (v, p) if oracle.accept(a) else None
+    row = scale(a, p)
+    planned = plan([row], [draws(draft, v)], one(p))
+    left = one(p)
+    for child, w in shared(v, {x: w for (_, x), w in planned.share[brood(v),].items()}):
+        if stop := lift(oracle, draft, child, share(w, left), target):
+            return stop
+        left = left - w
+    A = planned.most
+    return (v, normalise(planned.kept(0, row))) if oracle.accept(share(a - A, 1 - A)) else None
+
+
+VERIFIER = Verifier(
+    "lifted",
+    "this project: the lift of optimal transport, after weng2025traversal",
+    (*CHAIN, *TREES, *PATHS),
+    lossless=True,
+    verify=verify,
+    ordered=True,
+)
