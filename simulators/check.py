@@ -4,7 +4,7 @@ import signal
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 
 from flint import fmpq
 
@@ -119,5 +119,9 @@ def run(work: Sequence[Piece], jobs: int) -> Iterator[tuple[Piece, list[tuple[in
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         for future in as_completed(pending):
             yield pending[future], future.result()
+    except (KeyboardInterrupt, GeneratorExit):
+        for worker in active_children():
+            worker.terminate()
+        raise
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
