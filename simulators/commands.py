@@ -122,13 +122,12 @@ def _as_declared(tally: Tally, thorough: bool) -> bool:
 
 
 def _show(found: _Found, ok: bool) -> None:
-    run_ = [tally for tally in found.tallies.values() if tally.instances]
-    out = screen.console()
-    out.print(screen.verdicts(run_))
-    for tally in run_:
+    met = [tally for tally in found.tallies.values() if tally.instances]
+    for tally in met:
         if (failing := tally.failing()) is not None:
             click.echo(_smallest(tally.verifier, failing))
-    laws = sum(tally.instances for tally in run_)
+    screen.console().print(screen.verdicts(met))
+    laws = sum(tally.instances for tally in met)
     click.echo(
         f"{found.instances:,} instances, {laws:,} exact laws in {found.seconds:.1f} s: "
         + _conclusion(found, ok)

@@ -172,5 +172,5 @@ def test_a_reader_that_goes_away_is_no_error(toy):
     process = subprocess.run(
         f"{sys.executable} -m draftproof check {toy} | head -1", shell=True, capture_output=True, text=True
     )
-    assert "Verdicts" in process.stdout
+    assert process.stdout.strip()
     assert "Traceback" not in process.stderr

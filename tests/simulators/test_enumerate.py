@@ -1,4 +1,5 @@
 import pytest
+from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -81,6 +82,19 @@ def test_a_ratio_above_one_is_certain():
 )
 def test_an_exact_enumeration_refuses_floats(program):
     with pytest.raises(TypeError):
+        list(outcomes(program))
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda oracle: oracle.choose((arb(0.5), arb(0.5))),
+        lambda oracle: oracle.choose((HALF, arb(0.5))),
+        lambda oracle: oracle.accept(arb(0.5)),
+    ],
+)
+def test_an_exact_enumeration_refuses_balls_which_would_mix(program):
+    with pytest.raises(TypeError, match="a weight of type arb in an enumeration of fmpq"):
         list(outcomes(program))
 
 

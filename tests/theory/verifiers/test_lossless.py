@@ -1,7 +1,7 @@
 """Every verifier on every scheme it is made for: what is declared is what comes out."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulators.instances.scenarios import Scenarios
@@ -20,6 +20,7 @@ def pairs(verifiers):
 
 
 @pytest.mark.parametrize("label", ALL)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_on_random_instances(label, data):
     instance = data.draw(instances(label))

@@ -79,6 +79,14 @@ def test_exactly_the_rules_with_a_modified_target_keep_state():
     assert {v.name for v in VERIFIERS.values() if v.carry is not None} == {"greedy-block", "hsd-naive"}
 
 
+def test_rules_without_an_order_of_tokens_do_not_declare_one():
+    """Else lanes would not run them, and relabelling would not be tested."""
+    unordered = {"token", "block", "greedy-block", "hsd", "hsd-naive", "hsd-released", "hsd-multidraft"}
+    unordered |= {"hsd-multidraft-released", "specinfer", "rrs", "traversal", "naive-tree", "hu-greedy"}
+    unordered |= {"nss", "one-hot", "sampling-match"}
+    assert not {name for name in unordered if named(name).ordered}
+
+
 @EVERY
 def test_verifiers_travel_between_processes(verifier):
     assert pickle.loads(pickle.dumps(verifier)) == verifier

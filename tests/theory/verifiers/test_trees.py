@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulators.strategies import instances
-from tests.checks import along, assert_same_law, drafts, joint, mean_accepted, words
+from tests.checks import along, assert_same_law, children, drafts, joint, mean_accepted, words
 from tests.problems import LOPSIDED
 from theory.draft import Node
 from theory.drafts.chain import Chain
@@ -73,6 +73,18 @@ def test_naive_tree_never_accepts_less_than_token_verification_of_its_first_path
     instance = data.draw(instances(Tree(LOPSIDED, replacement)))
     first = Instance(instance.target, instance.proposal, Chain(2))
     assert mean_accepted(instance, named("naive-tree")) >= mean_accepted(first, named("token"))
+
+
+@given(instances(Tree(((), (), ()))))
+def test_a_correction_of_naive_tree_may_land_on_another_child(instance):
+    """At depth one E[tau] = E[accept(x1) + (1 - accept(x1)) sum norm((p - q)+) of the drafted]."""
+    p, q = instance.target[()], instance.proposal[()]
+    residual, mean = normalise(excess(p, q)), ZERO
+    for weight, draft in drafts(instance.draft, instance.proposal):
+        first, *_ = tokens = children(draft)
+        kept = min(ONE, p[first] / q[first])
+        mean += weight * (kept + (1 - kept) * sum((residual[x] for x in tokens), ZERO))
+    assert mean_accepted(instance, named("naive-tree")) == mean
 
 
 @given(instances(TopK(((), (), ())), vocab=3, zeros=False))
