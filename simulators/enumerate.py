@@ -58,9 +58,11 @@ class Enumerator:
     def _branch(self, branches: list[tuple[int, Number]]) -> None:
         if not branches:
             raise ZeroDivisionError("nothing can be drawn from a row without mass")
-        if type(branches[0][1]) is not type(self._start):
-            found, wanted = type(branches[0][1]).__name__, type(self._start).__name__
-            raise TypeError(f"a weight of type {found} in an enumeration of {wanted}")
+        kind = type(self._start)
+        for _, weight in branches:
+            if type(weight) is not kind:
+                found = type(weight).__name__
+                raise TypeError(f"a weight of type {found} in an enumeration of {kind.__name__}")
         branches.reverse()
         self._trail.append(branches)
 

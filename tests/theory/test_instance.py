@@ -29,6 +29,12 @@ def test_only_tokens_that_can_be_drawn_count_as_outcomes():
     assert context_free(["1/2", "1/2"], [0, 1], Paths(9, 3)).vocab == 2
 
 
+def test_the_widest_row_counts():
+    half = Table.exact(2, {(): ["1/2", "1/2"]})
+    with pytest.raises(BadInput, match="outcomes"):
+        Instance(half, Table.exact(2, {(): [0, 1], (1,): ["1/2", "1/2"]}), Paths(9, 3))
+
+
 def test_the_name_is_no_part_of_an_instance():
     assert Instance(TOY.target, TOY.proposal, TOY.draft, "toy") == TOY
     assert Instance(TOY.proposal, TOY.target, TOY.draft) != TOY
