@@ -110,7 +110,7 @@ class Emission:
         for prefix in [*self.bonus, *self.residual]:
             while len(prefix) > len(self.context):
                 prefix = prefix[:-1]
-                if prefix in inner and prefix not in self.residual:
+                if prefix in inner:
                     break
                 inner.add(prefix)
         return inner

@@ -117,7 +117,10 @@ def law_of(target: Rows, length: int, context: Prefix = ()) -> Law:
 
 
 def first_difference(got: Law, want: Law) -> tuple[Prefix, fmpq, fmpq] | None:
-    """The shortest prefix (then the first by token ids) of unequal probability: (prefix, got, want)."""
+    """The shortest prefix (then the first by token ids) of unequal probability: (prefix, got, want).
+
+    Both are laws of words of one length; None when they are equal.
+    """
     if got == want:
         return None
     longest = max(map(len, (*got, *want)), default=0)

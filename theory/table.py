@@ -81,6 +81,10 @@ class Table:
 def exact_row(vocab: int, prefix: Prefix, values: Iterable[object]) -> Row:
     """One checked row of rationals; raises BadInput that names the prefix."""
     where = f"row {quoted(' '.join(map(str, prefix)))}"
+    if any(not 0 <= token < vocab for token in prefix):
+        raise BadInput(f"{where}: has a token outside the vocabulary of {vocab}")
+    if isinstance(values, str):
+        raise BadInput(f"{where}: must be a list of {vocab} numbers")
     try:
         row = tuple(exact(value) for value in values)
     except BadInput as error:
