@@ -24,8 +24,9 @@ class Corpus:
     """A text as classes of symbols.
 
     The characters of the text are ranked by frequency (ties by code point); the one of rank r is in
-    class r mod V. Histories are counted where TARGET_CONTEXT classes stand before them. A row after a history is (n + 1) / (N + V): n occurrences of the class after the
-    history's last few classes, N of them all, and one added to each class so that none is 0.
+    class r mod V. A row after a history is (n + 1) / (N + V): n occurrences of the class after the
+    history's last few classes, N of them all, and one added to each class so that none is 0;
+    occurrences count from the first that has TARGET_CONTEXT classes before it.
     """
 
     name: str
