@@ -106,9 +106,7 @@ class Cell:
         key, power = undecided[0]
         if len(undecided) == 1 and power == 1:
             raise Cut(self.book.polynomials[key], flip(wanted) if known == NEGATIVE else wanted)
-        raise Cut(
-            self.book.polynomials[key], POSITIVE if self.facts.get(key, ANY) & POSITIVE else NEGATIVE
-        )
+        raise Cut(self.book.polynomials[key], POSITIVE if self.facts.get(key, ANY) & POSITIVE else NEGATIVE)
 
     def sides(self, polynomial: fmpq_mpoly, signs: int) -> tuple["Cell | None", "Cell | None"]:
         """The parts of the cell where the sign lies in `signs` and where it does not; None if empty."""
@@ -123,7 +121,10 @@ class Cell:
         if not yes or not no:
             return (self if yes else None), (self if no else None)
         there = 0 if self.point is None else sign(value(self.book.polynomials[key], self.point))
-        return self._part(key, yes, there), self._part(key, no, there)
+        parts = self._part(key, yes, there), self._part(key, no, there)
+        if parts == (None, None):  # the cell is empty, which z3 had not seen before: anything is true of it
+            return self._with(key, yes, None), None
+        return parts
 
     def empty(self, polynomial: fmpq_mpoly, signs: int) -> bool:
         """Whether it is proved that nowhere in the cell the sign lies in `signs`."""
@@ -205,7 +206,7 @@ class Cell:
             polynomial = cell.reduce(cell.book.polynomials[old])
             if polynomial.is_constant():
                 continue
-            known, flipped = cell.book.spell(polynomial)
+            known, _ = cell.book.spell(polynomial)
             signs = cell.facts.get(known, ANY)
             if signs in (NEGATIVE | ZERO, ZERO | POSITIVE):
                 part = cell._found(known, signs & ~ZERO, signs)
@@ -254,7 +255,7 @@ def put(polynomial: fmpq_mpoly, name: str, replacement: fmpq_mpoly) -> fmpq_mpol
     """The polynomial with a variable replaced."""
     context = polynomial.context()
     at = context.variable_to_index(name)
-    if not polynomial.degrees()[at]:
+    if polynomial.is_constant() or not polynomial.degrees()[at]:
         return polynomial
     if replacement.is_constant():
         return polynomial.subs({name: replacement.leading_coefficient() if replacement else fmpq(0)})

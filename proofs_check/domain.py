@@ -3,37 +3,15 @@
 from collections.abc import Iterator
 from itertools import product
 from time import monotonic
-from typing import Any, NoReturn
 
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
 from proofs_check.cell import Cell
 from proofs_check.signs import Signs
 from proofs_check.solver import Solver
-from proofs_check.symbol import POSITIVE, ZERO, Symbol
+from proofs_check.symbol import POSITIVE, ZERO, Symbol, unread
 from theory.rows import Prefix, Row
 from theory.table import Table
-
-
-class LeafRead(Exception):
-    """A verifier looked into the target's row after a full draft."""
-
-
-def unread(number: type[Symbol], vocab: int) -> Row:
-    """A row to be handed on but not computed with: all that most verifiers do with the bonus row.
-
-    Its entries still say what kind of number they are.
-    """
-
-    def refuse(*_: object) -> NoReturn:
-        raise LeafRead
-
-    def make(cls: type, value: Any = None) -> Any:
-        return object.__new__(cls) if value is None else number(value)
-
-    names = "add radd sub rsub mul rmul truediv rtruediv neg pow abs lt gt le ge eq bool".split()
-    entry = type("Unread", (), {"__new__": make, "__hash__": None, **{f"__{name}__": refuse for name in names}})
-    return tuple(entry() for _ in range(vocab))
 
 
 class Domain:
@@ -46,7 +24,14 @@ class Domain:
     ((p_0, -p_0 + 1), 4)
     """
 
-    def __init__(self, vocab: int, depth: int, solver: Solver | None = None, seconds: float = float("inf"), leaves: bool = False):
+    def __init__(
+        self,
+        vocab: int,
+        depth: int,
+        solver: Solver | None = None,
+        seconds: float = float("inf"),
+        leaves: bool = False,
+    ):
         self.vocab, self.depth, self.leaves = vocab, depth, leaves
         spelled = [(letter, prefix) for letter, prefix in self._rows()]
         names = [
@@ -78,7 +63,9 @@ class Domain:
         if vocab == 1:
             point["none"] = fmpq(0)
         if not leaves:
-            tables["p"].update((prefix, unread(number, vocab)) for prefix in product(range(vocab), repeat=depth))
+            tables["p"].update(
+                (prefix, unread(number, vocab)) for prefix in product(range(vocab), repeat=depth)
+            )
         self.target = Table(vocab, tables["p"])
         self.proposal = Table(vocab, tables["q"])
         self.whole = Cell(self.signs.book, facts, (), point)
@@ -93,14 +80,16 @@ class Domain:
                     yield "p", prefix
 
     def at(self, point: dict[str, fmpq]) -> tuple[Table, Table]:
-        """The rational target and proposal at a point of the domain."""
+        """The rational target and proposal at a point; rows that no verifier looked into are uniform."""
         values = [point[name] for name in self.signs.number.variables.names()]
 
+        def row(prefix: Prefix, symbols: Row) -> Row:
+            if len(prefix) == self.depth and not self.leaves:
+                return tuple([fmpq(1, self.vocab)] * self.vocab)
+            return tuple(fmpq(entry.top(*values)) for entry in symbols)
+
         def rows(table: Table) -> Table:
-            return Table.exact(
-                self.vocab,
-                {prefix: tuple(fmpq(entry.top(*values)) for entry in row) for prefix, row in table.given()},
-            )
+            return Table.exact(self.vocab, {prefix: row(prefix, given) for prefix, given in table.given()})
 
         return rows(self.target), rows(self.proposal)
 

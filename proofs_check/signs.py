@@ -19,7 +19,6 @@ from proofs_check.tree import Leaf, Tree, mapped, plus, split
 from theory.oracle import Oracle
 from theory.rows import Number, Row
 
-
 Program: TypeAlias = Callable[[Oracle], Symbol]
 """A sampler program whose result is a number."""
 
@@ -53,7 +52,9 @@ class _Replay:
 class Signs:
     """The ground of one proof: variables, the book of facts, and the cell that stands now."""
 
-    def __init__(self, variables: fmpq_mpoly_ctx, solver: Solver | None = None, deadline: float = float("inf")):
+    def __init__(
+        self, variables: fmpq_mpoly_ctx, solver: Solver | None = None, deadline: float = float("inf")
+    ):
         self.solver = solver or Solver()
         self.book = Book(self.solver)
         self.number = field(variables, self)
@@ -80,7 +81,10 @@ class Signs:
             outcome = pause
         if isinstance(outcome, Cut):
             return split(
-                cell, outcome.polynomial, outcome.signs, lambda part, _: self.expectation(program, part, trail)
+                cell,
+                outcome.polynomial,
+                outcome.signs,
+                lambda part, _: self.expectation(program, part, trail),
             )
         if isinstance(outcome, Symbol):
             self.cells += 1

@@ -57,7 +57,7 @@ class Solver:
         if answer != z3.sat:
             self.unknown += 1
             return {}
-        model = solver.model()
+        model: Any = solver.model()
         found: dict[str, fmpq] = {}
         for variable in model:
             if variable.arity():

@@ -4,7 +4,7 @@ A `Symbol` adds, multiplies and divides like a rational; where a verifier compar
 ground they stand on is asked for the sign of a polynomial, and answers or cuts the cell in two.
 """
 
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NoReturn, Protocol
 
 from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
@@ -45,6 +45,8 @@ class Symbol:
             return other
         if isinstance(other, int | fmpq):
             return type(self)(other)
+        if isinstance(other, Unread):
+            raise LeafRead
         raise TypeError(f"a proof cannot compute with {type(other).__name__}")
 
     def __add__(self, other: Any) -> "Symbol":
@@ -140,3 +142,32 @@ def identical(a: Symbol, b: Symbol) -> bool:
     if a.bottom == b.bottom:
         return bool(a.top == b.top)
     return bool(a.top * b.bottom == b.top * a.bottom)
+
+
+class LeafRead(Exception):
+    """A verifier looked into the target's row after a full draft."""
+
+
+class Unread:
+    """An entry of a row that may be handed on but not computed with."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise LeafRead
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
+    __neg__ = __pow__ = __abs__ = __bool__ = __lt__ = __gt__ = __le__ = __ge__ = __eq__ = _refuse
+
+
+def unread(number: type[Symbol], vocab: int) -> tuple[Unread, ...]:
+    """A row of which only the length and the kind of number is told: all that most verifiers ask of
+    the row after a full draft, before the bonus token is drawn from it.
+    """
+
+    def make(cls: type, value: Any = None) -> Any:
+        return object.__new__(cls) if value is None else number(value)
+
+    kind = type("Unread", (Unread,), {"__slots__": (), "__new__": make})
+    return tuple(kind() for _ in range(vocab))
