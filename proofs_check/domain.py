@@ -21,7 +21,7 @@ class Domain:
 
     >>> domain = Domain(2, 1)
     >>> domain.target[()], domain.parameters
-    ((p_0, -p_0 + 1), 4)
+    ((p_0, -p_0 + 1), 2)
     """
 
     def __init__(

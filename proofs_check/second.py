@@ -2,8 +2,8 @@
 
 Shares nothing with the cells of `signs` but the verifier: the drafts and coins are enumerated by
 `simulators`, the law is gathered and compared by `theory.emission`, and the numbers are quotients of
-z3's own terms. Every comparison is answered by z3; where both answers are possible the whole run
-is repeated for each. Slower by far: meant for two symbols and two tokens.
+sympy's own polynomials. Every comparison is answered by z3; where both answers are possible the whole
+run is repeated for each. Slower by far: meant for two symbols and two tokens.
 """
 
 from dataclasses import dataclass, field
@@ -11,6 +11,8 @@ from itertools import product
 from time import monotonic
 from typing import Any, ClassVar
 
+import sympy
+import sympy.polys.fields
 import z3
 
 from proofs_check.signs import OutOfTime
@@ -23,57 +25,54 @@ from theory.verifier import Verifier
 
 
 class Term:
-    """A quotient of z3 terms; the denominator is positive in the cell where it is used."""
+    """A rational function in sympy's own arithmetic; its denominator is not zero where it is used."""
 
-    __slots__ = ("bottom", "top")
+    __slots__ = ("value",)
     __hash__ = None  # type: ignore[assignment]
     ask: ClassVar["Answers"]
+    functions: ClassVar[Any]
 
-    def __init__(self, top: Any, bottom: Any = None):
-        self.top = z3.RealVal(int(top)) if isinstance(top, int) else top
-        self.bottom = z3.RealVal(1) if bottom is None else bottom
+    def __init__(self, value: Any):
+        self.value = self.functions(int(value)) if isinstance(value, int) else value
 
-    def _other(self, other: Any) -> "Term":
-        return other if isinstance(other, Term) else type(self)(other)
-
-    def _made(self, top: Any, bottom: Any) -> "Term":
-        return type(self)(z3.simplify(top, som=True), z3.simplify(bottom, som=True))
+    def _other(self, other: Any) -> Any:
+        return other.value if isinstance(other, Term) else self.functions(int(other))
 
     def __add__(self, other: Any) -> "Term":
-        other = self._other(other)
-        if z3.eq(self.bottom, other.bottom):
-            return self._made(self.top + other.top, self.bottom)
-        return self._made(self.top * other.bottom + other.top * self.bottom, self.bottom * other.bottom)
+        return type(self)(self.value + self._other(other))
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> "Term":
-        other = self._other(other)
-        return self + type(self)(-other.top, other.bottom)
+        return type(self)(self.value - self._other(other))
 
     def __rsub__(self, other: Any) -> "Term":
-        return self._other(other) - self
+        return type(self)(self._other(other) - self.value)
 
     def __mul__(self, other: Any) -> "Term":
-        other = self._other(other)
-        return self._made(self.top * other.top, self.bottom * other.bottom)
+        return type(self)(self.value * self._other(other))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> "Term":
-        other = self._other(other)
-        if not other > 0:
-            raise ZeroDivisionError("a divisor that is not positive")
-        return self._made(self.top * other.bottom, self.bottom * other.top)
+        other = type(self)(self._other(other))
+        if not other != 0:
+            raise ZeroDivisionError("a verifier divides by zero")
+        return type(self)(self.value / other.value)
 
     def __lt__(self, other: Any) -> bool:
-        return self.ask.whether((self - other).top < 0)
+        return self.ask.whether(self._sign(other) < 0)
 
     def __gt__(self, other: Any) -> bool:
-        return self.ask.whether((self - other).top > 0)
+        return self.ask.whether(self._sign(other) > 0)
 
     def __ne__(self, other: object) -> bool:
-        return self.ask.possible((self - other).top != 0)
+        difference = self.value - self._other(other)
+        return bool(difference) and self.ask.whether(_z3(difference.numer) != 0)
+
+    def _sign(self, other: Any) -> Any:
+        difference = self.value - self._other(other)
+        return _z3(difference.numer) * _z3(difference.denom)
 
 
 @dataclass
@@ -131,12 +130,26 @@ def second_opinion(verifier: Verifier, scheme: Scheme, vocab: int, seconds: floa
     >>> second_opinion(named("token"), Chain(1), 2).holds
     True
     """
+    names: list[str] = []
+    rows = {
+        letter: {prefix: _named(letter, vocab, prefix, names) for prefix in _prefixes(vocab, depth)}
+        for letter, depth in (("p", scheme.depth), ("q", scheme.depth - 1))
+    }
+    functions, *gens = sympy.polys.fields.field(names, sympy.QQ)
+    number = type("Term", (Term,), {"__slots__": (), "functions": functions})
+    value = dict(zip(names, gens, strict=True))
     domain: list[Any] = []
-    number = type("Term", (Term,), {"__slots__": ()})
-    target = Table(vocab, {prefix: _row("p", vocab, prefix, number, domain) for prefix in _prefixes(vocab, scheme.depth)})
-    proposal = Table(
-        vocab, {prefix: _row("q", vocab, prefix, number, domain) for prefix in _prefixes(vocab, scheme.depth - 1)}
-    )
+
+    def table(letter: str) -> Table:
+        return Table(vocab, {prefix: row(free) for prefix, free in rows[letter].items()})
+
+    def row(free: list[str]) -> Row:
+        entries = [value[name] for name in free]
+        entries.append(functions(1) - sum(entries, functions(0)))
+        domain.extend(_z3(entry.numer) >= 0 for entry in entries)
+        return tuple(map(number, entries))
+
+    target, proposal = table("p"), table("q")
     number.ask = answers = Answers(domain, monotonic() + seconds, waiting=[[]])
     cells = 0
     while answers.waiting:
@@ -154,9 +167,15 @@ def _prefixes(vocab: int, depth: int) -> list[Prefix]:
     return [prefix for length in range(depth + 1) for prefix in product(range(vocab), repeat=length)]
 
 
-def _row(letter: str, vocab: int, prefix: Prefix, number: type[Term], domain: list[Any]) -> Row:
-    names = ["_".join((letter, *map(str, prefix), str(x))) for x in range(vocab - 1)]
-    free: list[Any] = [z3.Real(name) for name in names]
-    last = 1 - z3.Sum(free)
-    domain += [entry >= 0 for entry in (*free, last)]
-    return tuple(number(entry) for entry in (*free, last))
+def _named(letter: str, vocab: int, prefix: Prefix, names: list[str]) -> list[str]:
+    free = ["_".join((letter, *map(str, prefix), str(x))) for x in range(vocab - 1)]
+    names += free
+    return free
+
+
+def _z3(polynomial: Any) -> Any:
+    terms = []
+    for powers, coefficient in polynomial.terms():
+        factors = [z3.Real(str(gen)) for gen, power in zip(polynomial.ring.gens, powers, strict=True) for _ in range(power)]
+        terms.append(z3.Product([z3.RealVal(str(coefficient)), *factors]))
+    return z3.Sum([z3.RealVal(0), *terms])

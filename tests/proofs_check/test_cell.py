@@ -12,7 +12,7 @@ from proofs_check.domain import Domain
 from proofs_check.symbol import NEGATIVE, POSITIVE, ZERO
 
 VALUES = {NEGATIVE: -1, ZERO: 0, POSITIVE: 1}
-SETS = range(8)
+SETS = range(1, 8)
 
 
 def members(signs):
