@@ -151,7 +151,9 @@ def _every_size(rule: Verifier, as_json: bool) -> int:
 
 @click.command()
 @click.argument("keys", nargs=-1, metavar="[CLAIM]...")
-@click.option("--all", "everything", is_flag=True, help="Check again also what takes longer than a few seconds.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Check again also what takes longer than a few seconds."
+)
 @json_option
 def claims(keys: tuple[str, ...], everything: bool, as_json: bool) -> int:
     """Every registered theorem with its verdict and how to reproduce it.
@@ -189,8 +191,16 @@ def claims(keys: tuple[str, ...], everything: bool, as_json: bool) -> int:
         return int(not ok)
     for claim in chosen:
         now = found[claim.key]
-        said = "recorded, not checked now" if now is None else "checked" if now == claim.verdict else f"NOW: {now}"
-        click.echo(f"{claim.key}: {claim.verdict} [{said}]\n  {claim.statement}\n  {claim.source}; {claim.scope}")
+        said = (
+            "recorded, not checked now"
+            if now is None
+            else "checked"
+            if now == claim.verdict
+            else f"NOW: {now}"
+        )
+        click.echo(
+            f"{claim.key}: {claim.verdict} [{said}]\n  {claim.statement}\n  {claim.source}; {claim.scope}"
+        )
         if claim.note:
             click.echo(f"  {claim.note}")
         click.echo(f"  {claim.command}   (about {claim.seconds:g} s)")

@@ -1,6 +1,6 @@
 """docs/claims.md, as text: generated, never written by hand.
 
-    python -m proofs_check.page > docs/claims.md
+python -m proofs_check.page > docs/claims.md
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ it (`python -m proofs_check.page > docs/claims.md`); a test fails when it is sta
 
 | verdict | means |
 | --- | --- |
-| proved for every vocabulary and depth | an induction proof whose every step the program checks; what is assumed is listed below |
+| proved for every vocabulary and depth | by induction, every step checked by the program; what is assumed is below |
 | proved for the sizes listed | for all real p and q of those sizes, zeros included, by cells of signs |
 | no counterexample in N exact instances | searched only, in exact rationals; nothing is proved |
 | refuted | there are rational p and q on which exact enumeration shows otherwise |
@@ -26,7 +26,11 @@ Seconds are those of a 2-core x86-64 virtual machine, rounded up.
 
 def page(claims: Iterable[Claim] = tuple(CLAIMS.values())) -> str:
     """The whole page."""
-    lines = [HEAD, "| claim | source | scope | verdict | reproduce | s |", "| --- | --- | --- | --- | --- | --- |"]
+    lines = [
+        HEAD,
+        "| claim | source | scope | verdict | reproduce | s |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
     for claim in claims:
         said = claim.statement + (f" *{claim.note}*" if claim.note else "")
         cells = (said, claim.source, claim.scope, claim.verdict, f"`{claim.command}`", f"{claim.seconds:g}")

@@ -176,6 +176,10 @@ def _named(letter: str, vocab: int, prefix: Prefix, names: list[str]) -> list[st
 def _z3(polynomial: Any) -> Any:
     terms = []
     for powers, coefficient in polynomial.terms():
-        factors = [z3.Real(str(gen)) for gen, power in zip(polynomial.ring.gens, powers, strict=True) for _ in range(power)]
+        factors = [
+            z3.Real(str(gen))
+            for gen, power in zip(polynomial.ring.gens, powers, strict=True)
+            for _ in range(power)
+        ]
         terms.append(z3.Product([z3.RealVal(str(coefficient)), *factors]))
     return z3.Sum([z3.RealVal(0), *terms])

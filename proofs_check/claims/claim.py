@@ -65,7 +65,9 @@ def lossless(verifier: str, *cases: Case, seconds: float = 600.0) -> Callable[[]
     return check
 
 
-def mean_relation(wanted: str, a: Mean, b: Mean, *sizes: tuple[int, int], seconds: float = 600.0) -> Callable[[], str]:
+def mean_relation(
+    wanted: str, a: Mean, b: Mean, *sizes: tuple[int, int], seconds: float = 600.0
+) -> Callable[[], str]:
     """E[tau] of one beside the other: "equal" or "never below", at every (vocabulary, depth)."""
 
     def check() -> str:
@@ -80,7 +82,9 @@ def mean_relation(wanted: str, a: Mean, b: Mean, *sizes: tuple[int, int], second
     return check
 
 
-def searched(instances: Callable[[], Iterable[Instance]], holds: Callable[[Instance], bool]) -> Callable[[], str]:
+def searched(
+    instances: Callable[[], Iterable[Instance]], holds: Callable[[Instance], bool]
+) -> Callable[[], str]:
     """A search through exact instances that ends at the first exception."""
 
     def check() -> str:

@@ -1,6 +1,15 @@
 """Which verifiers emit the target's law."""
 
-from proofs_check.claims.claim import EVERY, REFUTED, SIZES, Claim, by_induction, is_lossless, lossless, searched
+from proofs_check.claims.claim import (
+    EVERY,
+    REFUTED,
+    SIZES,
+    Claim,
+    by_induction,
+    is_lossless,
+    lossless,
+    searched,
+)
 from simulators.instances.randoms import Randoms
 from simulators.instances.scenarios import Scenarios
 from theory.drafts.chain import Chain
@@ -24,7 +33,12 @@ def _sizes(key: str, verifier: str, statement: str, source: str, scope: str, sec
 
 def _k_seq() -> list:
     pairs = [Tree(every(2, 1), True), Chain(1)]
-    return [each for scheme in pairs for vocab in (2, 3) for each in (*Scenarios(scheme, vocab), *Randoms(scheme, vocab, 100))]
+    return [
+        each
+        for scheme in pairs
+        for vocab in (2, 3)
+        for each in (*Scenarios(scheme, vocab), *Randoms(scheme, vocab, 100))
+    ]
 
 
 CLAIMS = (
@@ -38,22 +52,26 @@ CLAIMS = (
     _every(
         "block-lossless",
         "block is lossless",
-        "Block verification is lossless, and given the first l drafted tokens it keeps at least l with probability w_l.",
+        "Block verification is lossless, and given the first l drafted tokens it keeps at "
+        "least l with probability w_l.",
         "sun2025block, Algorithm 2",
         "every chain",
     ),
     _every(
         "hsd-is-block",
         "hsd is block",
-        "HSD as its paper writes it equals block verification in every probability it uses, hence is lossless.",
+        "HSD as its paper writes it equals block verification in every probability it uses, "
+        "hence is lossless.",
         "zhou2026hsd, Algorithm 2, Equations 19-20",
         "every chain",
-        "its Theorem 7, more accepted than block with equality only at depth 1, is therefore always an equality",
+        "its Theorem 7, more accepted than block with equality only at depth 1, is therefore "
+        "always an equality",
     ),
     _every(
         "recursive-lossless",
         "recursive rejection is lossless",
-        "Recursive rejection is lossless, with replacement (SpecInfer) and without (RSD, MCSD), in drawing order.",
+        "Recursive rejection is lossless, with replacement (SpecInfer) and without (RSD, "
+        "MCSD), in drawing order.",
         "miao2024specinfer, Algorithm 2; jeon2024recursive, Algorithm 1; yang2024multicandidate",
         "every tree",
     ),

@@ -22,7 +22,8 @@ def _both(relation: str, a, b):
 CLAIMS = (
     Claim(
         "block-optimal",
-        "No valid verifier of one path keeps l tokens with more than probability w_l given the first l; block attains it.",
+        "No valid verifier of one path keeps l tokens with more than probability w_l given "
+        "the first l; block attains it.",
         "sun2025block, optimality of Algorithm 2",
         "every chain, every valid verifier",
         EVERY,
@@ -31,7 +32,8 @@ CLAIMS = (
     ),
     Claim(
         "block-above-token",
-        "Block verification never accepts less than token verification; the difference is the sum of q(x^l) (w_l - prod min(1, rho_i)).",
+        "Block verification never accepts less than token verification; the difference is "
+        "the sum of q(x^l) (w_l - prod min(1, rho_i)).",
         "sun2025block, comparison with token verification",
         "every chain",
         EVERY,

@@ -17,7 +17,7 @@ SHAPES = (every(2, 1), every(2, 2), LEFT, RIGHT, (every(1, 1),) * 2)
 
 def _instances(replacement: bool) -> Iterator[Instance]:
     for shape in SHAPES:
-        for vocab, size in ((2, 60), (3, 30)):
+        for vocab, size in ((2, 600), (3, 300)):
             scheme = Tree(shape, replacement)
             yield from Scenarios(scheme, vocab)
             yield from Randoms(scheme, vocab, size)
@@ -51,23 +51,26 @@ CLAIMS = (
         "traversal-above-recursive-small",
         "Traversal Verification never accepts less than recursive rejection on the same tree.",
         "open; measured in weng2025traversal",
-        "V = 2, a pair and two levels of pairs, without replacement",
+        "V = 2: a pair, two levels of pairs, a fork, two paths, both lopsided trees; V = 3: "
+        "a pair; both ways of drawing",
         SIZES,
-        20.0,
+        30.0,
         lambda: _small(),
+        "equal on pairs; without replacement at V = 2 above it only on two paths",
     ),
     Claim(
         "traversal-above-recursive",
         "Traversal Verification never accepts less than recursive rejection on the same tree.",
         "open; measured in weng2025traversal",
         "five shapes of depth 1 and 2, V = 2 and 3, both ways of drawing",
-        "no counterexample in 1,260 exact instances",
-        60.0,
+        "no counterexample in 9,360 exact instances",
+        40.0,
         searched(_both, _never_below),
     ),
     Claim(
         "sibling-order-traversal",
-        "Which of two siblings carries the larger subtree makes no difference to E[tau] of Traversal Verification.",
+        "Which of two siblings carries the larger subtree makes no difference to E[tau] of "
+        "Traversal Verification.",
         "open",
         "a root with two children, one of them with two more, V = 3, without replacement",
         REFUTED,
@@ -76,7 +79,8 @@ CLAIMS = (
     ),
     Claim(
         "sibling-order-recursive",
-        "Which of two siblings carries the larger subtree makes no difference to E[tau] of recursive rejection.",
+        "Which of two siblings carries the larger subtree makes no difference to E[tau] of "
+        "recursive rejection.",
         "open",
         "a root with two children, one of them with two more, V = 3, without replacement",
         REFUTED,
@@ -87,10 +91,12 @@ CLAIMS = (
 
 
 def _small() -> str:
-    for depth in (1, 2):
-        scheme = Tree(every(2, depth))
-        a, b = (accepted(named(name), scheme) for name in ("traversal", "rrs"))
-        verdict = mean_relation("never below", a, b, (2, depth))()
-        if verdict != SIZES:
-            return verdict
+    cases = [(2, shape) for shape in (*SHAPES, (every(2, 1),))] + [(3, every(2, 1))]
+    for vocab, shape in cases:
+        for rule, replacement in (("rrs", False), ("specinfer", True)):
+            scheme = Tree(shape, replacement)
+            a, b = (accepted(named(name), scheme) for name in ("traversal", rule))
+            verdict = mean_relation("never below", a, b, (vocab, scheme.depth))()
+            if verdict != SIZES:
+                return verdict
     return SIZES

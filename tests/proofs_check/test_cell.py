@@ -95,7 +95,7 @@ def test_an_equality_of_products_is_used():
 
 @given(st.integers(-3, 3), st.integers(-3, 3))
 def test_elimination_replaces_the_variable(b, c):
-    domain, p, q = rows(2)
+    _, p, q = rows(2)
     u, v = p[0].top, q[0].top
     equation = u * v + b  # u = -b / v
     polynomial = u**2 + c * u + v

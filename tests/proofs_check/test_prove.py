@@ -25,7 +25,11 @@ from theory.verifiers import VERIFIERS, named
 PAIR, TWO_LEVELS, FORK, TWO_PATHS = every(2, 1), every(2, 2), (every(2, 1),), (every(1, 1),) * 2
 
 FAST = [
-    *[(name, vocab, Chain(depth)) for name in ("token", "block", "hsd") for vocab, depth in [(2, 1), (3, 1), (2, 2)]],
+    *[
+        (name, vocab, Chain(depth))
+        for name in ("token", "block", "hsd")
+        for vocab, depth in [(2, 1), (3, 1), (2, 2)]
+    ],
     *[("rrs", vocab, Tree(PAIR)) for vocab in (2, 3)],
     *[("specinfer", vocab, Tree(PAIR, True)) for vocab in (2, 3)],
     ("rrs", 2, Tree(TWO_LEVELS)),
@@ -41,7 +45,11 @@ FAST = [
 ]
 
 SLOW = [
-    *[(name, vocab, Chain(depth)) for name in ("token", "block") for vocab, depth in [(4, 1), (3, 2), (2, 3)]],
+    *[
+        (name, vocab, Chain(depth))
+        for name in ("token", "block")
+        for vocab, depth in [(4, 1), (3, 2), (2, 3)]
+    ],
     ("traversal", 2, Tree(TWO_PATHS)),
     ("traversal", 2, Paths(2, 2)),
     ("traversal", 3, Tree(PAIR)),

@@ -22,12 +22,12 @@ def product_of_ratios(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     path = draft.path
     rows = [target[node.prefix] for node in path]
     R = hsd.prefix_ratios(path, rows)
-    for node, p, R_i in reversed(list(zip(path, rows, R, strict=True))):
-        if oracle.accept(minimum(R_i, one(rows[0]))):
-            break
-    if node is path[-1]:
-        return node, p
-    return node, normalise(excess(p, node.proposal))
+    tau = len(path) - 1
+    while not oracle.accept(minimum(R[tau], one(rows[0]))):
+        tau -= 1
+    if tau == len(path) - 1:
+        return path[tau], rows[tau]
+    return path[tau], normalise(excess(rows[tau], path[tau].proposal))
 
 
 def unscaled_residual(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
