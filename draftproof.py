@@ -11,13 +11,14 @@ def main() -> None:
 
     import click
 
-    from simulators.commands import COMMANDS
+    from proofs_check.commands import COMMANDS as PROOFS
+    from simulators.commands import COMMANDS as CHECKS
     from simulators.door import enter
 
     signal.signal(signal.SIGINT, heard)
     group = click.Group(
         "draftproof",
-        list(COMMANDS),
+        [*CHECKS, *PROOFS],
         help="Is this speculative-decoding verifier lossless, and how far is it from optimal?",
         context_settings={"help_option_names": ["-h", "--help"]},
     )

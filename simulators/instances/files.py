@@ -40,7 +40,7 @@ def parse(content: str, name: str = "") -> Instance:
     ...       ' "draft": {"kind": "chain", "depth": 2}}').proposal[()]
     (1/2, 1/2)
     """
-    document = _object(_json(content), "the instance", {"vocab", "target", "proposal", "draft"})
+    document = _object(decoded(content), "the instance", {"vocab", "target", "proposal", "draft"})
     vocab = document["vocab"]
     if isinstance(vocab, bool) or not isinstance(vocab, int) or not 1 <= vocab <= VOCAB:
         raise BadInput(f"vocab: must be a whole number from 1 to {VOCAB}, not {quoted(vocab)}")
@@ -85,7 +85,8 @@ def spelled(prefix: Prefix) -> str:
     return " ".join(map(str, prefix))
 
 
-def _json(content: str) -> Any:
+def decoded(content: str) -> Any:
+    """A JSON text as it is spelled: decimal numbers stay strings, keys given twice are remembered."""
     if not content.strip():
         raise BadInput("is empty")
     try:

@@ -1,0 +1,213 @@
+"""The commands `prove` and `claims`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from proofs_check.claims import CLAIMS
+from proofs_check.induction import THEOREMS, Theorem
+from proofs_check.progress import remember, remembered
+from proofs_check.prove import Proof
+from proofs_check.prove import prove as prove_size
+from simulators import screen
+from simulators.commands import json_option
+from simulators.instances.files import decoded, document
+from simulators.instances.files import scheme as read_scheme
+from theory.drafts import Scheme
+from theory.drafts.chain import Chain
+from theory.drafts.greedy import Greedy
+from theory.drafts.shape import every
+from theory.drafts.spechub import SpecHub
+from theory.drafts.top_k import TopK
+from theory.errors import BadInput
+from theory.verifier import Verifier
+from theory.verifiers import named
+
+QUICK = 5.0
+"""Seconds up to which `claims` checks a verdict again without being asked."""
+
+STATUS = {"proved": 0, "refuted": 1, "undecided": 3}
+
+
+@click.command()
+@click.argument("verifier", metavar="VERIFIER")
+@click.option("--vocab", type=click.IntRange(2, 16), default=2, show_default=True, help="Vocabulary size.")
+@click.option("--depth", type=click.IntRange(1, 16), help="Draft depth [default: 2].")
+@click.option("--draft", "spelled", metavar="JSON", help="The draft object of an instance file.")
+@click.option("--every-size", is_flag=True, help="By induction, for every vocabulary and depth.")
+@click.option("--seconds", type=click.FloatRange(min=0), default=60.0, show_default=True, help="Time limit.")
+@click.option(
+    "--resume",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Progress is read from and kept in this file.",
+)
+@json_option
+def prove(
+    verifier: str,
+    vocab: int,
+    depth: int | None,
+    spelled: str | None,
+    every_size: bool,
+    seconds: float,
+    resume: Path | None,
+    as_json: bool,
+) -> int:
+    """Is the verifier lossless for ALL real p and q, zeros included?
+
+    At one size by cells of signs; with --every-size by induction. Exit status 0 proved, 1 refuted
+    (with p and q), 3 undecided, 2 bad input.
+    """
+    rule = named(verifier)
+    if every_size:
+        return _every_size(rule, as_json)
+    if spelled is not None and depth is not None:
+        raise BadInput("--depth and --draft exclude each other")
+    scheme = _scheme(rule, depth) if spelled is None else read_scheme(decoded(spelled))
+    if scheme.label not in rule.drafts:
+        raise BadInput(f"{rule.name} is made for {', '.join(rule.drafts)}, not for {scheme.label}")
+    statement = f"{rule.name} vocab={vocab} {scheme}"
+    done = remembered(resume, statement) if resume else ()
+    proof = prove_size(rule, scheme, vocab, seconds, done)
+    if resume:
+        remember(resume, statement, proof.done)
+    if as_json:
+        click.echo(json.dumps(_answer(proof)))
+    else:
+        _show(proof)
+    return STATUS[proof.verdict]
+
+
+def _scheme(rule: Verifier, depth: int | None) -> Scheme:
+    depth = 2 if depth is None else depth
+    makers = {
+        "chain": Chain,
+        "greedy": lambda depth: Greedy(every(2, depth)),
+        "spechub": SpecHub,
+        "top-k": lambda depth: TopK(every(2, depth)),
+    }
+    for label in rule.drafts:
+        if label in makers:
+            return makers[label](depth)
+    raise BadInput(f"{rule.name}: give its draft with --draft")
+
+
+def _answer(proof: Proof) -> dict[str, Any]:
+    found = None
+    if proof.counterexample is not None:
+        found = document(proof.counterexample)
+    return {
+        "verifier": proof.verifier,
+        "scope": proof.scope,
+        "verdict": proof.verdict,
+        "cells": proof.cells,
+        "counterexample": found,
+        "seconds": proof.seconds,
+        "parameters": proof.parameters,
+        "left": [" ".join(map(str, word)) for word in proof.left],
+        "why": proof.why,
+    }
+
+
+def _show(proof: Proof) -> None:
+    click.echo(
+        f"{proof.verifier}, {proof.scope}: {proof.verdict} "
+        f"({proof.cells:,} cells, {proof.parameters} parameters, {proof.seconds:.1f} s)"
+    )
+    if proof.counterexample is not None:
+        click.echo(f"not lossless on\n  {json.dumps(document(proof.counterexample))}")
+    if proof.verdict == "undecided":
+        words = ", ".join(repr(" ".join(map(str, word))) for word in proof.left[:8])
+        more = f" and {len(proof.left) - 8} more" if len(proof.left) > 8 else ""
+        click.echo(f"{proof.why}\nwords left: {words}{more}")
+
+
+def _every_size(rule: Verifier, as_json: bool) -> int:
+    theorem: Theorem | None = next((each for each in THEOREMS.values() if rule.name in each.verifiers), None)
+    if theorem is None:
+        raise BadInput(f"{rule.name}: no induction proof is written down; prove it at one size")
+    checked = theorem.check()
+    verdict = "proved" if checked.holds else "undecided"
+    if as_json:
+        answer = {
+            "verifier": rule.name,
+            "scope": "every vocabulary and depth",
+            "verdict": verdict,
+            "cells": len(checked.steps),
+            "counterexample": None,
+            "seconds": checked.seconds,
+        }
+        click.echo(json.dumps(answer))
+        return STATUS[verdict]
+    click.echo(f"{theorem.statement}\n")
+    for line in theorem.assumed:
+        click.echo(f"  assumed: {line}")
+    for step, holds in checked.steps:
+        click.echo(f"  {'checked' if holds else 'NOT PROVED'}: {step}")
+    click.echo(f"\n{rule.name}, every vocabulary and depth: {verdict} ({checked.seconds:.1f} s)")
+    return STATUS[verdict]
+
+
+@click.command()
+@click.argument("keys", nargs=-1, metavar="[CLAIM]...")
+@click.option(
+    "--all", "everything", is_flag=True, help="Check again also what takes longer than a few seconds."
+)
+@json_option
+def claims(keys: tuple[str, ...], everything: bool, as_json: bool) -> int:
+    """Every registered theorem with its verdict and how to reproduce it.
+
+    Verdicts that take a few seconds are checked again, those of the named claims whatever they take.
+    Exit status 0, or 1 if a verdict differs from the recorded one.
+    """
+    for key in keys:
+        if key not in CLAIMS:
+            raise BadInput(f"no claim is named {key[:40]!r}; `draftproof claims` lists them")
+    chosen = [CLAIMS[key] for key in dict.fromkeys(keys)] or list(CLAIMS.values())
+    found: dict[str, str | None] = {}
+    with screen.progress() as bar:
+        task = bar.add_task("checking", total=len(chosen))
+        for claim in chosen:
+            again = bool(keys) or everything or claim.seconds <= QUICK
+            found[claim.key] = claim.check() if again else None
+            bar.advance(task)
+    ok = all(found[claim.key] in (None, claim.verdict) for claim in chosen)
+    if as_json:
+        answer = [
+            {
+                "claim": claim.key,
+                "statement": claim.statement,
+                "source": claim.source,
+                "scope": claim.scope,
+                "verdict": claim.verdict,
+                "found": found[claim.key],
+                "command": claim.command,
+                "seconds": claim.seconds,
+            }
+            for claim in chosen
+        ]
+        click.echo(json.dumps({"claims": answer, "ok": ok}))
+        return int(not ok)
+    for claim in chosen:
+        now = found[claim.key]
+        said = (
+            "recorded, not checked now"
+            if now is None
+            else "checked"
+            if now == claim.verdict
+            else f"NOW: {now}"
+        )
+        click.echo(
+            f"{claim.key}: {claim.verdict} [{said}]\n  {claim.statement}\n  {claim.source}; {claim.scope}"
+        )
+        if claim.note:
+            click.echo(f"  {claim.note}")
+        click.echo(f"  {claim.command}   (about {claim.seconds:g} s)")
+    checked = sum(now is not None for now in found.values())
+    verdict = "every verdict checked is as recorded" if ok else "NOT every verdict is as recorded"
+    click.echo(f"{len(chosen)} claims, {checked} checked now: {verdict}")
+    return int(not ok)
+
+
+COMMANDS = (prove, claims)

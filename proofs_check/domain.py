@@ -1,0 +1,101 @@
+"""The domain of a proof: every target and proposal of one size, as free parameters."""
+
+from collections.abc import Iterator
+from itertools import product
+from time import monotonic
+
+from flint import Ordering, fmpq, fmpq_mpoly_ctx
+
+from proofs_check.cell import Cell
+from proofs_check.signs import Signs
+from proofs_check.solver import Solver
+from proofs_check.symbol import POSITIVE, ZERO, Symbol, unread
+from theory.rows import Prefix, Row
+from theory.table import Table
+
+
+class Domain:
+    """Rows p(. | prefix) up to the depth and q(. | prefix) above it, each of V - 1 free parameters.
+
+    The last entry is 1 minus the others, so rows always have mass 1; every entry may be zero.
+
+    >>> domain = Domain(2, 1)
+    >>> domain.target[()], domain.parameters
+    ((p_0, -p_0 + 1), 2)
+    """
+
+    def __init__(
+        self,
+        vocab: int,
+        depth: int,
+        solver: Solver | None = None,
+        seconds: float = float("inf"),
+        leaves: bool = False,
+    ):
+        self.vocab, self.depth, self.leaves = vocab, depth, leaves
+        spelled = [(letter, prefix) for letter, prefix in self._rows()]
+        names = [
+            "_".join((letter, *map(str, prefix), str(x)))
+            for letter, prefix in spelled
+            for x in range(vocab - 1)
+        ]
+        variables = fmpq_mpoly_ctx.get(names or ["none"], Ordering.degrevlex)
+        self.parameters = len(names)
+        self.signs = Signs(variables, solver, monotonic() + seconds)
+        number = self.signs.number
+        tables: dict[str, dict[Prefix, Row]] = {"p": {}, "q": {}}
+        facts: dict[str, int] = {}
+        point: dict[str, fmpq] = {}
+        free = iter(zip(names, variables.gens(), strict=False))
+        for at, (letter, prefix) in enumerate(spelled):
+            row = []
+            for x in range(vocab - 1):
+                name, gen = next(free)
+                row.append(gen)
+                # Somewhere inside, and nowhere special.
+                point[name] = fmpq(1, vocab) + fmpq(1 + (7 * at + 3 * x) % 11, 997 * vocab)
+            row.append(variables.constant(1) - sum(row, variables.constant(0)))
+            for entry in row:
+                if not entry.is_constant():
+                    key, flipped = self.signs.book.spell(entry)
+                    facts[key] = ZERO | (1 if flipped else POSITIVE)
+            tables[letter][prefix] = tuple(map(number, row))
+        if vocab == 1:
+            point["none"] = fmpq(0)
+        if not leaves:
+            tables["p"].update(
+                (prefix, unread(number, vocab)) for prefix in product(range(vocab), repeat=depth)
+            )
+        self.target = Table(vocab, tables["p"])
+        self.proposal = Table(vocab, tables["q"])
+        self.whole = Cell(self.signs.book, facts, (), point)
+
+    def _rows(self) -> Iterator[tuple[str, Prefix]]:
+        for length in range(self.depth + 1):
+            for prefix in product(range(self.vocab), repeat=length):
+                if length < self.depth:
+                    yield "p", prefix
+                    yield "q", prefix
+                elif self.leaves:
+                    yield "p", prefix
+
+    def at(self, point: dict[str, fmpq]) -> tuple[Table, Table]:
+        """The rational target and proposal at a point; rows that no verifier looked into are uniform."""
+        values = [point[name] for name in self.signs.number.variables.names()]
+
+        def row(prefix: Prefix, symbols: Row) -> Row:
+            if len(prefix) == self.depth and not self.leaves:
+                return tuple([fmpq(1, self.vocab)] * self.vocab)
+            return tuple(fmpq(entry.top(*values)) for entry in symbols)
+
+        def rows(table: Table) -> Table:
+            return Table.exact(self.vocab, {prefix: row(prefix, given) for prefix, given in table.given()})
+
+        return rows(self.target), rows(self.proposal)
+
+    def product(self, word: Prefix) -> Symbol:
+        """p(word), the product formula."""
+        out = self.signs.number(1)
+        for i, x in enumerate(word):
+            out = out * self.target[word[:i]][x]
+        return out

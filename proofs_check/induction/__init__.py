@@ -1,0 +1,18 @@
+"""Proofs for every vocabulary and depth: one file a theorem, each step checked by the program."""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+from proofs_check.induction.steps import Checked, Theorem
+
+__all__ = ["THEOREMS", "Checked", "Theorem"]
+
+
+def _found() -> dict[str, Theorem]:
+    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
+    theorems = [module.THEOREM for module in modules if hasattr(module, "THEOREM")]
+    return {theorem.name: theorem for theorem in sorted(theorems, key=lambda theorem: theorem.name)}
+
+
+THEOREMS: dict[str, Theorem] = _found()
+"""Name -> theorem."""

@@ -1,0 +1,139 @@
+"""E[tau] for all p and q: equal, never below, or rational p and q that show otherwise."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from flint import fmpq
+
+from proofs_check.cell import Cell
+from proofs_check.deferred import draw
+from proofs_check.domain import Domain
+from proofs_check.signs import Program
+from proofs_check.symbol import NEGATIVE, ZERO, Symbol
+from proofs_check.tree import leaves, mapped, plus
+from simulators.enumerate import emission
+from theory.drafts import Scheme
+from theory.instance import Instance
+from theory.oracle import Oracle
+from theory.rows import Prefix, minimum
+from theory.verifier import Verifier
+
+Relation = Literal["equal", "never below", "refuted", "undecided"]
+Mean = Callable[[Domain], Program]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How one mean relates to another; `witness` is a target and proposal where it is below."""
+
+    relation: Relation
+    cells: int
+    witness: Instance | None = None
+
+
+def accepted(verifier: Verifier, scheme: Scheme) -> Mean:
+    """The mean number of accepted tokens."""
+
+    def mean(domain: Domain) -> Program:
+        def program(oracle: Oracle) -> Symbol:
+            node, _ = verifier.verify(oracle, draw(scheme, oracle, domain.proposal), domain.target)
+            return domain.signs.number(len(node.prefix))
+
+        return program
+
+    return mean
+
+
+def formula(of: Callable[[Domain], Symbol]) -> Mean:
+    """A closed form, which may compare and take minima."""
+    return lambda domain: lambda oracle: of(domain)
+
+
+def words(domain: Domain) -> list[Prefix]:
+    """Every word of 1 .. depth tokens."""
+    found: list[Prefix] = [()]
+    for word in found:
+        if len(word) < domain.depth:
+            found += [(*word, x) for x in range(domain.vocab)]
+    return found[1:]
+
+
+def token_mean(domain: Domain) -> Symbol:
+    """sum over words of the product of min(p, q) (leviathan2023fast)."""
+    out = domain.signs.number(0)
+    for word in words(domain):
+        mass = domain.signs.number(1)
+        for i, x in enumerate(word):
+            mass = mass * minimum(domain.target[word[:i]][x], domain.proposal[word[:i]][x])
+        out = out + mass
+    return out
+
+
+def greedy_mean(domain: Domain) -> Symbol:
+    """sum over words of min(p(word), q(word)): the full-information optimum."""
+    out = domain.signs.number(0)
+    for word in words(domain):
+        P = Q = domain.signs.number(1)
+        for i, x in enumerate(word):
+            P, Q = P * domain.target[word[:i]][x], Q * domain.proposal[word[:i]][x]
+        out = out + minimum(P, Q)
+    return out
+
+
+def block_mean(domain: Domain) -> Symbol:
+    """sum over words of q(word) w(word), carried as Q w = min(Q, the one before times p) (sun2025block)."""
+    out = domain.signs.number(0)
+    for word in words(domain):
+        Q = carried = domain.signs.number(1)
+        for i, x in enumerate(word):
+            carried = carried * domain.target[word[:i]][x]
+            Q = Q * domain.proposal[word[:i]][x]
+            carried = minimum(carried, Q)
+        out = out + carried
+    return out
+
+
+def compare(a: Mean, b: Mean, vocab: int, depth: int, seconds: float = 60.0) -> Comparison:
+    """Whether mean a equals mean b, or is never below it, for all p and q. Raises OutOfTime.
+
+    >>> from theory.drafts.chain import Chain
+    >>> from theory.verifiers import named
+    >>> block, token = (accepted(named(name), Chain(1)) for name in ("block", "token"))
+    >>> compare(block, token, 2, 1).relation
+    'equal'
+    """
+    domain = Domain(vocab, depth, seconds=seconds)
+    signs, whole = domain.signs, domain.whole
+    left = signs.expectation(a(domain), whole)
+    right = mapped(signs.expectation(b(domain), whole), Symbol.__neg__)
+    relation: Relation = "equal"
+    for cell, difference in leaves(whole, plus(whole, left, right, Symbol.__add__)):
+        if cell.vanishes(cell.reduce(difference.top)):
+            continue
+        below = _below(cell, difference)
+        if below is None:
+            if cell.sides(difference.top, ZERO)[1] is not None:
+                relation = "never below"
+            continue
+        if below.point is None:
+            return Comparison("undecided", signs.cells)
+        return Comparison("refuted", signs.cells, Instance(*domain.at(below.point), _chain(depth)))
+    return Comparison(relation, signs.cells)
+
+
+def _below(cell: Cell, difference: Symbol) -> Cell | None:
+    # The part of the cell where the difference is negative, its denominator's sign taken into account.
+    product = difference.top * difference.bottom
+    return cell.sides(product, NEGATIVE)[0]
+
+
+def _chain(depth: int) -> Scheme:
+    from theory.drafts.chain import Chain
+
+    return Chain(depth)
+
+
+def mean_on(instance: Instance, verifier: Verifier, scheme: Scheme) -> fmpq:
+    """The exact E[tau] on one rational instance, to confirm a witness."""
+    return emission(Instance(instance.target, instance.proposal, scheme), verifier).expected_accepted

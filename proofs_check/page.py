@@ -1,0 +1,47 @@
+"""docs/claims.md, as text: generated, never written by hand.
+
+python -m proofs_check.page > docs/claims.md
+"""
+
+from collections.abc import Iterable
+
+from proofs_check.claims import CLAIMS, Claim
+from proofs_check.induction import THEOREMS
+
+HEAD = """# Claims
+
+Every theorem that the registry `proofs_check/claims/` holds, with its verdict. This page is generated from
+it (`python -m proofs_check.page > docs/claims.md`); a test fails when it is stale.
+
+| verdict | means |
+| --- | --- |
+| proved for every vocabulary and depth | by induction, each step checked; assumptions are below |
+| proved for the sizes listed | for all real p and q of those sizes, zeros included, by cells of signs |
+| no counterexample in N exact instances | searched only, in exact rationals; nothing is proved |
+| refuted | there are rational p and q on which exact enumeration shows otherwise |
+
+Seconds are those of a 2-core x86-64 virtual machine, rounded up.
+"""
+
+
+def page(claims: Iterable[Claim] = tuple(CLAIMS.values())) -> str:
+    """The whole page."""
+    lines = [
+        HEAD,
+        "| claim | source | scope | verdict | reproduce | s |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for claim in claims:
+        said = claim.statement + (f" *{claim.note}*" if claim.note else "")
+        cells = (said, claim.source, claim.scope, claim.verdict, f"`{claim.command}`", f"{claim.seconds:g}")
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    lines += ["", "## What the induction proofs assume and check"]
+    for theorem in THEOREMS.values():
+        lines += ["", f"### {theorem.name}", "", theorem.statement, ""]
+        lines += [f"* assumed: {line}" for line in theorem.assumed]
+        lines += [f"* checked: {step.said}" for step in theorem.steps]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(page(), end="")

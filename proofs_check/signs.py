@@ -1,0 +1,118 @@
+"""The outer enumeration: expectations of a sampler program over all cells of signs at once.
+
+The program is run on Symbols. Where it draws, every branch is taken and weighted; where it
+compares, the cell is cut in two; where both parts give the same function they are joined again at
+once. So a sum over drafts is a sum of decision trees, and the cuts that only concerned one draft
+are gone before the next is added.
+"""
+
+from collections.abc import Callable
+from time import monotonic
+from typing import TypeAlias
+
+from flint import fmpq_mpoly, fmpq_mpoly_ctx
+
+from proofs_check.cell import Book, Cell, Cut
+from proofs_check.solver import Solver
+from proofs_check.symbol import Symbol, field
+from proofs_check.tree import Leaf, Tree, mapped, plus, split
+from theory.oracle import Oracle
+from theory.rows import Number, Row
+
+Program: TypeAlias = Callable[[Oracle], Symbol]
+"""A sampler program whose result is a number."""
+
+
+class OutOfTime(Exception):
+    """The deadline has passed."""
+
+
+class _Draw(Exception):
+    def __init__(self, branches: list[tuple[int, Symbol]]):
+        super().__init__("a choice to be made")
+        self.branches = branches
+
+
+class _Replay:
+    # The oracle that repeats the choices of a trail, then stops at the next one.
+    def __init__(self, trail: tuple[int, ...]):
+        self._left = iter(trail)
+
+    def choose(self, row: Row) -> int:
+        for choice in self._left:
+            return choice
+        raise _Draw(list(enumerate(row)))
+
+    def accept(self, probability: Number) -> bool:
+        for choice in self._left:
+            return bool(choice)
+        raise _Draw([(1, probability), (0, 1 - probability)])
+
+
+class Signs:
+    """The ground of one proof: variables, the book of facts, and the cell that stands now."""
+
+    def __init__(
+        self, variables: fmpq_mpoly_ctx, solver: Solver | None = None, deadline: float = float("inf")
+    ):
+        self.solver = solver or Solver()
+        self.book = Book(self.solver)
+        self.number = field(variables, self)
+        self.deadline = deadline
+        self.cells = 0
+        self.here = Cell(self.book, {})
+
+    def within(self, signs: int, *product: fmpq_mpoly) -> bool:
+        """Whether the sign of a product lies in a set of signs, in the present cell; raises Cut."""
+        return self.here.within(signs, *product)
+
+    def expectation(self, program: Program, cell: Cell, trail: tuple[int, ...] = ()) -> Tree:
+        """E[program] over all its draws, after those of the trail, as a function on the cell.
+
+        Raises OutOfTime. `cells` counts the runs that came to an end: one a draw and cell.
+        """
+        if monotonic() > self.deadline:
+            raise OutOfTime
+        self.here = cell
+        outcome: Symbol | Cut | _Draw
+        try:
+            outcome = program(_Replay(trail))
+        except (Cut, _Draw) as pause:
+            outcome = pause
+        if isinstance(outcome, Cut):
+            return split(
+                cell,
+                outcome.polynomial,
+                outcome.signs,
+                lambda part, _: self.expectation(program, part, trail),
+            )
+        if isinstance(outcome, Symbol):
+            self.cells += 1
+            return Leaf(self.reduced(cell, outcome))
+        whole: Tree | None = None
+        for x, mass in outcome.branches:
+            branch = self._branch(program, cell, (*trail, x), mass)
+            whole = branch if whole is None else plus(cell, whole, branch, Symbol.__add__)
+        assert whole is not None
+        return whole
+
+    def _branch(self, program: Program, cell: Cell, trail: tuple[int, ...], mass: Symbol) -> Tree:
+        # A branch is entered where its mass is positive, and only there; elsewhere it adds nothing.
+        self.here = cell
+        try:
+            possible = mass > 0
+        except Cut as cut:
+            polynomial, signs = cut.polynomial, cut.signs
+        else:
+            if not possible:
+                return Leaf(self.number(0))
+            mass = self.reduced(cell, mass)
+            return mapped(self.expectation(program, cell, trail), lambda value: mass * value)
+        return split(cell, polynomial, signs, lambda part, _: self._branch(program, part, trail, mass))
+
+    def reduced(self, cell: Cell, number: Symbol) -> Symbol:
+        """The number with the cell's equalities put in, in lowest terms again."""
+        if not cell.equal:
+            return number
+        made = self.number(cell.reduce(number.top))
+        return made * self.number(self.number(1).top, cell.reduce(number.bottom))

@@ -1,0 +1,96 @@
+"""Decision trees: a function that is one rational function on each of several cells."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from flint import fmpq_mpoly
+
+from proofs_check.cell import Cell
+from proofs_check.symbol import Symbol, identical
+
+
+class Leaf:
+    """One rational function everywhere."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Symbol):
+        self.value = value
+
+
+class Split:
+    """`yes` where the sign of the polynomial lies in `signs`, `no` elsewhere."""
+
+    __slots__ = ("no", "polynomial", "signs", "yes")
+
+    def __init__(self, polynomial: fmpq_mpoly, signs: int, yes: "Tree", no: "Tree"):
+        self.polynomial, self.signs, self.yes, self.no = polynomial, signs, yes, no
+
+
+Tree: TypeAlias = Leaf | Split
+
+
+def split(cell: Cell, polynomial: fmpq_mpoly, signs: int, go: Callable[[Cell, bool], Tree]) -> Tree:
+    """go(part, True) and go(part, False) on the two parts of the cell, joined; an empty part is left out."""
+    yes, no = cell.sides(polynomial, signs)
+    if yes is None or no is None:
+        return go(yes, True) if yes is not None else go(no, False)  # type: ignore[arg-type]
+    return join(polynomial, signs, (yes, go(yes, True)), (no, go(no, False)))
+
+
+def join(polynomial: fmpq_mpoly, signs: int, yes: tuple[Cell, Tree], no: tuple[Cell, Tree]) -> Tree:
+    """The tree that is `yes` on one cell and `no` on the other, without the split where one serves both."""
+    for (_, here), (cell, there) in ((yes, no), (no, yes)):
+        if serves(here, cell, there):
+            return here
+    return Split(polynomial, signs, yes[1], no[1])
+
+
+def serves(tree: Tree, cell: Cell, other: Tree) -> bool:
+    """Whether `tree` is defined on the cell and equals `other` there, as far as equalities tell."""
+    if isinstance(tree, Leaf) and isinstance(other, Leaf):
+        if identical(tree.value, other.value):
+            return True
+        return cell.defined(tree.value) and cell.agree(tree.value, other.value)
+    if isinstance(tree, Split):
+        yes, no = cell.sides(tree.polynomial, tree.signs)
+        if yes is None:
+            assert no is not None
+            return serves(tree.no, no, other)
+        if no is None:
+            return serves(tree.yes, yes, other)
+        return serves(tree.yes, yes, other) and serves(tree.no, no, other)
+    assert isinstance(other, Split)
+    yes, no = cell.sides(other.polynomial, other.signs)
+    return (yes is None or serves(tree, yes, other.yes)) and (no is None or serves(tree, no, other.no))
+
+
+def plus(cell: Cell, a: Tree, b: Tree, combine: Callable[[Symbol, Symbol], Symbol]) -> Tree:
+    """combine(a, b) on every part of the cell."""
+    if isinstance(a, Split):
+        return split(
+            cell, a.polynomial, a.signs, lambda part, yes: plus(part, a.yes if yes else a.no, b, combine)
+        )
+    if isinstance(b, Split):
+        return split(
+            cell, b.polynomial, b.signs, lambda part, yes: plus(part, a, b.yes if yes else b.no, combine)
+        )
+    return Leaf(combine(a.value, b.value))
+
+
+def mapped(tree: Tree, function: Callable[[Symbol], Symbol]) -> Tree:
+    """function(tree), leaf by leaf."""
+    if isinstance(tree, Leaf):
+        return Leaf(function(tree.value))
+    return Split(tree.polynomial, tree.signs, mapped(tree.yes, function), mapped(tree.no, function))
+
+
+def leaves(cell: Cell, tree: Tree) -> list[tuple[Cell, Symbol]]:
+    """Every part of the cell with its function."""
+    if isinstance(tree, Leaf):
+        return [(cell, tree.value)]
+    yes, no = cell.sides(tree.polynomial, tree.signs)
+    return [
+        *(leaves(yes, tree.yes) if yes is not None else []),
+        *(leaves(no, tree.no) if no is not None else []),
+    ]

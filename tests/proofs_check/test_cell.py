@@ -1,0 +1,106 @@
+"""Cells: facts about signs, what follows from them, and what is empty."""
+
+from itertools import product
+
+import pytest
+from flint import fmpq
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proofs_check.cell import Cut, eliminate, flip, raised, sign, solve, times
+from proofs_check.domain import Domain
+from proofs_check.symbol import NEGATIVE, POSITIVE, ZERO
+
+VALUES = {NEGATIVE: -1, ZERO: 0, POSITIVE: 1}
+SETS = range(1, 8)
+
+
+def members(signs):
+    return [value for bit, value in VALUES.items() if signs & bit]
+
+
+def gathered(values):
+    return sum({sign(fmpq(value)) for value in values})
+
+
+@pytest.mark.parametrize(("a", "b"), list(product(SETS, SETS)))
+def test_signs_of_products(a, b):
+    assert times(a, b) == gathered(u * v for u in members(a) for v in members(b))
+
+
+@pytest.mark.parametrize("a", SETS)
+def test_signs_of_opposites_and_powers(a):
+    assert flip(a) == gathered(-u for u in members(a))
+    assert raised(a, 2) == gathered(u * u for u in members(a))
+    assert raised(a, 3) == gathered(u**3 for u in members(a))
+
+
+def rows(vocab, depth=1):
+    domain = Domain(vocab, depth)
+    return domain, domain.target[()], domain.proposal[()]
+
+
+def test_a_row_is_never_negative_and_never_above_one():
+    domain, p, _ = rows(3)
+    for entry in p:
+        assert domain.whole.empty(entry.top, NEGATIVE)
+        assert not domain.whole.empty(entry.top, ZERO)
+        assert domain.whole.empty(entry.top - 1, POSITIVE)
+
+
+def test_nowhere_more_everywhere_means_equal():
+    domain, p, q = rows(4)
+    cell = domain.whole
+    for a, b in list(zip(p, q, strict=True)):
+        cell = cell.sides((a - b).top, NEGATIVE | ZERO)[0]
+        assert cell is not None
+    for a, b in zip(p, q, strict=True):
+        assert cell.agree(a, b)
+
+
+def test_both_sides_of_a_cut_hold_what_was_asked():
+    domain, p, q = rows(2)
+    product_ = (p[0] * q[1] - q[0] * p[1]).top
+    for part, signs in zip(domain.whole.sides(product_, POSITIVE), (POSITIVE, NEGATIVE | ZERO), strict=True):
+        assert part is not None
+        assert not part.signs(product_) & ~signs
+        assert part.within(signs, product_)
+
+
+def test_an_open_question_cuts():
+    domain, p, q = rows(2)
+    with pytest.raises(Cut) as cut:
+        domain.whole.within(NEGATIVE, (p[0] - q[0]).top)
+    assert cut.value.signs in (NEGATIVE, POSITIVE)
+
+
+def test_a_point_stays_in_its_cell():
+    domain, p, q = rows(3)
+    cell = domain.whole
+    for a, b in zip(p, q, strict=True):
+        yes, no = cell.sides((a - b).top, POSITIVE)
+        cell = no or yes
+        values = [cell.point[name] for name in p[0].variables.names()]
+        for key, signs in cell.facts.items():
+            assert sign(cell.book.polynomials[key](*values)) & signs
+
+
+def test_an_equality_of_products_is_used():
+    domain, p, q = rows(2)
+    equation = (p[0] * p[1] - q[0] * q[1]).top
+    cell = domain.whole.sides(equation, ZERO)[0]
+    assert cell.vanishes(equation * p[0].top)
+    assert not cell.vanishes(p[0].top)
+
+
+@given(st.integers(-3, 3), st.integers(-3, 3))
+def test_elimination_replaces_the_variable(b, c):
+    _, p, q = rows(2)
+    u, v = p[0].top, q[0].top
+    equation = u * v + b  # u = -b / v
+    polynomial = u**2 + c * u + v
+    at = equation.context().variable_to_index("p_0")
+    found = eliminate(polynomial, equation, v, at)
+    assert found == b * b - c * b * v + v**3
+    assert solve(v - u) is not None
+    assert solve(u * v - 1) is None

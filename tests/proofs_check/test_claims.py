@@ -1,0 +1,44 @@
+"""The registry: every verdict can be had again, the page is fresh, every source is known."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from proofs_check.claims import CLAIMS
+from proofs_check.claims.claim import EVERY, REFUTED, SIZES
+from proofs_check.induction import THEOREMS
+from proofs_check.page import page
+
+ROOT = Path(__file__).parents[2]
+FAST = [claim for claim in CLAIMS.values() if claim.seconds <= 1]
+SLOW = [claim for claim in CLAIMS.values() if claim.seconds > 1]
+
+
+@pytest.mark.parametrize("claim", FAST, ids=lambda claim: claim.key)
+def test_verdict(claim):
+    assert claim.check() == claim.verdict
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("claim", SLOW, ids=lambda claim: claim.key)
+def test_verdict_that_takes_longer(claim):
+    assert claim.check() == claim.verdict
+
+
+def test_the_page_is_fresh():
+    assert (ROOT / "docs" / "claims.md").read_text(encoding="utf-8") == page()
+
+
+@pytest.mark.parametrize("claim", CLAIMS.values(), ids=lambda claim: claim.key)
+def test_verdicts_are_of_the_four_kinds(claim):
+    searched = re.fullmatch(r"no counterexample in [\d,]+ exact instances", claim.verdict)
+    assert claim.verdict in (EVERY, SIZES, REFUTED) or searched
+
+
+def test_every_source_is_in_the_references():
+    known = set(re.findall(r"@\w+\{(\w+),", (ROOT / "references.bib").read_text(encoding="utf-8")))
+    for source in [claim.source for claim in CLAIMS.values()] + [each.source for each in THEOREMS.values()]:
+        cited = set(re.findall(r"\b[a-z]+20\d\d[a-z0-9]+", source))
+        assert cited <= known
+        assert cited or source.startswith(("our", "open")), source

@@ -1,0 +1,106 @@
+"""`prove` and `claims` at the door: statuses, JSON, one-line errors, progress."""
+
+import json
+
+import click
+import pytest
+
+from proofs_check.commands import COMMANDS
+from simulators.door import enter
+
+
+def run(capsys, *arguments):
+    status = enter(click.Group("draftproof", list(COMMANDS)), arguments)
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def answer(capsys, *arguments):
+    status, out, _ = run(capsys, *arguments, "--json")
+    return status, json.loads(out)
+
+
+def test_proved(capsys):
+    status, said = answer(capsys, "prove", "token", "--depth", "1")
+    assert status == 0
+    assert said["verdict"] == "proved"
+    assert said["scope"] == "vocab=2 depth=1"
+    assert said["counterexample"] is None
+    assert said["cells"] > 0
+
+
+def test_refuted(capsys):
+    status, said = answer(capsys, "prove", "hsd-released")
+    assert status == 1
+    assert said["verdict"] == "refuted"
+    assert {"target", "proposal"} <= said["counterexample"].keys()
+
+
+def test_undecided_says_what_is_left_and_resumes(capsys, tmp_path):
+    kept = tmp_path / "block.json"
+    status, said = answer(capsys, "prove", "block", "--seconds", "0", "--resume", str(kept))
+    assert status == 3
+    assert said["verdict"] == "undecided"
+    assert said["left"] == ["0 0", "0 1", "1 0", "1 1"]
+    content = json.loads(kept.read_text())
+    content["proved"] = ["0 0", "0 1"]
+    kept.write_text(json.dumps(content))
+    status, said = answer(capsys, "prove", "block", "--resume", str(kept))
+    assert status == 0
+    assert said["left"] == []
+    assert len(json.loads(kept.read_text())["proved"]) == 4
+
+
+def test_undecided_in_words(capsys):
+    status, out, _ = run(capsys, "prove", "block", "--seconds", "0")
+    assert status == 3
+    assert "out of time with 4 of 4 words left" in out
+
+
+def test_a_draft_may_be_spelled(capsys):
+    draft = '{"kind": "tree", "shape": [[], []], "replacement": true}'
+    status, said = answer(capsys, "prove", "specinfer", "--draft", draft)
+    assert (status, said["verdict"]) == (0, "proved")
+
+
+@pytest.mark.parametrize("name", ["token", "block", "hsd", "rrs", "specinfer", "traversal"])
+def test_every_size(capsys, name):
+    status, said = answer(capsys, "prove", name, "--every-size")
+    assert status == 0
+    assert said["scope"] == "every vocabulary and depth"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["prove", "nobody"],
+        ["prove", "k-seq"],
+        ["prove", "greedy-block"],
+        ["prove", "nss", "--every-size"],
+        ["prove", "token", "--vocab", "1"],
+        ["prove", "token", "--draft", "{"],
+        ["prove", "token", "--draft", '{"kind": "paths", "count": 2, "depth": 1}'],
+        ["prove", "token", "--depth", "1", "--draft", '{"kind": "chain", "depth": 1}'],
+        ["claims", "nothing"],
+    ],
+)
+def test_bad_input_is_one_line(capsys, arguments):
+    status, out, err = run(capsys, *arguments)
+    assert status == 2
+    assert not out
+    assert len(err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"statement": "another", "proved": []}', '{"statement": 1}'])
+def test_a_progress_file_of_something_else(capsys, tmp_path, content):
+    kept = tmp_path / "kept.json"
+    kept.write_text(content)
+    status, _, err = run(capsys, "prove", "token", "--resume", str(kept))
+    assert status == 2
+    assert str(kept) in err
+
+
+def test_claims_by_name(capsys):
+    status, said = answer(capsys, "claims", "block-lossless", "hsd-released-lossless")
+    assert status == 0
+    assert [each["found"] for each in said["claims"]] == [each["verdict"] for each in said["claims"]]

@@ -1,0 +1,160 @@
+"""Proofs of one size: what is proved, what is refuted, and what is left."""
+
+from itertools import product
+
+import pytest
+
+from proofs_check.deferred import draw
+from proofs_check.domain import Domain
+from proofs_check.prove import prove
+from simulators.enumerate import outcomes
+from simulators.instances.randoms import Randoms
+from simulators.verdict import judge
+from tests.checks import assert_one_line
+from theory.drafts.chain import Chain
+from theory.drafts.greedy import Greedy
+from theory.drafts.paths import Paths
+from theory.drafts.shape import every
+from theory.drafts.spechub import SpecHub
+from theory.drafts.tree import Tree
+from theory.errors import BadInput
+from theory.law import Law
+from theory.verifier import CHAIN, Verifier
+from theory.verifiers import VERIFIERS, named
+
+PAIR, TWO_LEVELS, FORK, TWO_PATHS = every(2, 1), every(2, 2), (every(2, 1),), (every(1, 1),) * 2
+
+FAST = [
+    *[
+        (name, vocab, Chain(depth))
+        for name in ("token", "block", "hsd")
+        for vocab, depth in [(2, 1), (3, 1), (2, 2)]
+    ],
+    *[("rrs", vocab, Tree(PAIR)) for vocab in (2, 3)],
+    *[("specinfer", vocab, Tree(PAIR, True)) for vocab in (2, 3)],
+    ("rrs", 2, Tree(TWO_LEVELS)),
+    ("specinfer", 2, Tree(TWO_LEVELS, True)),
+    ("traversal", 2, Chain(2)),
+    ("traversal", 2, Tree(PAIR)),
+    ("traversal", 2, Tree(FORK)),
+    ("traversal", 2, Tree(TWO_PATHS, True)),
+    ("hsd-multidraft", 2, Paths(2, 1)),
+    ("hu-greedy", 3, Greedy(PAIR)),
+    ("spechub", 2, SpecHub(1)),
+    ("multipath-block", 2, Paths(2, 1)),
+]
+
+SLOW = [
+    *[
+        (name, vocab, Chain(depth))
+        for name in ("token", "block")
+        for vocab, depth in [(4, 1), (3, 2), (2, 3)]
+    ],
+    ("traversal", 2, Tree(TWO_PATHS)),
+    ("traversal", 2, Paths(2, 2)),
+    ("traversal", 3, Tree(PAIR)),
+    ("traversal", 3, Tree(PAIR, True)),
+    ("specinfer", 3, Tree(TWO_LEVELS, True)),
+    ("rrs", 3, Tree(TWO_LEVELS)),
+]
+
+
+def labelled(cases):
+    return [pytest.param(*case, id=f"{case[0]} V={case[1]} {case[2]}") for case in cases]
+
+
+@pytest.mark.parametrize(("name", "vocab", "scheme"), labelled(FAST))
+def test_proved(name, vocab, scheme):
+    proof = prove(named(name), scheme, vocab)
+    assert proof.verdict == "proved"
+    assert not proof.left
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "vocab", "scheme"), labelled(SLOW))
+def test_proved_at_larger_sizes(name, vocab, scheme):
+    assert prove(named(name), scheme, vocab, seconds=900).verdict == "proved"
+
+
+@pytest.mark.parametrize("name", ["hsd-released", "hsd-multidraft-released"])
+def test_refuted_with_a_rational_witness(name):
+    proof = prove(named(name), Chain(2), 2)
+    assert proof.verdict == "refuted"
+    assert proof.counterexample is not None
+    assert not judge(proof.counterexample, named(name)).lossless
+
+
+def test_a_loss_only_where_something_is_zero_is_found():
+    """Wrong only when p(0) = 0 exactly: no open cell shows it, the domain with its zeros does."""
+
+    def verify(oracle, draft, target):
+        p = target[draft.root.prefix]
+        if p[0] > 0:
+            return named("token").verify(oracle, draft, target)
+        return draft.path[-1], target[draft.path[-1].prefix]
+
+    rule = Verifier("wrong at zero", "ours", CHAIN, lossless=False, verify=verify)
+    proof = prove(rule, Chain(1), 2)
+    assert proof.verdict == "refuted"
+    assert proof.counterexample is not None
+    assert proof.counterexample.target[()][0] == 0
+
+
+def test_a_loss_only_on_a_curve_is_found():
+    """Wrong only where p(0) = q(0)^2, which no grid of one denominator need contain."""
+
+    def verify(oracle, draft, target):
+        p, q = target[draft.root.prefix], draft.root.proposal
+        if p[0] == q[0] * q[0] and q[0] > 0 and q[1] > 0:
+            return draft.path[-1], target[draft.path[-1].prefix]
+        return named("token").verify(oracle, draft, target)
+
+    proof = prove(Verifier("wrong on a curve", "ours", CHAIN, lossless=False, verify=verify), Chain(1), 2)
+    assert proof.verdict != "proved"
+    if proof.counterexample is not None:
+        p, q = proof.counterexample.target[()], proof.counterexample.proposal[()]
+        assert p[0] == q[0] ** 2
+
+
+def test_out_of_time_says_what_is_left_and_resumes():
+    block = named("block")
+    proof = prove(block, Chain(2), 2, seconds=0)
+    assert proof.verdict == "undecided"
+    assert len(proof.left) == 4
+    half = prove(block, Chain(2), 2, done=[(0, 0), (0, 1)])
+    assert half.verdict == "proved"
+    assert half.done == list(product(range(2), repeat=2))
+    assert half.cells < prove(block, Chain(2), 2).cells
+
+
+@pytest.mark.parametrize("name", ["greedy-block", "hsd-naive", "k-seq", "typical"])
+def test_what_cannot_be_proved_is_bad_input(name):
+    with pytest.raises(BadInput) as error:
+        prove(VERIFIERS[name], Chain(2), 2)
+    assert_one_line(error.value, name)
+
+
+@pytest.mark.parametrize("replacement", [False, True])
+def test_deferred_subtrees_have_the_same_law(replacement):
+    def seen(node):
+        return (-2, *(x for child in node.children for x in (child.token, *seen(child))), -1)
+
+    scheme = Tree((((), ()), ((),)), replacement)
+    for instance in Randoms(scheme, 3, 4):
+        laws = [
+            Law((word, weight) for weight, word in outcomes(lambda oracle, how=how: seen(how(oracle).root)))
+            for how in (
+                lambda oracle, q=instance.proposal: draw(scheme, oracle, q),
+                lambda oracle, q=instance.proposal: scheme.draw(oracle, q),
+            )
+        ]
+        assert laws[0] == laws[1]
+
+
+def test_the_domain_has_free_rows_at_every_prefix():
+    domain = Domain(3, 2)
+    assert domain.parameters == 2 * (4 + 4)
+    assert Domain(3, 2, leaves=True).parameters == 2 * (4 + 9 + 4)
+    target, proposal = domain.at(domain.whole.point)
+    assert target.vocab == proposal.vocab == 3
+    assert all(entry > 0 for _, row in target.given() for entry in row)
