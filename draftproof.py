@@ -11,13 +11,14 @@ def main() -> None:
 
     import click
 
+    from simulators.audit.commands import audit
     from simulators.commands import COMMANDS
     from simulators.door import enter
 
     signal.signal(signal.SIGINT, heard)
     group = click.Group(
         "draftproof",
-        list(COMMANDS),
+        [*COMMANDS, audit],
         help="Is this speculative-decoding verifier lossless, and how far is it from optimal?",
         context_settings={"help_option_names": ["-h", "--help"]},
     )
