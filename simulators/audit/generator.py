@@ -69,8 +69,8 @@ class Generator:
     def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
         if np.ndim(loc) or np.ndim(scale):
             size = size or np.broadcast(loc, scale).shape
-            return loc + scale * self._many(lambda: -np.log(exponential(self._source)), size)
-        return self._many(lambda: loc + scale * -np.log(exponential(self._source)), size)
+            return loc + scale * self._many(lambda: gumbel(self._source), size)
+        return self._many(lambda: loc + scale * gumbel(self._source), size)
 
     def integers(
         self, low: int, high: int | None = None, size: Any = None, dtype: Any = int, endpoint: bool = False
@@ -145,6 +145,12 @@ def exponential(source: Source, kind: type = np.float64) -> Any:
     """-log u of a fresh coin; of the coin 0, of a mirrored one: -log(1 - u), never infinite."""
     u = source.uniform(kind)
     return -np.log1p(-u) if isinstance(u, np.floating) else -np.log(u)
+
+
+def gumbel(source: Source) -> Any:
+    """-log E of a fresh exponential; a coin that gives E = 0 is tossed again, as numpy does."""
+    E = exponential(source)
+    return -np.log(max(E, 2.0**-53)) if isinstance(E, np.floating) else -np.log(E)
 
 
 def checked(p: Any, size: int) -> np.ndarray:

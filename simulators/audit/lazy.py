@@ -390,7 +390,7 @@ def _compared(x: Lazy, y: Lazy) -> bool:
         raise NotEnumerable("coins are compared in a way that has no closed form")
     if x_slower:  # x < y when E_x >= ratio E_y
         return x.world.slower(x.coin, y.coin, ratio, mirrors)
-    return x.world.slower(y.coin, x.coin, ratio, mirrors[::-1])
+    return x.world.slower(y.coin, x.coin, ratio, (y.mirror, x.mirror))
 
 
 def _exp(x: Any) -> fmpq:

@@ -19,7 +19,7 @@ class Source(Protocol):
     keyed: dict[Hashable, Any]
 
     def uniform(self, kind: type = np.float64) -> Any: ...
-    def choose(self, row: Sequence[float]) -> int: ...
+    def choose(self, row: Any) -> int: ...
 
 
 class Every(Source):
@@ -32,7 +32,7 @@ class Every(Source):
     def uniform(self, kind: type = np.float64) -> Any:
         return Lazy(self.world, self.world.coin(), kind)
 
-    def choose(self, row: Sequence[float]) -> int:
+    def choose(self, row: Any) -> int:
         return self.world.choose(weights(row))
 
 
@@ -48,7 +48,7 @@ class Fixed(Source):
         self.drawn += 1
         return kind(min(coin, float(np.nextafter(kind(1), kind(0)))))
 
-    def choose(self, row: Sequence[float]) -> int:
+    def choose(self, row: Any) -> int:
         possible = [x for x, weight in enumerate(weights(row)) if weight > 0]
         return possible[-1 if self.last else 0]
 
@@ -67,7 +67,7 @@ class Chance(Source):
             else kind(self.rng.random() // 2**-11 * 2**-11)
         )
 
-    def choose(self, row: Sequence[float]) -> int:
+    def choose(self, row: Any) -> int:
         weights(row)
         numbers = np.asarray([float(x) for x in row])
         return int(self.rng.choice(len(numbers), p=numbers / numbers.sum()))
@@ -89,7 +89,7 @@ class Seeded(Source):
     def uniform(self, kind: type = np.float64) -> Any:
         return self._remembered(lambda: self.source.uniform(kind), kind)
 
-    def choose(self, row: Sequence[float]) -> int:
+    def choose(self, row: Any) -> int:
         # By inversion of one remembered uniform, as real generators do: other rows, same coin.
         left = self.uniform() * sum(map(float, row))
         below = 0.0

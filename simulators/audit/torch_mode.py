@@ -56,8 +56,21 @@ _UNARY: dict[str, Callable[[Any], Any]] = {
     "sqrt": np.sqrt,
     "reciprocal": lambda a: 1.0 / a,
 }
-_RESHAPE = ["reshape", "view", "squeeze", "unsqueeze", "getitem", "transpose", "permute", "flatten", "unflatten", "expand", "expand_as", "view_as", "repeat", "clone", "contiguous", "detach", "to", "cpu", "float", "double", "half", "type", "select", "narrow", "index_select", "gather", "take_along_dim", "chunk", "split", "unbind", "cat", "concat", "stack", "flip", "roll", "masked_select", "tile", "broadcast_to", "movedim", "t"]
-_HANDLE = ["get", "set", "size", "dim", "numel", "stride", "is_floating_point", "empty_like", "zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_empty", "new_full", "new_tensor", "requires_grad_", "is_contiguous", "element_size", "nelement", "len", "data_ptr", "hash", "repr", "record_stream", "is_complex", "ndimension"]
+_RESHAPE = frozenset(
+    (
+        "reshape view squeeze unsqueeze getitem transpose permute flatten unflatten expand expand_as "
+        "view_as repeat clone contiguous detach to cpu float double half type select narrow index_select "
+        "gather take_along_dim chunk split unbind cat concat stack flip roll masked_select tile "
+        "broadcast_to movedim t"
+    ).split()
+)
+_HANDLE = frozenset(
+    (
+        "get set size dim numel stride is_floating_point empty_like zeros_like ones_like full_like "
+        "new_zeros new_ones new_empty new_full new_tensor requires_grad_ is_contiguous element_size "
+        "nelement len data_ptr hash repr record_stream is_complex ndimension"
+    ).split()
+)
 
 
 class Answering(TorchFunctionMode):
@@ -108,10 +121,10 @@ class Answering(TorchFunctionMode):
         return self._uniforms(torch.empty_like(*args, **keep), kwargs.get("generator"))
 
     def _draw_uniform(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
-        tensor, low, high = (*args, 0.0, 1.0)[:3] if len(args) != 2 else (*args, 1.0)
+        low, high = (*args[1:], *(0.0, 1.0)[len(args) - 1 :])
         low, high = kwargs.get("from", low), kwargs.get("to", high)
         stretch = None if (low, high) == (0, 1) else (lambda u: low + (high - low) * u)
-        return self._uniforms(tensor, kwargs.get("generator"), stretch)
+        return self._uniforms(args[0], kwargs.get("generator"), stretch)
 
     def _draw_exponential(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
         rate = float(kwargs.get("lambd", args[1] if len(args) > 1 else 1.0))

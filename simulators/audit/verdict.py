@@ -1,11 +1,12 @@
 """The audit itself: small instances first, then the edges, then one report."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Any
 
 import numpy as np
 
+from simulators.audit.battery import battery, rounds_battery
 from simulators.audit.door import SECONDS, Fault, Watch, watched
 from simulators.audit.extremes import Finding, at_the_edges, with_nan, with_padding
 from simulators.audit.report import Report
@@ -14,39 +15,14 @@ from simulators.audit.sources import Chance
 from simulators.audit.statistical import test
 from simulators.audit.targets import Function, Target
 from simulators.audit.world import NotEnumerable
-from simulators.instances.randoms import Randoms
-from simulators.instances.scenarios import SCENARIOS, scenario
 from simulators.witness import shrink
-from theory.drafts.chain import Chain
-from theory.errors import BadInput
 from theory.instance import Instance
 from theory.law import continued
 from theory.numbers import ONE
 from theory.rows import Prefix
 
-TELLING = ("toy", "reversed", "holes in both", "seesaw", "equal")
-"""The scenarios that large instances are kept to."""
-
-
-def battery(vocab: int, depth: int) -> Iterator[Instance]:
-    """Instances on chains, smallest first, up to the given vocabulary and depth."""
-    if vocab < 2 or depth < 1 or vocab ** (depth + 1) > 5_000:
-        raise BadInput(f"vocabulary {vocab} and depth {depth} are not between (2, 1) and 5,000 words")
-    sizes = dict.fromkeys([(min(2, vocab), 1), (3, 1), (2, 2), (3, 2), (vocab, depth)])
-    for v, d in sizes:
-        if v > vocab or d > depth:
-            continue
-        small = v**d <= 9
-        yield from (scenario(name, Chain(d), v) for name in (SCENARIOS if small else TELLING))
-        yield from Randoms(Chain(d), v, 6 if small else 2)
-
-
-def _chosen(vocab: int, depth: int, iterations: int) -> Iterator[Instance]:
-    # Rounds multiply the ways coins can fall: several of them are watched on small instances.
-    if iterations == 1:
-        return battery(vocab, depth)
-    small = (each for each in battery(min(vocab, 3), min(depth, 2)) if each.vocab**each.draft.depth <= 4)
-    return (each for each in small if each.vocab == 2)
+def _chosen(vocab: int, depth: int, iterations: int) -> list[Instance]:
+    return list(battery(vocab, depth) if iterations == 1 else rounds_battery(vocab, depth))
 
 
 def examine(
@@ -78,7 +54,7 @@ def examine(
     """
     target: Target = verify if hasattr(verify, "prepare") else Function(verify, dtype=dtype)  # type: ignore[assignment]
     started = monotonic()
-    chosen = list(_chosen(vocab, depth, iterations) if instances is None else instances)
+    chosen = _chosen(vocab, depth, iterations) if instances is None else list(instances)
     found: dict[str, Finding] = {}
     undecided, tested, failing, worst, done = "", None, None, None, 0
     with watched(seconds, getattr(target, "namespace", None)) as watch:

@@ -6,6 +6,7 @@ multiples of one another.
 """
 
 from functools import lru_cache
+from itertools import pairwise
 from itertools import product as pairs
 
 from flint import arb, ctx, fmpq
@@ -57,7 +58,7 @@ def _times(piece: Piece, box: Interval) -> list[Piece]:
     F = [arb(0), *[c / (j + 1) for j, c in enumerate(g)]]
     cuts = sorted({x * y for x, y in pairs((lo, hi), (a, b))})
     out = []
-    for left, right in zip(cuts, cuts[1:], strict=False):
+    for left, right in pairwise(cuts):
         s = (left + right) / 2
         upper = [_at(F, hi)] if s >= hi * a else _shifted(F, -_log(a))
         lower = [_at(F, lo)] if s < lo * b else _shifted(F, -_log(b))
