@@ -36,7 +36,9 @@ def battery(vocab: int, depth: int) -> Iterator[Instance]:
 
 def rounds_battery(vocab: int, depth: int) -> Iterator[Instance]:
     """Instances small enough for the joint law of several rounds."""
-    return (each for each in battery(min(vocab, 2), min(depth, 2)))
+    for v, d in dict.fromkeys([(2, 1), (2, min(depth, 2))]):
+        yield from (scenario(name, Chain(d), v) for name in (*TELLING, "uniform target"))
+        yield from Randoms(Chain(d), v, 4)
 
 
 def steep(vocab: int, depth: int) -> Instance:

@@ -43,6 +43,7 @@ class Watch:
     current: Current
     printed: io.StringIO
     remarks: dict[str, str] = field(default_factory=dict)
+    bisected: bool = False  # some coins had to be plain numbers
 
     def remark(self, kind: str, what: str) -> None:
         self.remarks.setdefault(kind, what)

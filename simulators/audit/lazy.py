@@ -13,7 +13,7 @@ import numpy as np
 from flint import arb, ctx, fmpq
 
 from simulators.audit.volumes import BITS, rational
-from simulators.audit.world import NotEnumerable, World, dyadic
+from simulators.audit.world import NotEnumerable, Opaque, World, dyadic
 from theory.numbers import ONE, ZERO
 
 NEGLIGIBLE = fmpq(1, 2**60)
@@ -106,7 +106,7 @@ class Coin:
     floor = __floor__
 
     def _refused(self, *_: Any, **__: Any) -> Any:
-        raise NotEnumerable("a coin is turned into a plain number (float, hash, index, text)")
+        raise Opaque("a coin is turned into a plain number (float, hash, index, text)")
 
     __float__ = __hash__ = __index__ = __complex__ = __format__ = __str__ = _refused
 

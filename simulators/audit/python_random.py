@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from simulators.audit.generator import Generator
+from simulators.audit.lazy import Coin
 from simulators.audit.sources import Seeded, Source
 from simulators.audit.world import NotEnumerable
 
@@ -113,7 +114,10 @@ def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
     ]
     known = {id(old): new for _, _, old, new in originals}
     imported = {key: value for key, value in namespace.items() if id(value) in known}
+    keeps_float = "float" in namespace
     try:
+        if not keeps_float:
+            namespace["float"] = _Float  # float(coin) is the coin
         for place, name, _, new in originals:
             setattr(place, name, new)
         for key, value in imported.items():
@@ -121,8 +125,22 @@ def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
         yield
     finally:
         namespace.update(imported)
+        if not keeps_float:
+            namespace.pop("float", None)
         for place, name, old, _ in originals:
             setattr(place, name, old)
+
+
+class _IsFloat(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, float | Coin)
+
+
+class _Float(float, metaclass=_IsFloat):
+    """`float` as the audited module sees it."""
+
+    def __new__(cls, value: Any = 0.0) -> Any:
+        return value if isinstance(value, Coin) else float(value)
 
 
 def _python(current: Current, name: str) -> Callable[..., Any]:

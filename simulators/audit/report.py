@@ -11,6 +11,7 @@ from simulators.audit.extremes import Finding
 from simulators.audit.run import Case
 from simulators.instances.files import document, spelled
 from simulators.verdict import Wrong
+from theory.instance import Instance
 from theory.numbers import text
 
 
@@ -40,6 +41,10 @@ class Report:
     @property
     def wrong(self) -> Wrong | None:
         return self.case.wrong if self.case else None
+
+    @property
+    def instance(self) -> Instance | None:
+        return self.case.instance if self.case else None
 
     @property
     def status(self) -> int:

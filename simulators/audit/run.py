@@ -7,17 +7,17 @@ from typing import TypeVar
 
 from flint import fmpq
 
+from simulators.audit.coins import law_by_boxes
 from simulators.audit.door import Fault, Watch
 from simulators.audit.sources import Every, Fixed, Source
 from simulators.audit.targets import ROUNDOFF, Target
-from simulators.audit.world import NotEnumerable
+from simulators.audit.world import NotEnumerable, Opaque
 from simulators.enumerate import emission, outcomes
 from simulators.verdict import Wrong
 from theory.draft import Draft, Node
 from theory.instance import Instance
 from theory.law import Law, law_of
 from theory.numbers import ONE, ZERO
-from theory.oracle import Oracle
 from theory.rows import Number, Prefix, Row
 from theory.verifiers import named
 
@@ -86,18 +86,20 @@ def every_run(
 ) -> Iterator[tuple[fmpq, Result | Fault]]:
     """(weight, result or fault) of every way that the random calls of a program can fall."""
 
-    def run(oracle: Oracle) -> Result | Fault:
-        try:
-            return program(Every(oracle))
-        except Fault as fault:
-            if fault.kind == "hangs":
-                raise
-            return fault
-
-    for n, found in enumerate(outcomes(run, weight)):
+    runs = outcomes(lambda oracle: _or_fault(program, Every(oracle)), weight)
+    for n, found in enumerate(runs):
         if n >= RUNS or monotonic() > deadline:
             raise NotEnumerable("there are too many ways its coins can fall")
         yield found
+
+
+def _or_fault(program: Callable[[Source], Result], source: Source) -> Result | Fault:
+    try:
+        return program(source)
+    except Fault as fault:
+        if fault.kind == "hangs":
+            raise
+        return fault
 
 
 def emit(target: Target, watch: Watch, instance: Instance, seconds: float = SECONDS) -> "Emitted":
@@ -114,7 +116,7 @@ def emit(target: Target, watch: Watch, instance: Instance, seconds: float = SECO
 
         if not words and not found.faults:
             _must_repeat(once)
-        for mass, word in every_run(once, weight, deadline):
+        for mass, word in _runs(once, weight, deadline, watch):
             if isinstance(word, Fault):
                 found.lost += mass
                 found.faults.setdefault(word.kind, f"{word.what} (drafted {bare(draft)})")
@@ -124,20 +126,41 @@ def emit(target: Target, watch: Watch, instance: Instance, seconds: float = SECO
     return found
 
 
+def _runs(
+    once: Callable[[Source], Prefix], weight: fmpq, deadline: float, watch: Watch
+) -> Iterator[tuple[fmpq, Prefix | Fault]]:
+    # Every way the coins can fall; where the function wants plain numbers, by bisection.
+    if not watch.bisected:
+        try:
+            yield from list(every_run(once, weight, deadline))
+            return
+        except Opaque:
+            watch.bisected = True
+
+    def careful(source: Source) -> Prefix | Fault:
+        if monotonic() > deadline:
+            raise NotEnumerable("reading its coins by bisection takes too long")
+        return _or_fault(once, source)
+
+    yield from law_by_boxes(careful, weight)
+
+
 def emit_rounds(
     target: Target, watch: Watch, instance: Instance, rounds: int, seconds: float = SECONDS
 ) -> Emitted:
-    """The law of all that comes out of several rounds of draft, verify, emit in one life of a target.
+    """The law of the first depth + rounds tokens, from as many rounds of draft, verify, emit as it takes.
 
     What it keeps between calls, and coins that it uses again, is followed through all rounds. A
     target whose object has a method `draft(row, rng, position)` drafts its tokens itself.
     """
 
+    length = instance.draft.depth + rounds
+
     def decode(source: Source) -> tuple[Prefix, int]:
         target.fresh()
         context: Prefix = ()
         first = 0
-        for _ in range(rounds):
+        while len(context) < length:
             draft = _drawn(target, watch, instance, context, source)
             word = target.call(watch, source, target.prepare(instance.target, draft), len(context))
             context += word
@@ -152,7 +175,7 @@ def emit_rounds(
             found.faults.setdefault(result.kind, result.what)
         else:
             word, first = result
-            words.append((word, mass))
+            words.append((word[:length], mass))
             found.accepted += mass * (first - 1)
     found.law = Law(words)
     return found

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from simulators.audit.lazy import Lazy
-from simulators.audit.world import World, weights
+from simulators.audit.world import CHOICES, NotEnumerable, World, weights
 from theory.oracle import Oracle
 
 
@@ -46,6 +46,8 @@ class Fixed(Source):
     def uniform(self, kind: type = np.float64) -> Any:
         coin = self.coins[min(self.drawn, len(self.coins) - 1)]
         self.drawn += 1
+        if self.drawn > CHOICES:
+            raise NotEnumerable(f"one run asks for more than {CHOICES:,} coins")
         return kind(min(coin, float(np.nextafter(kind(1), kind(0)))))
 
     def choose(self, row: Any) -> int:

@@ -1,13 +1,13 @@
 """How a foreign function is called: what it is given, and how its answer is read."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Protocol
 
 import numpy as np
 
 from simulators.audit.door import Fault, Watch
-from simulators.audit.generator import Generator
+from simulators.audit.generator import Generator, lazies
 from simulators.audit.sources import Source
 from theory.draft import Draft, Node
 from theory.errors import BadInput
@@ -39,6 +39,7 @@ class Function:
 
     Arrays are [gamma + 1, V], [gamma, V] and [gamma]; of numpy, or with `tensors` of torch. A class
     is made anew, without arguments, for every run; what it keeps between calls is its state.
+    `coins` names parameters that are arrays of uniforms, with their shapes: numbers, "gamma" or "vocab".
     Parameters named `rng` and `position` are given the generator and how many tokens were emitted
     before; any fourth one without a default is taken to be the generator.
     """
@@ -50,6 +51,7 @@ class Function:
         name: str = "",
         dtype: str | None = None,
         tensors: bool | None = None,
+        coins: Mapping[str, tuple[int | str, ...]] | None = None,
     ):
         if not callable(verify):
             raise BadInput(f"{name or verify!r} is not a function")
@@ -58,8 +60,10 @@ class Function:
         self.stateful = inspect.isclass(verify)
         function = verify.__call__ if self.stateful or not inspect.isroutine(verify) else verify
         self.namespace: dict[str, Any] = getattr(inspect.unwrap(function), "__globals__", {})
-        self._extra = _extra(function, self.name, self.stateful)
-        self.tensors = "rng" not in self._extra and "torch" in self.namespace if tensors is None else tensors
+        self.coins = dict(coins or {})
+        self._extra = _extra(function, self.name, self.stateful, self.coins)
+        torch_only = "torch" in self.namespace and not self.coins and "rng" not in self._extra
+        self.tensors = torch_only if tensors is None else tensors
         self.dtype = dtype or ("float32" if self.tensors else "float64")
         if self.dtype not in ROUNDOFF:
             raise BadInput(f"dtype {self.dtype!r} is not one of {', '.join(ROUNDOFF)}")
@@ -81,6 +85,7 @@ class Function:
         watch.current.start(source)
         extra = {"rng": Generator(source), "position": position}
         given = [array.copy() for array in prepared]
+        extra |= {name: self._coins(source, shape, prepared) for name, shape in self.coins.items()}
         if self.tensors:
             result = self._with_tensors(watch, source, given, extra)
         else:
@@ -92,6 +97,12 @@ class Function:
             if not np.array_equal(before, after, equal_nan=True):
                 watch.remark("changes its inputs", name)
         return emitted(result, prepared[0].shape[1], len(prepared[2]) + 1)
+
+    def _coins(self, source: Source, shape: tuple[int | str, ...], prepared: Any) -> np.ndarray:
+        sizes = {"gamma": len(prepared[2]), "vocab": prepared[0].shape[1]}
+        dimensions = tuple(sizes[size] if isinstance(size, str) else size for size in shape)
+        kind = np.dtype(self.dtype if self.dtype in ("float64", "float16") else "float32").type
+        return lazies([source.uniform(kind) for _ in range(int(np.prod(dimensions)))], dimensions)
 
     def draw(self, watch: Watch, source: Source, row: tuple[float, ...], position: int) -> int:
         """The token that a target which drafts itself draws at a position, from the row it is given."""
@@ -109,7 +120,8 @@ class Function:
         tensors = [torch.from_numpy(array) for array in given]
         if self.dtype == "bfloat16":
             tensors[:2] = [tensor.to(torch.bfloat16) for tensor in tensors[:2]]
-        with Answering(source):
+        with Answering(source) as mode:
+            extra |= {name: mode.tensor(extra[name]) for name in self.coins}
             return watch.call(lambda: self._called(*tensors, *(extra[name] for name in self._extra)))
 
 
@@ -137,7 +149,11 @@ class Tree:
     def call(self, watch: Watch, source: Source, prepared: Any, position: int = 0) -> Prefix:
         rows, draft, vocab, most = prepared
         watch.current.start(source)
-        return emitted(watch.call(lambda: self.verify(rows, draft, Generator(source))), vocab, most)
+        return emitted(watch.call(lambda: self.run(rows, draft, Generator(source))), vocab, most)
+
+    def run(self, target: Rows, draft: Draft, rng: Generator) -> Any:
+        """One call of the function."""
+        return self.verify(target, draft, rng)
 
 
 def emitted(result: Any, vocab: int, most: int) -> Prefix:
@@ -181,7 +197,7 @@ def _in_floats(root: Node) -> tuple[Node, dict[int, Node]]:
     return copied(root), made
 
 
-def _extra(function: Any, name: str, stateful: bool) -> list[str]:
+def _extra(function: Any, name: str, stateful: bool, coins: Collection[str]) -> list[str]:
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -195,7 +211,7 @@ def _extra(function: Any, name: str, stateful: bool) -> list[str]:
         )
     extra = []
     for each in parameters[3:]:
-        if each.name in ("rng", "position"):
+        if each.name in ("rng", "position") or each.name in coins:
             extra.append(each.name)
         elif each.default is each.empty and each.kind is each.POSITIONAL_OR_KEYWORD and not extra:
             extra.append("rng")

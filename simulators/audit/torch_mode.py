@@ -110,6 +110,10 @@ class Answering(TorchFunctionMode):
             return self._into(args[0], result)
         return result
 
+    def tensor(self, values: np.ndarray, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        """An array of coins as a tensor."""
+        return self._made(values.view(np.ndarray), torch.empty(0, dtype=dtype))
+
     # drawing
 
     def _draw_rand(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
@@ -290,6 +294,11 @@ class Answering(TorchFunctionMode):
 
     def _op_tolist(self, x: Any) -> Any:
         return self._array(x).tolist()
+
+    def _op_array(self, x: Any, dtype: Any = None) -> np.ndarray:
+        return self._array(x)
+
+    _op_numpy = _op_array
 
     def _op_isnan(self, x: Any) -> torch.Tensor:
         return torch.zeros(x.shape, dtype=torch.bool)

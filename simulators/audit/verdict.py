@@ -78,7 +78,7 @@ def examine(
     lossless = False if fatal else (None if undecided else True)
     return Report(
         target.name,
-        target.adapter,
+        target.adapter + (", coins by bisection" if watch.bisected else ""),
         lossless,
         failing or worst,
         done,

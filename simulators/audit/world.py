@@ -23,6 +23,10 @@ class NotEnumerable(BaseException):
     """
 
 
+class Opaque(NotEnumerable):
+    """A coin is wanted as a plain number; the pieces of its law may still be found (`coins`)."""
+
+
 class World:
     """The state of all coins in one run of a foreign function.
 
