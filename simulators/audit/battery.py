@@ -47,7 +47,9 @@ def steep(vocab: int, depth: int) -> Instance:
     """
 
     def p(prefix: Prefix) -> Row:
-        return weighted([2 + x * (x + 1) // 2 for x in range(vocab)] if prefix else [9 + x for x in range(vocab)])
+        return weighted(
+            [2 + x * (x + 1) // 2 for x in range(vocab)] if prefix else [9 + x for x in range(vocab)]
+        )
 
     def q(prefix: Prefix) -> Row:
         return weighted([8] + [1] * (vocab - 1) if prefix else [9 + x for x in reversed(range(vocab))])

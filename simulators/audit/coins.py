@@ -137,7 +137,8 @@ def _cuts(seen: Callable[[float], Hashable]) -> list[float]:
 
 def _must_be_constant(read: Read, happened: Any, sides: list[tuple[float, float]]) -> None:
     for shares in _ANYWHERE if sides else ():
-        inside = [low + (high - low) * float(share) for share, (low, high) in zip(shares, sides, strict=False)]
+        inside = [
+            low + (high - low) * float(share) for share, (low, high) in zip(shares, sides, strict=False)
+        ]
         if read(inside)[0] != happened:
             raise NotEnumerable("its law is not piecewise constant in each coin, or in too many pieces")
-

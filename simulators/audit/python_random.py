@@ -88,9 +88,46 @@ def _key(value: Any) -> Any:
     return tuple(np.ravel(value).tolist()) if np.ndim(value) else value
 
 
-_PYTHON = ["random", "uniform", "expovariate", "randrange", "randint", "choice", "choices", "sample", "shuffle", "gauss", "normalvariate", "betavariate", "gammavariate", "triangular", "getrandbits", "randbytes"]
-_NUMPY = ["uniform", "exponential", "standard_exponential", "gumbel", "choice", "multinomial", "permutation", "shuffle"]
-_REFUSED = ["normal", "standard_normal", "randn", "dirichlet", "beta", "gamma", "binomial", "poisson", "geometric", "bytes"]
+_PYTHON = [
+    "random",
+    "uniform",
+    "expovariate",
+    "randrange",
+    "randint",
+    "choice",
+    "choices",
+    "sample",
+    "shuffle",
+    "gauss",
+    "normalvariate",
+    "betavariate",
+    "gammavariate",
+    "triangular",
+    "getrandbits",
+    "randbytes",
+]
+_NUMPY = [
+    "uniform",
+    "exponential",
+    "standard_exponential",
+    "gumbel",
+    "choice",
+    "multinomial",
+    "permutation",
+    "shuffle",
+]
+_REFUSED = [
+    "normal",
+    "standard_normal",
+    "randn",
+    "dirichlet",
+    "beta",
+    "gamma",
+    "binomial",
+    "poisson",
+    "geometric",
+    "bytes",
+]
 
 
 @contextmanager

@@ -26,7 +26,8 @@ class Tested:
         said = "rejected" if self.evidence.rejected else "not rejected"
         return (
             f"{said} after {self.runs:,} runs at error level {self.evidence.error:g} "
-            f"(log e-value {self.evidence.log_e:.1f}); a total variation of {self.detectable:.2g} would have shown"
+            f"(log e-value {self.evidence.log_e:.1f}); "
+            f"a total variation of {self.detectable:.2g} would have shown"
         )
 
 
@@ -42,14 +43,14 @@ def detectable(words: int, runs: int, error: float = ERROR) -> float:
     return sqrt((-log(error) + (words - 1) / 2 * log(max(runs, 2))) / (2 * runs))
 
 
-def test(
+def tested(
     draw: Callable[[], Prefix], law: Law, runs: int = RUNS, error: float = ERROR, seconds: float = 60.0
 ) -> Tested:
     """Runs `draw` and tests what it gives against the exact law, looking after every doubling.
 
     >>> coin = Law({(0,): fmpq(1, 2), (1,): fmpq(1, 2)})
     >>> rng = np.random.default_rng(0)
-    >>> test(lambda: (int(rng.random() < 0.7),), coin, 2000).evidence.rejected
+    >>> tested(lambda: (int(rng.random() < 0.7),), coin, 2000).evidence.rejected
     True
     """
     counts: Counter[Prefix] = Counter()
@@ -57,7 +58,7 @@ def test(
     evidence = Evidence(0.0, error)
     for n in range(1, runs + 1):
         counts[draw()] += 1
-        if n == look or n == runs or monotonic() > deadline:
+        if n in (look, runs) or monotonic() > deadline:
             look = 2 * n
             evidence = against(law, counts, error)
             if evidence.rejected or monotonic() > deadline:

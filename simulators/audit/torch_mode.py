@@ -57,19 +57,79 @@ _UNARY: dict[str, Callable[[Any], Any]] = {
     "reciprocal": lambda a: 1.0 / a,
 }
 _RESHAPE = frozenset(
-    (
-        "reshape view squeeze unsqueeze getitem transpose permute flatten unflatten expand expand_as "
-        "view_as repeat clone contiguous detach to cpu float double half type select narrow index_select "
-        "gather take_along_dim chunk split unbind cat concat stack flip roll masked_select tile "
-        "broadcast_to movedim t"
-    ).split()
+    {
+        "reshape",
+        "view",
+        "squeeze",
+        "unsqueeze",
+        "getitem",
+        "transpose",
+        "permute",
+        "flatten",
+        "unflatten",
+        "expand",
+        "expand_as",
+        "view_as",
+        "repeat",
+        "clone",
+        "contiguous",
+        "detach",
+        "to",
+        "cpu",
+        "float",
+        "double",
+        "half",
+        "type",
+        "select",
+        "narrow",
+        "index_select",
+        "gather",
+        "take_along_dim",
+        "chunk",
+        "split",
+        "unbind",
+        "cat",
+        "concat",
+        "stack",
+        "flip",
+        "roll",
+        "masked_select",
+        "tile",
+        "broadcast_to",
+        "movedim",
+        "t",
+    }
 )
 _HANDLE = frozenset(
-    (
-        "get set size dim numel stride is_floating_point empty_like zeros_like ones_like full_like "
-        "new_zeros new_ones new_empty new_full new_tensor requires_grad_ is_contiguous element_size "
-        "nelement len data_ptr hash repr record_stream is_complex ndimension"
-    ).split()
+    {
+        "get",
+        "set",
+        "size",
+        "dim",
+        "numel",
+        "stride",
+        "is_floating_point",
+        "empty_like",
+        "zeros_like",
+        "ones_like",
+        "full_like",
+        "new_zeros",
+        "new_ones",
+        "new_empty",
+        "new_full",
+        "new_tensor",
+        "requires_grad_",
+        "is_contiguous",
+        "element_size",
+        "nelement",
+        "len",
+        "data_ptr",
+        "hash",
+        "repr",
+        "record_stream",
+        "is_complex",
+        "ndimension",
+    }
 )
 
 

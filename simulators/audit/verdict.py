@@ -12,7 +12,7 @@ from simulators.audit.extremes import Finding, at_the_edges, with_nan, with_padd
 from simulators.audit.report import Report
 from simulators.audit.run import Case, case, wanted
 from simulators.audit.sources import Chance
-from simulators.audit.statistical import test
+from simulators.audit.statistical import tested
 from simulators.audit.targets import Function, Target
 from simulators.audit.world import NotEnumerable
 from simulators.witness import shrink
@@ -20,6 +20,7 @@ from theory.instance import Instance
 from theory.law import continued
 from theory.numbers import ONE
 from theory.rows import Prefix
+
 
 def _chosen(vocab: int, depth: int, iterations: int) -> list[Instance]:
     return list(battery(vocab, depth) if iterations == 1 else rounds_battery(vocab, depth))
@@ -56,7 +57,7 @@ def examine(
     started = monotonic()
     chosen = _chosen(vocab, depth, iterations) if instances is None else list(instances)
     found: dict[str, Finding] = {}
-    undecided, tested, failing, worst, done = "", None, None, None, 0
+    undecided, evidence, failing, worst, done = "", None, None, None, 0
     with watched(seconds, getattr(target, "namespace", None)) as watch:
         try:
             worst, failing, done = _enumerated(target, watch, chosen, found, iterations, smallest)
@@ -69,12 +70,12 @@ def examine(
         except NotEnumerable as error:
             undecided = str(error)
             if runs:
-                tested = _tested(target, watch, chosen, runs)
+                evidence = _tested(target, watch, chosen, runs)
         except Fault as fault:
             found[fault.kind] = Finding(fault.kind, fault.what)
         for kind, what in watch.remarks.items():
             found.setdefault(kind, Finding(kind, what))
-    fatal = "hangs" in found or failing is not None or (tested is not None and tested.evidence.rejected)
+    fatal = "hangs" in found or failing is not None or (evidence is not None and evidence.evidence.rejected)
     lossless = False if fatal else (None if undecided else True)
     return Report(
         target.name,
@@ -83,7 +84,7 @@ def examine(
         failing or worst,
         done,
         tuple(found.values()),
-        str(tested or ""),
+        str(evidence or ""),
         undecided,
         round(monotonic() - started, 3),
     )
@@ -165,7 +166,7 @@ def _tested(target: Target, watch: Watch, chosen: Sequence[Instance], runs: int)
         longer = list(continued(word, ONE, instance.target, length))
         return longer[source.choose([float(mass) for _, mass in longer])][0]
 
-    return test(draw, wanted(instance), runs)
+    return tested(draw, wanted(instance), runs)
 
 
 class _Tossed:

@@ -104,7 +104,9 @@ def block_function(p, q, x, rng):
 @specimen("one draw over V + 1 outcomes a position, the last success wins", expected="lossless")
 def block_as_categorical_draws(p, q, x, rng):
     h, rows = block_law(p, q, x, weights(p, q, x))
-    draws = [drawn(np.append(share * row / row.sum(), 1 - share), rng) for share, row in zip(h, rows, strict=True)]
+    draws = [
+        drawn(np.append(share * row / row.sum(), 1 - share), rng) for share, row in zip(h, rows, strict=True)
+    ]
     tau = max(i for i, y in enumerate(draws) if y < len(p[0]))
     return [*x[:tau], draws[tau]]
 
@@ -125,13 +127,13 @@ def padded_token(p, q, x, rng):
 
 
 @specimen("coins keyed by seed, iteration and position", expected="lossless", iterations=2)
-class keyed_but_fresh:  # noqa: N801
+class keyed_but_fresh:
     def __call__(self, p, q, x, rng, position):
         return token_function(p, q, x, np.random.default_rng((7, position)))
 
 
 @specimen("drafts its own tokens, from the row it verifies with", expected="lossless", iterations=2)
-class honest_drafter:  # noqa: N801
+class honest_drafter:
     def draft(self, row, rng, position):
         return drawn(row, rng)
 

@@ -66,18 +66,36 @@ _all(
     ("residual is p itself", "return node, normalise(excess(p, q))", "return node, p", "4"),
     ("residual is q", "return node, normalise(excess(p, q))", "return node, q"),
     ("target row off by one", "target[node.prefix], node.p", "target[child.prefix], node.p", "8"),
-    ("residual row off by one", "normalise(excess(p, q))", "normalise(excess(target[child.prefix], q))", "30"),
+    (
+        "residual row off by one",
+        "normalise(excess(p, q))",
+        "normalise(excess(target[child.prefix], q))",
+        "30",
+    ),
     ("bonus row off by one", "target[leaf.prefix]", "target[draft.path[-2].prefix]", "30"),
     ("bonus from the proposal", "return leaf, target[leaf.prefix]", "return leaf, node.proposal"),
-    ("minimum of ratios dropped for their half", "oracle.accept(share(p[x], q[x]))", "oracle.accept(share(p[x], q[x]) / 2)"),
+    (
+        "minimum of ratios dropped for their half",
+        "oracle.accept(share(p[x], q[x]))",
+        "oracle.accept(share(p[x], q[x]) / 2)",
+    ),
 )
 _all(
     block,
     CHAINS,
     ("weight not updated", "share(w[-1] * p[x], q[x])", "share(p[x], q[x])"),
     ("ratio turned", "share(w[-1] * p[x], q[x])", "share(w[-1] * q[x], p[x])"),
-    ("residual not scaled by w", "excess(scale(w_i, target[node.prefix]), ", "excess(target[node.prefix], ", "2"),
-    ("residual turned", "scale(w_i, target[node.prefix]), node.proposal", "node.proposal, scale(w_i, target[node.prefix])"),
+    (
+        "residual not scaled by w",
+        "excess(scale(w_i, target[node.prefix]), ",
+        "excess(target[node.prefix], ",
+        "2",
+    ),
+    (
+        "residual turned",
+        "scale(w_i, target[node.prefix]), node.proposal",
+        "node.proposal, scale(w_i, target[node.prefix])",
+    ),
     ("normalisation of h dropped", "share(A, A + (1 - w_i))", "share(A, A + 1)"),
     ("h is the weight", "share(A, A + (1 - w_i))", "w_i"),
     ("h turned", "share(A, A + (1 - w_i))", "share(A + (1 - w_i), A)"),
@@ -85,7 +103,12 @@ _all(
     ("walk from the root", "zip(reversed(inner), reversed(w)", "zip(inner, w"),
     ("normalisation dropped", "return node, normalise(residual)", "return node, residual"),
     ("target row off by one", "target[node.prefix], node.p", "target[child.prefix], node.p"),
-    ("bonus row off by one", "return leaf, target[leaf.prefix]", "return leaf, target[inner[-1].prefix]", "30"),
+    (
+        "bonus row off by one",
+        "return leaf, target[leaf.prefix]",
+        "return leaf, target[inner[-1].prefix]",
+        "30",
+    ),
     ("weights off by one", "reversed(w)", "reversed([*w[1:], w[-1]])"),
 )
 _all(
@@ -101,7 +124,12 @@ _all(
     ("rate over what the proposal has left", "share(S, S + (1 - a))", "share(S, 1 - q[x])", "23"),
     ("normalisation dropped", "normalise(residual)", "residual"),
     ("proposal not updated", "q = without(q, x)", "pass"),
-    ("siblings by token id", "for child in f.children", "for child in sorted(f.children, key=lambda c: c.token)", "30"),
+    (
+        "siblings by token id",
+        "for child in f.children",
+        "for child in sorted(f.children, key=lambda c: c.token)",
+        "30",
+    ),
     ("siblings turned", "for child in f.children", "for child in f.children[::-1]", "30"),
     ("target row off by one", "target[f.prefix], f.proposal", "target[f.prefix[:-1]], f.proposal"),
 )
@@ -114,31 +142,74 @@ _all(
     ("residual turned", "excess(p, q)", "excess(q, p)"),
     ("normalisation dropped", "normalise(excess(p, q))", "excess(p, q)"),
     ("row kept on the way down", "node, p = child, target[child.prefix]", "node = child"),
-    ("target row off by one", "node, p = child, target[child.prefix]", "node, p = child, target[node.prefix]"),
+    (
+        "target row off by one",
+        "node, p = child, target[child.prefix]",
+        "node, p = child, target[node.prefix]",
+    ),
     ("siblings by token id", "in node.children:", "in sorted(node.children, key=lambda c: c.token):", "30"),
     ("every other child skipped in the update", "q = node.proposal", "q = node.proposal; p = p[::-1]"),
 )
-native("traversal as if with replacement", "rules mixed", edited(traversal, ("if not draft.replacement", "if False")), PLAIN, row="30")
-native("traversal as if without", "rules mixed", edited(traversal, ("if not draft.replacement", "if True")), DOUBLE, row="30")
+native(
+    "traversal as if with replacement",
+    "rules mixed",
+    edited(traversal, ("if not draft.replacement", "if False")),
+    PLAIN,
+    row="30",
+)
+native(
+    "traversal as if without",
+    "rules mixed",
+    edited(traversal, ("if not draft.replacement", "if True")),
+    DOUBLE,
+    row="30",
+)
 native("specinfer on draws without replacement", "rules mixed", specinfer.VERIFIER, PLAIN, row="30")
 native("rrs on draws with replacement", "rules mixed", rrs.VERIFIER, DOUBLE, row="30")
 native("q ratios on deterministic children", "drafts were not sampled", rrs.VERIFIER, FLAT, row="28")
-native("q ratios on deterministic trees, traversal", "drafts were not sampled", traversal.VERIFIER, FLAT, row="28")
+native(
+    "q ratios on deterministic trees, traversal",
+    "drafts were not sampled",
+    traversal.VERIFIER,
+    FLAT,
+    row="28",
+)
 native("hsd as released", "full draft kept with the uncapped ratio", hsd_released.VERIFIER, CHAINS, row="24")
 native(
     "hsd, weight only at a new maximum",
     "the earlier peak is forgotten where the ratio is below it",
-    edited(hsd, ("return [ratio(R_t, peak) for", "return [ratio(R_t, peak) if not R_t < peak else minimum(R_t, peak) for"),
-           ("maximum, normalise", "maximum, minimum, normalise")),
+    edited(
+        hsd,
+        (
+            "return [ratio(R_t, peak) for",
+            "return [ratio(R_t, peak) if not R_t < peak else minimum(R_t, peak) for",
+        ),
+        ("maximum, normalise", "maximum, minimum, normalise"),
+    ),
     CHAINS,
     row="25",
 )
-native("hsd over paths as released", "prefix ratio carried over a stop", hsd_multidraft_released.VERIFIER, (Paths(2, 2),), row="26")
+native(
+    "hsd over paths as released",
+    "prefix ratio carried over a stop",
+    hsd_multidraft_released.VERIFIER,
+    (Paths(2, 2),),
+    row="26",
+)
 native(
     "spechub with a shortcut",
     "the likeliest token is taken outright above 0.999",
-    edited(spechub, ("        kept = None\n", "        kept = next((c for c in node.children if p[c.token] * 1000 > 999), None)\n        if kept:\n            node = kept\n            continue\n")),
+    edited(
+        spechub,
+        (
+            "        kept = None\n",
+            "        kept = next((c for c in node.children if p[c.token] * 1000 > 999), None)\n"
+            "        if kept:\n            node = kept\n            continue\n",
+        ),
+    ),
     (SpecHub(1), SpecHub(2)),
     row="27",
 )
-native("typical acceptance", "lossy by design: a threshold in the place of a coin", typical.VERIFIER, (Chain(2),))
+native(
+    "typical acceptance", "lossy by design: a threshold in the place of a coin", typical.VERIFIER, (Chain(2),)
+)

@@ -53,7 +53,7 @@ def same_token_bypass(p, q, x, rng):
 
 
 @specimen("a rejection is noticed one iteration late, and a token dropped", row="7", iterations=2)
-class drops_after_a_rejection:  # noqa: N801
+class drops_after_a_rejection:
     late = False
 
     def __call__(self, p, q, x, rng):
@@ -69,13 +69,13 @@ def target_row_late(p, q, x, rng):
 
 
 @specimen("random state seeded again at every call", row="8", iterations=2)
-class reseeds:  # noqa: N801
+class reseeds:
     def __call__(self, p, q, x, rng):
         return token_function(p, q, x, np.random.default_rng(0))
 
 
 @specimen("drafted greedily, verified with the softmax q", row="9")
-class drafts_greedily:  # noqa: N801
+class drafts_greedily:
     def draft(self, row, rng, position):
         return int(row.argmax())
 
@@ -84,7 +84,7 @@ class drafts_greedily:  # noqa: N801
 
 
 @specimen("drafts sampled after a processor, q taken before it", row="10")
-class drafts_processed:  # noqa: N801
+class drafts_processed:
     def draft(self, row, rng, position):
         return drawn(row**2, rng)
 
@@ -99,9 +99,11 @@ def target_without_temperature(p, q, x, rng):
 
 
 @specimen("drafted from rows rounded to 8 bits, ratio with the full ones", row="12")
-class drafts_in_bfloat16:  # noqa: N801
+class drafts_in_bfloat16:
     def draft(self, row, rng, position):
-        return drawn((row.astype(np.float32).view(np.uint32) & 0xFFFF0000).view(np.float32).astype(float), rng)
+        return drawn(
+            (row.astype(np.float32).view(np.uint32) & 0xFFFF0000).view(np.float32).astype(float), rng
+        )
 
     def __call__(self, p, q, x, rng):
         return token_function(p, q, x, rng)
@@ -114,7 +116,7 @@ def draft_rows_of_another_request(p, q, x, rng):
 
 
 @specimen("drafted from marginals by position, verified as if jointly", row="14")
-class drafts_from_marginals:  # noqa: N801
+class drafts_from_marginals:
     def draft(self, row, rng, position):
         self.first = row if position == 0 else getattr(self, "first", row)
         return drawn(self.first, rng)
@@ -130,7 +132,7 @@ def softmax_twice(p, q, x, rng):
 
 
 @specimen("the draft's Gumbel noise used again for the residual", row="16")
-class reuses_the_drafts_noise:  # noqa: N801
+class reuses_the_drafts_noise:
     def __init__(self):
         self.noise = {}
 
@@ -146,7 +148,7 @@ class reuses_the_drafts_noise:  # noqa: N801
 
 
 @specimen("block rule, uniforms keyed by seed and position, used again", row="17", iterations=2)
-class keyed_by_position:  # noqa: N801
+class keyed_by_position:
     def __call__(self, p, q, x, rng, position):
         h, rows = block_law(p, q, x, weights(p, q, x))
         coins = [np.random.default_rng((3, position + i)).random() for i in range(len(x))]
@@ -183,7 +185,9 @@ def runs_past_the_end(p, q, x, rng):
     return [*x[:i], int(np.searchsorted(cdf, rng.random(dtype=np.float32), side="right"))]
 
 
-@specimen("a drafted id of -1 is looked up from the end and accepted", row="20", expected="finding", padding=True)
+@specimen(
+    "a drafted id of -1 is looked up from the end and accepted", row="20", expected="finding", padding=True
+)
 def accepts_padding(p, q, x, rng):
     return token_function(p, q, x, rng)
 
@@ -202,7 +206,7 @@ def nan_leaves_the_vocabulary(p, q, x, rng):
 
 
 @specimen("drafts rejected later have already changed the penalties", row="22", iterations=2)
-class penalised_by_rejected_drafts:  # noqa: N801
+class penalised_by_rejected_drafts:
     def __init__(self):
         self.seen = set()
 

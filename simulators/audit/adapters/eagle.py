@@ -22,7 +22,9 @@ def load(path: Path | None = None) -> TorchChain:
     """The function of the file at `path`."""
     import torch
 
-    evaluate = functions(path, ("evaluate_posterior",), {"torch": torch, "random": random})["evaluate_posterior"]
+    evaluate = functions(path, ("evaluate_posterior",), {"torch": torch, "random": random})[
+        "evaluate_posterior"
+    ]
 
     def verify(target_logits: Any, draft_logits: Any, tokens: Any) -> Any:
         candidates = torch.cat([torch.zeros(1, dtype=tokens.dtype), tokens])[None]

@@ -2,9 +2,10 @@
 
 Version: the file as of August 2026 (`sample_recovered_tokens_blockwise_pytorch`), and earlier ones
 that recover tokens without the prefix weight (`sample_recovered_tokens_pytorch`).
-Signature, what is checked and what is not: as in vllm_ascend.py, with
-`rejection_random_sample_block_verify_pytorch`. It compares products of ratios with products of
-uniforms, which is not block verification: expect it to be found lossy.
+Signature: as in vllm_ascend.py, with `rejection_random_sample_block_verify_pytorch`.
+Checked: the law of one request, as in vllm_ascend.py. The function compares products of ratios
+with products of uniforms, which is not block verification: expect it to be found lossy.
+Not checked: as in vllm_ascend.py.
 """
 
 from pathlib import Path

@@ -18,7 +18,12 @@ from theory.errors import BadInput
 
 @pytest.mark.parametrize(
     "function",
-    [foreign.good, foreign.good_with_floats, foreign.good_with_python_random, foreign.good_with_numpy_globals],
+    [
+        foreign.good,
+        foreign.good_with_floats,
+        foreign.good_with_python_random,
+        foreign.good_with_numpy_globals,
+    ],
     ids=lambda f: f.__name__,
 )
 def test_a_good_one_is_lossless_in_two_seconds(function):
@@ -54,7 +59,9 @@ def test_accepted_tokens_against_the_optimum():
     assert audit.examine(foreign.good, vocab=2).case.expected_accepted <= report.case.optimum + 1
 
 
-@pytest.mark.parametrize(("function", "kind"), foreign.MISBEHAVED.items(), ids=lambda x: getattr(x, "__name__", ""))
+@pytest.mark.parametrize(
+    ("function", "kind"), foreign.MISBEHAVED.items(), ids=lambda x: getattr(x, "__name__", "")
+)
 def test_misbehaviour_is_a_finding(function, kind):
     report = audit.examine(function, vocab=2, depth=1)
     assert report.lossless is False
@@ -63,7 +70,9 @@ def test_misbehaviour_is_a_finding(function, kind):
     assert all(str(finding).isprintable() for finding in report.findings)
 
 
-@pytest.mark.parametrize(("function", "kind"), [(foreign.mutates, "changes its inputs"), (foreign.prints, "prints")])
+@pytest.mark.parametrize(
+    ("function", "kind"), [(foreign.mutates, "changes its inputs"), (foreign.prints, "prints")]
+)
 def test_bad_manners_do_not_change_the_verdict(function, kind, capfd):
     report = audit.examine(function, vocab=2, depth=1)
     assert report.lossless
@@ -87,7 +96,9 @@ def test_the_process_stays_sane():
     assert signal.getsignal(signal.SIGALRM) == handler
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
     assert "float" not in vars(foreign)
-    assert threading.active_count() == 1 or all(not t.name.startswith("Thread") for t in threading.enumerate())
+    assert threading.active_count() == 1 or all(
+        not t.name.startswith("Thread") for t in threading.enumerate()
+    )
 
 
 @pytest.mark.parametrize("function", [foreign.unseen_coins, foreign.hashes_a_coin, foreign.never_ends])

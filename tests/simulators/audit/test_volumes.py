@@ -12,7 +12,9 @@ from theory.numbers import ONE, ZERO
 WHOLE = (ZERO, ONE)
 ratios = st.builds(fmpq, st.integers(1, 6), st.integers(1, 6))
 constraints = st.dictionaries(
-    st.tuples(st.integers(0, 3), st.integers(0, 3)).filter(lambda pair: pair[0] != pair[1]), ratios, max_size=5
+    st.tuples(st.integers(0, 3), st.integers(0, 3)).filter(lambda pair: pair[0] != pair[1]),
+    ratios,
+    max_size=5,
 ).map(lambda found: frozenset((a, b, c) for (a, b), c in found.items()))
 
 
