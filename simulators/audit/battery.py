@@ -34,6 +34,11 @@ def battery(vocab: int, depth: int) -> Iterator[Instance]:
         yield from Randoms(Chain(d), v, 6 if small else 2)
 
 
+def short_battery(vocab: int, depth: int) -> Iterator[Instance]:
+    """The telling scenarios of one size, for targets of which every call is slow."""
+    return (scenario(name, Chain(depth), vocab) for name in TELLING)
+
+
 def rounds_battery(vocab: int, depth: int) -> Iterator[Instance]:
     """Instances small enough for the joint law of several rounds."""
     for v, d in dict.fromkeys([(2, 1), (2, min(depth, 2))]):

@@ -15,7 +15,7 @@ from flint import fmpq
 
 from simulators.audit.sources import Source
 from simulators.audit.world import NotEnumerable, World, dyadic, weights
-from simulators.enumerate import outcomes
+from simulators.enumerate import Enumerator, outcomes
 from theory.numbers import ONE
 from theory.oracle import Oracle
 
@@ -36,12 +36,15 @@ class Plain(Source):
 
     def __init__(self, coins: Sequence[float], oracle: Oracle):
         self.coins, self.asked = coins, 0
+        self.fine = 2.0**-30  # float32 coins are told apart well above this
         self.world = World(oracle)
         self.keyed: dict[Hashable, Any] = {}
 
     def uniform(self, kind: type = np.float64) -> Any:
         coin = self.coins[min(self.asked, len(self.coins) - 1)]
         self.asked += 1
+        if kind is np.float64:
+            self.fine = 0.0
         return kind(min(coin, float(np.nextafter(kind(1), kind(0)))))
 
     def choose(self, row: Any) -> int:
@@ -70,7 +73,9 @@ def law_by_boxes(program: Callable[[Source], Any], weight: fmpq) -> Iterator[tup
         found.sort(key=lambda each: repr(each[:2]))
         return _Same(tuple(each[:2] for each in found), [each[1:] for each in found]), asked
 
-    for size, happened in boxes(read):
+    with_half = Plain(_LATER[0], Enumerator(ONE))
+    program(with_half)
+    for size, happened in boxes(read, with_half.fine):
         for mass, result in happened.results:
             yield weight * size * mass, result
 
@@ -91,12 +96,17 @@ def _token(result: Any) -> Hashable:
     return getattr(result, "kind", None) or repr(result)
 
 
-def boxes(read: Read) -> Iterator[tuple[fmpq, Any]]:
-    """(volume, what happens) of the boxes in the space of coins in which one thing happens."""
-    yield from _opened(read, [], [])
+def boxes(read: Read, fine: float = 0.0) -> Iterator[tuple[fmpq, Any]]:
+    """(volume, what happens) of the boxes in the space of coins in which one thing happens.
+
+    Where a coin tips is found to within `fine`, or to neighbouring floats.
+    """
+    yield from _opened(read, fine, [], [])
 
 
-def _opened(read: Read, held: list[float], sides: list[tuple[float, float]]) -> Iterator[tuple[fmpq, Any]]:
+def _opened(
+    read: Read, fine: float, held: list[float], sides: list[tuple[float, float]]
+) -> Iterator[tuple[fmpq, Any]]:
     happened, asked = read([*held, *_LATER[0]])
     if asked <= len(held):
         _must_be_constant(read, happened, sides)
@@ -114,19 +124,19 @@ def _opened(read: Read, held: list[float], sides: list[tuple[float, float]]) -> 
             known[u] = tuple(read([*held, u, *later])[0] for later in _LATER)
         return known[u]
 
-    cuts = [0.0, *_cuts(seen), 1.0]
+    cuts = [0.0, *_cuts(seen, fine), 1.0]
     for low, high in pairwise(cuts):
-        yield from _opened(read, [*held, (low + high) / 2], [*sides, (low, high)])
+        yield from _opened(read, fine, [*held, (low + high) / 2], [*sides, (low, high)])
 
 
-def _cuts(seen: Callable[[float], Hashable]) -> list[float]:
+def _cuts(seen: Callable[[float], Hashable], fine: float) -> list[float]:
     within = _ANYWHERE.ravel()
     grid = [2.0**-40, *(float(i + within[i]) / GRID for i in range(GRID)), 1 - 2.0**-40]
     found = []
     for a, b in pairwise(grid):
         while seen(a) != seen(b):
             low, high = a, b
-            while (middle := (low + high) / 2) not in (low, high):
+            while high - low > fine and (middle := (low + high) / 2) not in (low, high):
                 low, high = (middle, high) if seen(middle) == seen(a) else (low, middle)
             found.append(high)
             if len(found) > 4 * GRID:

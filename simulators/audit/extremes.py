@@ -98,9 +98,9 @@ def _tried(
     except Fault as fault:
         return fault
     impossible = None if instance is None else _impossible(instance, word)
-    return impossible and Fault(
-        "emits a token of probability zero", f"{impossible[-1]} after {impossible[:-1]}"
-    )
+    if impossible is None:
+        return None
+    return Fault("emits a token of probability zero", f"{impossible[-1]} after {impossible[:-1]}")
 
 
 def _impossible(instance: Instance, word: Prefix) -> Prefix | None:

@@ -43,14 +43,14 @@ def detectable(words: int, runs: int, error: float = ERROR) -> float:
     return sqrt((-log(error) + (words - 1) / 2 * log(max(runs, 2))) / (2 * runs))
 
 
-def tested(
+def sampled_against(
     draw: Callable[[], Prefix], law: Law, runs: int = RUNS, error: float = ERROR, seconds: float = 60.0
 ) -> Tested:
     """Runs `draw` and tests what it gives against the exact law, looking after every doubling.
 
     >>> coin = Law({(0,): fmpq(1, 2), (1,): fmpq(1, 2)})
     >>> rng = np.random.default_rng(0)
-    >>> tested(lambda: (int(rng.random() < 0.7),), coin, 2000).evidence.rejected
+    >>> sampled_against(lambda: (int(rng.random() < 0.7),), coin, 2000).evidence.rejected
     True
     """
     counts: Counter[Prefix] = Counter()

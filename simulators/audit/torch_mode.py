@@ -16,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 from simulators.audit.generator import exponential
 from simulators.audit.lazy import Coin
 from simulators.audit.sources import Source
-from simulators.audit.world import NotEnumerable
+from simulators.audit.world import NotEnumerable, Opaque
 
 _KIND = {torch.float64: np.float64, torch.float16: np.float16}
 
@@ -123,7 +123,6 @@ _HANDLE = frozenset(
         "element_size",
         "nelement",
         "len",
-        "data_ptr",
         "hash",
         "repr",
         "record_stream",
@@ -283,6 +282,8 @@ class Answering(TorchFunctionMode):
         if name in _HANDLE:
             return func(*args, **kwargs)
         own = getattr(self, f"_op_{name}", None)
+        if name in ("data_ptr", "untyped_storage", "storage"):
+            raise Opaque(f"torch.{name} hands coins to code outside torch")
         if own is None:
             raise NotEnumerable(f"torch.{name} of coins")
         return own(*args, **kwargs)

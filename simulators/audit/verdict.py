@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from simulators.audit.battery import battery, rounds_battery
+from simulators.audit.battery import battery, rounds_battery, short_battery
 from simulators.audit.door import SECONDS, Fault, Watch, watched
 from simulators.audit.extremes import Finding, at_the_edges, with_nan, with_padding
 from simulators.audit.report import Report
 from simulators.audit.run import Case, case, wanted
 from simulators.audit.sources import Chance
-from simulators.audit.statistical import tested
+from simulators.audit.statistical import sampled_against
 from simulators.audit.targets import Function, Target
 from simulators.audit.world import NotEnumerable
 from simulators.witness import shrink
@@ -22,7 +22,9 @@ from theory.numbers import ONE
 from theory.rows import Prefix
 
 
-def _chosen(vocab: int, depth: int, iterations: int) -> list[Instance]:
+def _chosen(vocab: int, depth: int, iterations: int, slow: bool) -> list[Instance]:
+    if slow:
+        return list(short_battery(vocab, depth))
     return list(battery(vocab, depth) if iterations == 1 else rounds_battery(vocab, depth))
 
 
@@ -55,7 +57,8 @@ def examine(
     """
     target: Target = verify if hasattr(verify, "prepare") else Function(verify, dtype=dtype)  # type: ignore[assignment]
     started = monotonic()
-    chosen = _chosen(vocab, depth, iterations) if instances is None else list(instances)
+    slow = getattr(target, "slow", False)
+    chosen = _chosen(vocab, depth, iterations, slow) if instances is None else list(instances)
     found: dict[str, Finding] = {}
     undecided, evidence, failing, worst, done = "", None, None, None, 0
     with watched(seconds, getattr(target, "namespace", None)) as watch:
@@ -166,7 +169,7 @@ def _tested(target: Target, watch: Watch, chosen: Sequence[Instance], runs: int)
         longer = list(continued(word, ONE, instance.target, length))
         return longer[source.choose([float(mass) for _, mass in longer])][0]
 
-    return tested(draw, wanted(instance), runs)
+    return sampled_against(draw, wanted(instance), runs)
 
 
 class _Tossed:
