@@ -32,7 +32,7 @@ class Generator:
     >>> from simulators.audit.sources import Fixed
     >>> rng = Generator(Fixed([0.25, 0.5]))
     >>> float(rng.random()), rng.integers(4), rng.choice(3, p=[0.0, 0.5, 0.5])
-    (0.25, 2, 1)
+    (0.25, 0, 1)
     """
 
     def __init__(self, source: Source):
