@@ -48,6 +48,7 @@ def sampled_against(
 ) -> Tested:
     """Runs `draw` and tests what it gives against the exact law, looking after every doubling.
 
+    >>> import numpy as np
     >>> from flint import fmpq
     >>> coin = Law({(0,): fmpq(1, 2), (1,): fmpq(1, 2)})
     >>> rng = np.random.default_rng(0)
