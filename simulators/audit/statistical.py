@@ -15,7 +15,7 @@ RUNS = 20_000
 
 
 @dataclass(frozen=True)
-class Tested:
+class Sampled:
     """The evidence after some runs, and the total variation that so many runs would have shown."""
 
     evidence: Evidence
@@ -45,7 +45,7 @@ def detectable(words: int, runs: int, error: float = ERROR) -> float:
 
 def sampled_against(
     draw: Callable[[], Prefix], law: Law, runs: int = RUNS, error: float = ERROR, seconds: float = 60.0
-) -> Tested:
+) -> Sampled:
     """Runs `draw` and tests what it gives against the exact law, looking after every doubling.
 
     >>> import numpy as np
@@ -65,4 +65,4 @@ def sampled_against(
             evidence = against(law, counts, error)
             if evidence.rejected or monotonic() > deadline:
                 break
-    return Tested(evidence, n, detectable(len(law), n, error))
+    return Sampled(evidence, n, detectable(len(law), n, error))
