@@ -12,13 +12,14 @@ def main() -> None:
     import click
 
     from proofs_check.commands import COMMANDS as PROOFS
+    from simulators.audit.commands import audit
     from simulators.commands import COMMANDS as CHECKS
     from simulators.door import enter
 
     signal.signal(signal.SIGINT, heard)
     group = click.Group(
         "draftproof",
-        [*CHECKS, *PROOFS],
+        [*CHECKS, audit, *PROOFS],
         help="Is this speculative-decoding verifier lossless, and how far is it from optimal?",
         context_settings={"help_option_names": ["-h", "--help"]},
     )

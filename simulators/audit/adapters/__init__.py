@@ -1,0 +1,27 @@
+"""Verifiers that people run, each behind one small file: version, signature, what is checked.
+
+Nothing is copied: an adapter loads the function from where the user has it. Every file has
+`NAME`, `ABOUT` and `load(path)`, which returns a target for `audit.examine`.
+"""
+
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from types import ModuleType
+
+from simulators.audit.targets import Target
+from theory.errors import BadInput
+
+ADAPTERS: dict[str, ModuleType] = {
+    module.NAME: module
+    for module in (import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__))
+    if hasattr(module, "NAME")
+}
+"""Name -> module."""
+
+
+def adapted(name: str, path: Path | None = None) -> Target:
+    """The target that an adapter makes of what is installed, or of the file or folder at `path`."""
+    if name not in ADAPTERS:
+        raise BadInput(f"no adapter is named {name[:40]!r}; there are {', '.join(ADAPTERS)}")
+    return ADAPTERS[name].load(path)

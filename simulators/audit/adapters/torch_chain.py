@@ -1,0 +1,35 @@
+"""What torch adapters share: a function of tensors, of probabilities or of logits."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from simulators.audit.targets import Function
+from theory.draft import Draft
+from theory.table import Rows
+
+SHIFT = 0.3
+"""Added to every target logit: softmax does not see it, but its rounding does."""
+
+
+class TorchChain(Function):
+    """verify(target, draft, tokens) in torch tensors; with `logits` the rows are logarithms.
+
+    Target logits are shifted by a constant, as real models' are: equal laws then differ in the
+    last bit, which is where a residual vanishes by rounding.
+    """
+
+    def __init__(
+        self, verify: Callable[..., Any], *, name: str, logits: bool = False, dtype: str = "float32"
+    ):
+        super().__init__(verify, name=name, dtype=dtype, tensors=True)
+        self.slow = False  # then few instances are audited
+        self.logits, self.adapter = logits, name.split(" ")[0]
+
+    def prepare(self, target: Rows, draft: Draft) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        p, q, x = super().prepare(target, draft)
+        if self.logits:
+            with np.errstate(divide="ignore"):
+                p, q = (np.log(p) + np.float32(SHIFT)).astype(p.dtype), np.log(q).astype(q.dtype)
+        return p, q, x

@@ -1,0 +1,64 @@
+"""vllm-ascend: the PyTorch functions of `vllm_ascend/sample/rejection_sampler.py`, by --path.
+
+Version: late 2025 to August 2026; flags added since are left at their defaults.
+Signature: `sample_recovered_tokens_pytorch(output, cu_num_draft_tokens, draft_token_ids, draft_probs,
+target_probs, q, vocab_size, ...)`, then `rejection_random_sample_pytorch(output, cu_num_draft_tokens,
+draft_token_ids, draft_probs, target_probs, bonus_token_ids, recovered, uniforms, is_greedy, ...)`.
+Checked: the law of one request of one batch, with float32 uniforms and one exponential race a
+request, shared by its positions as in the engine. The bonus token is drawn from the last row.
+Not checked: the kernels for the accelerator, batches, reduced sampling, n-gram drafts.
+"""
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+from simulators.audit.adapters.source import functions
+from simulators.audit.adapters.torch_chain import TorchChain
+
+NAME = "vllm-ascend"
+ABOUT = "token verification in vllm_ascend/sample/rejection_sampler.py (--path)"
+
+
+def load(path: Path | None = None) -> TorchChain:
+    """Token verification of the file at `path`."""
+    names = ("sample_recovered_tokens_pytorch", "rejection_random_sample_pytorch")
+    return made(path, names, NAME)
+
+
+def made(path: Path | None, names: tuple[str, ...], name: str) -> TorchChain:
+    """A target of the last two functions of `names` that the file has: (recover, verify)."""
+    import torch
+
+    space = functions(path, names, {"torch": Unpinned(torch), "PLACEHOLDER_TOKEN_ID": -1})
+    recover, verify = [space[each] for each in names if each in space][-2:]
+
+    def call(target: Any, draft: Any, tokens: Any) -> Any:
+        depth, vocab = draft.shape
+        uniforms = torch.rand(depth, dtype=torch.float32)
+        race = torch.empty(1, vocab, dtype=torch.float32).exponential_()
+        bonus = torch.multinomial(target[-1], 1).reshape(1, 1)
+        out = torch.full((1, depth + 1), -1, dtype=torch.int64)
+        recovered = torch.empty(depth, dtype=torch.int64)
+        ends = torch.tensor([depth])
+        recover(recovered, ends, tokens, draft, target[:-1].contiguous(), race, vocab)
+        greedy = torch.zeros(1, dtype=torch.bool)
+        rest = {"max_spec_len": depth, "vocab_size": vocab, "num_draft_tokens_per_req": [depth]}
+        known = {key: rest[key] for key in inspect.signature(verify).parameters if key in rest}
+        verify(out, ends, tokens, draft, target[:-1], bonus, recovered, uniforms, greedy, **known)
+        return out[0][out[0] != -1]
+
+    return TorchChain(call, name=f"{name} {verify.__name__}")
+
+
+class Unpinned:
+    """torch without pinned memory, which only a machine with an accelerator has."""
+
+    def __init__(self, torch: Any):
+        self._torch = torch
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._torch, name)
+        if name not in ("tensor", "arange", "ones", "zeros", "full", "empty"):
+            return found
+        return lambda *a, **k: found(*a, **{key: value for key, value in k.items() if key != "pin_memory"})

@@ -1,0 +1,62 @@
+"""The instances that a foreign verifier is audited on, smallest first."""
+
+from collections.abc import Iterator
+
+from simulators.instances.make import tabulate, weighted
+from simulators.instances.randoms import Randoms
+from simulators.instances.scenarios import SCENARIOS, scenario
+from theory.drafts.chain import Chain
+from theory.errors import BadInput
+from theory.instance import Instance
+from theory.rows import Prefix, Row
+
+TELLING = ("toy", "reversed", "holes in both", "seesaw", "equal")
+"""The scenarios that large instances are kept to."""
+
+WORDS = 5_000
+"""Most words of depth + 1 tokens of an instance."""
+
+
+def battery(vocab: int, depth: int) -> Iterator[Instance]:
+    """Instances on chains, smallest first, up to the given vocabulary and depth.
+
+    >>> [max(1, each.draft.depth) for each in battery(2, 1)][:3]
+    [1, 1, 1]
+    """
+    if vocab < 2 or depth < 1 or vocab ** (depth + 1) > WORDS:
+        raise BadInput(f"vocabulary {vocab} and depth {depth}: at least 2 and 1, and at most {WORDS:,} words")
+    for v, d in dict.fromkeys([(2, 1), (3, 1), (2, 2), (3, 2), (vocab, depth)]):
+        if v > vocab or d > depth:
+            continue
+        small = v**d <= 9
+        yield from (scenario(name, Chain(d), v) for name in (SCENARIOS if small else TELLING))
+        yield steep(v, d)
+        yield from Randoms(Chain(d), v, 6 if small else 2)
+
+
+def short_battery(vocab: int, depth: int) -> Iterator[Instance]:
+    """The telling scenarios of one size, for targets of which every call is slow."""
+    return (scenario(name, Chain(depth), vocab) for name in TELLING)
+
+
+def rounds_battery(vocab: int, depth: int) -> Iterator[Instance]:
+    """Instances small enough for the joint law of several rounds."""
+    for v, d in dict.fromkeys([(2, 1), (2, min(depth, 2))]):
+        yield from (scenario(name, Chain(d), v) for name in (*TELLING, "uniform target"))
+        yield from Randoms(Chain(d), v, 4)
+
+
+def steep(vocab: int, depth: int) -> Instance:
+    """First a ratio just below 1, then a proposal far above the target on one token: what is left
+    of the target after scaling by the weight has several tokens, and their proportions tell.
+    """
+
+    def p(prefix: Prefix) -> Row:
+        return weighted(
+            [2 + x * (x + 1) // 2 for x in range(vocab)] if prefix else [9 + x for x in range(vocab)]
+        )
+
+    def q(prefix: Prefix) -> Row:
+        return weighted([8] + [1] * (vocab - 1) if prefix else [9 + x for x in reversed(range(vocab))])
+
+    return tabulate(vocab, Chain(depth), p, q, f"steep, chain depth {depth} V={vocab}")

@@ -1,0 +1,117 @@
+"""Running somebody else's function without letting it spoil the process."""
+
+import _thread
+import io
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from simulators.audit.python_random import Current, answered
+
+Result = TypeVar("Result")
+
+SECONDS = 10.0
+"""Longest that one call of the function may take."""
+
+
+class Fault(Exception):
+    """One call went wrong: `kind` in a word or two, and what happened."""
+
+    def __init__(self, kind: str, what: str):
+        super().__init__(f"{kind}: {what}")
+        self.kind, self.what = kind, what
+
+
+class _TooLong(BaseException):
+    pass
+
+
+class _Threads(BaseException):
+    pass
+
+
+@dataclass
+class Watch:
+    """What was noticed besides the law: remarks by kind, each kept once."""
+
+    seconds: float
+    current: Current
+    printed: io.StringIO
+    remarks: dict[str, str] = field(default_factory=dict)
+    bisected: bool = False  # some coins had to be plain numbers
+
+    def remark(self, kind: str, what: str) -> None:
+        self.remarks.setdefault(kind, what)
+
+    def call(self, function: Callable[[], Result]) -> Result:
+        """function(), or a Fault when it raises, leaves, starts a thread or takes too long."""
+        try:
+            with _limited(self.seconds):
+                return function()
+        except _TooLong:
+            raise Fault("hangs", f"a call took more than {self.seconds:g} s") from None
+        except _Threads:
+            raise Fault("starts a thread", "choices made in other threads have no order") from None
+        except SystemExit as error:
+            raise Fault("leaves", f"calls sys.exit({error.code!r})") from None
+        except Fault:
+            raise
+        except RecursionError:
+            raise Fault("raises", "RecursionError") from None
+        except Exception as error:
+            said = " ".join(str(error).split())[:200]
+            raise Fault("raises", f"{type(error).__name__}: {said}") from error
+        finally:
+            if self.printed.tell():
+                self.remark("prints", repr(self.printed.getvalue()[:60]))
+                self.printed.seek(0)
+                self.printed.truncate()
+
+
+@contextmanager
+def watched(seconds: float = SECONDS, namespace: dict[str, Any] | None = None) -> Iterator[Watch]:
+    """For the time of an audit: output is caught, threads do not start, random calls are answered.
+
+    Everything is put back afterwards. The time limit works in the main thread, for Python code.
+    """
+    current, printed = Current(), io.StringIO()
+    start = threading.Thread.start, _thread.start_new_thread, threading._start_new_thread  # type: ignore[attr-defined]
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise _Threads
+
+    recursion = sys.getrecursionlimit()
+    try:
+        threading.Thread.start = refuse
+        _thread.start_new_thread = threading._start_new_thread = refuse  # type: ignore[attr-defined]
+        with warnings.catch_warnings(), redirect_stdout(printed), redirect_stderr(printed):
+            warnings.simplefilter("ignore")
+            with answered(current, {} if namespace is None else namespace):
+                yield Watch(seconds, current, printed)
+    finally:
+        threading.Thread.start = start[0]
+        _thread.start_new_thread, threading._start_new_thread = start[1:]  # type: ignore[attr-defined]
+        sys.setrecursionlimit(recursion)
+
+
+@contextmanager
+def _limited(seconds: float) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(*_: Any) -> None:
+        raise _TooLong
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 0.1)  # again and again: one may be swallowed
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,29 @@
+"""A pytest fixture: `assert_lossless`, set up for the repository it runs in.
+
+    def test_our_verifier_is_lossless(assert_lossless):
+        assert_lossless(verify)
+
+`pytest --audit-vocab 4 --audit-depth 3` bounds the instances for every test that uses it.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
+from simulators.audit import Report
+from simulators.audit import assert_lossless as check
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds --audit-vocab and --audit-depth."""
+    group = parser.getgroup("draftproof")
+    group.addoption("--audit-vocab", type=int, default=3, help="Largest vocabulary of audited instances.")
+    group.addoption("--audit-depth", type=int, default=2, help="Largest draft depth of audited instances.")
+
+
+@pytest.fixture
+def assert_lossless(request: pytest.FixtureRequest) -> Callable[..., Report]:
+    """`audit.assert_lossless` with the vocabulary and depth of the command line."""
+    option = request.config.getoption
+    return partial(check, vocab=option("--audit-vocab"), depth=option("--audit-depth"))

@@ -1,0 +1,222 @@
+"""How a foreign function is called: what it is given, and how its answer is read."""
+
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from simulators.audit.door import Fault, Watch
+from simulators.audit.generator import Generator, lazies
+from simulators.audit.sources import Source
+from theory.draft import Draft, Node
+from theory.errors import BadInput
+from theory.rows import Prefix
+from theory.table import Rows
+
+ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
+"""Unit roundoff of the arithmetics a target may compute in."""
+
+
+class Target(Protocol):
+    """A foreign verifier behind one calling convention.
+
+    `prepare` makes of the exact rows and a draft what the function is given; `call` runs it once,
+    its random calls answered by the source, and reads what it emitted. `fresh` forgets all state.
+    """
+
+    name: str
+    adapter: str
+    dtype: str
+
+    def fresh(self) -> None: ...
+    def prepare(self, target: Rows, draft: Draft) -> Any: ...
+    def call(self, watch: Watch, source: Source, prepared: Any, position: int) -> Prefix: ...
+
+
+class Function:
+    """verify(target_probs, draft_probs, draft_tokens[, rng][, position]) on chains.
+
+    Arrays are [gamma + 1, V], [gamma, V] and [gamma]; of numpy, or with `tensors` of torch. A class
+    is made anew, without arguments, for every run; what it keeps between calls is its state.
+    `coins` names parameters that are arrays of uniforms, with their shapes: numbers, "gamma" or "vocab".
+    Parameters named `rng` and `position` are given the generator and how many tokens were emitted
+    before; any fourth one without a default is taken to be the generator.
+    """
+
+    def __init__(
+        self,
+        verify: Callable[..., Any],
+        *,
+        name: str = "",
+        dtype: str | None = None,
+        tensors: bool | None = None,
+        coins: Mapping[str, tuple[int | str, ...]] | None = None,
+    ):
+        if not callable(verify):
+            raise BadInput(f"{name or verify!r} is not a function")
+        self.verify = self._called = verify
+        self.name = name or getattr(verify, "__qualname__", type(verify).__name__)
+        self.stateful = inspect.isclass(verify)
+        function = verify.__call__ if self.stateful or not inspect.isroutine(verify) else verify
+        self.namespace: dict[str, Any] = getattr(inspect.unwrap(function), "__globals__", {})
+        self.coins = dict(coins or {})
+        self._extra = _extra(function, self.name, self.stateful, self.coins)
+        torch_only = "torch" in self.namespace and not self.coins and "rng" not in self._extra
+        self.tensors = torch_only if tensors is None else tensors
+        self.dtype = dtype or ("float32" if self.tensors else "float64")
+        if self.dtype not in ROUNDOFF:
+            raise BadInput(f"dtype {self.dtype!r} is not one of {', '.join(ROUNDOFF)}")
+        self.drafts = hasattr(verify, "draft")
+        self.adapter = "torch function" if self.tensors else "numpy function"
+
+    def fresh(self) -> None:
+        if self.stateful:
+            self._called = self.verify()
+
+    def prepare(self, target: Rows, draft: Draft) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        path = draft.path
+        p = np.array([[float(x) for x in target[node.prefix]] for node in path])
+        q = np.array([[float(x) for x in node.proposal] for node in path[:-1]])
+        dtype = "float32" if self.dtype == "bfloat16" else self.dtype
+        return p.astype(dtype), q.astype(dtype), np.array([node.token for node in path[1:]])
+
+    def call(self, watch: Watch, source: Source, prepared: Any, position: int = 0) -> Prefix:
+        watch.current.start(source)
+        extra = {"rng": Generator(source), "position": position}
+        given = [array.copy() for array in prepared]
+        extra |= {name: self._coins(source, shape, prepared) for name, shape in self.coins.items()}
+        if self.tensors:
+            result = self._with_tensors(watch, source, given, extra)
+        else:
+            arguments = [*given, *(extra[name] for name in self._extra)]
+            result = watch.call(lambda: self._called(*arguments))
+        for name, before, after in zip(
+            ("target_probs", "draft_probs", "draft_tokens"), prepared, given, strict=True
+        ):
+            if not np.array_equal(before, after, equal_nan=True):
+                watch.remark("changes its inputs", name)
+        return emitted(result, prepared[0].shape[1], len(prepared[2]) + 1)
+
+    def _coins(self, source: Source, shape: tuple[int | str, ...], prepared: Any) -> np.ndarray:
+        sizes = {"gamma": len(prepared[2]), "vocab": prepared[0].shape[1]}
+        dimensions = tuple(sizes[size] if isinstance(size, str) else size for size in shape)
+        kind = np.dtype(self.dtype if self.dtype in ("float64", "float16") else "float32").type
+        return lazies([source.uniform(kind) for _ in range(int(np.prod(dimensions)))], dimensions)
+
+    def draw(self, watch: Watch, source: Source, row: tuple[float, ...], position: int) -> int:
+        """The token that a target which drafts itself draws at a position, from the row it is given."""
+        watch.current.start(source)
+        token = watch.call(lambda: self._called.draft(np.array(row), Generator(source), position))  # type: ignore[attr-defined]
+        return emitted([token], len(row), 1)[0]
+
+    def _with_tensors(
+        self, watch: Watch, source: Source, given: list[np.ndarray], extra: dict[str, Any]
+    ) -> Any:
+        import torch
+
+        from simulators.audit.torch_mode import Answering
+
+        tensors = [torch.from_numpy(array) for array in given]
+        if self.dtype == "bfloat16":
+            tensors[:2] = [tensor.to(torch.bfloat16) for tensor in tensors[:2]]
+        with Answering(source) as mode:
+            extra |= {name: mode.tensor(extra[name]) for name in self.coins}
+            return watch.call(lambda: self._called(*tensors, *(extra[name] for name in self._extra)))
+
+
+class Tree:
+    """verify(target, draft, rng) on drafts of any kind: `target` gives the float row after a prefix,
+    `draft` is a `theory.draft.Draft` with float rows; returned are the emitted tokens.
+    """
+
+    adapter, dtype = "tree function", "float64"
+
+    def __init__(self, verify: Callable[..., Any], *, name: str = ""):
+        self.verify = verify
+        self.name = name or getattr(verify, "__qualname__", type(verify).__name__)
+        self.namespace: dict[str, Any] = getattr(inspect.unwrap(verify), "__globals__", {})
+
+    def fresh(self) -> None:
+        pass
+
+    def prepare(self, target: Rows, draft: Draft) -> Any:
+        root, made = _in_floats(draft.root)
+        paths = tuple(tuple(made[id(node)] for node in path) for path in draft.paths)
+        floats = Draft(root, replacement=draft.replacement, paths=paths)
+        return _Floats(target), floats, target.vocab, max(map(len, paths))
+
+    def call(self, watch: Watch, source: Source, prepared: Any, position: int = 0) -> Prefix:
+        rows, draft, vocab, most = prepared
+        watch.current.start(source)
+        return emitted(watch.call(lambda: self.run(rows, draft, Generator(source))), vocab, most)
+
+    def run(self, target: Rows, draft: Draft, rng: Generator) -> Any:
+        """One call of the function."""
+        return self.verify(target, draft, rng)
+
+
+def emitted(result: Any, vocab: int, most: int) -> Prefix:
+    """What the function returned as token ids; a Fault when it is anything else."""
+    try:
+        values = np.asarray(result.detach().cpu() if hasattr(result, "detach") else result)
+    except Exception:
+        values = np.array(None)
+    if values.ndim == 2 and values.shape[0] == 1:
+        values = values[0]
+    if values.ndim != 1 or values.dtype.kind not in "iu":
+        raise Fault("returns garbage", f"{type(result).__name__!s} is not a list of token ids")
+    if not 1 <= len(values) <= most:
+        raise Fault("returns garbage", f"{len(values)} tokens, not 1 to {most}")
+    tokens = tuple(values.tolist())
+    for token in tokens:
+        if not 0 <= token < vocab:
+            raise Fault("leaves the vocabulary", f"token id {token}, vocabulary {vocab}")
+    return tokens
+
+
+class _Floats:
+    def __init__(self, target: Rows):
+        self.target, self.vocab = target, target.vocab
+        self._rows: dict[Prefix, tuple[float, ...]] = {}
+
+    def __getitem__(self, prefix: Prefix) -> tuple[float, ...]:
+        if prefix not in self._rows:
+            self._rows[prefix] = tuple(map(float, self.target[prefix]))
+        return self._rows[prefix]
+
+
+def _in_floats(root: Node) -> tuple[Node, dict[int, Node]]:
+    made: dict[int, Node] = {}
+
+    def copied(node: Node) -> Node:
+        row = None if node.proposal is None else tuple(map(float, node.proposal))
+        made[id(node)] = new = Node(node.prefix, row, tuple(map(copied, node.children)))
+        return new
+
+    return copied(root), made
+
+
+def _extra(function: Any, name: str, stateful: bool, coins: Collection[str]) -> list[str]:
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return ["rng"]
+    if any(each.kind is each.VAR_POSITIONAL for each in parameters):
+        return ["rng"]
+    parameters = parameters[1:] if stateful else parameters
+    if len(parameters) < 3:
+        raise BadInput(
+            f"{name} must take target_probs, draft_probs, draft_tokens and, where it needs one, rng"
+        )
+    extra = []
+    for each in parameters[3:]:
+        if each.name in ("rng", "position") or each.name in coins:
+            extra.append(each.name)
+        elif each.default is each.empty and each.kind is each.POSITIONAL_OR_KEYWORD and not extra:
+            extra.append("rng")
+        elif each.default is each.empty and each.kind is not each.VAR_KEYWORD:
+            raise BadInput(f"{name} has a parameter {each.name!r} that is neither rng nor position")
+        else:
+            break
+    return extra

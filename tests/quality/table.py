@@ -1,0 +1,135 @@
+"""The kill table: every mutant with the bias it was caught by, every control with none.
+
+Run as `python -m tests.quality.table` to print it, with `--write` to renew docs/mutants.md.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from simulators import audit
+from simulators.audit.targets import Function
+from simulators.instances.randoms import Randoms
+from simulators.instances.scenarios import SCENARIOS, scenario
+from simulators.verdict import judge
+from tests.quality import controls, edits, zoo
+from tests.quality.registry import SPECIMENS, Specimen
+from theory.drafts import Scheme
+from theory.instance import Instance
+
+PAGE = Path(__file__).parents[2] / "docs" / "mutants.md"
+SOURCES = (edits, controls, zoo)
+"""The modules that register specimens when they are imported."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """How a specimen was found: "biased", "finding", "lossless"; by what, and on what."""
+
+    specimen: Specimen
+    verdict: str
+    evidence: str
+    instance: str
+
+    @property
+    def as_expected(self) -> bool:
+        return self.verdict == self.specimen.expected
+
+
+@cache
+def examined(specimen: Specimen) -> Found:
+    """The verdict on one specimen, on the first instance on which it fails."""
+    if specimen.verifier is not None:
+        return _judged(specimen)
+    assert specimen.verify is not None
+    options = dict(specimen.options)
+    target = Function(specimen.verify, name=specimen.name, dtype=options.pop("dtype", None))
+    report = audit.examine(target, smallest=False, **options)
+    if not report.lossless:
+        assert report.case is not None, report
+        name = report.case.instance.name
+        return Found(specimen, "biased", f"{float(report.case.total_variation):.12g}", name)
+    if report.findings:
+        first = report.findings[0]
+        return Found(specimen, "finding", first.kind, first.where)
+    assert report.case is not None
+    return Found(
+        specimen, "lossless", f"{float(report.case.total_variation):.1e}", f"{report.instances} instances"
+    )
+
+
+def _judged(specimen: Specimen) -> Found:
+    assert specimen.verifier is not None
+    count, raised = 0, None
+    for draft in specimen.drafts:
+        for instance in _instances(draft):
+            count += 1
+            try:
+                verdict = judge(instance, specimen.verifier)
+            except Exception as error:  # a mutant may break anywhere; a bias elsewhere says more
+                raised = raised or Found(specimen, "biased", f"raises {type(error).__name__}", instance.name)
+                continue
+            if not verdict.lossless:
+                return Found(specimen, "biased", str(verdict.total_variation), instance.name)
+    return raised or Found(specimen, "lossless", "0", f"{count} instances")
+
+
+@cache
+def _instances(draft: Scheme) -> Sequence[Instance]:
+    named = [scenario(name, draft, 3) for name in SCENARIOS]
+    return [*named, *Randoms(draft, 3, 6)]
+
+
+def page() -> str:
+    """docs/mutants.md."""
+    found = [examined(specimen) for specimen in SPECIMENS]
+    mutants = [each for each in found if each.specimen.expected != "lossless"]
+    passed = [each for each in found if each.specimen.expected == "lossless"]
+    kept = sum(each.as_expected for each in passed)
+    killed = sum(each.as_expected for each in mutants)
+    lines = [
+        "# Mutants and controls",
+        "",
+        "Made by `python -m tests.quality.table --write`; a test compares this page with what the command",
+        "prints. `row` is the row of the list of bugs that real verifiers had. The total variation is exact:",
+        "a fraction where the numbers are rational, else the decimal of the dyadic number that floats give.",
+        "",
+        f"{killed} of {len(mutants)} mutants caught; {kept} of {len(passed)} controls pass.",
+        "",
+        "| row | mutant | flaw | caught by total variation, or finding | on |",
+        "| --- | --- | --- | --- | --- |",
+        *(_line(each) for each in mutants),
+        "",
+        "## Controls",
+        "",
+        "| control | what | largest total variation | over |",
+        "| --- | --- | --- | --- |",
+        *(_control(each) for each in passed),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _line(found: Found) -> str:
+    one = found.specimen
+    caught = found.evidence if found.as_expected else f"**NOT CAUGHT as {one.expected}: {found.evidence}**"
+    return f"| {one.row} | {_safe(one.name)} | {one.flaw} | {caught} | {found.instance} |"
+
+
+def _control(found: Found) -> str:
+    one = found.specimen
+    return f"| {_safe(one.name)} | {one.flaw} | {found.evidence} | {found.instance} |"
+
+
+def _safe(name: str) -> str:
+    return f"`{name}`" if any(sign in name for sign in "[(->*") else name
+
+
+if __name__ == "__main__":
+    made = page()
+    if "--write" in sys.argv:
+        PAGE.parent.mkdir(exist_ok=True)
+        PAGE.write_text(made, encoding="utf-8")
+    print(made)

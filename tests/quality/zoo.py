@@ -1,0 +1,266 @@
+"""The bug zoo, row by row: verifiers of our own with the flaws that real ones had."""
+
+import numpy as np
+
+from tests.quality.controls import block_law, drawn, residual, token_function, weights
+from tests.quality.registry import specimen
+
+
+@specimen("tau = last i whose product of ratios is above the product of uniforms", row="1")
+def block_by_products(p, q, x, rng):
+    n = np.arange(len(x))
+    passed = np.cumprod(p[n, x] / q[n, x]) >= np.cumprod(rng.random(len(x)))
+    tau = int(np.flatnonzero(passed)[-1]) + 1 if passed.any() else 0
+    w = weights(p, q, x)[tau]
+    return [*x[:tau], drawn(residual(w * p[tau], q[tau]) if tau < len(x) else p[tau], rng)]
+
+
+@specimen("block rule, residual (p - q)+ not scaled by w", row="2")
+def block_with_a_plain_residual(p, q, x, rng):
+    h, _ = block_law(p, q, x, weights(p, q, x))
+    tau = max(i for i, u in enumerate(rng.random(len(h))) if i == 0 or u < h[i])
+    return [*x[:tau], drawn(residual(p[tau], q[tau]) if tau < len(x) else p[tau], rng)]
+
+
+@specimen("block rule with q = 1 in the ratio, the rejected token left in the residual", row="3")
+def block_without_draft_probabilities(p, q, x, rng):
+    w = np.cumprod(p[np.arange(len(x)), x])
+    tau = max([i + 1 for i, u in enumerate(rng.random(len(x))) if u < w[i]], default=0)
+    return [*x[:tau], drawn(p[tau], rng)]
+
+
+@specimen("after a rejection the token is drawn from p", row="4")
+def residual_from_the_target(p, q, x, rng):
+    for i, t in enumerate(x):
+        if not rng.random() < p[i, t] / q[i, t]:
+            return [*x[:i], drawn(p[i], rng)]
+    return [*x, drawn(p[-1], rng)]
+
+
+@specimen("the count of matches counts everything", row="5")
+def counts_everything(p, q, x, rng):
+    n = np.arange(len(x))
+    rejected = rng.random(len(x)) >= p[n, x] / q[n, x]
+    return [*x[: int((np.cumsum(rejected) >= 0).sum())], drawn(p[-1], rng)]
+
+
+@specimen("the target's likeliest token is accepted without a coin", row="6")
+def same_token_bypass(p, q, x, rng):
+    for i, t in enumerate(x):
+        if t != p[i].argmax() and not rng.random() < p[i, t] / q[i, t]:
+            return [*x[:i], drawn(residual(p[i], q[i]), rng)]
+    return [*x, drawn(p[-1], rng)]
+
+
+@specimen("a rejection is noticed one iteration late, and a token dropped", row="7", iterations=2)
+class drops_after_a_rejection:
+    late = False
+
+    def __call__(self, p, q, x, rng):
+        word = token_function(p, q, x, rng)
+        kept = word[1:] if self.late and len(word) > 1 else word
+        self.late = len(word) <= len(x)
+        return kept
+
+
+@specimen("logits row off by one", row="8")
+def target_row_late(p, q, x, rng):
+    return token_function(np.concatenate([p[:1], p[:-1]]), q, x, rng)
+
+
+@specimen("random state seeded again at every call", row="8", iterations=2)
+class reseeds:
+    def __call__(self, p, q, x, rng):
+        return token_function(p, q, x, np.random.default_rng(0))
+
+
+@specimen("drafted greedily, verified with the softmax q", row="9")
+class drafts_greedily:
+    def draft(self, row, rng, position):
+        return int(row.argmax())
+
+    def __call__(self, p, q, x, rng):
+        return token_function(p, q, x, rng)
+
+
+@specimen("drafts sampled after a processor, q taken before it", row="10")
+class drafts_processed:
+    def draft(self, row, rng, position):
+        return drawn(row**2, rng)
+
+    def __call__(self, p, q, x, rng):
+        return token_function(p, q, x, rng)
+
+
+@specimen("target without its temperature", row="11")
+def target_without_temperature(p, q, x, rng):
+    hot = np.sqrt(p)
+    return token_function(hot / hot.sum(axis=1, keepdims=True), q, x, rng)
+
+
+@specimen("drafted from rows rounded to 8 bits, ratio with the full ones", row="12")
+class drafts_in_bfloat16:
+    def draft(self, row, rng, position):
+        return drawn(
+            (row.astype(np.float32).view(np.uint32) & 0xFFFF0000).view(np.float32).astype(float), rng
+        )
+
+    def __call__(self, p, q, x, rng):
+        return token_function(p, q, x, rng)
+
+
+@specimen("draft rows not reordered with the batch", row="13")
+def draft_rows_of_another_request(p, q, x, rng):
+    batch = np.stack([q, q[:, ::-1]])[[1, 0]]  # two requests, swapped; the rows should have been too
+    return token_function(p, np.maximum(batch[0], 1e-30), x, rng)
+
+
+@specimen("drafted from marginals by position, verified as if jointly", row="14")
+class drafts_from_marginals:
+    def draft(self, row, rng, position):
+        self.first = row if position == 0 else getattr(self, "first", row)
+        return drawn(self.first, rng)
+
+    def __call__(self, p, q, x, rng):
+        return token_function(p, np.maximum(q, 1e-30), x, rng)
+
+
+@specimen("softmax of what are probabilities already", row="15")
+def softmax_twice(p, q, x, rng):
+    soft = np.exp(p)
+    return token_function(soft / soft.sum(axis=1, keepdims=True), q, x, rng)
+
+
+@specimen("the draft's Gumbel noise used again for the residual", row="16")
+class reuses_the_drafts_noise:
+    def __init__(self):
+        self.noise = {}
+
+    def draft(self, row, rng, position):
+        self.noise[position] = rng.exponential(size=len(row))
+        return int(np.argmax(row / self.noise[position]))
+
+    def __call__(self, p, q, x, rng, position):
+        for i, t in enumerate(x):
+            if not rng.random() < p[i, t] / q[i, t]:
+                return [*x[:i], int(np.argmax(residual(p[i], q[i]) / self.noise[position + i]))]
+        return [*x, drawn(p[-1], rng)]
+
+
+@specimen("block rule, uniforms keyed by seed and position, used again", row="17", iterations=2)
+class keyed_by_position:
+    def __call__(self, p, q, x, rng, position):
+        h, rows = block_law(p, q, x, weights(p, q, x))
+        coins = [np.random.default_rng((3, position + i)).random() for i in range(len(x))]
+        tau = max([i + 1 for i, u in enumerate(coins) if u < h[i + 1]], default=0)
+        return [*x[:tau], drawn(rows[tau], rng)]
+
+
+@specimen("one uniform for all positions", row="18")
+def one_coin_for_all(p, q, x, rng):
+    u = rng.random()
+    for i, t in enumerate(x):
+        if not u < p[i, t] / q[i, t]:
+            return [*x[:i], drawn(residual(p[i], q[i]), rng)]
+    return [*x, drawn(p[-1], rng)]
+
+
+@specimen("a coin of 0 meets <= and accepts a token of probability zero", row="19", expected="finding")
+def accepts_at_zero(p, q, x, rng):
+    for i, t in enumerate(x):
+        if not rng.random() <= p[i, t] / q[i, t]:
+            return [*x[:i], drawn(residual(p[i], q[i]), rng)]
+    return [*x, drawn(p[-1], rng)]
+
+
+@specimen("a coin next to 1 runs past the last bucket", row="19", expected="finding", dtype="float32")
+def runs_past_the_end(p, q, x, rng):
+    for i, t in enumerate(x):
+        if not rng.random() < p[i, t] / q[i, t]:
+            row = residual(p[i], q[i])
+            break
+    else:
+        i, row = len(x), p[-1]
+    cdf = np.cumsum((row / row.sum()).astype(np.float32)) * np.float32(1 - 2.0**-23)
+    return [*x[:i], int(np.searchsorted(cdf, rng.random(dtype=np.float32), side="right"))]
+
+
+@specimen(
+    "a drafted id of -1 is looked up from the end and accepted", row="20", expected="finding", padding=True
+)
+def accepts_padding(p, q, x, rng):
+    return token_function(p, q, x, rng)
+
+
+@specimen("rows of NaN become an id outside the vocabulary", row="21", expected="finding")
+def nan_leaves_the_vocabulary(p, q, x, rng):
+    for i, t in enumerate(x):
+        if not rng.random() < p[i, t] / q[i, t]:
+            row = np.maximum(p[i] - q[i], 0.0)
+            break
+    else:
+        i, row = len(x), p[-1]
+    u = rng.random() * row.sum()
+    below = [y for y, edge in enumerate(np.cumsum(row)) if u < edge]
+    return [*x[:i], below[0] if below else len(row)]
+
+
+@specimen("drafts rejected later have already changed the penalties", row="22", iterations=2)
+class penalised_by_rejected_drafts:
+    def __init__(self):
+        self.seen = set()
+
+    def __call__(self, p, q, x, rng):
+        factor = np.array([0.5 if y in self.seen else 1.0 for y in range(len(p[0]))])
+        word = token_function(p * factor / (p * factor).sum(axis=1, keepdims=True), q, x, rng)
+        self.seen.update(int(t) for t in x[len(word) - 1 :])  # what was penalised rightly is in p
+        return word
+
+
+@specimen("a drafted token's own probability decides whether it is verified", row="29")
+def stops_at_unlikely_drafts(p, q, x, rng):
+    for i, t in enumerate(x):
+        if q[i, t] < 0.4:
+            return [*x[:i], drawn(p[i], rng)]
+        if not rng.random() < p[i, t] / q[i, t]:
+            return [*x[:i], drawn(residual(p[i], q[i]), rng)]
+    return [*x, drawn(p[-1], rng)]
+
+
+@specimen("lossy by design: whatever p finds likely enough is accepted")
+def threshold(p, q, x, rng):
+    for i, t in enumerate(x):
+        if p[i, t] < 0.5 and not rng.random() < p[i, t] / q[i, t]:
+            return [*x[:i], drawn(residual(p[i], q[i]), rng)]
+    return [*x, drawn(p[-1], rng)]
+
+
+@specimen("lossy by design: an ensemble of target and draft is what is verified")
+def ensemble(p, q, x, rng):
+    mixed = np.concatenate([0.8 * p[:-1] + 0.2 * q, p[-1:]])
+    return token_function(mixed, q, x, rng)
+
+
+@specimen("lossy by design: acceptance relaxed by the target's entropy")
+def relaxed_by_entropy(p, q, x, rng):
+    for i, t in enumerate(x):
+        entropy = -(p[i][p[i] > 0] * np.log(p[i][p[i] > 0])).sum()
+        if not rng.random() < (1 + entropy / 4) * p[i, t] / q[i, t]:
+            return [*x[:i], drawn(residual(p[i], q[i]), rng)]
+    return [*x, drawn(p[-1], rng)]
+
+
+@specimen("lossy by design: a given rate of acceptance, whatever was drafted")
+def synthetic_rate(p, q, x, rng):
+    for i in range(len(x)):
+        if not rng.random() < 0.7:
+            return [*x[:i], drawn(residual(p[i], q[i]), rng)]
+    return [*x, drawn(p[-1], rng)]
+
+
+@specimen("acceptance short of the ratio by one part in 10^9")
+def short_by_a_billionth(p, q, x, rng):
+    for i, t in enumerate(x):
+        if not rng.random() < p[i, t] / q[i, t] - 1e-9:
+            return [*x[:i], drawn(residual(p[i], q[i]), rng)]
+    return [*x, drawn(p[-1], rng)]

@@ -1,0 +1,132 @@
+"""Foreign functions that tests share: good ones, and ones that misbehave."""
+
+import random
+import sys
+import threading
+import time
+
+import numpy as np
+
+
+def good(p, q, x, rng):
+    for i, t in enumerate(x):
+        if not rng.random() < p[i, t] / q[i, t]:
+            rest = np.maximum(p[i] - q[i], 0.0)
+            return [*x[:i], rng.choice(len(rest), p=rest / rest.sum())]
+    return [*x, rng.choice(len(p[-1]), p=p[-1])]
+
+
+def good_with_floats(p, q, x, rng):
+    for i, t in enumerate(x):
+        if not float(rng.random()) < p[i, t] / q[i, t]:
+            rest = np.maximum(p[i] - q[i], 0.0)
+            return [*x[:i], rng.choice(len(rest), p=rest / rest.sum())]
+    return [*x, rng.choice(len(p[-1]), p=p[-1])]
+
+
+def good_with_python_random(p, q, x):
+    for i, t in enumerate(x):
+        if not random.random() < p[i, t] / q[i, t]:
+            rest = np.maximum(p[i] - q[i], 0.0)
+            return [*x[:i], random.choices(range(len(rest)), rest)[0]]
+    return [*x, random.choices(range(len(p[-1])), p[-1])[0]]
+
+
+def good_with_numpy_globals(p, q, x):
+    for i, t in enumerate(x):
+        if not np.random.rand() < p[i, t] / q[i, t]:
+            rest = np.maximum(p[i] - q[i], 0.0)
+            return [*x[:i], np.random.choice(len(rest), p=rest / rest.sum())]
+    return [*x, np.random.choice(len(p[-1]), p=p[-1])]
+
+
+def off_by_a_billionth(p, q, x, rng):
+    if not rng.random() < p[0, x[0]] / q[0, x[0]] + 1e-9:
+        rest = np.maximum(p[0] - q[0], 0.0)
+        return [rng.choice(len(rest), p=rest / rest.sum())]
+    return [x[0]]
+
+
+def off_by_rounding(p, q, x, rng):
+    if not rng.random() < (p[0, x[0]] / 3) / (q[0, x[0]] / 3) * (1 - 2.0**-53):
+        rest = np.maximum(p[0] - q[0], 0.0) if (p[0] > q[0]).any() else p[0]
+        return [rng.choice(len(rest), p=rest / rest.sum())]
+    return [x[0]]
+
+
+def raises(p, q, x, rng):
+    raise KeyError("no\nsuch key")
+
+
+def hangs(p, q, x, rng):
+    while True:
+        try:
+            time.sleep(0.001)
+        except Exception:
+            continue
+
+
+def garbage(p, q, x, rng):
+    return "tokens"
+
+
+def nothing(p, q, x, rng):
+    return []
+
+
+def floats(p, q, x, rng):
+    return [0.5]
+
+
+def outside(p, q, x, rng):
+    return [len(p[0])]
+
+
+def mutates(p, q, x, rng):
+    tokens = good(p, q, x, rng)
+    p[0] = 0.0
+    return tokens
+
+
+def prints(p, q, x, rng):
+    print("hello")
+    return good(p, q, x, rng)
+
+
+def starts_threads(p, q, x, rng):
+    threading.Thread(target=time.sleep, args=(60,)).start()
+    return good(p, q, x, rng)
+
+
+def exits(p, q, x, rng):
+    sys.exit(7)
+
+
+def recurses(p, q, x, rng):
+    return recurses(p, q, x, rng)
+
+
+def unseen_coins(p, q, x, rng):
+    return [time.perf_counter_ns() // 100 % 2]
+
+
+def hashes_a_coin(p, q, x, rng):
+    return [(hash(rng.random()) >> 9) % 2]
+
+
+def never_ends(p, q, x, rng):
+    while rng.random() < 0.5:
+        pass
+    return [0]
+
+
+MISBEHAVED = {
+    raises: "raises",
+    garbage: "returns garbage",
+    nothing: "returns garbage",
+    floats: "returns garbage",
+    outside: "leaves the vocabulary",
+    starts_threads: "starts a thread",
+    exits: "leaves",
+    recurses: "raises",
+}

@@ -1,0 +1,81 @@
+"""The adapters: transformers as installed, the others on small stand-ins of our own."""
+
+import pytest
+
+from simulators import audit
+from simulators.audit.adapters import ADAPTERS, adapted
+from theory.errors import BadInput
+
+torch = pytest.importorskip("torch")
+
+STAND_IN = '''
+import nothing_that_is_installed
+
+def evaluate_posterior(logits, candidates, logits_processor):
+    """The one-hot rule on one path."""
+    for i in range(candidates.shape[1] - 1):
+        row, x = torch.softmax(logits_processor(None, logits[0, i][None])[0], dim=0), candidates[0, i + 1]
+        if not random.random() <= row[x]:
+            row[x] = 0
+            return torch.tensor(0), i, row / row.sum()
+    return torch.tensor(0), candidates.shape[1] - 1, torch.softmax(logits[0, -1], dim=0)
+
+AFTER = 1
+'''
+
+
+def test_every_adapter_says_what_it_is():
+    for name, module in ADAPTERS.items():
+        assert module.ABOUT, name
+        for word in ("Version:", "Signature:", "Checked:", "Not checked:"):
+            assert word in module.__doc__, (name, word)
+
+
+def test_a_function_is_cut_out_of_its_file(tmp_path):
+    path = tmp_path / "utils.py"
+    path.write_text(STAND_IN)
+    report = audit.examine(adapted("eagle", path), vocab=2)
+    assert report.lossless, report
+
+
+@pytest.mark.parametrize("name", [name for name in ADAPTERS if name != "transformers"])
+def test_a_file_without_the_function_is_bad_input(name, tmp_path):
+    path = tmp_path / "other.py"
+    path.write_text("def other():\n    pass\n")
+    for wrong in (path, tmp_path / "missing.py", None):
+        with pytest.raises(BadInput):
+            adapted(name, wrong)
+    with pytest.raises(BadInput, match="no adapter"):
+        adapted("nobody")
+
+
+def test_transformers_on_small_instances():
+    pytest.importorskip("transformers")
+    report = audit.examine(adapted("transformers"), vocab=2, depth=1)
+    assert report.lossless, report
+
+
+@pytest.mark.slow
+def test_transformers_at_full_size():
+    pytest.importorskip("transformers")
+    report = audit.examine(adapted("transformers"), vocab=4, depth=3)
+    assert report.lossless, report
+    assert 1e-9 < float(report.total_variation) < 1e-6
+    assert any("nan" in finding.where for finding in report.findings if finding.kind == "raises")
+
+
+@pytest.mark.parametrize("extra", ["is_done_candidate", "last_assistant_token_is_eos, max_matches"])
+def test_signatures_of_other_releases(extra):
+    from simulators.audit.adapters.transformers import of
+
+    space = {"torch": torch}
+    exec(
+        f"def sampling(candidate_input_ids, candidate_logits, candidate_length, new_logits, {extra}):\n"
+        "    q, p = candidate_logits.softmax(-1)[0], new_logits.softmax(-1)[0]\n"
+        "    x = candidate_input_ids[0, 0]\n"
+        "    if torch.rand(()) < p[0, x] / q[0, x]:\n"
+        "        return candidate_input_ids[:, :1], 1\n"
+        "    return torch.multinomial((p[0] - q[0]).clamp(min=0), 1)[None], 0\n",
+        space,
+    )
+    assert audit.examine(of(space["sampling"], "0"), vocab=2, depth=1).lossless

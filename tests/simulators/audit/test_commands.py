@@ -1,0 +1,82 @@
+"""`draftproof audit` at the door: exit statuses, JSON, one-line refusals."""
+
+import json
+from pathlib import Path
+
+import click
+import pytest
+
+from simulators.audit.commands import audit
+from simulators.door import enter
+
+HERE = Path(__file__).parent
+GROUP = click.Group("draftproof", [audit])
+SMALL = ["--vocab", "2", "--depth", "1"]
+
+
+def run(*arguments):
+    return enter(GROUP, ["audit", *arguments])
+
+
+def foreign(name):
+    return f"{HERE / 'foreign.py'}:{name}"
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [("good", 0), ("raises", 1), ("unseen_coins", 3), ("hashes_a_coin", 3), ("missing", 2)],
+)
+def test_exit_statuses(name, status, capfd):
+    assert run(foreign(name), *SMALL) == status
+    out, err = capfd.readouterr()
+    assert "Traceback" not in out + err
+
+
+def test_module_and_name(capfd):
+    assert run("tests.simulators.audit.foreign:good", *SMALL) == 0
+    assert "lossless" in capfd.readouterr().out
+
+
+def test_json_is_all_there_is_on_standard_output(capfd):
+    assert run(foreign("prints"), *SMALL, "--json") == 0
+    out, err = capfd.readouterr()
+    answer = json.loads(out)
+    assert answer["lossless"] is True
+    assert answer["witness"] is None
+    assert "finding: prints" in err
+
+
+def test_a_biased_one_in_json(capfd):
+    assert run("tests.quality.zoo:residual_from_the_target", *SMALL, "--json") == 1
+    answer = json.loads(capfd.readouterr().out)
+    assert answer["lossless"] is False
+    assert answer["witness"]["prefix"] == "0"
+
+
+def test_strict_fails_on_findings():
+    assert run("tests.quality.zoo:accepts_at_zero", *SMALL) == 0
+    assert run("tests.quality.zoo:accepts_at_zero", *SMALL, "--strict") == 1
+
+
+def test_several_iterations(capfd):
+    assert run("tests.quality.zoo:keyed_by_position", "--iterations", "2") == 1
+    assert run("tests.quality.zoo:keyed_by_position") == 0
+    capfd.readouterr()
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "nothing",
+        "no.such.module:verify",
+        "no_such_file.py:verify",
+        ":",
+        "hsd",
+        f"{HERE / 'foreign.py'}:MISBEHAVED",
+    ],
+)
+def test_bad_targets_are_one_line(target, capfd):
+    assert run(target) == 2
+    out, err = capfd.readouterr()
+    assert not out
+    assert len(err.strip().splitlines()) == 1

@@ -1,0 +1,191 @@
+"""The verdict on foreign functions: good, biased by little, and misbehaved ones."""
+
+import random
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from simulators import audit
+from simulators.audit.battery import battery
+from tests.quality.controls import block_function
+from tests.quality.zoo import block_by_products
+from tests.simulators.audit import foreign
+from theory.errors import BadInput
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        foreign.good,
+        foreign.good_with_floats,
+        foreign.good_with_python_random,
+        foreign.good_with_numpy_globals,
+    ],
+    ids=lambda f: f.__name__,
+)
+def test_a_good_one_is_lossless_in_two_seconds(function):
+    started = time.monotonic()
+    report = audit.examine(function, vocab=3, depth=2)
+    assert report.lossless, report
+    assert not report.findings
+    assert float(report.total_variation) < 1e-15
+    assert time.monotonic() - started < 6  # 2 s on an idle machine; here others run beside
+
+
+def test_the_smallest_bias_is_seen_and_rounding_is_not():
+    biased = audit.examine(foreign.off_by_a_billionth)
+    assert biased.lossless is False
+    assert 1e-12 < float(biased.total_variation) < 2e-9
+    assert audit.examine(foreign.off_by_rounding).lossless
+
+
+def test_a_witness_is_small_and_named():
+    with pytest.raises(AssertionError) as raised:
+        audit.assert_lossless(block_by_products)
+    report = audit.examine(block_by_products)
+    assert report.instance.vocab == 2
+    assert report.wrong is not None
+    assert "come out first with probability" in str(raised.value)
+    assert report.case.expected_accepted > report.case.optimum
+    assert "more than any lossless verifier accepts" in str(raised.value)
+
+
+def test_accepted_tokens_against_the_optimum():
+    report = audit.examine(block_function, vocab=2)
+    assert abs(float(report.case.expected_accepted - report.case.optimum)) < 1e-14
+    assert audit.examine(foreign.good, vocab=2).case.expected_accepted <= report.case.optimum + 1
+
+
+@pytest.mark.parametrize(
+    ("function", "kind"), foreign.MISBEHAVED.items(), ids=lambda x: getattr(x, "__name__", "")
+)
+def test_misbehaviour_is_a_finding(function, kind):
+    report = audit.examine(function, vocab=2, depth=1)
+    assert report.lossless is False
+    assert kind in {finding.kind for finding in report.findings}
+    assert report.wrong is None
+    assert all(str(finding).isprintable() for finding in report.findings)
+
+
+@pytest.mark.parametrize(
+    ("function", "kind"), [(foreign.mutates, "changes its inputs"), (foreign.prints, "prints")]
+)
+def test_bad_manners_do_not_change_the_verdict(function, kind, capfd):
+    report = audit.examine(function, vocab=2, depth=1)
+    assert report.lossless
+    assert [finding.kind for finding in report.findings] == [kind]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_call_that_hangs_is_stopped():
+    started = time.monotonic()
+    report = audit.examine(foreign.hangs, seconds=0.3)
+    assert time.monotonic() - started < 5
+    assert (report.lossless, [finding.kind for finding in report.findings]) == (False, ["hangs"])
+
+
+def test_the_process_stays_sane():
+    before = random.random, np.random.rand, np.random.default_rng, threading.Thread.start
+    handler = signal.getsignal(signal.SIGALRM)
+    for function in (foreign.good_with_python_random, foreign.starts_threads, foreign.raises, foreign.exits):
+        audit.examine(function, vocab=2, depth=1)
+    assert before == (random.random, np.random.rand, np.random.default_rng, threading.Thread.start)
+    assert signal.getsignal(signal.SIGALRM) == handler
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert "float" not in vars(foreign)
+    assert threading.active_count() == 1 or all(
+        not t.name.startswith("Thread") for t in threading.enumerate()
+    )
+
+
+@pytest.mark.parametrize("function", [foreign.unseen_coins, foreign.hashes_a_coin, foreign.never_ends])
+def test_what_cannot_be_enumerated_is_not_decided(function):
+    report = audit.examine(function, vocab=2, depth=1)
+    assert report.lossless is None, report
+    assert report.status == 3
+    assert report.undecided
+    with pytest.raises(AssertionError, match="cannot be enumerated"):
+        audit.assert_lossless(function, vocab=2, depth=1)
+
+
+def test_the_statistical_verdict_is_labelled():
+    report = audit.examine(foreign.never_ends, vocab=2, depth=1, runs=3000)
+    assert report.lossless is False
+    assert "rejected after" in report.statistical
+    assert "statistical" in report.answer()["adapter"]
+    assert "error level 1e-06" in str(report)
+
+
+def test_a_narrower_type_is_named():
+    def in_float32(p, q, x, rng):
+        return foreign.good(p.astype(np.float32), q.astype(np.float32), x, rng)
+
+    assert audit.examine(in_float32, vocab=2).lossless is False
+    assert audit.examine(in_float32, vocab=2, dtype="float32").lossless
+
+
+def test_edges_are_findings_and_fail_only_if_strict():
+    def at_zero(p, q, x, rng):
+        if rng.random() <= p[0, x[0]] / q[0, x[0]]:
+            return [x[0]]
+        rest = np.maximum(p[0] - q[0], 0.0)
+        return [rng.choice(len(rest), p=rest / rest.sum())]
+
+    report = audit.assert_lossless(at_zero)
+    assert "probability zero" in report.findings[0].kind
+    with pytest.raises(AssertionError, match="probability zero"):
+        audit.assert_lossless(at_zero, strict=True)
+
+
+def test_explicit_coins():
+    def given_coins(p, q, x, accept, last):
+        i = next((i for i, t in enumerate(x) if not accept[i] < p[i, t] / q[i, t]), len(x))
+        rest = np.maximum(p[i] - q[i], 0.0) if i < len(x) else p[i]
+        edges = np.cumsum(rest / rest.sum())
+        return [*x[:i], int(np.searchsorted(edges[:-1], last[0], side="right"))]
+
+    target = audit.Function(given_coins, coins={"accept": ("gamma",), "last": (1,)})
+    report = audit.examine(target)
+    assert report.lossless, report
+    assert "bisection" not in report.adapter
+
+
+def test_coins_that_must_be_plain_numbers_are_read_by_bisection():
+    def plain(p, q, x, coins):
+        value = np.asarray(coins, dtype=np.float64).astype(float)
+        return [int(np.searchsorted(np.cumsum(p[0])[:-1], np.float64(value[0])))]
+
+    target = audit.Function(plain, coins={"coins": (1,)})
+    report = audit.examine(target, instances=list(battery(3, 1))[24:30], edges=False)
+    assert report.lossless, report
+    assert "coins by bisection" in report.answer()["adapter"]
+
+
+def test_bad_input():
+    for wrong in (3, lambda p: p, lambda p, q, x, strange, stranger: [0]):
+        with pytest.raises(BadInput):
+            audit.examine(wrong)
+    with pytest.raises(BadInput):
+        list(battery(1, 1))
+    with pytest.raises(BadInput):
+        audit.examine(foreign.good, dtype="float8")
+
+
+def test_the_json_has_the_keys_of_the_contract():
+    keys = {
+        "target",
+        "adapter",
+        "lossless",
+        "total_variation",
+        "error_bound",
+        "expected_accepted",
+        "stateless_optimum",
+        "witness",
+    }
+    for function in (foreign.good, block_by_products, foreign.never_ends):
+        answer = audit.examine(function, vocab=2, depth=1 if function is foreign.never_ends else 2).answer()
+        assert answer.keys() == keys
+    assert audit.examine(block_by_products, vocab=2).answer()["witness"].keys() == {"prefix", "got", "want"}
