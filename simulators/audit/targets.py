@@ -143,7 +143,7 @@ class Tree:
     def prepare(self, target: Rows, draft: Draft) -> Any:
         root, made = _in_floats(draft.root)
         paths = tuple(tuple(made[id(node)] for node in path) for path in draft.paths)
-        floats = Draft(root, replacement=draft.replacement, paths=paths)
+        floats = Draft(root, replacement=draft.replacement, paths=paths if draft.merged else None)
         return _Floats(target), floats, target.vocab, max(map(len, paths))
 
     def call(self, watch: Watch, source: Source, prepared: Any, position: int = 0) -> Prefix:
@@ -191,7 +191,7 @@ def _in_floats(root: Node) -> tuple[Node, dict[int, Node]]:
 
     def copied(node: Node) -> Node:
         row = None if node.proposal is None else tuple(map(float, node.proposal))
-        made[id(node)] = new = Node(node.prefix, row, tuple(map(copied, node.children)))
+        made[id(node)] = new = Node(node.prefix, row, tuple(map(copied, node.children)), node.shape)
         return new
 
     return copied(root), made

@@ -49,15 +49,20 @@ def standard() -> list[Sequence[Instance]]:
     """The families of the standard suite, costly instances first."""
     chains = [Chain(1), Chain(2), Chain(3)]
     families: list[Sequence[Instance]] = []
-    families += [Texts(corpus(_source(), 3, histories=3), draft) for draft in of_depth(2)]
+    families += [Texts(corpus(_source(), 3, histories=1), draft) for draft in of_depth(2)]
+    families += [Texts(corpus(_source(), 3), Chain(2))]
     families += [Randoms(draft, 3, 12) for draft in deep(3)]
     families += [Scenarios(draft, vocab) for vocab in (3, 2) for draft in (*deep(vocab), *shallow(), *chains)]
-    families += [Randoms(Chain(3), 3, 20), Randoms(Chain(3), 2, 60)]
-    families += [Randoms(draft, vocab, 40) for vocab in (4, 3, 2) for draft in (*shallow(), *chains[:2])]
+    families += [Randoms(Chain(3), 3, 8), Randoms(Chain(3), 2, 40)]
+    families += [
+        Randoms(draft, vocab, size)
+        for vocab, size in ((4, 12), (3, 40), (2, 40))
+        for draft in (*shallow(), *chains[:2])
+    ]
     families += [Grid(Chain(2), 2, 3, symmetric=True)]
-    families += [Grid(draft, 2, 2) for draft in deep(2)]
-    families += [Grid(draft, vocab, size) for vocab, size in ((2, 12), (3, 4)) for draft in shallow()]
-    families += [Grid(draft, 4, 4) for draft in (TopK(PAIR), Greedy(PAIR), SpecHub(1))]
+    families += [Grid(draft, 2, 2) for draft in deep(3)]
+    families += [Grid(draft, vocab, size) for vocab, size in ((2, 12), (3, 3)) for draft in shallow()]
+    families += [Grid(draft, 4, 4) for draft in (TopK(PAIR), Greedy(PAIR), Greedy(TRIPLE), SpecHub(1))]
     families += [Grid(Chain(1), vocab, size) for vocab, size in ((2, 16), (3, 5), (4, 3))]
     families += [Grid(Chain(1), vocab, size, symmetric=True) for vocab, size in ((2, 48), (3, 9), (4, 5))]
     return families
