@@ -11,13 +11,14 @@ def main() -> None:
 
     import click
 
-    from simulators.commands import COMMANDS
+    from simulators import commands
     from simulators.door import enter
+    from simulators.gap import commands as gap
 
     signal.signal(signal.SIGINT, heard)
     group = click.Group(
         "draftproof",
-        list(COMMANDS),
+        [*commands.COMMANDS, *gap.COMMANDS],
         help="Is this speculative-decoding verifier lossless, and how far is it from optimal?",
         context_settings={"help_option_names": ["-h", "--help"]},
     )
