@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import click
 from flint import fmpq
 
 from simulators import screen
+from simulators.check import applies
 from simulators.commands import force_option, json_option, must_apply
 from simulators.door import INTERRUPTED
 from simulators.gap import plot, table, worst
@@ -39,10 +41,15 @@ COUNT, SECONDS, VOCAB = 40, 20.0, 3
 )
 @click.option("--worst", "hunted", metavar="NAME", help="Search for the instance with the largest gap.")
 @click.option(
-    "--draft", "draft_text", metavar="JSON", help="The draft of --vary and --worst, as in an instance file."
+    "--draft",
+    "draft_text",
+    metavar="JSON",
+    help="The draft of an ensemble or of --worst, as in an instance file.",
 )
 @click.option(
-    "--vocab", type=click.IntRange(1, 8), help=f"The vocabulary of --vary and --worst [default: {VOCAB}]."
+    "--vocab",
+    type=click.IntRange(1, 8),
+    help=f"The vocabulary of an ensemble or of --worst [default: {VOCAB}].",
 )
 @click.option(
     "--count",
@@ -74,9 +81,9 @@ def gap(
     With an instance: E[tau] of every verifier made for its draft, and its share of the best that
     lossless verifiers without state can do (stateless) and of the best that any coupling of draft
     and target blocks can do (full information). Without one: means over random instances on three
-    standard drafts. With --vary: a figure and its numbers. With --worst: the instance of small
-    rationals on which a verifier was found furthest below the stateless optimum, on standard
-    output as an instance file.
+    standard drafts, or on one --draft. With --vary: a figure and its numbers. With --worst: the
+    instance of small rationals on which a verifier was found furthest below the stateless optimum,
+    on standard output as an instance file.
     """
     given = {
         "--worst": hunted is not None,
@@ -90,8 +97,8 @@ def gap(
     mode = next((key for key, is_given in given.items() if is_given), "nothing")
     belongs: list[tuple[str, object, tuple[str, ...]]] = [
         ("--out", out, ("--vary",)),
-        ("--draft", draft_text, ("--vary", "--worst")),
-        ("--vocab", vocab, ("--vary", "--worst")),
+        ("--draft", draft_text, ("--vary", "--worst", "nothing")),
+        ("--vocab", vocab, ("--vary", "--worst", "nothing")),
         ("--count", count, ("--vary", "nothing")),
         ("--seconds", seconds, ("--worst",)),
         ("--seed", seed, ("--worst",)),
@@ -101,6 +108,8 @@ def gap(
     for option, value, modes in belongs:
         if value is not None and mode not in modes:
             raise BadInput(f"{option} goes with {' or '.join(each for each in modes if each != 'nothing')}")
+    if seconds is not None and not isfinite(seconds):
+        raise BadInput(f"--seconds must be a number of seconds, not {seconds}")
     verifiers = [named(name) for name in dict.fromkeys(names)]
     draft = None if draft_text is None else draft_of(draft_text)
     if hunted is not None:
@@ -109,7 +118,7 @@ def gap(
         return _vary(what, out, draft, vocab, count or COUNT, verifiers, as_json)
     if instance is not None:
         return _one(instance, verifiers, force, as_json)
-    return _standard(verifiers, count or COUNT, as_json)
+    return _many([draft] if draft else STANDARD, vocab or VOCAB, verifiers, count or COUNT, as_json)
 
 
 def _one(path: Path, verifiers: Sequence[Verifier], force: bool, as_json: bool) -> int:
@@ -129,20 +138,26 @@ def _one(path: Path, verifiers: Sequence[Verifier], force: bool, as_json: bool) 
     return 0
 
 
-def _standard(verifiers: Sequence[Verifier], count: int, as_json: bool) -> int:
-    families = [Mixed(draft, VOCAB, count) for draft in STANDARD]
+def _many(
+    drafts: Sequence[Scheme], vocab: int, verifiers: Sequence[Verifier], count: int, as_json: bool
+) -> int:
+    families = [Mixed(draft, vocab, count) for draft in drafts]
+    for verifier in verifiers:
+        if not any(draft.label in verifier.drafts for draft in drafts):
+            labels = ", ".join(draft.label for draft in drafts)
+            raise BadInput(f"{verifier.name} is made for {', '.join(verifier.drafts)}, not for {labels}")
     answers: list[dict[str, Any]] = []
     with screen.progress() as bar:
         task = bar.add_task("measuring", total=len(families) * count, done=0, all=len(families) * count)
         for family in families:
-            fit = [each for each in verifiers or applicable(family[0]) if family.draft.label in each.drafts]
+            fit = [each for each in verifiers or applicable(family[0]) if applies(each, family[0])]
             gaps: list[Gap] = []
             for each in family:
                 gaps.append(measure(each, fit))
                 bar.advance(task)
                 bar.update(task, done=int(bar.tasks[task].completed))
             found = summarise(gaps)
-            title = f"{family.draft.label}, {described(family.draft)}, V = {VOCAB}: {count} random instances"
+            title = f"{family.draft.label}, {described(family.draft)}, V = {vocab}: {count} random instances"
             if as_json:
                 answers.append({"draft": title, "means": [vars(row) for row in found]})
             else:
@@ -193,7 +208,7 @@ def _worst(
 
         found = worst.search(verifier, draft or worst.usual(verifier), vocab, seconds, seed, hear)
     if found.instance is None:
-        raise BadInput("no instance was tried; give --worst more --seconds")
+        raise KeyboardInterrupt
     measured = measure(found.instance, [verifier])
     if as_json:
         answer = {

@@ -198,7 +198,8 @@ def vary(
             Point(round(apart, 6) if what == "distance" else place, round(apart, 6), summarise(gaps))
         )
     fixed = [f"{count} random instances a point"]
-    fixed += [] if chosen.fixes == "draft" else [f"{start.draft.label} {described(start.draft)}"]
+    label = start.draft.label
+    fixed += [label] if chosen.fixes == "draft" else [f"{label}, {described(start.draft)}"]
     fixed += [] if chosen.fixes == "vocab" else [f"V = {start.vocab}"]
     return Series(what, chosen.axis, ", ".join(fixed), points)
 

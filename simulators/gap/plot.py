@@ -10,17 +10,27 @@ from typing import Any
 from simulators.gap.ensemble import Series
 from theory.errors import BadInput
 
-BOUNDS = {"full information": ("0.55", ":", ""), "stateless": ("0.0", "-", "")}
-STYLES = [
-    ("#0072b2", "--", "o"),
-    ("#d55e00", "-.", "s"),
-    ("#009e73", (0, (1, 1)), "^"),
-    ("#cc79a7", (0, (5, 1)), "D"),
-    ("#8c564b", (0, (3, 1, 1, 1)), "v"),
-    ("#56b4e9", "--", "x"),
-    ("#333333", "-", "P"),
+LOOKS: dict[str, tuple[str, object, str]] = {
+    "full information": ("0.55", ":", ""),
+    "stateless": ("0.0", "-", ""),
+    "layered": ("#0072b2", "--", "o"),
+    "lifted": ("#d55e00", "-.", "s"),
+    "optimal-transport": ("#009e73", ":", "^"),
+    "traversal": ("#cc79a7", (0, (5, 1)), "D"),
+    "rrs": ("#8c564b", (0, (3, 1, 1, 1)), "v"),
+    "multipath-block": ("#56b4e9", "--", "x"),
+    "block": ("#0072b2", "--", "D"),
+    "token": ("#8c564b", (0, (3, 1, 1, 1)), "v"),
+    "greedy-block": ("#009e73", "-.", "^"),
+    "hsd-released": ("#d55e00", ":", "x"),
+}
+OTHERS: list[tuple[str, object, str]] = [
+    ("#333333", "--", "P"),
+    ("#777777", "-.", "*"),
+    ("#cc79a7", ":", "<"),
+    ("#56b4e9", (0, (5, 1)), ">"),
 ]
-"""(colour, line, marker) of verifiers: no two share line and marker, so that grey is enough."""
+"""(colour, line, marker): within a figure no two of the first share line and marker; grey is enough."""
 
 
 def write(series: Series, folder: Path) -> list[Path]:
@@ -56,10 +66,10 @@ def drawn(series: Series) -> Any:
     figure = required()(figsize=(9.5, 3.9), layout="constrained")
     left, right = figure.subplots(1, 2)
     at = [point.at for point in series.points]
-    styles = cycle(STYLES)
+    others = cycle(OTHERS)
     for name in _names(series):
         rows = [{row.name: row for row in point.summaries}.get(name) for point in series.points]
-        colour, line, marker = BOUNDS.get(name) or next(styles)
+        colour, line, marker = LOOKS.get(name) or next(others)
         look: dict[str, Any] = {
             "color": colour,
             "linestyle": line,

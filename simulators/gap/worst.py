@@ -107,7 +107,7 @@ def search(
     if not applies(verifier, built(drawn(rng, draft, vocab, True), draft, vocab)):
         raise BadInput(f"{verifier.name} is made for {', '.join(verifier.drafts)}, not for {draft.label}")
     try:
-        while monotonic() < start + seconds * 0.8:
+        while not found.tried or monotonic() < start + seconds * 0.8:
             rows = drawn(rng, draft, vocab, context_free=rng.random() < 0.5)
             here, idle = gap_of(rows), 0
             while idle < STEPS and monotonic() < start + seconds * 0.8:
