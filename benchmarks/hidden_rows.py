@@ -44,7 +44,7 @@ def main() -> None:
         found["stateless"].append(fmean(stateless(each).value for each in family))
         found["partial"].append(partial_information(family).value)
         for name in NAMES:
-            means = (float(emission(each.floats(), named(name)).expected_accepted) for each in family)
+            means = (float(emission(each, named(name)).expected_accepted) for each in family)
             found[name].append(fmean(means))
     base = found["traversal"]
     print(

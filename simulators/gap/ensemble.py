@@ -148,7 +148,7 @@ VARIED: dict[str, Vary] = {
         fixes="draft",
     ),
     "shape": Vary(
-        "shape of a tree of four drafted tokens, without replacement",
+        "shape of the tree (four drafted tokens)",
         Tree(SHAPES["2 + 2"]),
         3,
         tuple(SHAPES),
