@@ -15,11 +15,12 @@ def main() -> None:
     from simulators.audit.commands import audit
     from simulators.commands import COMMANDS as CHECKS
     from simulators.door import enter
+    from simulators.gap.commands import COMMANDS as GAPS
 
     signal.signal(signal.SIGINT, heard)
     group = click.Group(
         "draftproof",
-        [*CHECKS, audit, *PROOFS],
+        [*CHECKS, *GAPS, audit, *PROOFS],
         help="Is this speculative-decoding verifier lossless, and how far is it from optimal?",
         context_settings={"help_option_names": ["-h", "--help"]},
     )

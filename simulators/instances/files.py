@@ -65,6 +65,18 @@ def scheme(value: Any) -> Scheme:
         raise BadInput(f"draft: {error}") from None
 
 
+def draft_of(content: str) -> Scheme:
+    """The drafting scheme that a JSON text spells, as in an instance file.
+
+    >>> draft_of('{"kind": "chain", "depth": 2}')
+    Chain(depth=2)
+    """
+    try:
+        return scheme(_json(content))
+    except BadInput as error:
+        raise BadInput(str(error) if str(error).startswith("draft") else f"draft: {error}") from None
+
+
 def document(instance: Instance) -> dict[str, Any]:
     """The instance as the JSON document that `parse` reads."""
     draft = instance.draft

@@ -13,11 +13,15 @@ import numpy as np
 from flint import fmpq
 
 from theory.draft import Draft, Node
+from theory.errors import BadInput
 from theory.law import law_of
 from theory.numbers import ONE, ZERO
 from theory.rows import Prefix, Row
 from theory.table import Rows
 from theory.transport.problem import Transport
+
+CELLS = 5 * 10**7
+"""Most drafts times blocks that a problem is built with: rewards of 400 MB."""
 
 
 def drafted(node: Node) -> frozenset[Prefix]:
@@ -45,6 +49,8 @@ def problem(
 ) -> Transport:
     """The block transport problem of drafts (mass, draft) of up to `depth` tokens after `context`.
 
+    Raises BadInput for more than CELLS pairs of a draft and a block.
+
     >>> from theory.draft import Node
     >>> from theory.table import Table
     >>> from theory.transport.certificate import certified
@@ -55,6 +61,10 @@ def problem(
     """
     law = merged(drafts)
     words = law_of(target, depth, context)
+    if len(law) * len(words) > CELLS:
+        raise BadInput(
+            f"{len(law):,} drafts times {len(words):,} target blocks; at most {CELLS:,} are solved for"
+        )
     rewards = np.zeros((len(law), len(words)), dtype=np.int64)
     column = {word: j for j, word in enumerate(words)}
     below: dict[Prefix, list[int]] = {}

@@ -104,7 +104,7 @@ def shared(v: Node, given: dict[int, Number]) -> Iterator[tuple[Node, Number]]:
 
 VERIFIER = Verifier(
     "layered",
-    "this project, docs/optimality.md",
+    "draftproof, docs/layered.md",
     (*CHAIN, *TREES, *PATHS),
     lossless=True,
     verify=verify,

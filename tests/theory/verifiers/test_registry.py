@@ -55,8 +55,8 @@ def test_the_file_has_the_name_of_its_verifier(verifier):
 
 @EVERY
 def test_the_source_can_be_looked_up(verifier):
-    source, _, place = re.match(r"(this project|\w+)([,:]?) *(.*)", verifier.source).groups()
-    assert source in KEYS | {"this project"}
+    source, _, place = re.match(r"(\w+)([,:]?) *(.*)", verifier.source).groups()
+    assert source in KEYS
     assert place, "the source says where in the paper"
 
 

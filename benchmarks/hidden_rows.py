@@ -1,0 +1,61 @@
+"""What it costs not to see the rows off the drafted tree, when one rule must serve many completions.
+
+    python benchmarks/hidden_rows.py --draft paths --count 20
+
+At every prefix that may stay hidden the rows are one of two random pairs, alike likely: with three
+such prefixes an instance has eight completions. Means of E[tau] over them and over instances:
+
+* stateless: a rule for each completion, which knows it;
+* partial: the best single rule, which sees rows on the drafted tree only;
+* verifiers that look at these rows only, too.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from random import Random
+from statistics import fmean
+
+sys.path[:0] = [str(Path(__file__).resolve().parent.parent)]
+
+from simulators.enumerate import emission  # noqa: E402
+from simulators.instances.mixed import Mixed, random_pair  # noqa: E402
+from simulators.optimum import completions, partial_information, stateless  # noqa: E402
+from theory.drafts.paths import Paths  # noqa: E402
+from theory.drafts.shape import every  # noqa: E402
+from theory.drafts.tree import Tree  # noqa: E402
+from theory.verifiers import named  # noqa: E402
+
+DRAFTS = {"tree": Tree(every(2, 2)), "paths": Paths(2, 2)}
+NAMES = "traversal", "lifted", "layered"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--draft", choices=DRAFTS, default="paths")
+    parser.add_argument("--count", type=int, default=20)
+    options = parser.parse_args()
+    found: dict[str, list[float]] = {name: [] for name in ("stateless", "partial", *NAMES)}
+    for instance in Mixed(DRAFTS[options.draft], 3, options.count):
+        p, q = random_pair(Random(instance.name), 3, 1.0, 1.0, 0.5)
+        family = completions(instance, [(tuple(p), tuple(q))])
+        found["stateless"].append(fmean(stateless(each).value for each in family))
+        found["partial"].append(partial_information(family).value)
+        for name in NAMES:
+            means = (float(emission(each, named(name)).expected_accepted) for each in family)
+            found[name].append(fmean(means))
+    base = found["traversal"]
+    print(
+        f"{options.draft}, V = 3, {options.count} instances\n{'':11}{'E[tau]':>9}{'closed':>9}{'at best':>9}"
+    )
+    for name, values in found.items():
+        closed = sum(a - b for a, b in zip(values, base, strict=True))
+        closed /= sum(a - b for a, b in zip(found["partial"], base, strict=True))
+        at_best = sum(a > b - 1e-7 for a, b in zip(values, found["partial"], strict=True))
+        print(f"{name:11}{fmean(values):9.4f}{closed:9.4f}{at_best:9d}")
+
+
+if __name__ == "__main__":
+    main()

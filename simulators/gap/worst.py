@@ -1,0 +1,165 @@
+"""The search for the instance on which a verifier is furthest below the stateless optimum."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from random import Random
+from time import monotonic
+
+from flint import fmpq
+
+from simulators.check import applies
+from simulators.gap.measure import expected
+from simulators.instances.make import prefixes, weighted
+from simulators.optimum import stateless
+from simulators.witness import shrink
+from theory.closed_forms import chains
+from theory.drafts import Scheme
+from theory.drafts.chain import Chain
+from theory.drafts.greedy import Greedy
+from theory.drafts.paths import Paths
+from theory.drafts.shape import every
+from theory.drafts.spechub import SpecHub
+from theory.drafts.top_k import TopK
+from theory.drafts.tree import Tree
+from theory.errors import BadInput
+from theory.instance import Instance
+from theory.numbers import ZERO
+from theory.rows import Prefix, Row
+from theory.table import Table
+from theory.verifier import Verifier
+
+BOUND = 8
+"""Largest whole-number weight of a row."""
+
+ROUNDING = 1e-8
+"""Gaps of this size may be the distance of the certified bounds, and count as none."""
+
+STEPS = 60
+"""Steps without a gain after which the climb starts anew."""
+
+KEPT = fmpq(98, 100)
+"""How much of the gap an instance must keep to count as the same one, smaller."""
+
+DRAFTS: dict[str, Scheme] = {
+    "tree without replacement": Tree(every(2, 2)),
+    "paths": Paths(2, 2),
+    "tree with replacement": Tree(every(2, 2), replacement=True),
+    "greedy": Greedy(every(2, 2)),
+    "spechub": SpecHub(2),
+    "top-k": TopK(every(2, 2)),
+    "chain": Chain(3),
+}
+"""The draft that a verifier is searched on if none is given: the first it is made for."""
+
+Rows = dict[tuple[str, Prefix], list[int]]
+
+
+@dataclass
+class Worst:
+    """The best found so far: an instance, its gap to the certified lower end, and how many were tried."""
+
+    instance: Instance | None = None
+    gap: fmpq = ZERO
+    tried: int = 0
+    interrupted: bool = False
+
+
+def missing(instance: Instance, verifier: Verifier) -> fmpq:
+    """How much E[tau] is certainly missing to the stateless optimum; negative above it.
+
+    On chains the optimum is block verification's E[tau], in closed form.
+
+    >>> from simulators.instances.scenarios import scenario
+    >>> from theory.verifiers import named
+    >>> missing(scenario("toy", Chain(2)), named("token"))
+    1/9
+    """
+    best = chains.block(instance) if instance.draft.kind == "chain" else stateless(instance).lower
+    assert best is not None, "one world has a valid rule"
+    return best - expected(instance, verifier)
+
+
+def search(
+    verifier: Verifier,
+    draft: Scheme,
+    vocab: int,
+    seconds: float,
+    seed: int = 0,
+    hear: Callable[[Worst], object] = lambda found: None,
+) -> Worst:
+    """Random starts and hill climbing over rows of small whole-number weights, then shrinking.
+
+    Half of the starts are context-free, which have fewer weights to set. A KeyboardInterrupt ends
+    the search with what was found. Raises BadInput when the verifier is not made for the draft.
+    """
+    start = monotonic()
+    found, rng = Worst(), Random(seed)
+
+    def gap_of(rows: Rows) -> fmpq:
+        instance = built(rows, draft, vocab)
+        gap = missing(instance, verifier)
+        found.tried += 1
+        if found.instance is None or gap > found.gap:
+            found.instance, found.gap = instance, gap
+            hear(found)
+        return gap
+
+    if not applies(verifier, built(drawn(rng, draft, vocab, True), draft, vocab)):
+        raise BadInput(f"{verifier.name} is made for {', '.join(verifier.drafts)}, not for {draft.label}")
+    try:
+        while not found.tried or monotonic() < start + seconds * 0.8:
+            rows = drawn(rng, draft, vocab, context_free=rng.random() < 0.5)
+            here, idle = gap_of(rows), 0
+            while idle < STEPS and monotonic() < start + seconds * 0.8:
+                moved = moves(rng, rows)
+                gap = gap_of(moved)
+                idle = 0 if gap > here else idle + 1
+                if gap >= here:
+                    rows, here = moved, gap
+        if found.instance is not None and float(found.gap) > ROUNDING:
+            enough = found.gap * KEPT
+            smaller = lambda each: each.draft == draft and missing(each, verifier) >= enough  # noqa: E731
+            found.instance = shrink(found.instance, smaller, seconds * 0.2)
+            found.gap = missing(found.instance, verifier)
+    except KeyboardInterrupt:
+        found.interrupted = True
+    return found
+
+
+def drawn(rng: Random, draft: Scheme, vocab: int, context_free: bool) -> Rows:
+    """Random weights of every row that matters; the target's at full depth never do."""
+    above: Iterator[Prefix] = iter([()]) if context_free else prefixes(vocab, draft.depth - 1)
+    return {(which, prefix): _weights(rng, vocab) for prefix in above for which in "pq"}
+
+
+def moves(rng: Random, rows: Rows) -> Rows:
+    """The same with one row redrawn, one weight changed, or two weights exchanged."""
+    key = rng.choice(list(rows))
+    row = list(rows[key])
+    kind, at, other = rng.random(), rng.randrange(len(row)), rng.randrange(len(row))
+    if kind < 0.2:
+        row = _weights(rng, len(row))
+    elif kind < 0.4:
+        row[at], row[other] = row[other], row[at]
+    else:
+        row[at] = rng.choice([0, max(0, row[at] - 1), min(BOUND, row[at] + 1), rng.randint(0, BOUND)])
+    return {**rows, key: row if any(row) else _weights(rng, len(row))}
+
+
+def built(rows: Rows, draft: Scheme, vocab: int) -> Instance:
+    """The instance with rows in proportion to the weights."""
+    tables: dict[str, dict[Prefix, Row]] = {"p": {}, "q": {}}
+    for (which, prefix), weights in rows.items():
+        tables[which][prefix] = weighted(weights)
+    return Instance(Table(vocab, tables["p"]), Table(vocab, tables["q"]), draft, "found")
+
+
+def usual(verifier: Verifier) -> Scheme:
+    """The draft to search on when none is given."""
+    return next(scheme for label, scheme in DRAFTS.items() if label in verifier.drafts)
+
+
+def _weights(rng: Random, vocab: int) -> list[int]:
+    while not any(weights := [rng.choice((0, 1, 1, rng.randint(1, BOUND))) for _ in range(vocab)]):
+        pass
+    return weights

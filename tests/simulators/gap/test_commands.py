@@ -1,0 +1,194 @@
+"""`draftproof gap` as users and scripts meet it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import click
+import pytest
+
+from simulators.door import enter
+from simulators.gap.commands import COMMANDS
+from simulators.instances.files import document, parse
+from simulators.instances.scenarios import scenario
+from tests.problems import TOY, VECTORS
+from theory.drafts.chain import Chain
+from theory.numbers import exact
+from theory.verifiers import VERIFIERS
+
+CHAIN = '{"kind": "chain", "depth": 2}'
+
+
+@pytest.fixture
+def command(capfd):
+    """Runs a command line: (exit status, standard output, standard error)."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        status = enter(click.Group("draftproof", list(COMMANDS)), [str(each) for each in arguments])
+        out, err = capfd.readouterr()
+        return status, out, err
+
+    return run
+
+
+@pytest.fixture
+def toy(tmp_path):
+    path = tmp_path / "toy.json"
+    path.write_text(json.dumps(document(TOY)), encoding="utf-8")
+    return path
+
+
+def test_the_answer_is_as_promised(command, toy):
+    status, out, err = command("gap", toy, "--json")
+    answer = json.loads(out)
+    assert (status, err) == (0, "")
+    assert answer.keys() == {"expected_accepted", "optimum", "certificates"}
+    assert answer["expected_accepted"].keys() == {v.name for v in VERIFIERS.values() if "chain" in v.drafts}
+    assert answer["expected_accepted"]["token"] == "10/9"
+    optimum, certificates = answer["optimum"], answer["certificates"]
+    assert optimum["full_information"] == "4/3"
+    assert certificates["full_information"] == {"primal": "4/3", "dual": "4/3"}
+    assert optimum["stateless"] == pytest.approx(11 / 9, abs=optimum["stateless_error"] + 1e-12)
+    assert optimum["stateless_error"] < 1e-9
+    bounds = certificates["stateless"]
+    assert exact(bounds["lower"]) <= exact("11/9") <= exact(bounds["upper"])
+    assert "hsd-released" in certificates["above_stateless"]
+    assert "greedy-block" not in certificates["above_stateless"]
+
+
+def test_an_exact_optimum_is_a_string(command, tmp_path):
+    path = tmp_path / "apart.json"
+    path.write_text(json.dumps(document(scenario("one-hot both, apart", Chain(2)))), encoding="utf-8")
+    optimum = json.loads(command("gap", path, "--json")[1])["optimum"]
+    assert optimum == {"full_information": "0", "stateless": "0"}
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_vectors(command, tmp_path, name):
+    path = tmp_path / "vector.json"
+    path.write_text(json.dumps(VECTORS[name]["instance"]), encoding="utf-8")
+    answer = json.loads(command("gap", path, "--json")[1])
+    assert float(exact(answer["optimum"]["full_information"])) == pytest.approx(
+        VECTORS[name]["optimum"]["full_information"], abs=1e-8
+    )
+    assert float(answer["optimum"]["stateless"]) == pytest.approx(
+        VECTORS[name]["optimum"]["stateless"], abs=1e-8
+    )
+    for verifier, expected in VECTORS[name]["expected"].items():
+        if verifier in answer["expected_accepted"]:
+            assert answer["expected_accepted"][verifier] == expected["expected_accepted"]
+
+
+def test_the_table_flags_and_explains(command, toy):
+    status, out, _ = command("gap", toy)
+    assert status == 0
+    assert "E[tau]" in out
+    (line,) = [line for line in out.splitlines() if " hsd-released" in line]
+    assert "lossy: above the valid optimum" in line
+    (line,) = [line for line in out.splitlines() if " greedy-block" in line]
+    assert "keeps state" in line
+    assert "Verifiers that keep state" in out
+
+
+def test_force_shows_a_verifier_on_a_draft_it_is_not_made_for(command, tmp_path):
+    path = tmp_path / "tree.json"
+    path.write_text(json.dumps(VECTORS["pair-v3-without"]["instance"]), encoding="utf-8")
+    assert command("gap", path, "--verifier", "specinfer")[0] == 2
+    status, out, _ = command("gap", path, "--verifier", "specinfer", "--force", "--json")
+    assert (status, list(json.loads(out)["expected_accepted"])) == (0, ["specinfer"])
+
+
+def test_without_an_instance_it_is_an_ensemble(command):
+    status, out, err = command("gap", "--count", 2, "--verifier", "traversal")
+    assert (status, err) == (0, "")
+    assert out.count("traversal") == 3
+    assert "V = 3: 2 random instances" in out
+    status, out, _ = command("gap", "--count", 1, "--draft", CHAIN, "--vocab", 2, "--json")
+    (ensemble,) = json.loads(out)["ensembles"]
+    assert {"full information", "stateless", "block"} <= {row["name"] for row in ensemble["means"]}
+
+
+def test_vary_writes_figures_and_numbers(command, tmp_path):
+    out = tmp_path / "figures"
+    arguments = ["gap", "--vary", "distance", "--draft", CHAIN, "--vocab", 2, "--count", 1]
+    status, said, _ = command(*arguments, "--out", out)
+    assert status == 0
+    assert "written" in said
+    assert sorted(path.name for path in out.iterdir()) == [
+        f"gap-distance.{end}" for end in ("csv", "json", "png", "svg")
+    ]
+    status, said, err = command(*arguments, "--out", out, "--json")
+    assert (status, err) == (0, "")
+    assert json.loads(said) == json.loads((out / "gap-distance.json").read_text(encoding="utf-8"))
+
+
+def test_worst_prints_an_instance_file(command, tmp_path):
+    status, out, err = command("gap", "--worst", "token", "--draft", CHAIN, "--vocab", 2, "--seconds", 0.5)
+    assert status == 0
+    assert parse(out).draft == Chain(2)
+    assert "instances tried" in err
+    path = tmp_path / "worst.json"
+    path.write_text(out, encoding="utf-8")
+    assert command("gap", path)[0] == 0
+
+
+def test_worst_as_json(command):
+    status, out, err = command("gap", "--worst", "rrs", "--seconds", 0.3, "--json")
+    answer = json.loads(out)
+    assert (status, err) == (0, "")
+    assert answer["gap"] > 0
+    assert answer["expected_accepted"].keys() == {"rrs"}
+    assert answer["instance"]["draft"]["kind"] == "tree"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nothing.json"], "nothing.json: no such file"),
+        (["{toy}", "--verifier", "blok"], "no verifier is named 'blok'"),
+        (["{toy}", "--verifier", "spechub"], "spechub is made for spechub"),
+        (["{toy}", "--vary", "depth"], "--vary and an instance do not go together"),
+        (["--vary", "depth"], "--vary needs --out FOLDER"),
+        (["--vary", "luck", "--out", "x"], "'luck' is not one of"),
+        (["--vary", "depth", "--out", "{toy}", "--count", "1", "--vocab", "2"], "--out"),
+        (["--vary", "depth", "--out", "x", "--draft", CHAIN], "--vary depth sets --draft itself"),
+        (["--out", "x"], "--out goes with --vary"),
+        (["{toy}", "--draft", CHAIN], "--draft goes with --vary or --worst"),
+        (["{toy}", "--seconds", "1"], "--seconds goes with --worst"),
+        (["--worst", "blok"], "no verifier is named 'blok'"),
+        (["--worst", "token", "--draft", "{"], "draft: not JSON"),
+        (["--worst", "token", "--draft", "[]"], "draft: must be an object"),
+        (["--worst", "token", "--draft", '{"kind": "chain", "depth": 0}'], "draft: depth must be"),
+        (["--worst", "spechub", "--draft", CHAIN], "spechub is made for spechub, not for chain"),
+        (["--worst", "token", "--vocab", "0"], "--vocab"),
+        (["--worst", "token", "--seconds", "nan"], "--seconds"),
+        (["--count", "0"], "--count"),
+        (["--verifier", "typical", "--verifier", "spechub"], "not for chain, tree without replacement"),
+        (["--draft", CHAIN, "--verifier", "spechub"], "spechub is made for spechub, not for chain"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(command, toy, arguments, said):
+    status, out, err = command("gap", *(each.replace("{toy}", str(toy)) for each in arguments))
+    assert (status, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_ctrl_c_prints_the_best_found_so_far():
+    process = subprocess.Popen(
+        [sys.executable, "-m", "draftproof", "gap", "--worst", "token", "--seconds", "100"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    time.sleep(4)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert parse(out).draft.label in VERIFIERS["token"].drafts
+    assert "interrupted" in err
+    assert "Traceback" not in err
