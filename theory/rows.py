@@ -45,7 +45,7 @@ def share(part: Number, whole: Number) -> Number:
     """
     if isinstance(whole, np.ndarray):
         return np.divide(np.minimum(part, whole), whole, out=np.ones_like(whole), where=whole > 0)
-    if part < whole and whole > 0:  # a float part may be below 0 by rounding
+    if part < whole:
         return part / whole
     return type(whole)(1)
 

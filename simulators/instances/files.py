@@ -72,7 +72,7 @@ def draft_of(content: str) -> Scheme:
     Chain(depth=2)
     """
     try:
-        return scheme(_json(content))
+        return scheme(decoded(content))
     except BadInput as error:
         raise BadInput(str(error) if str(error).startswith("draft") else f"draft: {error}") from None
 

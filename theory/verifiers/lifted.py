@@ -2,7 +2,7 @@
 
 from theory.draft import Draft, Node
 from theory.oracle import Oracle
-from theory.rows import Number, normalise, one, scale, share
+from theory.rows import Number, normalise, one, positive, scale, share
 from theory.table import Rows
 from theory.transport.level import brood, draws, plan
 from theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
@@ -34,7 +34,7 @@ def lift(oracle: Oracle, draft: Draft, v: Node, a: Number, target: Rows) -> Stop
             return stop
         left = left - w
     A = planned.most
-    return (v, normalise(planned.kept(0, row))) if oracle.accept(share(a - A, 1 - A)) else None
+    return (v, normalise(planned.kept(0, row))) if oracle.accept(share(positive(a - A), 1 - A)) else None
 
 
 VERIFIER = Verifier(
