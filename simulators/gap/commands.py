@@ -222,7 +222,8 @@ def _worst(
     else:
         click.echo(json.dumps(document(found.instance)))
         mean = screen.shown(measured.expected_accepted[verifier.name])
-        said = f"{verifier.name}: E[tau] {mean}, {table.summary(measured)}; gap {_above_zero(found.gap):.6f}"
+        least = f"gap {float(found.gap):.6f}" if _above_zero(found.gap) else "no gap found"
+        said = f"{verifier.name}: E[tau] {mean}, {table.summary(measured)}; {least}"
         stopped = ", interrupted" if found.interrupted else ""
         click.echo(f"{said}; {found.tried:,} instances tried{stopped}", err=True)
     return INTERRUPTED if found.interrupted else 0
@@ -230,7 +231,7 @@ def _worst(
 
 def _above_zero(gap: fmpq) -> float:
     # Certified from below; what is negative by the solver's rounding is none.
-    return float(gap) if abs(float(gap)) > worst.ROUNDING else 0.0
+    return float(gap) if float(gap) > worst.ROUNDING else 0.0
 
 
 COMMANDS = (gap,)

@@ -135,6 +135,12 @@ def test_worst_prints_an_instance_file(command, tmp_path):
     assert command("gap", path)[0] == 0
 
 
+def test_where_there_is_no_gap_it_says_so(command):
+    status, _, err = command("gap", "--worst", "block", "--draft", CHAIN, "--vocab", 2, "--seconds", 0.2)
+    assert status == 0
+    assert "no gap found" in err
+
+
 def test_worst_as_json(command):
     status, out, err = command("gap", "--worst", "rrs", "--seconds", 0.3, "--json")
     answer = json.loads(out)
