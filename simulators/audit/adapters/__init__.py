@@ -24,4 +24,7 @@ def adapted(name: str, path: Path | None = None) -> Target:
     """The target that an adapter makes of what is installed, or of the file or folder at `path`."""
     if name not in ADAPTERS:
         raise BadInput(f"no adapter is named {name[:40]!r}; there are {', '.join(ADAPTERS)}")
-    return ADAPTERS[name].load(path)
+    try:
+        return ADAPTERS[name].load(path)
+    except ModuleNotFoundError as error:
+        raise BadInput(f"{name} needs {error.name}, which is not installed") from None
