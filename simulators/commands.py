@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Sequence
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -110,6 +111,10 @@ def _enumerate(work: Sequence[Piece], verifiers: Sequence[Verifier], jobs: int, 
                 bar.update(task, advance=piece.effort, done=found.instances)
         except KeyboardInterrupt:
             pass
+        except BrokenProcessPool:
+            click.echo(
+                "draftproof: a worker process died (out of memory?); here is what was finished", err=True
+            )
     found.seconds = round(monotonic() - started, 3)
     return found
 
