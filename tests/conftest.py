@@ -1,12 +1,41 @@
-"""How hypothesis runs: without deadlines, and the same examples every time where CI is set."""
+"""How hypothesis runs (no deadlines; the same examples every time where CI is set), and commands."""
 
+import json
 import os
 
+import click
 import pytest
 from hypothesis import settings
+
+from simulators.commands import COMMANDS as CHECKS
+from simulators.door import enter
+from simulators.gap.commands import COMMANDS as GAPS
+from simulators.instances.files import document
 
 pytest.register_assert_rewrite("tests.checks")
 
 settings.register_profile("local", deadline=None, max_examples=25)
 settings.register_profile("ci", deadline=None, max_examples=25, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+@pytest.fixture
+def command(capfd):
+    """Runs a command line: (exit status, standard output, standard error)."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        status = enter(click.Group("draftproof", [*CHECKS, *GAPS]), [str(each) for each in arguments])
+        out, err = capfd.readouterr()
+        return status, out, err
+
+    return run
+
+
+@pytest.fixture
+def toy(tmp_path):
+    """The toy as an instance file."""
+    from tests.problems import TOY
+
+    path = tmp_path / "toy.json"
+    path.write_text(json.dumps(document(TOY)), encoding="utf-8")
+    return path

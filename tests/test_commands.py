@@ -7,35 +7,13 @@ import subprocess
 import sys
 import time
 
-import click
 import pytest
 
-from simulators.commands import COMMANDS
-from simulators.door import enter
 from simulators.instances.files import document
 from simulators.instances.scenarios import scenario
-from tests.problems import TOY, VECTORS
+from tests.problems import VECTORS
 from theory.drafts.tree import Tree
 from theory.verifiers import VERIFIERS
-
-
-@pytest.fixture
-def command(capfd):
-    """Runs a command line: (exit status, standard output, standard error)."""
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        status = enter(click.Group("draftproof", list(COMMANDS)), [str(each) for each in arguments])
-        out, err = capfd.readouterr()
-        return status, out, err
-
-    return run
-
-
-@pytest.fixture
-def toy(tmp_path):
-    path = tmp_path / "toy.json"
-    path.write_text(json.dumps(document(TOY)), encoding="utf-8")
-    return path
 
 
 def test_law_answers_as_the_vectors_do(command, tmp_path):

@@ -15,7 +15,7 @@ from torch.overrides import TorchFunctionMode
 
 from simulators.audit.generator import exponential
 from simulators.audit.lazy import Coin
-from simulators.audit.sources import Source
+from simulators.audit.sources import Seeded, Source
 from simulators.audit.world import NotEnumerable, Opaque
 
 _KIND = {torch.float64: np.float64, torch.float16: np.float16}
@@ -446,21 +446,8 @@ class Answering(TorchFunctionMode):
         return tensor.copy_(plain.reshape(tensor.shape))
 
 
-class _Stream(Source):
-    """The draws of one generator state: the n-th is made once in a run and then remembered."""
-
-    def __init__(self, source: Source, state: int):
-        self.source, self.state, self.drawn, self.keyed = source, state, 0, source.keyed
-
-    def _remembered(self, make: Callable[[], Any], *what: Any) -> Any:
-        key = (self.state, self.drawn, *what)
-        self.drawn += 1
-        if key not in self.keyed:
-            self.keyed[key] = make()
-        return self.keyed[key]
-
-    def uniform(self, kind: type = np.float64) -> Any:
-        return self._remembered(lambda: self.source.uniform(kind), kind)
+class _Stream(Seeded):
+    """The draws of one generator state; a categorical draw is remembered by its row."""
 
     def choose(self, row: Any) -> int:
         return self._remembered(lambda: self.source.choose(row), tuple(map(float, row)))

@@ -26,13 +26,11 @@ from theory.errors import BadInput
     ],
     ids=lambda f: f.__name__,
 )
-def test_a_good_one_is_lossless_in_two_seconds(function):
-    started = time.monotonic()
+def test_a_good_one_is_lossless(function):
     report = audit.examine(function, vocab=3, depth=2)
     assert report.lossless, report
     assert not report.findings
     assert float(report.total_variation) < 1e-15
-    assert time.monotonic() - started < 6  # 2 s on an idle machine; here others run beside
 
 
 def test_the_smallest_bias_is_seen_and_rounding_is_not():

@@ -7,38 +7,16 @@ import subprocess
 import sys
 import time
 
-import click
 import pytest
 
-from simulators.door import enter
-from simulators.gap.commands import COMMANDS
 from simulators.instances.files import document, parse
 from simulators.instances.scenarios import scenario
-from tests.problems import TOY, VECTORS
+from tests.problems import VECTORS
 from theory.drafts.chain import Chain
 from theory.numbers import exact
 from theory.verifiers import VERIFIERS
 
 CHAIN = '{"kind": "chain", "depth": 2}'
-
-
-@pytest.fixture
-def command(capfd):
-    """Runs a command line: (exit status, standard output, standard error)."""
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        status = enter(click.Group("draftproof", list(COMMANDS)), [str(each) for each in arguments])
-        out, err = capfd.readouterr()
-        return status, out, err
-
-    return run
-
-
-@pytest.fixture
-def toy(tmp_path):
-    path = tmp_path / "toy.json"
-    path.write_text(json.dumps(document(TOY)), encoding="utf-8")
-    return path
 
 
 def test_the_answer_is_as_promised(command, toy):
