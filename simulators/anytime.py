@@ -1,8 +1,9 @@
 """An anytime-valid test that counts come from a given exact law."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from math import inf, lgamma, log
+from math import inf, lgamma, log, sqrt
 
 from theory.law import Law
 from theory.rows import Prefix
@@ -46,3 +47,59 @@ def against(law: Law, counts: Mapping[Prefix, int], error: float = ERROR) -> Evi
     size, runs = len(law), sum(counts.values())
     log_mixture = lgamma(size) - lgamma(size + runs) + sum(lgamma(count + 1) for count in counts.values())
     return Evidence(log_mixture - log_law, error)
+
+
+class Process:
+    """The same e-process fed one outcome at a time, each with the probability it should have had.
+
+    `words` is how many outcomes there are; the probabilities may change from step to step, as from
+    one prompt to the next, as long as each is the law's own for that step. The process may be looked
+    at and stopped at any time: `rejected` is true from the first moment that the e-value reached
+    1/error, which happens with probability at most `error` when the outcomes do follow the law.
+
+    >>> fair = Process(words=2)
+    >>> for n in range(200):
+    ...     fair.saw(n % 2, 0.5)
+    >>> biased = Process(words=2)
+    >>> while not biased.rejected:
+    ...     biased.saw(1, 0.5)
+    >>> fair.rejected, biased.runs
+    (False, 25)
+    """
+
+    def __init__(self, words: int, error: float = ERROR):
+        self.words, self.error = words, error
+        self.counts: Counter[Hashable] = Counter()
+        self.runs, self.log_e, self.most = 0, 0.0, 0.0
+
+    def saw(self, word: Hashable, probability: float) -> None:
+        """One more outcome, and the law's probability of it; infinite evidence where that is 0."""
+        if probability > 0:
+            foreseen = (1 + self.counts[word]) / (self.words + self.runs)
+            self.log_e += log(foreseen) - log(probability)
+        else:
+            self.log_e = inf
+        self.counts[word] += 1
+        self.runs += 1
+        self.most = max(self.most, self.log_e)
+
+    @property
+    def rejected(self) -> bool:
+        return self.most >= -log(self.error)
+
+    @property
+    def detectable(self) -> float:
+        """The total variation above which rejection was to be expected by now, at most 1."""
+        return detectable(self.words, self.runs, self.error)
+
+
+def detectable(words: int, runs: int, error: float = ERROR) -> float:
+    """The total variation above which rejection is expected after so many runs on so many words.
+
+    The log e-value of a law at relative entropy D grows as n D - (words - 1)/2 log n, and D is at
+    least 2 TV^2 (Pinsker); rejection is at -log error.
+
+    >>> round(detectable(27, 20_000), 3)
+    0.06
+    """
+    return min(1.0, sqrt((-log(error) + (words - 1) / 2 * log(max(runs, 2))) / (2 * max(runs, 1))))

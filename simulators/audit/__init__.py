@@ -6,7 +6,8 @@ of what it emits is then compared with the target's. See docs/audit.md.
 
 from simulators.audit.battery import battery
 from simulators.audit.report import Report
-from simulators.audit.targets import Function, Tree
+from simulators.audit.targets import Function
+from simulators.audit.trees import Tree
 from simulators.audit.verdict import assert_lossless, examine
 from simulators.audit.world import NotEnumerable
 

@@ -1,6 +1,7 @@
 """The instances that a foreign verifier is audited on, smallest first."""
 
 from collections.abc import Iterator
+from random import Random
 
 from simulators.instances.make import tabulate, weighted
 from simulators.instances.randoms import Randoms
@@ -40,10 +41,19 @@ def short_battery(vocab: int, depth: int) -> Iterator[Instance]:
 
 
 def rounds_battery(vocab: int, depth: int) -> Iterator[Instance]:
-    """Instances small enough for the joint law of several rounds."""
-    for v, d in dict.fromkeys([(2, 1), (2, min(depth, 2))]):
-        yield from (scenario(name, Chain(d), v) for name in (*TELLING, "uniform target"))
-        yield from Randoms(Chain(d), v, 4)
+    """Instances for the joint law of several rounds, smallest first, up to the given size."""
+    for v, d in dict.fromkeys([(2, 1), (3, 1), (2, 2), (3, 2), (vocab, depth)]):
+        if v <= vocab and d <= depth:
+            yield from (scenario(name, Chain(d), v) for name in (*TELLING, "uniform target"))
+            yield from Randoms(Chain(d), v, 4 if v**d <= 4 else 1)
+
+
+def equal_rows(vocab: int, depth: int) -> Iterator[Instance]:
+    """Proposals that are the target: nothing should be rejected, and rounding decides whether it is."""
+    random = Random(0)
+    for n in range(8):
+        row = weighted([random.randint(1, 40) for _ in range(vocab)])
+        yield tabulate(vocab, Chain(depth), lambda _, row=row: row, lambda _, row=row: row, f"equal rows #{n}")
 
 
 def steep(vocab: int, depth: int) -> Instance:

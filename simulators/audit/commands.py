@@ -11,7 +11,8 @@ from typing import Any
 import click
 
 from simulators.audit.adapters import ADAPTERS, adapted
-from simulators.audit.targets import ROUNDOFF, Function
+from simulators.audit.rounding import ROUNDOFF
+from simulators.audit.targets import Function
 from simulators.audit.verdict import examine
 from theory.errors import BadInput
 

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any, TypeVar
 
 from simulators.audit.python_random import Current, answered
@@ -35,6 +36,16 @@ class _Threads(BaseException):
     pass
 
 
+class Observer:
+    """Is told where an audit stands; this one does nothing."""
+
+    def calls(self, since: float) -> None:
+        """A call of the function begins at this time of `monotonic`, or (0) ended."""
+
+    def turns_to(self, instance: str, done: int, all: int) -> None:
+        """The instance that comes next, and how many were done of how many."""
+
+
 @dataclass
 class Watch:
     """What was noticed besides the law: remarks by kind, each kept once."""
@@ -42,6 +53,7 @@ class Watch:
     seconds: float
     current: Current
     printed: io.StringIO
+    observer: Observer
     remarks: dict[str, str] = field(default_factory=dict)
     bisected: bool = False  # some coins had to be plain numbers
 
@@ -50,6 +62,7 @@ class Watch:
 
     def call(self, function: Callable[[], Result]) -> Result:
         """function(), or a Fault when it raises, leaves, starts a thread or takes too long."""
+        self.observer.calls(monotonic())
         try:
             with _limited(self.seconds):
                 return function()
@@ -67,6 +80,7 @@ class Watch:
             said = " ".join(str(error).split())[:200]
             raise Fault("raises", f"{type(error).__name__}: {said}") from error
         finally:
+            self.observer.calls(0.0)
             if self.printed.tell():
                 self.remark("prints", repr(self.printed.getvalue()[:60]))
                 self.printed.seek(0)
@@ -74,10 +88,13 @@ class Watch:
 
 
 @contextmanager
-def watched(seconds: float = SECONDS, namespace: dict[str, Any] | None = None) -> Iterator[Watch]:
+def watched(
+    seconds: float = SECONDS, namespace: dict[str, Any] | None = None, observer: Observer | None = None
+) -> Iterator[Watch]:
     """For the time of an audit: output is caught, threads do not start, random calls are answered.
 
-    Everything is put back afterwards. The time limit works in the main thread, for Python code.
+    Everything is put back afterwards. The time limit works in the main thread, for Python code;
+    what hangs in C code can only be killed, with its process (`isolation`).
     """
     current, printed = Current(), io.StringIO()
     start = threading.Thread.start, _thread.start_new_thread, threading._start_new_thread  # type: ignore[attr-defined]
@@ -92,7 +109,7 @@ def watched(seconds: float = SECONDS, namespace: dict[str, Any] | None = None) -
         with warnings.catch_warnings(), redirect_stdout(printed), redirect_stderr(printed):
             warnings.simplefilter("ignore")
             with answered(current, {} if namespace is None else namespace):
-                yield Watch(seconds, current, printed)
+                yield Watch(seconds, current, printed, observer or Observer())
     finally:
         threading.Thread.start = start[0]
         _thread.start_new_thread, threading._start_new_thread = start[1:]  # type: ignore[attr-defined]

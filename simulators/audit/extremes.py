@@ -6,9 +6,11 @@ there is a finding of its own: a token of probability zero, an id outside the vo
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
+from simulators.audit.battery import equal_rows
 from simulators.audit.door import Fault, Watch
 from simulators.audit.run import bare, drafts
 from simulators.audit.sources import Fixed
@@ -47,6 +49,32 @@ def at_the_edges(target: Target, watch: Watch, instance: Instance, found: dict[s
                     found.setdefault(f"edge {fault.kind}", Finding(fault.kind, seen))
 
 
+def with_equal_rows(
+    target: Target, watch: Watch, vocab: int, depth: int, found: dict[str, Finding]
+) -> None:
+    """Rows of p and q that differ by rounding alone, and the largest coins.
+
+    A ratio p/q just below 1 rejects the largest coin of its type, and then (p - q)+ may be zero
+    everywhere. Rows that are given as probabilities are equal, and q once a rounding above p; rows
+    given as logits differ by what the function's own softmax makes of them.
+    """
+    for instance in equal_rows(vocab, depth):
+        for _, draft in drafts(instance):
+            prepared = target.prepare(instance.target, draft)
+            if not (isinstance(prepared, tuple) and isinstance(prepared[0], np.ndarray)):
+                return
+            p, q, x = prepared
+            for rows in [q] if target.logits else [q, np.nextafter(q, q.dtype.type(2))]:
+                for at, edge in product(range(depth), EDGES[2:]):
+                    source = Fixed([*[0.0] * at, edge, 0.5])
+                    fault = _tried(target, watch, (p, rows, x), source, instance, draft)
+                    if fault is not None:
+                        seen = f"{fault.what}; p and q equal but for rounding, coin {at + 1} is {edge!r}"
+                        found.setdefault(
+                            f"edge {fault.kind}", Finding(fault.kind, f"{seen}, {_where(instance, draft)}")
+                        )
+
+
 def with_nan(target: Target, watch: Watch, instance: Instance, found: dict[str, Finding]) -> None:
     """A row of NaN may raise or not, but no token outside the vocabulary may come of it."""
     for _, draft in drafts(instance):
@@ -64,6 +92,8 @@ def with_padding(target: Target, watch: Watch, instance: Instance, found: dict[s
     """A drafted id of -1 stands for nothing drafted: it may not come out."""
     for _, draft in drafts(instance):
         prepared = target.prepare(instance.target, draft)
+        if not (isinstance(prepared, tuple) and isinstance(prepared[0], np.ndarray)):
+            return
         padded = (*prepared[:2], np.array([*prepared[2][:-1], -1]))
         for coin in (0.0, 0.5, 1 - 2.0**-24):
             fault = _tried(target, watch, padded, Fixed([coin]), None, draft)

@@ -5,7 +5,7 @@ from typing import Any
 from simulators.audit.door import Watch
 from simulators.audit.generator import Generator
 from simulators.audit.sources import Source
-from simulators.audit.targets import Tree
+from simulators.audit.trees import Tree
 from theory.instance import Instance
 from theory.rows import Number, Prefix, Row
 from theory.table import Rows

@@ -7,8 +7,9 @@ from typing import Any
 from flint import fmpq
 
 from simulators import screen
+from simulators.audit.case import Case
 from simulators.audit.extremes import Finding
-from simulators.audit.run import Case
+from simulators.audit.statistical import Sampled
 from simulators.instances.files import document, spelled
 from simulators.verdict import Wrong
 from theory.instance import Instance
@@ -20,18 +21,20 @@ class Report:
     """What was found of one target.
 
     `lossless` is None where nothing was decided. The figures are of `case`: the smallest instance
-    found on which the target is biased, or the one with the largest rounding. `findings` besides
-    the law change the verdict only where their probability is above the floor of the arithmetic.
+    found on which the target is biased, or the one with the largest rounding; where nothing could be
+    enumerated, estimates of `sampled`. `findings` besides the law change the verdict only where
+    their probability is above the floor of the arithmetic. `too_large` says what was left out.
     """
 
     target: str
     adapter: str
     lossless: bool | None
-    case: Case | None
-    instances: int
-    findings: tuple[Finding, ...]
-    statistical: str = ""
+    case: Case | None = None
+    instances: int = 0
+    findings: tuple[Finding, ...] = ()
+    sampled: Sampled | None = None
     undecided: str = ""
+    too_large: str = ""
     seconds: float = 0.0
 
     @property
@@ -52,19 +55,12 @@ class Report:
         return 3 if self.lossless is None else int(not self.lossless)
 
     def answer(self) -> dict[str, Any]:
-        """The JSON document."""
-        case, wrong = self.case, self.wrong
+        """The JSON document: exact numbers as text, estimates from samples as numbers."""
         return {
             "target": self.target,
-            "adapter": f"{self.adapter}, statistical" if self.statistical else self.adapter,
+            "adapter": self.adapter + (", statistical" if self.sampled else ""),
             "lossless": self.lossless,
-            "total_variation": text(case.total_variation) if case else None,
-            "error_bound": text(case.bound) if case else None,
-            "expected_accepted": text(case.expected_accepted) if case else None,
-            "stateless_optimum": text(case.optimum) if case and case.optimum is not None else None,
-            "witness": {"prefix": spelled(wrong.prefix), "got": text(wrong.got), "want": text(wrong.want)}
-            if wrong
-            else None,
+            **(_estimates(self.sampled) if self.sampled else _exact(self.case)),
         }
 
     def __str__(self) -> str:
@@ -73,15 +69,60 @@ class Report:
     def lines(self) -> list[str]:
         """The report in lines of text, the verdict first."""
         said = {True: "lossless", False: "NOT lossless", None: "not decided"}[self.lossless]
+        if self.sampled and self.lossless:
+            said = "no bias found, statistical"
+        elif self.sampled and self.lossless is False:
+            said += ", statistical"
         lines = [f"{self.target} ({self.adapter}): {said}"]
         if self.undecided:
             lines.append(f"  cannot be enumerated: {self.undecided}")
-        if self.statistical:
-            lines.append(f"  statistical: {self.statistical}")
-        if self.case and (self.lossless or self.wrong):
+        if self.sampled:
+            lines += _tested(self.sampled)
+        elif self.case and (self.lossless or self.wrong):
             lines += _figures(self.case, self.instances, bool(self.lossless))
-        lines += [f"  finding: {finding}" for finding in self.findings]
-        return lines
+        if self.too_large:
+            lines.append(f"  not enumerated: {self.too_large}")
+        return lines + [f"  finding: {finding}" for finding in self.findings]
+
+
+def _exact(case: Case | None) -> dict[str, Any]:
+    wrong = case.wrong if case else None
+    return {
+        "total_variation": text(case.total_variation) if case else None,
+        "error_bound": text(case.bound) if case else None,
+        "expected_accepted": text(case.expected_accepted) if case else None,
+        "stateless_optimum": text(case.optimum) if case and case.optimum is not None else None,
+        "witness": {"prefix": spelled(wrong.prefix), "got": text(wrong.got), "want": text(wrong.want)}
+        if wrong
+        else None,
+    }
+
+
+def _estimates(sampled: Sampled) -> dict[str, Any]:
+    outcome, share, probability = sampled.likeliest
+    return {
+        "total_variation": sampled.total_variation,
+        "error_bound": sampled.detectable,
+        "expected_accepted": sampled.expected_accepted,
+        "stateless_optimum": text(sampled.optimum) if sampled.optimum is not None else None,
+        "witness": {"prefix": spelled(outcome), "got": share, "want": probability}
+        if sampled.rejected and sampled.tokens
+        else None,
+    }
+
+
+def _tested(sampled: Sampled) -> list[str]:
+    outcome, share, probability = sampled.likeliest
+    accepted = f"  E[tau] about {sampled.expected_accepted:.3g}"
+    if sampled.optimum is not None:
+        accepted += f", valid optimum {float(sampled.optimum):.6g}"
+    lines = [f"  {sampled}", accepted]
+    if sampled.rejected:
+        what = "tokens" if sampled.tokens else "tokens of classes"
+        lines.append(
+            f"  {what} {spelled(outcome)!r} came in {share:.4g} of the runs, and should in {probability:.4g}"
+        )
+    return lines
 
 
 def _figures(case: Case, instances: int, lossless: bool) -> list[str]:

@@ -56,10 +56,14 @@ class Fixed(Source):
 
 
 class Chance(Source):
-    """A real generator, for what cannot be enumerated."""
+    """A real generator, for what cannot be enumerated.
 
-    def __init__(self, rng: np.random.Generator):
-        self.rng = rng
+    With `native` a function is given numpy's and torch's own generators, which matters where it draws
+    noise for a large vocabulary; then a seed that it fixes itself is a fixed one.
+    """
+
+    def __init__(self, rng: np.random.Generator, native: bool = False):
+        self.rng, self.native = rng, native
         self.keyed: dict[Hashable, Any] = {}
 
     def uniform(self, kind: type = np.float64) -> Any:
@@ -70,8 +74,9 @@ class Chance(Source):
         )
 
     def choose(self, row: Any) -> int:
-        weights(row)
-        numbers = np.asarray([float(x) for x in row])
+        numbers = np.array([float(x) for x in row])
+        if not (numbers >= 0).all() or not 0 < numbers.sum() < np.inf:
+            weights(row)
         return int(self.rng.choice(len(numbers), p=numbers / numbers.sum()))
 
 

@@ -1,68 +1,164 @@
 """What cannot be enumerated: an anytime-valid test on the joint law of several tokens."""
 
-from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
-from math import log, sqrt
 from time import monotonic
+from typing import Any, Protocol
 
-from simulators.anytime import ERROR, Evidence, against
-from theory.law import Law
-from theory.rows import Prefix
+import numpy as np
+from flint import fmpq
 
-RUNS = 20_000
-"""Default number of runs."""
+from simulators.anytime import ERROR, Process
+from simulators.audit.case import optimum
+from simulators.audit.door import Fault, Watch
+from simulators.audit.sources import Chance
+from simulators.audit.targets import Target
+from theory.draft import Draft
+from theory.instance import Instance
+from theory.law import law_of
+from theory.rows import Prefix, Row
+from theory.table import Rows
+
+RUNS, SECONDS = 20_000, 60.0
+"""Default number of runs, and the longest they may take."""
+
+
+class Population(Protocol):
+    """What a target is run on: drafts at random, and the law that its words are tested against.
+
+    A word is depth + 1 tokens; `seen` names what of it the test looks at, and the probability that
+    the target's own law gives this. There are `outcomes` such names.
+    """
+
+    name: str
+    depth: int
+    outcomes: int
+    target: Rows
+    tokens: bool  # outcomes are words of tokens
+    optimum: fmpq | None  # the largest E[tau] of any valid verifier
+
+    def draw(self, chance: Chance) -> Draft: ...
+    def next(self, chance: Chance, prefix: Prefix) -> int: ...
+    def seen(self, word: Prefix) -> tuple[tuple[int, ...], float]: ...
 
 
 @dataclass(frozen=True)
 class Sampled:
-    """The evidence after some runs, and the total variation that so many runs would have shown."""
+    """What some runs showed.
 
-    evidence: Evidence
+    `total_variation` is that of the counts, which is above that of the law by chance;
+    `detectable` is what so many runs would have shown. `likeliest` is the outcome that came most
+    above its probability: (outcome, its share of the runs, its probability).
+    """
+
+    on: str
+    rejected: bool
+    log_e: float
+    error: float
     runs: int
+    outcomes: int
     detectable: float
+    total_variation: float
+    expected_accepted: float
+    optimum: fmpq | None
+    likeliest: tuple[tuple[int, ...], float, float]
+    tokens: bool
+    faults: dict[str, str]
 
     def __str__(self) -> str:
-        said = "rejected" if self.evidence.rejected else "not rejected"
+        said = "rejected" if self.rejected else "not rejected"
         return (
-            f"{said} after {self.runs:,} runs at error level {self.evidence.error:g} "
-            f"(log e-value {self.evidence.log_e:.1f}); "
+            f"{said} after {self.runs:,} runs at error level {self.error:.3g} (log e-value {self.log_e:.1f}, "
+            f"{self.outcomes:,} outcomes, {self.on}); "
             f"a total variation of {self.detectable:.2g} would have shown"
         )
 
 
-def detectable(words: int, runs: int, error: float = ERROR) -> float:
-    """The total variation above which rejection is expected after so many runs on so many words.
+class Small:
+    """A population of all words of a small instance."""
 
-    The log e-value of a law at relative entropy D grows as n D - (words - 1)/2 log n, and D is at
-    least 2 TV^2 (Pinsker); rejection is at -log error.
+    def __init__(self, instance: Instance):
+        self.instance, self.name, self.depth = instance, instance.name, instance.draft.depth
+        self.target = instance.target
+        self.tokens, self.optimum = True, optimum(instance)
+        self.law = law_of(instance.target, self.depth + 1)
+        self.outcomes = len(self.law)
 
-    >>> round(detectable(27, 20_000), 3)
-    0.06
-    """
-    return sqrt((-log(error) + (words - 1) / 2 * log(max(runs, 2))) / (2 * runs))
+    def draw(self, chance: Chance) -> Draft:
+        return self.instance.draft.draw(_Tossed(chance), self.instance.proposal)
+
+    def next(self, chance: Chance, prefix: Prefix) -> int:
+        return chance.choose(self.target[prefix])
+
+    def seen(self, word: Prefix) -> tuple[tuple[int, ...], float]:
+        return word, float(self.law[word])
 
 
-def sampled_against(
-    draw: Callable[[], Prefix], law: Law, runs: int = RUNS, error: float = ERROR, seconds: float = 60.0
+def tested(
+    target: Target,
+    watch: Watch,
+    population: Population,
+    runs: int = RUNS,
+    error: float = ERROR,
+    seconds: float = SECONDS,
+    seed: int = 0,
+    native: bool = False,
 ) -> Sampled:
-    """Runs `draw` and tests what it gives against the exact law, looking after every doubling.
+    """Runs a target at random until the test rejects, the runs are done, or the time is.
 
-    >>> import numpy as np
-    >>> from flint import fmpq
-    >>> coin = Law({(0,): fmpq(1, 2), (1,): fmpq(1, 2)})
-    >>> rng = np.random.default_rng(0)
-    >>> sampled_against(lambda: (int(rng.random() < 0.7),), coin, 2000).evidence.rejected
-    True
+    What it emits is continued by the target's own law to depth + 1 tokens. A fault has probability
+    zero under the law, and so rejects. With `native` it is given real generators. Raises Fault when a call hangs.
     """
-    counts: Counter[Prefix] = Counter()
-    look, deadline = 64, monotonic() + seconds
-    evidence = Evidence(0.0, error)
-    for n in range(1, runs + 1):
-        counts[draw()] += 1
-        if n in (look, runs) or monotonic() > deadline:
-            look = 2 * n
-            evidence = against(law, counts, error)
-            if evidence.rejected or monotonic() > deadline:
-                break
-    return Sampled(evidence, n, detectable(len(law), n, error))
+    chance, deadline = Chance(np.random.Generator(np.random.PCG64(seed)), native), monotonic() + seconds
+    process, wanted = Process(population.outcomes, error), dict[tuple[int, ...], float]()
+    faults: dict[str, str] = {}
+    accepted = 0
+    while process.runs < runs and not process.rejected and monotonic() < deadline:
+        try:
+            word = _emitted(target, watch, population, chance)
+        except Fault as fault:
+            if fault.kind == "hangs":
+                raise
+            faults[fault.kind] = f"{fault.what}, on {population.name}"
+            process.saw(fault.kind, 0.0)
+            continue
+        accepted += len(word) - 1
+        while len(word) <= population.depth:
+            word = (*word, population.next(chance, word))
+        outcome, wanted[outcome] = population.seen(word)
+        process.saw(outcome, wanted[outcome])
+    n = max(process.runs, 1)
+    excess = {outcome: process.counts[outcome] / n - mass for outcome, mass in wanted.items()}
+    worst = max(excess, key=excess.__getitem__, default=())
+    return Sampled(
+        population.name,
+        process.rejected,
+        process.most,
+        error,
+        process.runs,
+        population.outcomes,
+        process.detectable,
+        1.0 if faults else sum(max(each, 0.0) for each in excess.values()),
+        accepted / n,
+        population.optimum,
+        (worst, process.counts[worst] / n, wanted.get(worst, 0.0)),
+        population.tokens,
+        faults,
+    )
+
+
+def _emitted(target: Target, watch: Watch, population: Population, chance: Chance) -> Prefix:
+    target.fresh()
+    chance.keyed.clear()
+    draft = population.draw(chance)
+    return target.call(watch, chance, target.prepare(population.target, draft), 0)
+
+
+class _Tossed:
+    def __init__(self, chance: Chance):
+        self.chance = chance
+
+    def choose(self, row: Row) -> int:
+        return self.chance.choose(row)
+
+    def accept(self, probability: Any) -> bool:
+        return bool(self.chance.uniform() < float(probability))

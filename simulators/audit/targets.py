@@ -6,17 +6,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from simulators.audit.door import Fault, Watch
+from simulators.audit.answers import emitted
+from simulators.audit.door import Watch
 from simulators.audit.generator import Generator, lazies
-from simulators.audit.sources import Source
-from theory.draft import Draft, Node
+from simulators.audit.rounding import ROUNDOFF
+from simulators.audit.sources import Chance, Source
+from theory.draft import Draft
 from theory.errors import BadInput
 from theory.rows import Prefix
 from theory.table import Rows
-
-ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
-"""Unit roundoff of the arithmetics a target may compute in."""
-
 
 class Target(Protocol):
     """A foreign verifier behind one calling convention.
@@ -27,11 +25,16 @@ class Target(Protocol):
 
     name: str
     adapter: str
-    dtype: str
+    dtype: str  # the arithmetic it computes in, a key of ROUNDOFF
+    namespace: dict[str, Any]  # the globals of its module
+    drafts: bool  # it draws its own drafts, by `draw`
+    slow: bool  # every call is: few instances are audited
+    logits: bool  # it is given logarithms of rows
 
     def fresh(self) -> None: ...
     def prepare(self, target: Rows, draft: Draft) -> Any: ...
     def call(self, watch: Watch, source: Source, prepared: Any, position: int) -> Prefix: ...
+    def draw(self, watch: Watch, source: Source, row: tuple[float, ...], position: int) -> int: ...
 
 
 class Function:
@@ -43,6 +46,8 @@ class Function:
     Parameters named `rng` and `position` are given the generator and how many tokens were emitted
     before; any fourth one without a default is taken to be the generator.
     """
+
+    slow = logits = False
 
     def __init__(
         self,
@@ -76,14 +81,15 @@ class Function:
 
     def prepare(self, target: Rows, draft: Draft) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         path = draft.path
-        p = np.array([[float(x) for x in target[node.prefix]] for node in path])
-        q = np.array([[float(x) for x in node.proposal] for node in path[:-1]])
+        p = np.array([_floats(target[node.prefix]) for node in path])
+        q = np.array([_floats(node.proposal) for node in path[:-1]])
         dtype = "float32" if self.dtype == "bfloat16" else self.dtype
         return p.astype(dtype), q.astype(dtype), np.array([node.token for node in path[1:]])
 
     def call(self, watch: Watch, source: Source, prepared: Any, position: int = 0) -> Prefix:
         watch.current.start(source)
-        extra = {"rng": Generator(source), "position": position}
+        native = isinstance(source, Chance) and source.native
+        extra = {"rng": source.rng if native else Generator(source), "position": position}
         given = [array.copy() for array in prepared]
         extra |= {name: self._coins(source, shape, prepared) for name, shape in self.coins.items()}
         if self.tensors:
@@ -120,81 +126,18 @@ class Function:
         tensors = [torch.from_numpy(array) for array in given]
         if self.dtype == "bfloat16":
             tensors[:2] = [tensor.to(torch.bfloat16) for tensor in tensors[:2]]
+        if isinstance(source, Chance) and source.native:
+            extra |= {name: torch.from_numpy(extra[name]) for name in self.coins}
+            with torch.random.fork_rng(devices=[]):
+                torch.manual_seed(int(source.rng.integers(2**62)))
+                return watch.call(lambda: self._called(*tensors, *(extra[name] for name in self._extra)))
         with Answering(source) as mode:
             extra |= {name: mode.tensor(extra[name]) for name in self.coins}
             return watch.call(lambda: self._called(*tensors, *(extra[name] for name in self._extra)))
 
 
-class Tree:
-    """verify(target, draft, rng) on drafts of any kind: `target` gives the float row after a prefix,
-    `draft` is a `theory.draft.Draft` with float rows; returned are the emitted tokens.
-    """
-
-    adapter, dtype = "tree function", "float64"
-
-    def __init__(self, verify: Callable[..., Any], *, name: str = ""):
-        self.verify = verify
-        self.name = name or getattr(verify, "__qualname__", type(verify).__name__)
-        self.namespace: dict[str, Any] = getattr(inspect.unwrap(verify), "__globals__", {})
-
-    def fresh(self) -> None:
-        pass
-
-    def prepare(self, target: Rows, draft: Draft) -> Any:
-        root, made = _in_floats(draft.root)
-        paths = tuple(tuple(made[id(node)] for node in path) for path in draft.paths)
-        floats = Draft(root, replacement=draft.replacement, paths=paths if draft.merged else None)
-        return _Floats(target), floats, target.vocab, max(map(len, paths))
-
-    def call(self, watch: Watch, source: Source, prepared: Any, position: int = 0) -> Prefix:
-        rows, draft, vocab, most = prepared
-        watch.current.start(source)
-        return emitted(watch.call(lambda: self.run(rows, draft, Generator(source))), vocab, most)
-
-    def run(self, target: Rows, draft: Draft, rng: Generator) -> Any:
-        """One call of the function."""
-        return self.verify(target, draft, rng)
-
-
-def emitted(result: Any, vocab: int, most: int) -> Prefix:
-    """What the function returned as token ids; a Fault when it is anything else."""
-    try:
-        values = np.asarray(result.detach().cpu() if hasattr(result, "detach") else result)
-    except Exception:
-        values = np.array(None)
-    if values.ndim == 2 and values.shape[0] == 1:
-        values = values[0]
-    if values.ndim != 1 or values.dtype.kind not in "iu":
-        raise Fault("returns garbage", f"{type(result).__name__!s} is not a list of token ids")
-    if not 1 <= len(values) <= most:
-        raise Fault("returns garbage", f"{len(values)} tokens, not 1 to {most}")
-    tokens = tuple(values.tolist())
-    for token in tokens:
-        if not 0 <= token < vocab:
-            raise Fault("leaves the vocabulary", f"token id {token}, vocabulary {vocab}")
-    return tokens
-
-
-class _Floats:
-    def __init__(self, target: Rows):
-        self.target, self.vocab = target, target.vocab
-        self._rows: dict[Prefix, tuple[float, ...]] = {}
-
-    def __getitem__(self, prefix: Prefix) -> tuple[float, ...]:
-        if prefix not in self._rows:
-            self._rows[prefix] = tuple(map(float, self.target[prefix]))
-        return self._rows[prefix]
-
-
-def _in_floats(root: Node) -> tuple[Node, dict[int, Node]]:
-    made: dict[int, Node] = {}
-
-    def copied(node: Node) -> Node:
-        row = None if node.proposal is None else tuple(map(float, node.proposal))
-        made[id(node)] = new = Node(node.prefix, row, tuple(map(copied, node.children)), node.shape)
-        return new
-
-    return copied(root), made
+def _floats(row: Any) -> Any:
+    return row if isinstance(row, np.ndarray) else [float(x) for x in row]
 
 
 def _extra(function: Any, name: str, stateful: bool, coins: Collection[str]) -> list[str]:

@@ -1,54 +1,60 @@
 """The audit itself: small instances first, then the edges, then one report."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
-import numpy as np
-
-from simulators.audit.battery import battery, rounds_battery, short_battery
-from simulators.audit.door import SECONDS, Fault, Watch, watched
-from simulators.audit.extremes import Finding, at_the_edges, with_nan, with_padding
+from simulators.anytime import ERROR
+from simulators.audit.battery import TELLING, battery, rounds_battery, short_battery, steep
+from simulators.audit.case import Case, case
+from simulators.audit.door import SECONDS, Fault, Observer, Watch, watched
+from simulators.audit.extremes import Finding, at_the_edges, with_equal_rows, with_nan, with_padding
 from simulators.audit.report import Report
-from simulators.audit.run import Case, case, wanted
-from simulators.audit.sources import Chance
-from simulators.audit.statistical import sampled_against
+from simulators.audit.run import TooLarge
+from simulators.audit.statistical import RUNS, Sampled, Small, tested
+from simulators.audit.statistical import SECONDS as TESTING
 from simulators.audit.targets import Function, Target
+from simulators.audit.wide import Wide
 from simulators.audit.world import NotEnumerable
+from simulators.instances.scenarios import scenario
 from simulators.witness import shrink
+from theory.drafts.chain import Chain
+from theory.errors import BadInput
 from theory.instance import Instance
-from theory.law import continued
-from theory.numbers import ONE
-from theory.rows import Prefix
 
-
-def _chosen(vocab: int, depth: int, iterations: int, slow: bool) -> list[Instance]:
-    if slow:
-        return list(short_battery(vocab, depth))
-    return list(battery(vocab, depth) if iterations == 1 else rounds_battery(vocab, depth))
+VOCAB, DEPTH = 3, 2
+"""Default bounds of the instances."""
 
 
 def examine(
     verify: Callable[..., Any] | Target,
     *,
-    vocab: int = 3,
-    depth: int = 2,
+    vocab: int = VOCAB,
+    depth: int = DEPTH,
     dtype: str | None = None,
     instances: Sequence[Instance] | None = None,
     edges: bool = True,
     seconds: float = SECONDS,
-    runs: int = 0,
+    runs: int = RUNS,
     iterations: int = 1,
     padding: bool = False,
     smallest: bool = True,
+    statistical: bool = False,
+    rows: Path | None = None,
+    observer: Observer | None = None,
 ) -> Report:
     """The report on a verifier somebody else wrote (`targets.Function` says how it is called).
 
     `vocab` and `depth` bound the instances, or `instances` names them; `dtype` is the arithmetic
-    the function computes in; `seconds` limits one call. A function that cannot be enumerated is
-    not decided, or with `runs` is tested statistically on that many runs. Over several `iterations`
-    the joint law of the first tokens is judged, with what the target keeps between them; `padding`
-    also gives it drafts that end in -1. Raises BadInput.
+    the function computes in; `seconds` limits one call. Over several `iterations` the joint law of
+    the first tokens is judged, with what the target keeps between them; `padding` also gives it
+    drafts that end in -1. A function that cannot be enumerated is tested on `runs` random runs of
+    each of a few instances: that may reject it, and else leaves it undecided.
+
+    With `statistical` nothing is enumerated: `runs` runs on random rows over `vocab` tokens, any
+    number of them, or on the `rows` of a .npz file (`wide.Wide`), decide. Raises BadInput.
 
     >>> def first_is_right(p, q, x, rng):
     ...     return [int(rng.choice(len(p[0]), p=p[0]))]
@@ -57,38 +63,35 @@ def examine(
     """
     target: Target = verify if hasattr(verify, "prepare") else Function(verify, dtype=dtype)  # type: ignore[assignment]
     started = monotonic()
-    slow = getattr(target, "slow", False)
-    chosen = _chosen(vocab, depth, iterations, slow) if instances is None else list(instances)
-    found: dict[str, Finding] = {}
-    undecided, evidence, failing, worst, done = "", None, None, None, 0
-    with watched(seconds, getattr(target, "namespace", None)) as watch:
+    wide = _wide(vocab, depth, rows) if statistical else None
+    chosen = [] if wide else _chosen(vocab, depth, iterations, target.slow, instances)
+    seen = _Seen(observer or Observer())
+    with watched(seconds, target.namespace, observer) as watch:
         try:
-            worst, failing, done = _enumerated(target, watch, chosen, found, iterations, smallest)
-            if edges and failing is None:
-                for instance in _small(chosen):
-                    at_the_edges(target, watch, instance, found)
-                with_nan(target, watch, chosen[0], found)
-                if padding:
-                    with_padding(target, watch, chosen[0], found)
+            if wide:
+                seen.test(tested(target, watch, wide, runs, native=True))
+            else:
+                _enumerated(target, watch, chosen, seen, iterations, smallest)
+                if edges and seen.failing is None:
+                    _at_the_edges(target, watch, chosen, seen.found, padding)
         except NotEnumerable as error:
-            undecided = str(error)
-            if runs:
-                evidence = _tested(target, watch, chosen, runs)
+            seen.undecided = str(error)
+            if runs and iterations == 1:
+                _sampled(target, watch, vocab, depth, runs, seen)
         except Fault as fault:
-            found[fault.kind] = Finding(fault.kind, fault.what)
+            seen.found[fault.kind] = Finding(fault.kind, fault.what)
         for kind, what in watch.remarks.items():
-            found.setdefault(kind, Finding(kind, what))
-    fatal = "hangs" in found or failing is not None or (evidence is not None and evidence.evidence.rejected)
-    lossless = False if fatal else (None if undecided else True)
+            seen.found.setdefault(kind, Finding(kind, what))
     return Report(
         target.name,
         target.adapter + (", coins by bisection" if watch.bisected else ""),
-        lossless,
-        failing or worst,
-        done,
-        tuple(found.values()),
-        str(evidence or ""),
-        undecided,
+        seen.lossless,
+        seen.failing or seen.worst,
+        seen.done,
+        tuple(seen.found.values()),
+        seen.sampled,
+        seen.undecided,
+        seen.too_large,
         round(monotonic() - started, 3),
     )
 
@@ -97,7 +100,7 @@ def assert_lossless(verify: Callable[..., Any] | Target, *, strict: bool = False
     """Raises AssertionError with the smallest instance and the wrong prefix unless lossless.
 
     With `strict` findings at the edges fail too. Options are those of `examine`. A function that
-    cannot be enumerated fails; with `runs=N` it passes when N runs show nothing.
+    cannot be enumerated fails, unless `statistical` says that a test on samples is enough.
 
     >>> def one_short(p, q, x, rng):
     ...     return [*x, rng.choice(len(p[0]), p=p[0])]
@@ -107,33 +110,80 @@ def assert_lossless(verify: Callable[..., Any] | Target, *, strict: bool = False
     ...
     """
     report = examine(verify, **options)
-    passed = bool(report.lossless) or (report.lossless is None and bool(report.statistical))
-    if not passed or (strict and report.findings):
+    if not report.lossless or (strict and report.findings):
         raise AssertionError(str(report))
     return report
 
 
-def _enumerated(
-    target: Target,
-    watch: Watch,
-    chosen: Sequence[Instance],
-    found: dict[str, Finding],
-    rounds: int,
-    smallest: bool,
-) -> tuple[Case | None, Case | None, int]:
+@dataclass
+class _Seen:
+    observer: Observer
+    found: dict[str, Finding] = field(default_factory=dict)
     worst: Case | None = None
-    for n, instance in enumerate(chosen, 1):
-        now = case(target, watch, instance, rounds)
+    failing: Case | None = None
+    done: int = 0
+    undecided: str = ""
+    too_large: str = ""
+    sampled: Sampled | None = None
+
+    @property
+    def lossless(self) -> bool | None:
+        rejected = self.sampled is not None and self.sampled.rejected
+        if "hangs" in self.found or self.failing is not None or rejected:
+            return False
+        return None if self.undecided else True
+
+    def test(self, sampled: Sampled) -> None:
+        self.sampled = sampled
+        for kind, what in sampled.faults.items():
+            self.found.setdefault(kind, Finding(kind, what))
+
+
+def _chosen(
+    vocab: int, depth: int, iterations: int, slow: bool, instances: Sequence[Instance] | None
+) -> list[Instance]:
+    if instances is not None:
+        return list(instances)
+    if slow:
+        return list(short_battery(vocab, depth))
+    full = list(battery(vocab, depth))  # which refuses sizes that are too large
+    return full if iterations == 1 else list(rounds_battery(vocab, depth))
+
+
+def _wide(vocab: int, depth: int, rows: Path | None) -> Wide:
+    if rows is not None:
+        return Wide.read(rows)
+    if vocab < 2 or depth < 1 or vocab * depth > 10_000_000:
+        raise BadInput(f"vocabulary {vocab:,} and depth {depth}: at least 2 and 1, and at most 10 million rows' entries")
+    return Wide.peaked(vocab, depth)
+
+
+def _enumerated(
+    target: Target, watch: Watch, chosen: Sequence[Instance], seen: _Seen, rounds: int, smallest: bool
+) -> None:
+    limit = None
+    for n, instance in enumerate(chosen):
+        work = instance.draft.outcomes(instance.vocab)
+        if limit is not None and work >= limit:
+            continue
+        seen.observer.turns_to(instance.name, n, len(chosen))
+        try:
+            now = case(target, watch, instance, rounds)
+        except TooLarge as error:
+            limit, seen.too_large = work, str(error)
+            continue
+        seen.done += 1
         for kind, what in now.emitted.faults.items():
             said = f"{what}, with probability {float(now.emitted.lost):.3g}, on {instance.name}"
-            found.setdefault(kind, Finding(kind, said))
+            seen.found.setdefault(kind, Finding(kind, said))
         if not now.lossless:
-            broken = now.emitted.lost > now.bound
-            keep = broken or not smallest
-            return None, now if keep else _smallest(target, watch, now, rounds), n
-        if worst is None or now.total_variation > worst.total_variation:
-            worst = now
-    return worst, None, len(chosen)
+            keep = now.emitted.lost > now.bound or not smallest
+            seen.failing = now if keep else _smallest(target, watch, now, rounds)
+            return
+        if seen.worst is None or now.total_variation > seen.worst.total_variation:
+            seen.worst = now
+    if not seen.done:
+        raise NotEnumerable(seen.too_large)
 
 
 def _smallest(target: Target, watch: Watch, failing: Case, rounds: int) -> Case:
@@ -146,38 +196,30 @@ def _smallest(target: Target, watch: Watch, failing: Case, rounds: int) -> Case:
     return case(target, watch, shrink(failing.instance, fails, 1.0), rounds)
 
 
-def _small(chosen: Sequence[Instance]) -> list[Instance]:
+def _at_the_edges(
+    target: Target, watch: Watch, chosen: Sequence[Instance], found: dict[str, Finding], padding: bool
+) -> None:
     least = min(instance.draft.outcomes(instance.vocab) for instance in chosen)
-    return [each for each in chosen if each.draft.outcomes(each.vocab) <= max(4, least)]
+    for instance in chosen:
+        if instance.draft.outcomes(instance.vocab) <= max(4, least):
+            at_the_edges(target, watch, instance, found)
+    if not target.slow:
+        with_equal_rows(target, watch, chosen[-1].vocab, chosen[-1].draft.depth, found)
+    with_nan(target, watch, chosen[0], found)
+    if padding:
+        with_padding(target, watch, chosen[0], found)
 
 
-def _tested(target: Target, watch: Watch, chosen: Sequence[Instance], runs: int) -> Any:
-    # On the toy of the largest size: what it emits, continued by the target, against the exact law.
-    instance, rng = chosen[-1], np.random.Generator(np.random.PCG64())
-    source, length = Chance(rng), chosen[-1].draft.depth + 1
-
-    def draw() -> Prefix:
-        target.fresh()
-        source.keyed.clear()
-        draft = instance.draft.draw(_Tossed(source), instance.proposal)
-        try:
-            word = target.call(watch, source, target.prepare(instance.target, draft), 0)
-        except Fault as fault:
-            if fault.kind == "hangs":
-                raise
-            return ()
-        longer = list(continued(word, ONE, instance.target, length))
-        return longer[source.choose([float(mass) for _, mass in longer])][0]
-
-    return sampled_against(draw, wanted(instance), runs)
-
-
-class _Tossed:
-    def __init__(self, source: Chance):
-        self.source = source
-
-    def choose(self, row: Any) -> int:
-        return self.source.choose([float(x) for x in row])
-
-    def accept(self, probability: Any) -> bool:
-        return self.source.uniform() < float(probability)
+def _sampled(target: Target, watch: Watch, vocab: int, depth: int, runs: int, seen: _Seen) -> None:
+    # The error level and the time are shared by the instances; the first rejection decides.
+    if target.drafts:
+        return
+    names = TELLING[:1] if target.slow else TELLING
+    telling = [*(scenario(name, Chain(depth), vocab) for name in names), steep(vocab, depth)]
+    for instance in telling:
+        error, seconds = ERROR / len(telling), TESTING / len(telling)
+        sampled = tested(target, watch, Small(instance), runs, error, seconds)
+        if seen.sampled is None or sampled.rejected or sampled.detectable > seen.sampled.detectable:
+            seen.test(sampled)
+        if sampled.rejected:
+            return

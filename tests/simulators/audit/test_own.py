@@ -6,7 +6,7 @@ import pytest
 
 from simulators.audit.door import watched
 from simulators.audit.own import Own
-from simulators.audit.run import case
+from simulators.audit.case import case
 from simulators.check import applies
 from simulators.instances.randoms import Randoms
 from simulators.instances.scenarios import Scenarios
