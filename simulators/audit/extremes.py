@@ -69,10 +69,10 @@ def with_equal_rows(
                     source = Fixed([*[0.0] * at, edge, 0.5])
                     fault = _tried(target, watch, (p, rows, x), source, instance, draft)
                     if fault is not None:
-                        seen = f"{fault.what}; p and q equal but for rounding, coin {at + 1} is {edge!r}"
-                        found.setdefault(
-                            f"edge {fault.kind}", Finding(fault.kind, f"{seen}, {_where(instance, draft)}")
-                        )
+                        seen = f"{fault.what}; coin {at + 1} is {edge!r}, p and q equal but for rounding"
+                        seen += f", {_where(instance, draft)}"
+                        found.setdefault(f"edge {fault.kind}", Finding(fault.kind, seen))
+                        return
 
 
 def with_nan(target: Target, watch: Watch, instance: Instance, found: dict[str, Finding]) -> None:

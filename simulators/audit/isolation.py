@@ -1,0 +1,106 @@
+"""An audit in a process of its own, which can be killed when the target hangs or dies."""
+
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from time import monotonic
+from typing import Any
+
+from simulators.audit.door import Observer
+from simulators.audit.extremes import Finding
+from simulators.audit.report import Report
+from theory.errors import BadInput
+
+GRACE = 2.0
+"""Seconds past the limit that a call has to be interrupted in before its process is killed."""
+
+Told = Callable[[str, int, int], None]
+"""Is called with (instance, done, all)."""
+
+
+def isolated(audit: Callable[..., Report], name: str, seconds: float, told: Told, *arguments: Any) -> Report:
+    """`audit(observer, *arguments)` run in a new process; `audit` is a function of a module.
+
+    A call of the target that takes more than `seconds` is interrupted there, and where it cannot be
+    (in C code) the process is killed. A process that dies is a finding of the target `name`. What
+    the process writes to standard output goes to standard error. Raises what `audit` raises as
+    BadInput; KeyboardInterrupt kills the process and passes on.
+    """
+    context = multiprocessing.get_context("spawn")
+    since = context.RawValue("d", 0.0)
+    mine, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_child, args=(audit, arguments, since, theirs), daemon=True)
+    process.start()
+    theirs.close()
+    try:
+        return _awaited(process, mine, since, name, seconds, told)
+    finally:
+        process.kill()
+        process.join()
+
+
+def _awaited(
+    process: BaseProcess, pipe: Connection, since: Any, name: str, seconds: float, told: Told
+) -> Report:
+    at, done = "", 0
+    while True:
+        try:
+            if pipe.poll(0.1):
+                kind, content = pipe.recv()
+                if kind == "report":
+                    return content
+                if kind == "bad input":
+                    raise BadInput(content)
+                at, done, _ = content
+                told(*content)
+                continue
+        except EOFError:
+            process.join()
+            return _lost(name, done, "dies", f"{_ended(process.exitcode)}{_on(at)}")
+        began = since.value
+        if began and monotonic() - began > seconds + GRACE:
+            what = f"a call took more than {seconds:g} s and could not be interrupted{_on(at)}"
+            return _lost(name, done, "hangs", what)
+
+
+def _lost(name: str, done: int, kind: str, what: str) -> Report:
+    return Report(name, "in a process of its own", False, None, done, (Finding(kind, what),))
+
+
+def _on(instance: str) -> str:
+    return f", on {instance}" if instance else ", when it was loaded"
+
+
+def _ended(code: int | None) -> str:
+    if code is not None and code < 0:
+        named = signal.Signals(-code).name if -code in iter(signal.Signals) else f"signal {-code}"
+        return f"its process was ended by {named}" + (" (out of memory?)" if named == "SIGKILL" else "")
+    return f"its process ended with exit status {code}"
+
+
+class _Reporter(Observer):
+    def __init__(self, since: Any, pipe: Connection):
+        self.since, self.pipe = since, pipe
+
+    def calls(self, since: float) -> None:
+        self.since.value = since
+
+    def turns_to(self, instance: str, done: int, all: int) -> None:
+        self.pipe.send(("at", (instance, done, all)))
+
+
+def _child(audit: Callable[..., Report], arguments: tuple[Any, ...], since: Any, pipe: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and ends this process
+    os.dup2(2, 1)
+    try:
+        answer = "report", audit(_Reporter(since, pipe), *arguments)
+    except BadInput as error:
+        answer = "bad input", str(error)
+    pipe.send(answer)
+    pipe.close()
+    sys.stdout.flush()
+    os._exit(0)  # threads and exit handlers that the target left do not matter any more
