@@ -71,7 +71,7 @@ def with_equal_rows(
                     if fault is not None:
                         seen = f"{fault.what}; coin {at + 1} is {edge!r}, p and q equal but for rounding"
                         seen += f", {_where(instance, draft)}"
-                        found.setdefault(f"edge {fault.kind}", Finding(fault.kind, seen))
+                        found.setdefault(f"equal rows {fault.kind}", Finding(fault.kind, seen))
                         return
 
 

@@ -203,11 +203,11 @@ def _at_the_edges(
     for instance in chosen:
         if instance.draft.outcomes(instance.vocab) <= max(4, least):
             at_the_edges(target, watch, instance, found)
-    if not target.slow:
-        with_equal_rows(target, watch, chosen[-1].vocab, chosen[-1].draft.depth, found)
     with_nan(target, watch, chosen[0], found)
     if padding:
         with_padding(target, watch, chosen[0], found)
+    if not target.slow:
+        with_equal_rows(target, watch, chosen[-1].vocab, chosen[-1].draft.depth, found)
 
 
 def _sampled(target: Target, watch: Watch, vocab: int, depth: int, runs: int, seen: _Seen) -> None:
