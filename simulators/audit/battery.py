@@ -25,7 +25,10 @@ def battery(vocab: int, depth: int) -> Iterator[Instance]:
     [1, 1, 1]
     """
     if vocab < 2 or depth < 1 or vocab ** (depth + 1) > WORDS:
-        raise BadInput(f"vocabulary {vocab} and depth {depth}: at least 2 and 1, and at most {WORDS:,} words")
+        raise BadInput(
+            f"vocabulary {vocab:,} and depth {depth}: too large to enumerate (at least 2 and 1, and at most "
+            f"{WORDS:,} words of depth + 1 tokens); --statistical tests larger ones on samples"
+        )
     for v, d in dict.fromkeys([(2, 1), (3, 1), (2, 2), (3, 2), (vocab, depth)]):
         if v > vocab or d > depth:
             continue
@@ -53,7 +56,9 @@ def equal_rows(vocab: int, depth: int) -> Iterator[Instance]:
     random = Random(0)
     for n in range(8):
         row = weighted([random.randint(1, 40) for _ in range(vocab)])
-        yield tabulate(vocab, Chain(depth), lambda _, row=row: row, lambda _, row=row: row, f"equal rows #{n}")
+        yield tabulate(
+            vocab, Chain(depth), lambda _, row=row: row, lambda _, row=row: row, f"equal rows #{n}"
+        )
 
 
 def steep(vocab: int, depth: int) -> Instance:

@@ -22,7 +22,9 @@ from theory.errors import BadInput
 @click.command()
 @click.argument("target", metavar="TARGET")
 @click.option("--vocab", type=click.IntRange(2), default=VOCAB, show_default=True, help="Largest vocabulary.")
-@click.option("--depth", type=click.IntRange(1), default=DEPTH, show_default=True, help="Largest draft depth.")
+@click.option(
+    "--depth", type=click.IntRange(1), default=DEPTH, show_default=True, help="Largest draft depth."
+)
 @click.option(
     "--path", type=click.Path(path_type=Path), help="Where an adapter finds its file or repository."
 )

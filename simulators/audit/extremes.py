@@ -49,9 +49,7 @@ def at_the_edges(target: Target, watch: Watch, instance: Instance, found: dict[s
                     found.setdefault(f"edge {fault.kind}", Finding(fault.kind, seen))
 
 
-def with_equal_rows(
-    target: Target, watch: Watch, vocab: int, depth: int, found: dict[str, Finding]
-) -> None:
+def with_equal_rows(target: Target, watch: Watch, vocab: int, depth: int, found: dict[str, Finding]) -> None:
     """Rows of p and q that differ by rounding alone, and the largest coins.
 
     A ratio p/q just below 1 rejects the largest coin of its type, and then (p - q)+ may be zero

@@ -16,6 +16,7 @@ from theory.errors import BadInput
 from theory.rows import Prefix
 from theory.table import Rows
 
+
 class Target(Protocol):
     """A foreign verifier behind one calling convention.
 

@@ -27,6 +27,9 @@ from theory.instance import Instance
 VOCAB, DEPTH = 3, 2
 """Default bounds of the instances."""
 
+ENTRIES = 10**6
+"""Largest vocabulary times depth of a test on samples."""
+
 
 def examine(
     verify: Callable[..., Any] | Target,
@@ -153,8 +156,10 @@ def _chosen(
 def _wide(vocab: int, depth: int, rows: Path | None) -> Wide:
     if rows is not None:
         return Wide.read(rows)
-    if vocab < 2 or depth < 1 or vocab * depth > 10_000_000:
-        raise BadInput(f"vocabulary {vocab:,} and depth {depth}: at least 2 and 1, and at most 10 million rows' entries")
+    if vocab < 2 or depth < 1 or vocab * depth > ENTRIES:
+        raise BadInput(
+            f"vocabulary {vocab:,} and depth {depth}: at least 2 and 1, and at most {ENTRIES:,} together"
+        )
     return Wide.peaked(vocab, depth)
 
 

@@ -65,7 +65,9 @@ class Wide:
             if not (rows >= 0).all() or not np.allclose(rows.sum(axis=1), 1, rtol=0, atol=1e-3):
                 raise BadInput(f"{path}: {name}: a row is not non-negative numbers that sum to 1")
         count = classes(p.shape[1], len(q))
-        wide = [np.repeat((rows / rows.sum(axis=1, keepdims=True))[:, None], count, axis=1) for rows in (p, q)]
+        wide = [
+            np.repeat((rows / rows.sum(axis=1, keepdims=True))[:, None], count, axis=1) for rows in (p, q)
+        ]
         return cls(*wide, f"{path.name}, V={p.shape[1]:,} depth {len(q)}")
 
     def __getitem__(self, prefix: Prefix) -> np.ndarray:  # type: ignore[override]
@@ -120,7 +122,9 @@ def _classes(p: np.ndarray, q: np.ndarray | None) -> np.ndarray:
     # [C, V]: each row's tokens by falling p/q, or by falling p, cut where the mass passes k/C.
     ratio = p if q is None else np.divide(p, q, out=np.full_like(p, np.inf), where=q > 0)
     order = np.argsort(-ratio, axis=1, kind="stable")
-    middle = np.cumsum(np.take_along_axis(p, order, axis=1), axis=1) - np.take_along_axis(p, order, axis=1) / 2
+    middle = (
+        np.cumsum(np.take_along_axis(p, order, axis=1), axis=1) - np.take_along_axis(p, order, axis=1) / 2
+    )
     kinds = np.empty(p.shape, dtype=np.int64)
     np.put_along_axis(kinds, order, np.minimum((middle * len(p)).astype(np.int64), len(p) - 1), axis=1)
     return kinds

@@ -1,5 +1,8 @@
 """Foreign functions that tests share: good ones, and ones that misbehave."""
 
+import ctypes
+import itertools
+import os
 import random
 import sys
 import threading
@@ -8,7 +11,19 @@ import time
 import numpy as np
 
 
+def residual(p, q):
+    rest = np.maximum(p - q, 0.0)
+    return rest / rest.sum() if rest.any() else p
+
+
 def good(p, q, x, rng):
+    for i, t in enumerate(x):
+        if not rng.random() < p[i, t] / q[i, t]:
+            return [*x[:i], rng.choice(len(p[i]), p=residual(p[i], q[i]))]
+    return [*x, rng.choice(len(p[-1]), p=p[-1])]
+
+
+def unguarded(p, q, x, rng):
     for i, t in enumerate(x):
         if not rng.random() < p[i, t] / q[i, t]:
             rest = np.maximum(p[i] - q[i], 0.0)
@@ -19,39 +34,22 @@ def good(p, q, x, rng):
 def good_with_floats(p, q, x, rng):
     for i, t in enumerate(x):
         if not float(rng.random()) < p[i, t] / q[i, t]:
-            rest = np.maximum(p[i] - q[i], 0.0)
-            return [*x[:i], rng.choice(len(rest), p=rest / rest.sum())]
+            return [*x[:i], rng.choice(len(p[i]), p=residual(p[i], q[i]))]
     return [*x, rng.choice(len(p[-1]), p=p[-1])]
 
 
 def good_with_python_random(p, q, x):
     for i, t in enumerate(x):
         if not random.random() < p[i, t] / q[i, t]:
-            rest = np.maximum(p[i] - q[i], 0.0)
-            return [*x[:i], random.choices(range(len(rest)), rest)[0]]
+            return [*x[:i], random.choices(range(len(p[i])), residual(p[i], q[i]))[0]]
     return [*x, random.choices(range(len(p[-1])), p[-1])[0]]
 
 
 def good_with_numpy_globals(p, q, x):
     for i, t in enumerate(x):
         if not np.random.rand() < p[i, t] / q[i, t]:
-            rest = np.maximum(p[i] - q[i], 0.0)
-            return [*x[:i], np.random.choice(len(rest), p=rest / rest.sum())]
+            return [*x[:i], np.random.choice(len(p[i]), p=residual(p[i], q[i]))]
     return [*x, np.random.choice(len(p[-1]), p=p[-1])]
-
-
-def off_by_a_billionth(p, q, x, rng):
-    if not rng.random() < p[0, x[0]] / q[0, x[0]] + 1e-9:
-        rest = np.maximum(p[0] - q[0], 0.0)
-        return [rng.choice(len(rest), p=rest / rest.sum())]
-    return [x[0]]
-
-
-def off_by_rounding(p, q, x, rng):
-    if not rng.random() < (p[0, x[0]] / 3) / (q[0, x[0]] / 3) * (1 - 2.0**-53):
-        rest = np.maximum(p[0] - q[0], 0.0) if (p[0] > q[0]).any() else p[0]
-        return [rng.choice(len(rest), p=rest / rest.sum())]
-    return [x[0]]
 
 
 def raises(p, q, x, rng):
@@ -112,6 +110,28 @@ def unseen_coins(p, q, x, rng):
 
 def hashes_a_coin(p, q, x, rng):
     return [(hash(rng.random()) >> 9) % 2]
+
+
+def waits_in_c(p, q, x, rng):
+    return sum(itertools.repeat(0))
+
+
+def leaves_at_once(p, q, x, rng):
+    os._exit(7)
+
+
+def breaks(p, q, x, rng):
+    ctypes.string_at(0)
+
+
+def number_and_race(p, q, x, rng):
+    noise = rng.random(len(p[0]))
+    return [int(noise[0] < 0.5)] if noise.argmax() else [0]
+
+
+def good_but_hashed(p, q, x, rng):
+    coin = np.random.Generator(np.random.PCG64(hash(rng.random())))
+    return good(p, q, x, coin)
 
 
 def never_ends(p, q, x, rng):

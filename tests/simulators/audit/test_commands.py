@@ -24,10 +24,10 @@ def foreign(name):
 
 @pytest.mark.parametrize(
     ("name", "status"),
-    [("good", 0), ("raises", 1), ("unseen_coins", 3), ("hashes_a_coin", 3), ("missing", 2)],
+    [("good", 0), ("raises", 1), ("good_but_hashed", 3), ("hashes_a_coin", 1), ("missing", 2)],
 )
 def test_exit_statuses(name, status, capfd):
-    assert run(foreign(name), *SMALL) == status
+    assert run(foreign(name), *SMALL, "--runs", "500") == status
     out, err = capfd.readouterr()
     assert "Traceback" not in out + err
 
@@ -56,6 +56,42 @@ def test_a_biased_one_in_json(capfd):
 def test_strict_fails_on_findings():
     assert run("tests.quality.zoo:accepts_at_zero", *SMALL) == 0
     assert run("tests.quality.zoo:accepts_at_zero", *SMALL, "--strict") == 1
+
+
+def test_padding():
+    target = "tests.quality.zoo:accepts_padding"
+    assert run(target, *SMALL, "--strict") == 0
+    assert run(target, *SMALL, "--strict", "--padding") == 1
+
+
+def test_statistical_at_a_large_vocabulary(capfd):
+    wide = ["--statistical", "--vocab", "2000", "--depth", "3", "--json"]
+    assert run("tests.quality.zoo:residual_from_the_target", *wide) == 1
+    answer = json.loads(capfd.readouterr().out)
+    assert answer["lossless"] is False
+    assert answer["adapter"].endswith("statistical")
+    assert answer["total_variation"] > 0
+    assert run("tests.quality.zoo:sampling_match", *wide, "--runs", "300") == 2  # not a name of that module
+    assert run("tests.quality.controls:sampling_match", *wide, "--runs", "300") == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--vocab", "100"], "--statistical"),
+        (["--vocab", "1"], "--vocab"),
+        (["--rows", "rows.npz"], "--rows goes with --statistical"),
+        (["--statistical", "--rows", "rows.npz"], "rows.npz"),
+        (["--statistical", "--iterations", "2"], "--iterations"),
+        (["--statistical", "--runs", "0"], "--runs"),
+        (["--path", "file.py"], "--path goes with an adapter"),
+    ],
+)
+def test_bad_options_are_one_line(options, said, capfd):
+    assert run(foreign("good"), *options) == 2
+    err = capfd.readouterr().err
+    assert said in err
+    assert len(err.strip().splitlines()) == 1
 
 
 def test_several_iterations(capfd):

@@ -1,7 +1,5 @@
 """No false alarms: the project's lossless verifiers behind the door for foreign functions."""
 
-from collections import defaultdict
-
 import pytest
 
 from simulators.audit.door import watched
@@ -38,15 +36,22 @@ def test_no_alarm_on_a_few_instances(verifier):
 
 @pytest.mark.slow
 def test_no_alarm_on_a_thousand_random_instances():
-    counted = defaultdict(int)
-    for verifier in LOSSLESS:
-        for scheme in SCHEMES.values():
-            instances = Randoms(scheme, 2, 25, seed=11)
-            if applies(verifier, instances[0]):
-                assert not alarms(verifier, instances), verifier.name
-                counted[verifier.name] += len(instances)
-    assert set(counted) == {verifier.name for verifier in LOSSLESS}
-    assert sum(counted.values()) >= 1000
+    # Each instance is given to every lossless verifier that is made for its draft.
+    judged, met = 0, set()
+    for number, instance in enumerate(_thousand()):
+        applicable = [verifier for verifier in LOSSLESS if applies(verifier, instance)]
+        for verifier in applicable:
+            assert not alarms(verifier, [instance]), (verifier.name, instance.name)
+        met |= {verifier.name for verifier in applicable}
+        judged += bool(applicable)
+    assert (number + 1, judged) == (1000, 1000)
+    assert met == {verifier.name for verifier in LOSSLESS}
+
+
+def _thousand():
+    shares = [143] * 6 + [142]
+    for scheme, share in zip(SCHEMES.values(), shares, strict=True):
+        yield from Randoms(scheme, 2, share, seed=11)
 
 
 @pytest.mark.slow

@@ -1,0 +1,77 @@
+"""What an audit in a process of its own makes of targets that hang in C, die or are not there."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from simulators.audit.commands import _examined
+from simulators.audit.isolation import isolated
+from theory.errors import BadInput
+
+ROOT = Path(__file__).parents[3]
+OPTIONS = {"vocab": 2, "depth": 1, "seconds": 0.5}
+
+
+def audited(name, told=lambda *_: None):
+    target = f"tests.simulators.audit.foreign:{name}"
+    return isolated(_examined, target, OPTIONS["seconds"], told, target, None, None, OPTIONS)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "said"),
+    [
+        ("waits_in_c", "hangs", "could not be interrupted"),
+        ("leaves_at_once", "dies", "exit status 7"),
+        ("breaks", "dies", "SIGSEGV"),
+    ],
+)
+def test_a_process_that_does_not_come_back_is_a_finding(name, kind, said):
+    report = audited(name)
+    assert (report.lossless, report.status) == (False, 1)
+    [finding] = report.findings
+    assert finding.kind == kind
+    assert said in finding.where
+    assert "on toy, chain depth 1 V=2" in finding.where
+
+
+def test_a_good_one_comes_back_whole():
+    told = []
+    report = audited("good", lambda *each: told.append(each))
+    assert report.lossless
+    assert report.case.instance.vocab == 2
+    assert [done for _, done, _ in told] == list(range(report.instances))
+
+
+def test_bad_input_comes_back_as_such():
+    with pytest.raises(BadInput, match="has no 'nobody'"):
+        audited("nobody")
+
+
+def test_an_interrupt_ends_both_processes(tmp_path):
+    module = tmp_path / "slow.py"
+    module.write_text(
+        f"import os, pathlib, time\npathlib.Path({str(tmp_path / 'pid')!r}).write_text(str(os.getpid()))\n"
+        "def verify(p, q, x, rng):\n    time.sleep(60)\n"
+    )
+    command = [sys.executable, "draftproof.py", "audit", f"{module}:verify", "--seconds", "50"]
+    running = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": "."},
+    )
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+        assert running.poll() is None
+        time.sleep(0.05)
+    os.killpg(running.pid, signal.SIGINT)
+    _, err = running.communicate()
+    assert running.returncode == 130
+    assert b"Traceback" not in err
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
