@@ -46,7 +46,7 @@ def isolated(audit: Callable[..., Report], name: str, seconds: float, told: Told
 def _awaited(
     process: BaseProcess, pipe: Connection, since: Any, name: str, seconds: float, told: Told
 ) -> Report:
-    at, done = "", 0
+    at, done, started = "", 0, monotonic()
     while True:
         try:
             if pipe.poll(0.1):
@@ -60,15 +60,16 @@ def _awaited(
                 continue
         except EOFError:
             process.join()
-            return _lost(name, done, "dies", f"{_ended(process.exitcode)}{_on(at)}")
+            return _lost(name, done, "dies", f"{_ended(process.exitcode)}{_on(at)}", started)
         began = since.value
         if began and monotonic() - began > seconds + GRACE:
             what = f"a call took more than {seconds:g} s and could not be interrupted{_on(at)}"
-            return _lost(name, done, "hangs", what)
+            return _lost(name, done, "hangs", what, started)
 
 
-def _lost(name: str, done: int, kind: str, what: str) -> Report:
-    return Report(name, "in a process of its own", False, None, done, (Finding(kind, what),))
+def _lost(name: str, done: int, kind: str, what: str, started: float) -> Report:
+    seconds = round(monotonic() - started, 3)
+    return Report(name, "lost", False, None, done, (Finding(kind, what),), seconds=seconds)
 
 
 def _on(instance: str) -> str:
@@ -77,8 +78,8 @@ def _on(instance: str) -> str:
 
 def _ended(code: int | None) -> str:
     if code is not None and code < 0:
-        named = signal.Signals(-code).name if -code in iter(signal.Signals) else f"signal {-code}"
-        return f"its process was ended by {named}" + (" (out of memory?)" if named == "SIGKILL" else "")
+        named = signal.strsignal(-code) or f"signal {-code}"
+        return f"its process was ended: {named}" + (" (out of memory?)" if -code == signal.SIGKILL else "")
     return f"its process ended with exit status {code}"
 
 

@@ -106,7 +106,7 @@ def _estimates(sampled: Sampled) -> dict[str, Any]:
         "expected_accepted": sampled.expected_accepted,
         "stateless_optimum": text(sampled.optimum) if sampled.optimum is not None else None,
         "witness": {"prefix": spelled(outcome), "got": share, "want": probability}
-        if sampled.rejected and sampled.tokens
+        if sampled.rejected and sampled.tokens and outcome
         else None,
     }
 
@@ -117,7 +117,7 @@ def _tested(sampled: Sampled) -> list[str]:
     if sampled.optimum is not None:
         accepted += f", valid optimum {float(sampled.optimum):.6g}"
     lines = [f"  {sampled}", accepted]
-    if sampled.rejected:
+    if sampled.rejected and outcome:
         what = "tokens" if sampled.tokens else "tokens of classes"
         lines.append(
             f"  {what} {spelled(outcome)!r} came in {share:.4g} of the runs, and should in {probability:.4g}"

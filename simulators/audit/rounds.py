@@ -16,7 +16,6 @@ from theory.law import Law
 from theory.numbers import ONE
 from theory.rows import Number, Prefix, Row
 
-
 MOST = 100_000
 """Most runs of an instance over several rounds."""
 
@@ -47,7 +46,8 @@ def emit_rounds(target: Target, watch: Watch, instance: Instance, rounds: int) -
     expected = _size(decode)
     if expected > MOST:
         raise TooLarge(
-            f"{instance.name} over {rounds} rounds would take about {expected:,.0f} runs, the limit is {MOST:,}"
+            f"{instance.name} over {rounds} rounds would take about {expected:,.0f} runs, "
+            f"and the limit is {MOST:,}"
         )
     found = Emitted()
     words: list[tuple[Prefix, fmpq]] = []

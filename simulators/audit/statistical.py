@@ -29,12 +29,18 @@ class Population(Protocol):
     the target's own law gives this. There are `outcomes` such names.
     """
 
-    name: str
-    depth: int
-    outcomes: int
-    target: Rows
-    tokens: bool  # outcomes are words of tokens
-    optimum: fmpq | None  # the largest E[tau] of any valid verifier
+    @property
+    def name(self) -> str: ...
+    @property
+    def depth(self) -> int: ...
+    @property
+    def outcomes(self) -> int: ...
+    @property
+    def target(self) -> Rows: ...
+    @property
+    def tokens(self) -> bool: ...  # outcomes are words of tokens
+    @property
+    def optimum(self) -> fmpq | None: ...  # the largest E[tau] of any valid verifier
 
     def draw(self, chance: Chance) -> Draft: ...
     def next(self, chance: Chance, prefix: Prefix) -> int: ...
@@ -93,7 +99,7 @@ class Small:
         return word, float(self.law[word])
 
 
-def tested(
+def sampled(
     target: Target,
     watch: Watch,
     population: Population,
@@ -106,7 +112,8 @@ def tested(
     """Runs a target at random until the test rejects, the runs are done, or the time is.
 
     What it emits is continued by the target's own law to depth + 1 tokens. A fault has probability
-    zero under the law, and so rejects. With `native` it is given real generators. Raises Fault when a call hangs.
+    zero under the law, and so rejects. With `native` it is given real generators.
+    Raises Fault when a call hangs.
     """
     chance, deadline = Chance(np.random.Generator(np.random.PCG64(seed)), native), monotonic() + seconds
     process, wanted = Process(population.outcomes, error), dict[tuple[int, ...], float]()

@@ -61,14 +61,19 @@ class Function:
     ):
         if not callable(verify):
             raise BadInput(f"{name or verify!r} is not a function")
-        self.verify = self._called = verify
+        self.verify = verify
+        self._called: Any = verify
         self.name = name or getattr(verify, "__qualname__", type(verify).__name__)
         self.stateful = inspect.isclass(verify)
         function = verify.__call__ if self.stateful or not inspect.isroutine(verify) else verify
         self.namespace: dict[str, Any] = getattr(inspect.unwrap(function), "__globals__", {})
         self.coins = dict(coins or {})
-        self._extra = _extra(function, self.name, self.stateful, self.coins)
-        torch_only = "torch" in self.namespace and not self.coins and "rng" not in self._extra
+        self._extra, self._named = _extra(function, self.name, self.stateful, self.coins)
+        if self.stateful:
+            _needs_nothing(verify, self.name)
+        torch_only = (
+            "torch" in self.namespace and not self.coins and "rng" not in (*self._extra, *self._named)
+        )
         self.tensors = torch_only if tensors is None else tensors
         self.dtype = dtype or ("float32" if self.tensors else "float64")
         if self.dtype not in ROUNDOFF:
@@ -78,7 +83,12 @@ class Function:
 
     def fresh(self) -> None:
         if self.stateful:
-            self._called = self.verify()
+            self._called = None
+
+    def _object(self, watch: Watch) -> Any:
+        if self._called is None:
+            self._called = watch.call(self.verify)
+        return self._called
 
     def prepare(self, target: Rows, draft: Draft) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         path = draft.path
@@ -89,21 +99,27 @@ class Function:
 
     def call(self, watch: Watch, source: Source, prepared: Any, position: int = 0) -> Prefix:
         watch.current.start(source)
-        native = isinstance(source, Chance) and source.native
-        extra = {"rng": source.rng if native else Generator(source), "position": position}
+        called = self._object(watch)
+        rng = source.rng if isinstance(source, Chance) and source.native else Generator(source)
+        extra = {"rng": rng, "position": position}
         given = [array.copy() for array in prepared]
         extra |= {name: self._coins(source, shape, prepared) for name, shape in self.coins.items()}
         if self.tensors:
-            result = self._with_tensors(watch, source, given, extra)
+            result = self._with_tensors(watch, called, source, given, extra)
         else:
-            arguments = [*given, *(extra[name] for name in self._extra)]
-            result = watch.call(lambda: self._called(*arguments))
+            result = watch.call(lambda: called(*given, *self._more(extra), **self._by_name(extra)))
         for name, before, after in zip(
             ("target_probs", "draft_probs", "draft_tokens"), prepared, given, strict=True
         ):
             if before.tobytes() != after.tobytes():  # NaN are equal here
                 watch.remark("changes its inputs", name)
         return emitted(result, prepared[0].shape[1], len(prepared[2]) + 1)
+
+    def _more(self, extra: Mapping[str, Any]) -> list[Any]:
+        return [extra[name] for name in self._extra]
+
+    def _by_name(self, extra: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: extra[name] for name in self._named}
 
     def _coins(self, source: Source, shape: tuple[int | str, ...], prepared: Any) -> np.ndarray:
         sizes = {"gamma": len(prepared[2]), "vocab": prepared[0].shape[1]}
@@ -114,11 +130,12 @@ class Function:
     def draw(self, watch: Watch, source: Source, row: tuple[float, ...], position: int) -> int:
         """The token that a target which drafts itself draws at a position, from the row it is given."""
         watch.current.start(source)
-        token = watch.call(lambda: self._called.draft(np.array(row), Generator(source), position))  # type: ignore[attr-defined]
+        drafter = self._object(watch)
+        token = watch.call(lambda: drafter.draft(np.array(row), Generator(source), position))
         return emitted([token], len(row), 1)[0]
 
     def _with_tensors(
-        self, watch: Watch, source: Source, given: list[np.ndarray], extra: dict[str, Any]
+        self, watch: Watch, called: Any, source: Source, given: list[np.ndarray], extra: dict[str, Any]
     ) -> Any:
         import torch
 
@@ -131,36 +148,51 @@ class Function:
             extra |= {name: torch.from_numpy(extra[name]) for name in self.coins}
             with torch.random.fork_rng(devices=[]):
                 torch.default_generator.manual_seed(int(source.rng.integers(2**62)))
-                return watch.call(lambda: self._called(*tensors, *(extra[name] for name in self._extra)))
+                return watch.call(lambda: called(*tensors, *self._more(extra), **self._by_name(extra)))
         with Answering(source) as mode:
             extra |= {name: mode.tensor(extra[name]) for name in self.coins}
-            return watch.call(lambda: self._called(*tensors, *(extra[name] for name in self._extra)))
+            return watch.call(lambda: called(*tensors, *self._more(extra), **self._by_name(extra)))
 
 
 def _floats(row: Any) -> Any:
     return row if isinstance(row, np.ndarray) else [float(x) for x in row]
 
 
-def _extra(function: Any, name: str, stateful: bool, coins: Collection[str]) -> list[str]:
+def _extra(function: Any, name: str, stateful: bool, coins: Collection[str]) -> tuple[list[str], list[str]]:
+    # What is passed after the first three, by position and by name.
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
-        return ["rng"]
+        return ["rng"], []
     if any(each.kind is each.VAR_POSITIONAL for each in parameters):
-        return ["rng"]
+        return ["rng"], []
     parameters = parameters[1:] if stateful else parameters
-    if len(parameters) < 3:
+    if len([each for each in parameters if each.kind is not each.KEYWORD_ONLY]) < 3:
         raise BadInput(
             f"{name} must take target_probs, draft_probs, draft_tokens and, where it needs one, rng"
         )
-    extra = []
+    extra: list[str] = []
+    named: list[str] = []
     for each in parameters[3:]:
+        required = each.default is each.empty and each.kind is not each.VAR_KEYWORD
         if each.name in ("rng", "position") or each.name in coins:
-            extra.append(each.name)
-        elif each.default is each.empty and each.kind is each.POSITIONAL_OR_KEYWORD and not extra:
+            (named if each.kind is each.KEYWORD_ONLY else extra).append(each.name)
+        elif required and each.kind is not each.KEYWORD_ONLY and not extra:
             extra.append("rng")
-        elif each.default is each.empty and each.kind is not each.VAR_KEYWORD:
-            raise BadInput(f"{name} has a parameter {each.name!r} that is neither rng nor position")
-        else:
+        elif required:
+            raise BadInput(
+                f"{name} has a parameter {each.name!r} that nothing is passed for: "
+                "after the first three come a generator and, by name, `position` and coins"
+            )
+        elif each.kind is not each.KEYWORD_ONLY:
             break
-    return extra
+    return extra, named
+
+
+def _needs_nothing(made: Callable[..., Any], name: str) -> None:
+    try:
+        inspect.signature(made).bind()
+    except TypeError as error:
+        raise BadInput(f"{name} must be made without arguments: {error}") from None
+    except ValueError:
+        pass  # a class of an extension module that does not tell

@@ -13,7 +13,7 @@ from simulators.audit.door import SECONDS, Fault, Observer, Watch, watched
 from simulators.audit.extremes import Finding, at_the_edges, with_equal_rows, with_nan, with_padding
 from simulators.audit.report import Report
 from simulators.audit.run import TooLarge
-from simulators.audit.statistical import RUNS, Sampled, Small, tested
+from simulators.audit.statistical import RUNS, Sampled, Small, sampled
 from simulators.audit.statistical import SECONDS as TESTING
 from simulators.audit.targets import Function, Target
 from simulators.audit.wide import Wide
@@ -72,7 +72,7 @@ def examine(
     with watched(seconds, target.namespace, observer) as watch:
         try:
             if wide:
-                seen.test(tested(target, watch, wide, runs, native=True))
+                seen.test(sampled(target, watch, wide, runs, native=True))
             else:
                 _enumerated(target, watch, chosen, seen, iterations, smallest)
                 if edges and seen.failing is None:
@@ -80,7 +80,7 @@ def examine(
         except NotEnumerable as error:
             seen.undecided = str(error)
             if runs and iterations == 1:
-                _sampled(target, watch, vocab, depth, runs, seen)
+                _on_samples(target, watch, vocab, depth, runs, seen)
         except Fault as fault:
             seen.found[fault.kind] = Finding(fault.kind, fault.what)
         for kind, what in watch.remarks.items():
@@ -215,7 +215,7 @@ def _at_the_edges(
         with_equal_rows(target, watch, chosen[-1].vocab, chosen[-1].draft.depth, found)
 
 
-def _sampled(target: Target, watch: Watch, vocab: int, depth: int, runs: int, seen: _Seen) -> None:
+def _on_samples(target: Target, watch: Watch, vocab: int, depth: int, runs: int, seen: _Seen) -> None:
     # The error level and the time are shared by the instances; the first rejection decides.
     if target.drafts:
         return
@@ -223,8 +223,8 @@ def _sampled(target: Target, watch: Watch, vocab: int, depth: int, runs: int, se
     telling = [*(scenario(name, Chain(depth), vocab) for name in names), steep(vocab, depth)]
     for instance in telling:
         error, seconds = ERROR / len(telling), TESTING / len(telling)
-        sampled = tested(target, watch, Small(instance), runs, error, seconds)
-        if seen.sampled is None or sampled.rejected or sampled.detectable > seen.sampled.detectable:
-            seen.test(sampled)
-        if sampled.rejected:
+        now = sampled(target, watch, Small(instance), runs, error, seconds)
+        if seen.sampled is None or now.rejected or now.detectable > seen.sampled.detectable:
+            seen.test(now)
+        if now.rejected:
             return

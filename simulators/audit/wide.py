@@ -1,8 +1,10 @@
 """Rows over a vocabulary of any size, of which only classes of tokens are tested."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from flint import fmpq
 
 from simulators.audit.sources import Chance
 from theory.draft import Draft, Node
@@ -26,7 +28,8 @@ class Wide:
     (64, 1.0)
     """
 
-    tokens, optimum = False, None
+    tokens = False
+    optimum: fmpq | None = None
 
     def __init__(self, target: np.ndarray, proposal: np.ndarray, name: str):
         self.p, self.q, self.name = target, proposal, name
@@ -51,7 +54,7 @@ class Wide:
 
     @classmethod
     def read(cls, path: Path) -> "Wide":
-        """Rows of a .npz file: `target` [depth + 1, V] and `proposal` [depth, V], the same after every context."""
+        """Rows of a .npz file, used after every context: `target` [depth + 1, V], `proposal` [depth, V]."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 p, q = (np.asarray(file[key], dtype=np.float64) for key in ("target", "proposal"))
@@ -59,18 +62,19 @@ class Wide:
             raise BadInput(f"{path}: not a .npz file with `target` and `proposal`: {error}") from None
         if p.ndim != 2 or q.ndim != 2 or p.shape != (len(q) + 1, q.shape[1]) or p.shape[1] < 2 or not len(q):
             raise BadInput(
-                f"{path}: target must be [depth + 1, V] and proposal [depth, V], not {list(p.shape)}, {list(q.shape)}"
+                f"{path}: target must be [depth + 1, V] and proposal [depth, V], "
+                f"not {list(p.shape)} and {list(q.shape)}"
             )
         for name, rows in (("target", p), ("proposal", q)):
             if not (rows >= 0).all() or not np.allclose(rows.sum(axis=1), 1, rtol=0, atol=1e-3):
                 raise BadInput(f"{path}: {name}: a row is not non-negative numbers that sum to 1")
         count = classes(p.shape[1], len(q))
-        wide = [
+        p, q = (
             np.repeat((rows / rows.sum(axis=1, keepdims=True))[:, None], count, axis=1) for rows in (p, q)
-        ]
-        return cls(*wide, f"{path.name}, V={p.shape[1]:,} depth {len(q)}")
+        )
+        return cls(p, q, f"{path.name}, V={p.shape[2]:,} depth {len(q)}")
 
-    def __getitem__(self, prefix: Prefix) -> np.ndarray:  # type: ignore[override]
+    def __getitem__(self, prefix: Prefix) -> Any:
         return self.p[len(prefix), self._after(prefix)]
 
     def draw(self, chance: Chance) -> Draft:

@@ -61,9 +61,7 @@ def test_that_crash_is_real():
     pytest.importorskip("transformers")
     from transformers.generation import utils
 
-    from simulators.audit.adapters import adapted
-
-    target, crashed = adapted("transformers"), 0
+    crashed = 0
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(torch, "rand_like", lambda ratio: torch.full_like(ratio, 1 - 2.0**-24))
         for instance in equal_rows(4, 1):
@@ -76,7 +74,5 @@ def test_that_crash_is_real():
                 try:
                     utils._speculative_sampling(ids, q, 1, p)
                 except RuntimeError as error:
-                    assert "nan" in str(error)
-                    crashed += 1
+                    crashed += "nan" in str(error)
     assert crashed
-    assert target.name.startswith("transformers")

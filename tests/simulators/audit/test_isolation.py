@@ -27,7 +27,7 @@ def audited(name, told=lambda *_: None):
     [
         ("waits_in_c", "hangs", "could not be interrupted"),
         ("leaves_at_once", "dies", "exit status 7"),
-        ("breaks", "dies", "SIGSEGV"),
+        ("breaks", "dies", "Segmentation fault"),
     ],
 )
 def test_a_process_that_does_not_come_back_is_a_finding(name, kind, said):

@@ -2,9 +2,9 @@
 
 import pytest
 
+from simulators.audit.case import case
 from simulators.audit.door import watched
 from simulators.audit.own import Own
-from simulators.audit.case import case
 from simulators.check import applies
 from simulators.instances.randoms import Randoms
 from simulators.instances.scenarios import Scenarios
@@ -38,13 +38,13 @@ def test_no_alarm_on_a_few_instances(verifier):
 def test_no_alarm_on_a_thousand_random_instances():
     # Each instance is given to every lossless verifier that is made for its draft.
     judged, met = 0, set()
-    for number, instance in enumerate(_thousand()):
+    for instance in _thousand():
         applicable = [verifier for verifier in LOSSLESS if applies(verifier, instance)]
         for verifier in applicable:
             assert not alarms(verifier, [instance]), (verifier.name, instance.name)
         met |= {verifier.name for verifier in applicable}
         judged += bool(applicable)
-    assert (number + 1, judged) == (1000, 1000)
+    assert judged == 1000
     assert met == {verifier.name for verifier in LOSSLESS}
 
 

@@ -142,7 +142,7 @@ def test_rows_that_are_none(arrays, said, tmp_path):
 def test_a_file_that_is_none(tmp_path):
     (tmp_path / "rows.npz").write_text("nothing")
     for path in (tmp_path / "rows.npz", tmp_path / "missing.npz", tmp_path):
-        with pytest.raises(BadInput, match="not a .npz file"):
+        with pytest.raises(BadInput, match=r"not a \.npz file"):
             Wide.read(path)
     with pytest.raises(BadInput):
         audit.examine(foreign.good, statistical=True, vocab=10**9)
