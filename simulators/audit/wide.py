@@ -69,9 +69,8 @@ class Wide:
             if not (rows >= 0).all() or not np.allclose(rows.sum(axis=1), 1, rtol=0, atol=1e-3):
                 raise BadInput(f"{path}: {name}: a row is not non-negative numbers that sum to 1")
         count = classes(p.shape[1], len(q))
-        p, q = (
-            np.repeat((rows / rows.sum(axis=1, keepdims=True))[:, None], count, axis=1) for rows in (p, q)
-        )
+        p, q = (rows / rows.sum(axis=1, keepdims=True) for rows in (p, q))
+        p, q = (np.repeat(rows[:, None], count, axis=1) for rows in (p, q))
         return cls(p, q, f"{path.name}, V={p.shape[2]:,} depth {len(q)}")
 
     def __getitem__(self, prefix: Prefix) -> Any:
