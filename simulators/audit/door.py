@@ -103,7 +103,11 @@ def watched(
         raise _Threads
 
     recursion = sys.getrecursionlimit()
+    torch = sys.modules.get("torch")
+    threads = torch.get_num_threads() if torch else 0
     try:
+        if torch:
+            torch.set_num_threads(1)  # rows are short: threads would wait for one another
         threading.Thread.start = refuse
         _thread.start_new_thread = threading._start_new_thread = refuse  # type: ignore[attr-defined]
         with warnings.catch_warnings(), redirect_stdout(printed), redirect_stderr(printed):
@@ -114,6 +118,8 @@ def watched(
         threading.Thread.start = start[0]
         _thread.start_new_thread, threading._start_new_thread = start[1:]  # type: ignore[attr-defined]
         sys.setrecursionlimit(recursion)
+        if torch:
+            torch.set_num_threads(threads)
 
 
 @contextmanager

@@ -97,7 +97,6 @@ class _Reporter(Observer):
 def _child(audit: Callable[..., Report], arguments: tuple[Any, ...], since: Any, pipe: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and ends this process
     os.dup2(2, 1)
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # rows are short: threads would wait for one another
     try:
         answer = "report", audit(_Reporter(since, pipe), *arguments)
     except BadInput as error:
