@@ -124,9 +124,8 @@ def breaks(p, q, x, rng):
     ctypes.string_at(0)
 
 
-def number_and_race(p, q, x, rng):
-    noise = rng.random(len(p[0]))
-    return [int(noise[0] < 0.5)] if noise.argmax() else [0]
+def adds_coins(p, q, x, rng):
+    return [int(rng.random() + rng.random() < 1)]
 
 
 def good_but_hashed(p, q, x, rng):

@@ -107,7 +107,7 @@ def test_what_cannot_be_enumerated_is_not_decided(runs):
 
 
 @pytest.mark.parametrize(
-    "function", [foreign.unseen_coins, foreign.hashes_a_coin, foreign.never_ends, foreign.number_and_race]
+    "function", [foreign.unseen_coins, foreign.hashes_a_coin, foreign.never_ends, foreign.adds_coins]
 )
 def test_what_cannot_be_enumerated_is_tested_and_labelled(function):
     report = audit.examine(function, vocab=2, depth=1)
@@ -180,6 +180,38 @@ def test_bad_input():
         list(battery(1, 1))
     with pytest.raises(BadInput):
         audit.examine(foreign.good, dtype="float8")
+
+
+def test_a_class_that_cannot_be_made_is_bad_input_and_one_that_raises_is_a_finding():
+    class needs:
+        def __init__(self, size):
+            pass
+
+        def __call__(self, p, q, x, rng):
+            return [0]
+
+    class raises:
+        def __init__(self):
+            raise KeyError("no weights")
+
+        def __call__(self, p, q, x, rng):
+            return [0]
+
+    with pytest.raises(BadInput, match="without arguments"):
+        audit.examine(needs)
+    report = audit.examine(raises, vocab=2, depth=1)
+    assert (report.lossless, report.findings[0].kind) == (False, "raises")
+
+
+def test_parameters_go_by_position_or_by_name():
+    def by_name(p, q, x, *, rng):
+        return foreign.good(p, q, x, rng)
+
+    def by_another_name(p, q, x, generator):
+        return foreign.good(p, q, x, generator)
+
+    for verify in (by_name, by_another_name):
+        assert audit.examine(verify, vocab=2, depth=1).lossless
 
 
 def test_the_json_has_the_keys_of_the_contract():
