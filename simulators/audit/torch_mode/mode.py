@@ -12,6 +12,7 @@ from simulators.audit.torch_mode.draws import REFUSED, Draws
 from simulators.audit.torch_mode.operations import Operations
 from simulators.audit.torch_mode.shadows import Shadows
 from simulators.audit.torch_mode.shapes import BLIND, MOVES, reshaped
+from simulators.audit.triton_mode import following
 from simulators.audit.world import NotEnumerable, Opaque
 
 
@@ -40,6 +41,15 @@ class Answering(TorchFunctionMode):
         with np.errstate(all="ignore"):
             result = self._followed(func, name, args, kwargs)
         return self.shadows.into(args[0], result) if inplace else result
+
+    def __enter__(self) -> Any:
+        self._kernels = following(self.shadows)
+        self._kernels.__enter__()
+        return super().__enter__()
+
+    def __exit__(self, *raised: Any) -> None:
+        super().__exit__(*raised)
+        self._kernels.__exit__(*raised)
 
     def tensor(self, values: np.ndarray, dtype: torch.dtype = torch.float32) -> torch.Tensor:
         """An array of coins as a tensor."""
