@@ -79,7 +79,7 @@ def overrides(interpreter: Any, memory: Memory) -> list[tuple[Any, str, Any]]:
             scalar = np.empty(1, dtype=object)
             scalar[0] = ret
             return interpreter.tl.core.tensor(handle(scalar, dtype.scalar), dtype)
-        if getattr(ret, "dtype", None) == object:
+        if getattr(getattr(ret, "dtype", None), "kind", "") == "O":
             block = interpreter.tl.block_type(dtype, list(ret.shape))
             return interpreter.tl.core.tensor(handle(ret, dtype.scalar), block)
         return reduced(self, ret, dtype)
