@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from simulators.audit.generator import gumbel
-from simulators.audit.lazy import Coin
+from simulators.audit.lazy import Coin, Lazy
 from simulators.audit.sources import Source
 
 SMALLEST = 2.0**-31
@@ -34,7 +34,7 @@ class Noise:
         """One uniform a key."""
         coin = self._remembered(("u", _int(seed), _int(position)), lambda: self.source.uniform(np.float32))
         if not includes_zero:
-            coin = coin.capped(SMALLEST, True) if isinstance(coin, Coin) else max(coin, np.float32(SMALLEST))
+            coin = coin.capped(SMALLEST, True) if isinstance(coin, Lazy) else max(coin, np.float32(SMALLEST))
         return self._tensor([coin], ())
 
     def argmax(
