@@ -25,6 +25,9 @@ BIASED = {
 }
 """Adapter -> one edit of its stand-in that makes it lossy."""
 
+REUSED = "tl.load(pos_ptr + i), includes_zero", "tl.load(pos_ptr), includes_zero"
+"""An edit of the stand-in for vllm-v2: all positions are given the coin of the first."""
+
 PEERS = {
     "sglang": "reject_sampling.py",
     "sglang-block": "reject_sampling.py",
@@ -60,6 +63,10 @@ def reports(tmp_path_factory):
         pairs[name, False] = (name, stand_in(name))
         pairs[name, True] = (name, folder / stand_in(name).name)
         pairs[name, True][1].write_text(text.replace(good, bad))
+    pairs["vllm-v2", "reused"] = ("vllm-v2", folder / "reused.py")
+    text = stand_in("vllm-v2").read_text()
+    assert REUSED[0] in text
+    (folder / "reused.py").write_text(text.replace(*REUSED))
     pairs["sglang-block", False] = ("sglang-block", stand_in("sglang"))
     for name in BIASED:
         pairs[name, None] = (name, HERE / "audits.py")
@@ -76,6 +83,12 @@ def test_kernels_are_judged_exactly(reports, name):
     assert status == 1, said
     assert "NOT lossless" in said
     assert "raises" not in said
+
+
+def test_noise_of_one_key_is_one_coin(reports):
+    status, _, said = reports["vllm-v2", "reused"]
+    assert status == 1, said
+    assert '"depth": 2' in said
 
 
 @pytest.mark.parametrize("name", ["sglang-block", "vllm-v2-block"])
