@@ -1,7 +1,7 @@
 """vLLM's second model runner: `rejection_sample` of `vllm/v1/worker/gpu/spec_decode/
 rejection_sampler_utils.py`, by --path, in Triton's interpreter: token verification.
 
-Version: 0.20 to 0.33; parameters that came and went are recognised by name. Needs torch and triton;
+Version: 0.27 to 0.33; parameters that came and went are recognised by name. Needs torch and triton;
 the file's own imports from vLLM are replaced.
 Signature: rejection_sample(target_logits, draft_logits, draft_sampled, cu_num_logits, pos,
 idx_mapping, expanded_idx_mapping, expanded_local_pos, temperature, seed, num_speculative_steps, ...,
