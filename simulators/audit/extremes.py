@@ -42,7 +42,7 @@ def at_the_edges(target: Target, watch: Watch, instance: Instance, found: dict[s
     for _, draft in drafts(instance):
         prepared = target.prepare(instance.target, draft)
         for coins, said in _patterns(_tossed(target, watch, prepared)):
-            for last in (False, True):
+            for last in (False,) if getattr(target, "slow", False) else (False, True):
                 fault = _tried(target, watch, prepared, Fixed(coins, last), instance, draft)
                 if fault is not None:
                     seen = f"{fault.what}; {said}, {_where(instance, draft)}"

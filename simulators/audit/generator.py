@@ -147,10 +147,10 @@ def exponential(source: Source, kind: type = np.float64) -> Any:
     return -np.log1p(-u) if isinstance(u, np.floating) else -np.log(u)
 
 
-def gumbel(source: Source) -> Any:
+def gumbel(source: Source, kind: type = np.float64) -> Any:
     """-log E of a fresh exponential; a coin that gives E = 0 is tossed again, as numpy does."""
-    E = exponential(source)
-    return -np.log(max(E, 2.0**-53)) if isinstance(E, np.floating) else -np.log(E)
+    E = exponential(source, kind)
+    return -np.log(max(E, kind(2.0**-53))) if isinstance(E, np.floating) else -np.log(E)
 
 
 def checked(p: Any, size: int) -> np.ndarray:

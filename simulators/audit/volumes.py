@@ -109,21 +109,43 @@ def _integral(poly: Poly, x: fmpq) -> arb:
 
 Constraints = frozenset[tuple[int, int, fmpq]]
 
+UNIT = -1
+"""In constraints the name of the number 1: an exponential compared with a constant."""
+
+
+def interval(name: int, box: Interval, mirrored: bool) -> Constraints:
+    """That a coin lies in a box, as constraints on its exponential -log u, or -log(1 - u) if mirrored.
+
+    Logarithms are kept to about 2^-BITS.
+    """
+    least, most = (1 - box[0], 1 - box[1]) if mirrored else (box[1], box[0])
+    found: set[tuple[int, int, fmpq]] = set()
+    with ctx.workprec(BITS):
+        if least < 1:
+            found.add((name, UNIT, rational(-arb(least).log())))
+        if most > 0:
+            found.add((UNIT, name, rational(-1 / arb(most).log())))
+    return frozenset(found)
+
 
 @lru_cache(maxsize=65536)
 def race(constraints: Constraints) -> fmpq:
     """The probability that independent unit exponentials satisfy every E_a >= c E_b of (a, b, c).
 
     Variables are integrated out one by one; what is left is again of this form, with other rates.
+    Where UNIT occurs the answer is not rational, and known to about 2^-BITS.
 
     >>> race(frozenset({(1, 0, fmpq(2))}))  # E_1 >= 2 E_0
     1/3
+    >>> half = (fmpq(0), fmpq(1, 2))
+    >>> round(float(race(frozenset({(1, 0, ONE)}) | interval(0, half, False))), 6)  # u_1 < u_0 < 1/2
+    0.125
     """
     names = sorted({name for a, b, _ in constraints for name in (a, b)})
     known: dict[tuple[int, int], fmpq] = {}
     for a, b, c in constraints:
         known[a, b] = max(c, known.get((a, b), ZERO))
-    return _out(tuple((name, ONE) for name in names), tuple(sorted(known.items())))
+    return _out(tuple((name, ZERO if name == UNIT else ONE) for name in names), tuple(sorted(known.items())))
 
 
 @lru_cache(maxsize=65536)
@@ -132,10 +154,10 @@ def _out(rates: tuple[tuple[int, fmpq], ...], known: tuple[tuple[tuple[int, int]
     bounds = dict(known)
     if any(c * bounds.get((b, a), ZERO) >= 1 for (a, b), c in bounds.items()):
         return ZERO
-    if not rates:
-        return ONE
-    tied = {name: sum(name in pair for pair in bounds) for name, _ in rates}
-    n, rate = min(rates, key=lambda each: (tied[each[0]], each[0]))
+    if all(name == UNIT for name, _ in rates):
+        return _exp(-rates[0][1]) if rates else ONE
+    tied = {name: sum(name in pair for pair in bounds) for name, _ in rates if name != UNIT}
+    n, rate = min(((name, r) for name, r in rates if name in tied), key=lambda each: (tied[each[0]], each[0]))
     left = {name: r for name, r in rates if name != n}
     lowers = [(b, c) for (a, b), c in bounds.items() if a == n]
     uppers = [(a, 1 / c) for (a, b), c in bounds.items() if b == n]
@@ -156,6 +178,11 @@ def _out(rates: tuple[tuple[int, fmpq], ...], known: tuple[tuple[tuple[int, int]
             if upper:
                 value -= _reached(left, more, upper, rate)
     return value / rate
+
+
+def _exp(x: fmpq) -> fmpq:
+    with ctx.workprec(BITS):
+        return rational(arb(x).exp()) if x else ONE
 
 
 def _reached(

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from flint import fmpq
 
-from simulators.audit.volumes import Interval, products, race
+from simulators.audit.volumes import Interval, interval, products, race
 from theory.errors import BadInput
 from theory.numbers import ONE, ZERO
 from theory.oracle import Oracle
@@ -14,6 +14,9 @@ Made = TypeVar("Made")
 
 CHOICES = 4_000
 """Most questions of one run; a loop that tosses until it likes the coin never ends otherwise."""
+
+
+SURE = fmpq(1, 2**200)
 
 
 class NotEnumerable(BaseException):
@@ -61,9 +64,13 @@ class World:
         lo, hi = self.boxes[coin]
         if cut <= lo or cut >= hi:
             return cut >= hi
-        if self._races(coin):
-            raise NotEnumerable("a coin is compared both with another coin and with a number")
         chain = self._chains.get(coin)
+        if self._races(coin):
+            whole = self._volume({coin})
+            self.boxes[coin] = (lo, cut)
+            low = self._ask(_settled(self._volume({coin}) / whole))
+            self.boxes[coin] = (lo, cut) if low else (cut, hi)
+            return low
         if chain is None:
             low = self._ask((cut - lo) / (hi - lo))
             self.boxes[coin] = (lo, cut) if low else (cut, hi)
@@ -91,12 +98,14 @@ class World:
     def slower(self, a: int, b: int, ratio: fmpq, mirrored: tuple[bool, bool]) -> bool:
         """Whether E_a >= ratio E_b, E = -log u (of a mirrored coin -log(1 - u)), a and b two coins."""
         for coin, mirror in zip((a, b), mirrored, strict=True):
-            if self.boxes[coin] != (ZERO, ONE) or coin in self._chains or (coin, not mirror) in self._racers:
-                raise NotEnumerable("a coin is compared both with another coin and with a number")
+            if coin in self._chains:
+                raise NotEnumerable("a coin is both compared with another and multiplied")
+            if (coin, not mirror) in self._racers:
+                raise NotEnumerable("a coin u is compared with others both as u and as 1 - u")
             self._racers.add((coin, mirror))
-        before = self._component({a, b})
         yes, no = (a, b, ratio), (b, a, 1 / ratio)
-        answer = self._ask(race(before | {yes}) / race(before))
+        whole = self._volume({a, b})
+        answer = self._ask(_settled(self._volume({a, b}, yes) / whole))
         self._ratios.add(yes if answer else no)
         return answer
 
@@ -111,6 +120,13 @@ class World:
 
     def _races(self, coin: int) -> bool:
         return (coin, False) in self._racers or (coin, True) in self._racers
+
+    def _volume(self, names: set[int], *more: tuple[int, int, fmpq]) -> fmpq:
+        # The probability of all that is known of these coins and those they were compared with.
+        known = self._component(names)
+        tied = names.union(*({a, b} for a, b, _ in known))
+        boxes = (interval(coin, self.boxes[coin], mirror) for coin, mirror in self._racers if coin in tied)
+        return race(known.union(more, *boxes))
 
     def _component(self, names: set[int]) -> frozenset[tuple[int, int, fmpq]]:
         grown = True
@@ -146,6 +162,11 @@ class _Chain:
 
     def volume(self, boxes: list[Interval]) -> fmpq:
         return products(tuple(boxes[coin] for coin in self.coins), tuple(self.bounds))
+
+
+def _settled(probability: fmpq) -> fmpq:
+    # Logarithms leave an error far below this: what is impossible, or certain, is exactly so.
+    return ZERO if probability < SURE else ONE if probability > 1 - SURE else probability
 
 
 def weights(row: object) -> tuple[fmpq, ...]:

@@ -33,3 +33,13 @@ class TorchChain(Function):
             with np.errstate(divide="ignore"):
                 p, q = (np.log(p) + np.float32(SHIFT)).astype(p.dtype), np.log(q).astype(q.dtype)
         return p, q, x
+
+
+def with_bonus(words: Any, row: Any) -> Any:
+    """The emitted tokens, without padding of -1; an id V at the end stands for a draw from the row."""
+    import torch
+
+    words = words[words >= 0]
+    if int(words[-1]) < len(row):
+        return words
+    return torch.cat([words[:-1].long(), torch.multinomial(row, 1)])

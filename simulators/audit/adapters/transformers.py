@@ -1,4 +1,4 @@
-"""transformers: `_speculative_sampling`, as installed.
+"""transformers: `_speculative_sampling`, as installed, or of another release's file by --path.
 
 Version: 4.37 to 5.x; the parameters that came and went (`last_assistant_token_is_eos`,
 `max_matches`, `is_done_candidate`, `assistant_ensemble_weight`) are recognised by name.
@@ -13,11 +13,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from simulators.audit.adapters.source import functions
 from simulators.audit.adapters.torch_chain import TorchChain
 from theory.errors import BadInput
 
 NAME = "transformers"
-ABOUT = "transformers.generation.utils._speculative_sampling, as installed"
+ABOUT = "transformers.generation.utils._speculative_sampling, as installed or of a file (--path)"
 _SETTLED = {
     "is_done_candidate": False,
     "last_assistant_token_is_eos": False,
@@ -26,7 +27,12 @@ _SETTLED = {
 
 
 def load(path: Path | None = None) -> TorchChain:
-    """The installed function; `path` is not used."""
+    """The installed function, or that of the file `generation/utils.py` at `path`."""
+    if path is not None:
+        import torch
+
+        space = {"torch": torch, "nn": torch.nn}
+        return of(functions(path, ("_speculative_sampling",), space)["_speculative_sampling"], str(path))
     try:
         found = import_module("transformers.generation.utils")._speculative_sampling
         version = import_module("transformers").__version__

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from simulators.audit.adapters.source import functions
-from simulators.audit.adapters.torch_chain import TorchChain
+from simulators.audit.adapters.torch_chain import TorchChain, with_bonus
 
 NAME = "vllm-ascend"
 ABOUT = "token verification in vllm_ascend/sample/rejection_sampler.py (--path)"
@@ -37,7 +37,7 @@ def made(path: Path | None, names: tuple[str, ...], name: str) -> TorchChain:
         depth, vocab = draft.shape
         uniforms = torch.rand(depth, dtype=torch.float32)
         race = torch.empty(1, vocab, dtype=torch.float32).exponential_()
-        bonus = torch.multinomial(target[-1], 1).reshape(1, 1)
+        bonus = torch.full((1, 1), vocab)
         out = torch.full((1, depth + 1), -1, dtype=torch.int64)
         recovered = torch.empty(depth, dtype=torch.int64)
         ends = torch.tensor([depth])
@@ -46,7 +46,7 @@ def made(path: Path | None, names: tuple[str, ...], name: str) -> TorchChain:
         rest = {"max_spec_len": depth, "vocab_size": vocab, "num_draft_tokens_per_req": [depth]}
         known = {key: rest[key] for key in inspect.signature(verify).parameters if key in rest}
         verify(out, ends, tokens, draft, target[:-1], bonus, recovered, uniforms, greedy, **known)
-        return out[0][out[0] != -1]
+        return with_bonus(out[0], target[-1])
 
     return TorchChain(call, name=f"{name} {verify.__name__}")
 

@@ -38,7 +38,7 @@ def test_a_function_is_cut_out_of_its_file(tmp_path):
     assert report.lossless, report
 
 
-@pytest.mark.parametrize("name", [name for name in ADAPTERS if name != "transformers"])
+@pytest.mark.parametrize("name", ["eagle", "hsd", "vllm-ascend", "vllm-ascend-block"])
 def test_a_file_without_the_function_is_bad_input(name, tmp_path):
     path = tmp_path / "other.py"
     path.write_text("def other():\n    pass\n")
@@ -79,3 +79,18 @@ def test_signatures_of_other_releases(extra):
         space,
     )
     assert audit.examine(of(space["sampling"], "0"), vocab=2, depth=1).lossless
+
+
+def test_another_release_of_transformers_by_path(tmp_path):
+    path = tmp_path / "utils.py"
+    path.write_text(
+        "import nothing_that_is_installed\n"
+        "def _speculative_sampling(\n"
+        "    candidate_input_ids, candidate_logits, candidate_length, new_logits,\n"
+        "    last_assistant_token_is_eos, max_matches\n"
+        "):\n"
+        "    t = torch.multinomial(new_logits.softmax(-1)[0, -1], 1)\n"
+        "    return torch.cat([candidate_input_ids[0], t])[None], candidate_length  # accepts everything\n"
+    )
+    report = audit.examine(adapted("transformers", path), vocab=2, depth=1)
+    assert report.lossless is False

@@ -82,6 +82,35 @@ def test_noise_used_twice_is_seen_as_used_twice():
     assert got == {(0, 0): 0.25, (0, 1): 0.25, (1, 1): 0.5}
 
 
+def test_a_coin_compared_with_a_number_and_in_a_race():
+    quarters = {(True, 0): 0.125, (True, 1): 0.375, (False, 0): 0.375, (False, 1): 0.125}
+
+    def before(rng):
+        u = rng.random(2)
+        return bool(u[0] < 0.5), int(np.argmax(u))
+
+    def after(rng):
+        u = rng.random(2)
+        return int(np.argmax(u)), bool(u[0] < 0.5)
+
+    got, turned = law(before), law(after)
+    assert got.keys() == quarters.keys()
+    assert all(abs(got[key] - quarters[key]) < 1e-15 for key in quarters)
+    assert all(abs(turned[key[::-1]] - quarters[key]) < 1e-15 for key in quarters)
+
+
+def test_the_winner_of_a_race_compared_with_a_number():
+    def function(rng):
+        u = rng.random(3)
+        winner = int(np.argmin(-np.log(u) / ROW))
+        return winner, bool(u[winner] < 0.5)
+
+    got = law(function)
+    for x, p in enumerate(ROW):  # the smallest of E_i / p_i is exponential, independent of the winner
+        assert abs(got.get((x, True), 0.0) - p * 0.5 ** (1 / p)) < 1e-15
+        assert abs(got[x, False] - p * (1 - 0.5 ** (1 / p))) < 1e-15
+
+
 def test_a_product_of_coins():
     half = (1 + np.log(2)) / 2
     for cumulated in (

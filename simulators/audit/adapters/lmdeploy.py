@@ -1,0 +1,40 @@
+"""LMDeploy: `rejection_sample` of `lmdeploy/pytorch/spec_decode/reject_sampler.py`, by --path.
+
+Version: main branch as of August 2026. Needs torch and triton; the file's own imports from LMDeploy
+are replaced.
+Signature: rejection_sample(target_logits [batch, gamma, V], draft_token_ids, bonus_token_ids,
+sampling_inputs, draft_probs); returns (tokens padded with -1, number rejected, last token).
+Checked: the law of one request that samples: its Triton kernels under the interpreter, the race of
+the recovered token followed exactly and shared by all positions as in the engine.
+Not checked: the compiled kernels, batches, the greedy branch, drafts without probabilities. The
+bonus token is the engine's own draw and is made here, from the last row.
+"""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from simulators.audit.adapters import kernels, standins
+from simulators.audit.adapters.torch_chain import SHIFT, TorchChain, with_bonus
+
+NAME = "lmdeploy"
+ABOUT = "rejection_sample of LMDeploy's spec_decode/reject_sampler.py (--path), under TRITON_INTERPRET=1"
+
+
+def load(path: Path | None = None) -> TorchChain:
+    """The function of the file at `path`."""
+    kernels.interpreted()
+    import torch
+
+    sample = standins.function(standins.executed(path, "lmdeploy", {}), "rejection_sample")
+
+    def verify(target: Any, draft: Any, tokens: Any) -> Any:
+        vocab = draft.shape[1]
+        inputs = SimpleNamespace(max_top_k=vocab, top_k=None)
+        logits, bonus = target[:-1].log() + SHIFT, torch.full((1,), vocab)
+        words, *_ = sample(logits[None], tokens[None], bonus, inputs, draft[None].contiguous())
+        return with_bonus(words[0], target[-1])
+
+    target = TorchChain(verify, name="lmdeploy rejection_sample")
+    target.slow = True
+    return target

@@ -1,0 +1,51 @@
+"""Audits adapters of kernels, in a process whose Triton interprets: adapter and file in turn.
+
+    python -m tests.simulators.audit.peers.audits sglang FILE lmdeploy FILE ...
+
+Prints one JSON list of [exit status, total variation, what else was said]. Raises when Triton is
+not left as it was found.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from simulators import audit
+from simulators.audit.adapters import adapted
+from simulators.audit.battery import battery
+from theory.errors import BadInput
+
+INSTANCES = [each for each in battery(3, 1) if each.name.startswith(("toy", "holes in both", "seesaw"))]
+INSTANCES += [each for each in battery(2, 2) if each.name.startswith("toy") and each.draft.depth == 2]
+
+
+def audited(name: str, path: Path) -> tuple[int, str, str]:
+    try:
+        report = audit.examine(adapted(name, path), instances=INSTANCES, edges=False, smallest=False)
+    except BadInput as error:
+        return 2, "", str(error)
+    return report.status, str(report.answer()["total_variation"]), str(report)
+
+
+def state() -> list[dict[str, object]]:
+    """What the patches touch."""
+    import triton.language as tl
+    from triton.runtime import interpreter
+
+    places = (interpreter, interpreter.InterpreterBuilder, interpreter.ReduceScanOpInterface)
+    return [dict(vars(place)) for place in (*places, interpreter.GridExecutor, tl, tl.core, tl.tensor)]
+
+
+if __name__ == "__main__":
+    before = state()
+    pairs = zip(sys.argv[1::2], sys.argv[2::2], strict=True)
+    print(json.dumps([audited(name, Path(path)) for name, path in pairs]))
+    touched = {
+        name
+        for was, now in zip(before, state(), strict=True)
+        for name in now
+        if now[name] is not was.get(name)
+    }
+    touched -= {"__annotations__", "__warningregistry__"}  # made by Python on first use
+    touched -= {"__repr__"}  # inherited, and set again by name
+    assert not touched, f"Triton is left changed: {touched}"

@@ -1,0 +1,114 @@
+"""Adapters of Triton kernels, on kernels of our own with the same signatures, and on the real files.
+
+A process of its own, because Triton interprets only where it was told to before it was imported.
+The real files are those of the folder that DRAFTPROOF_PEERS names; the tests skip without it.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("triton")
+
+HERE = Path(__file__).parent / "peers"
+
+BIASED = {
+    "sglang": ("row = tl.maximum(row - tl.load(q_ptr", "row = tl.maximum(row + tl.load(q_ptr"),
+    "vllm": ("tl.maximum(p - q, 0.0) * tl.load(noise_ptr", "p * tl.load(noise_ptr"),
+    "vllm-v2": ("logits + tldevice.log1p(-ratio)", "logits"),
+    "lmdeploy": ("tl.load(coins_ptr + pos) * tl.load(q_ptr", "tl.load(coins_ptr) * 0.5 * tl.load(q_ptr"),
+}
+"""Adapter -> one edit of its stand-in that makes it lossy."""
+
+REUSED = "tl.load(pos_ptr + i), includes_zero", "tl.load(pos_ptr), includes_zero"
+"""An edit of the stand-in for vllm-v2: all positions are given the coin of the first."""
+
+PEERS = {
+    "sglang": "reject_sampling.py",
+    "sglang-block": "reject_sampling.py",
+    "vllm": "vllm/v1/sample/rejection_sampler.py",
+    "vllm-v2": "rejection_sampler_utils.py",
+    "vllm-v2-block": "rejection_sampler_utils.py",
+    "lmdeploy": "reject_sampler.py",
+}
+"""Adapter -> how the path of its real file ends."""
+
+
+def stand_in(name):
+    return HERE / f"{name.replace('-', '_')}_like.py"
+
+
+def audits(pairs):
+    """[(status, total variation, report)] of (adapter, file) pairs."""
+    words = [str(word) for pair in pairs for word in pair]
+    command = [sys.executable, "-m", "tests.simulators.audit.peers.audits", *words]
+    environment = {**os.environ, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory):
+    """(adapter, edited or not) -> its audit, all from one process."""
+    folder, pairs = tmp_path_factory.mktemp("biased"), {}
+    for name, (good, bad) in BIASED.items():
+        text = stand_in(name).read_text()
+        assert good in text
+        pairs[name, False] = (name, stand_in(name))
+        pairs[name, True] = (name, folder / stand_in(name).name)
+        pairs[name, True][1].write_text(text.replace(good, bad))
+    pairs["vllm-v2", "reused"] = ("vllm-v2", folder / "reused.py")
+    text = stand_in("vllm-v2").read_text()
+    assert REUSED[0] in text
+    (folder / "reused.py").write_text(text.replace(*REUSED))
+    pairs["sglang-block", False] = ("sglang-block", stand_in("sglang"))
+    for name in BIASED:
+        pairs[name, None] = (name, HERE / "audits.py")
+    pairs["vllm-v2-block", False] = ("vllm-v2-block", stand_in("vllm-v2"))
+    return dict(zip(pairs, audits(pairs.values()), strict=True))
+
+
+@pytest.mark.parametrize("name", BIASED)
+def test_kernels_are_judged_exactly(reports, name):
+    status, _, said = reports[name, False]
+    assert status == 0, said
+    assert "bisection" not in said
+    status, _, said = reports[name, True]
+    assert status == 1, said
+    assert "NOT lossless" in said
+    assert "raises" not in said
+
+
+def test_noise_of_one_key_is_one_coin(reports):
+    status, _, said = reports["vllm-v2", "reused"]
+    assert status == 1, said
+    assert '"depth": 2' in said
+
+
+@pytest.mark.parametrize("name", ["sglang-block", "vllm-v2-block"])
+def test_a_release_without_block_verification_says_so(reports, name):
+    assert reports[name, False][0] == 2
+    assert "block" in reports[name, False][2]
+
+
+@pytest.mark.parametrize("name", BIASED)
+def test_a_file_without_the_function_is_bad_input(reports, name):
+    assert reports[name, None][0] == 2
+    assert "has no function" in reports[name, None][2]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PEERS)
+def test_the_real_file(name):
+    folder = os.environ.get("DRAFTPROOF_PEERS")
+    found = sorted(Path(folder).rglob(PEERS[name])) if folder else []
+    if not found:
+        pytest.skip(f"DRAFTPROOF_PEERS names no folder with {PEERS[name]}")
+    [[status, _, said]] = audits([(name, found[0])])
+    assert status == 0, said
