@@ -52,7 +52,7 @@ def _greedy(centred: Tensor) -> Tensor:
 
 
 def _nucleus(rows: Tensor, top_k: int | Tensor, top_p: Setting) -> Tensor:
-    mass, order = rows.sort(-1, descending=True, stable=True)
+    mass, order = rows.sort(dim=-1, descending=True, stable=True)
     keep = torch.ones_like(mass, dtype=torch.bool)
     if not _is(top_k, 0):
         rank = torch.arange(rows.shape[-1], device=rows.device)

@@ -59,7 +59,7 @@ def checked(
     extra: Tensor,
 ) -> Tensor:
     """[B] error codes. Rows that nothing was drawn after, or from, may hold anything."""
-    B, N, V = target.shape
+    B, _, V = target.shape
     error = torch.zeros(B, dtype=torch.long, device=target.device)
     noise = torch.cat((coins, extra[:, None]), 1)
     error = torch.where(((noise >= 0) & (noise <= 1)).all(1), error, BAD_COIN)

@@ -5,7 +5,6 @@ from torch import Tensor
 
 from gpu.draft import Tree
 
-
 LARGEST = 3e38
 """Bound of what would divide by zero; near the largest float32."""
 
