@@ -80,7 +80,8 @@ def batch(drafts: Sequence[Drafted]) -> Batch:
     for drafted in drafts:
         p, missing = drafted.instance.target, N - len(drafted.nodes)
         target.append([floats(p[node.prefix]) for node in drafted.nodes] + [nowhere] * missing)
-        inner = [floats(node.proposal) for node in drafted.nodes if node.children]
+        q = drafted.instance.proposal
+        inner = [floats(q[node.prefix]) for node in drafted.nodes if node.children]
         I = max(I, len(inner))
         proposal.append(inner)
         tokens.append([node.token for node in drafted.nodes[1:]] + [-1] * missing)

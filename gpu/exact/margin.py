@@ -18,8 +18,10 @@ STEPS = 64
 TRIES = 8
 
 
-def margins(verifier: Verifier, rows: Batch, unit: float) -> Tensor:
-    """[B, N + N V]: by how much each output of `outputs` can be off in arithmetic of that unit roundoff.
+def margins(outputs: Callable[[Batch], Tensor], rows: Batch, unit: float | Tensor) -> Tensor:
+    """[B, M]: by how much each of outputs(rows) [B, M] can be off in arithmetic of that unit roundoff.
+
+    `unit` is one number, or [B, 1, 1] for rows whose entries came with larger errors.
 
     Each operation of a verifier is backward stable entry by entry: it gives the exact result for
     rows whose entries are changed by a relative `unit`. So an output is off by at most STEPS times what
@@ -32,22 +34,28 @@ def margins(verifier: Verifier, rows: Batch, unit: float) -> Tensor:
         signs = torch.randint(0, 2, row.shape, generator=random).to(row) * 2 - 1
         return row * (1 + unit * signs)
 
-    y = outputs(verifier, rows)
-    swing = unit * y.abs()
+    y = outputs(rows)
+    swing = y.abs() * (unit[..., 0] if isinstance(unit, Tensor) else unit)
     for _ in range(TRIES):
         moved = Batch(rows.tree, nudged(rows.target), nudged(rows.proposal), rows.tokens)
-        swing = torch.maximum(swing, (outputs(verifier, moved) - y).abs())
+        swing = torch.maximum(swing, (outputs(moved) - y).abs())
     return STEPS * swing
 
 
-def outputs(verifier: Verifier, rows: Batch) -> Tensor:
+def rates(verifier: Verifier, rows: Batch) -> Tensor:
+    """[B, N]: the rate of every node."""
+    drawn, tokens = rows.tree.drawn(rows.tokens), rows.tokens.clamp(min=0)
+    return verifier.rates(rows.tree, rows.target, rows.proposal, tokens, drawn).accept
+
+
+def rates_and_sums(verifier: Verifier, rows: Batch) -> Tensor:
     """[B, N + N V]: the rate of every node, then the cumulative law of Y at every node."""
     tree, p, q = rows.tree, rows.target, rows.proposal
     drawn, tokens = tree.drawn(rows.tokens), rows.tokens.clamp(min=0)
-    rates = verifier.rates(tree, p, q, tokens, drawn)
-    columns = [rates.accept]
+    judged = verifier.rates(tree, p, q, tokens, drawn)
+    columns = [judged.accept]
     for node in range(tree.size):
         at = torch.full((len(p),), node, device=p.device)
-        row = remainder(tree, p, q, tokens, drawn, rates.cut, at)
+        row = remainder(tree, p, q, tokens, drawn, judged.cut, at)
         columns.append(row.cumsum(-1) / row.sum(-1, keepdim=True))
     return torch.cat(columns, 1)

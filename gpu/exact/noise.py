@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import torch
 from flint import fmpq
 from torch import Tensor
 
 from gpu.exact.drafts import Batch, Drafted, batch, every
-from gpu.exact.margin import UNIT, margins
+from gpu.exact.margin import UNIT, margins, rates_and_sums
 from gpu.exact.paths import ways
 from gpu.verify import VERIFIERS, Verifier
 from gpu.verify.verifier import BELOW_ONE
@@ -154,7 +155,8 @@ def _placed(intervals: Tensor, margin: Tensor) -> tuple[tuple[Tensor, Tensor], T
 def _slack(verifier: Verifier, rows: Batch) -> Tensor:
     count = len(rows.tokens)
     parts = [torch.arange(at, min(at + ROWS, count)) for at in range(0, count, ROWS)]
-    return torch.cat([margins(verifier, rows.take(part), UNIT[torch.float32]) for part in parts])
+    outputs = partial(rates_and_sums, verifier)
+    return torch.cat([margins(outputs, rows.take(part), UNIT[torch.float32]) for part in parts])
 
 
 def grouped(families: Sequence[Family]) -> Iterator[list[Instance]]:
