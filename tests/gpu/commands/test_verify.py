@@ -68,9 +68,9 @@ class TestWithTorch:
         from dataclasses import replace
 
         from gpu.exact import noise
-        from tests.gpu.exact.test_noise import plain_residual
+        from gpu.verify import token
 
-        wrong = replace(noise.VERIFIERS["block"], rates=plain_residual)
+        wrong = replace(noise.VERIFIERS["block"], rates=token.rates)
         monkeypatch.setitem(noise.VERIFIERS, "block", wrong)
         status, out, _ = run(capfd, "verify", "--vocab", "64", "--device", "cpu")
         assert status == 1
