@@ -4,13 +4,13 @@ Compiled on a GPU; elsewhere in Triton's interpreter, which is for tests: it is 
 package still imports, `AVAILABLE` is false and `verify` raises BadInput.
 """
 
-import os
 from importlib.util import find_spec
 
 import torch
 from torch import Tensor
 
 from gpu.draft import Tree
+from gpu.kernels.interpreter import interpret_without_gpu
 from gpu.rows import probabilities
 from gpu.verify import Outcome, named
 from theory.errors import BadInput
@@ -18,8 +18,8 @@ from theory.errors import BadInput
 AVAILABLE = find_spec("triton") is not None
 """Whether Triton is installed."""
 
-if not torch.cuda.is_available():
-    os.environ.setdefault("TRITON_INTERPRET", "1")  # read by Triton when a kernel is defined
+if AVAILABLE:
+    interpret_without_gpu()
 
 NAMES = ("block", "greedy-block", "nss", "one-hot", "rrs", "specinfer", "token", "traversal")
 """Verifiers that have kernels."""

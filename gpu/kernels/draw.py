@@ -5,7 +5,7 @@ import triton.language as tl
 
 from gpu.kernels.descend import excess, next_child
 from gpu.kernels.fields import BELOW_ONE, CUT, FIELDS
-from gpu.kernels.sweep import laws
+from gpu.kernels.statistics import LOG2_E, law
 
 
 @triton.jit
@@ -14,7 +14,7 @@ def residual(
     proposal,
     of_p,
     of_q,
-    heat,
+    scale,
     x,
     V,
     cut,
@@ -26,11 +26,9 @@ def residual(
     NODES: tl.constexpr,
 ):
     """(p - cut q)+ at the ids x, 0 at the tokens of f's children."""
+    row = law(target, x, scale, of_p, V)
     if SAMPLED:
-        p, q = laws(target, proposal, of_p, of_q, heat, x, V)
-        row = excess(p, cut, q)
-    else:
-        row = tl.exp(tl.load(target + x, mask=x < V, other=-float("inf")).to(tl.float32) / heat - of_p)
+        row = excess(row, cut, law(proposal, x, scale, of_q, V))
     child = next_child(f, 0, parent_of, token_of, NODES)
     while child < NODES:
         row = tl.where(x == tl.load(ids + child), 0.0, row)
@@ -92,7 +90,7 @@ def draw(
     parent_of = tl.load(parents + b * tree_b + nodes, mask=below, other=-1).to(tl.int32)
     ids += b * N
     token_of = tl.load(ids + nodes, mask=below, other=-1)
-    heat = tl.load(temperature + b)
+    scale = LOG2_E / tl.load(temperature + b)
     u = tl.minimum(tl.load(extra + b), BELOW_ONE).to(tl.float64)
 
     target += b * target_b + f.to(tl.int64) * target_n
@@ -115,10 +113,10 @@ def draw(
     while child < NODES:
         chunk = tl.load(ids + child) // CHUNK
         x = chunk * CHUNK + tl.arange(0, CHUNK)
-        law = residual(
-            target, proposal, of_p, of_q, heat, x, V, cut, f, parent_of, token_of, ids, SAMPLED, NODES
+        kept = residual(
+            target, proposal, of_p, of_q, scale, x, V, cut, f, parent_of, token_of, ids, SAMPLED, NODES
         )
-        masses = tl.where(chunks == chunk, tl.sum(law, axis=0), masses)
+        masses = tl.where(chunks == chunk, tl.sum(kept, axis=0), masses)
         child = next_child(f, child, parent_of, token_of, NODES)
     keeps = f
     if (tl.sum(masses, axis=0) > 0) == 0:  # only rounding gets here: nothing is left, so the row is p
@@ -129,10 +127,10 @@ def draw(
     exact = masses.to(tl.float64)
     chunk, left = choose(exact, u * tl.sum(exact, axis=0), chunks)
     x = chunk * CHUNK + tl.arange(0, CHUNK)
-    law = residual(
-        target, proposal, of_p, of_q, heat, x, V, cut, keeps, parent_of, token_of, ids, SAMPLED, NODES
+    kept = residual(
+        target, proposal, of_p, of_q, scale, x, V, cut, keeps, parent_of, token_of, ids, SAMPLED, NODES
     )
-    found, _ = choose(law.to(tl.float64), left, x)
+    found, _ = choose(kept.to(tl.float64), left, x)
     fine = tl.load(error + b) == 0
     tl.store(node + b, tl.where(fine, f, 0).to(tl.int64))
     tl.store(token + b, tl.where(fine, found, -1).to(tl.int64))

@@ -87,6 +87,10 @@ def launch(
     target, proposal = _rows(target), _rows(proposal)
     tokens, coins, extra = tokens.contiguous(), coins.contiguous(), extra.contiguous()
     tree_b = 0 if tree.shared else N
+    parents, rows, turn, first = (
+        table if tree.shared else table.expand(B, -1).contiguous()
+        for table in (tree.parents, tree.rows, tree.turn, tree.first)
+    )
     nodes = max(2, triton.next_power_of_2(N))
     chunks = max(2, triton.next_power_of_2(cut.count))
 
@@ -114,24 +118,24 @@ def launch(
         *logits, maxima, sums, *strides, N, I, V, cut.count, CHUNK=cut.size, num_warps=8, enable_fp_fusion=False
     )
     opening[(B,)](
-        *logits, maxima, sums, normaliser, tree.parents, tree.rows, tree.turn, tokens, coins, extra,
+        *logits, maxima, sums, normaliser, parents, rows, turn, tokens, coins, extra,
         noise, ids, numbers, due, arrived, stop, error, *strides, tree_b, N, I, V, cut.count, tree.depth,
         RULE=RULES.get(name, fields.COINS), SAMPLED=sampled, ROWS=max(1, 2048 // chunks), **sizes,
     )  # fmt: skip
     if sampled:
         for step in range(1, rounds(tree) + 1):
             sweep[(-(-cut.count // GROUP), B, N - 1)](
-                *logits, sums, normaliser, tree.parents, tree.rows, tree.turn, noise, ids, numbers, due, arrived,
+                *logits, sums, normaliser, parents, rows, turn, noise, ids, numbers, due, arrived,
                 stop, swept, *strides, tree_b, step, N, I, V, cut.count, GROUP=GROUP, RULE=RULES[name],
                 REPLACEMENT=tree.replacement, CHUNK=cut.size, num_warps=8, **sizes,
             )  # fmt: skip
     elif name in WALKS:
         walk[(B,)](
-            target, temperature, sums, normaliser, tree.parents, tree.first, tree.turn, noise, ids, numbers, stop,
+            target, temperature, sums, normaliser, parents, first, turn, noise, ids, numbers, stop,
             *of_target, tree_b, N, V, cut.count, ONE_COIN=WALKS[name], CHUNK=cut.size, num_warps=8, **sizes,
         )  # fmt: skip
     draw[(B,)](
-        *logits, sums, normaliser, tree.parents, tree.rows, tree.turn, ids, numbers, stop, swept, extra, error,
+        *logits, sums, normaliser, parents, rows, turn, ids, numbers, stop, swept, extra, error,
         node, token, *strides, tree_b, N, I, V, cut.count, SAMPLED=sampled, CHUNK=cut.size, num_warps=8, **sizes,
     )  # fmt: skip
     return node, token, error

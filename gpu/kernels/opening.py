@@ -5,11 +5,12 @@ import triton.language as tl
 
 from gpu.kernels.descend import enter
 from gpu.kernels.fields import BELOW_ONE, FIELDS, PP, QQ
+from gpu.kernels.statistics import LOG2_E
 
 
 @triton.jit
 def normalise(maxima, sums, normaliser, rows, C, ROWS: tl.constexpr, CHUNKS: tl.constexpr):
-    """log sum exp of each row from its chunks; the sums become the chunks' probability masses."""
+    """log2 sum exp of each row from its chunks, inf where there is none; the sums become the chunks' masses."""
     for start in range(0, rows, ROWS):
         row = start + tl.arange(0, ROWS)
         chunk = tl.arange(0, CHUNKS)
@@ -18,10 +19,12 @@ def normalise(maxima, sums, normaliser, rows, C, ROWS: tl.constexpr, CHUNKS: tl.
         maximum = tl.load(maxima + at, mask=inside, other=-float("inf"))
         highest = tl.max(maximum, axis=1)
         highest = tl.where(highest == -float("inf"), 0.0, highest)
-        mass = tl.load(sums + at, mask=inside, other=0.0) * tl.exp(maximum - highest[:, None])
+        mass = tl.load(sums + at, mask=inside, other=0.0) * tl.exp2(maximum - highest[:, None])
         total = tl.sum(mass, axis=1)
+        fine = (total > 0) & (total < float("inf"))
+        total = tl.where(fine, total, 1.0)
         tl.store(sums + at, mass / total[:, None], mask=inside)
-        tl.store(normaliser + row, highest + tl.log(total), mask=row < rows)
+        tl.store(normaliser + row, tl.where(fine, highest + tl.log2(total), float("inf")), mask=row < rows)
 
 
 @triton.jit
@@ -80,10 +83,10 @@ def opening(
     drawn = there & below & (bad_token == 0)
     at = tl.where(drawn, token, 0).to(tl.int64)
 
-    heat = tl.load(temperature + b)
+    scale = LOG2_E / tl.load(temperature + b)
     of_p = tl.load(normaliser + parent, mask=drawn, other=0.0)
     p_logit = tl.load(target + b * target_b + parent.to(tl.int64) * target_n + at, mask=drawn, other=0.0)
-    p = tl.exp(p_logit.to(tl.float32) / heat - of_p)
+    p = tl.exp2(tl.fma(p_logit.to(tl.float32), scale, -of_p))
     own = tl.load(normaliser + nodes, mask=there & node, other=0.0)
     bad_target = there & node & ((tl.abs(own) < float("inf")) == 0)
     q = tl.full([NODES], 1.0, tl.float32)
@@ -92,7 +95,7 @@ def opening(
         row = tl.load(rows + b * tree_b + parent, mask=drawn, other=0)
         of_q = tl.load(normaliser + N + row, mask=drawn, other=0.0)
         q_logit = tl.load(proposal + b * proposal_b + row * proposal_n + at, mask=drawn, other=0.0)
-        q = tl.exp(q_logit.to(tl.float32) / heat - of_q)
+        q = tl.exp2(tl.fma(q_logit.to(tl.float32), scale, -of_q))
         bad_proposal = drawn & ((tl.abs(of_q) < float("inf")) == 0)
 
     coin = tl.load(coins + b * (N - 1) + nodes - 1, mask=below, other=0.0)

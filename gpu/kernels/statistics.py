@@ -3,14 +3,23 @@
 import triton
 import triton.language as tl
 
+LOG2_E = tl.constexpr(1.4426950408889634)
+
+
+@triton.jit
+def law(row, x, scale, normaliser, V):
+    """The probabilities of the ids x, 0 beyond the vocabulary: 2^(scale logit - normaliser), one rounding below 2^."""
+    logits = tl.load(row + x, mask=x < V, other=-float("inf")).to(tl.float32)
+    return tl.exp2(tl.fma(logits, scale, -normaliser))
+
 
 @triton.jit
 def chunk_statistics(
     target,  # [B, N, V] logits
     proposal,  # [B, I, V] logits
     temperature,  # [B]
-    maxima,  # [B, N + I, C] out: the largest logit / temperature of each chunk
-    sums,  # [B, N + I, C] out: sum of exp(logit / temperature - maximum)
+    maxima,  # [B, N + I, C] out: the largest logit of each chunk, over the temperature, as a power of 2
+    sums,  # [B, N + I, C] out: sum of exp(logit / temperature), over 2^maximum
     target_b,
     target_n,
     proposal_b,
@@ -37,9 +46,9 @@ def chunk_statistics(
             mask=x < V,
             other=-float("inf"),
         ).to(tl.float32)
-    logits = logits / tl.load(temperature + b)
-    maximum = tl.max(logits, axis=0)
+    scale = LOG2_E / tl.load(temperature + b)
+    maximum = tl.max(logits, axis=0) * scale
     shift = tl.where(maximum == -float("inf"), 0.0, maximum)
     at = (b * (N + I) + row) * C + chunk
     tl.store(maxima + at, maximum)
-    tl.store(sums + at, tl.sum(tl.exp(logits - shift), axis=0))
+    tl.store(sums + at, tl.sum(tl.exp2(tl.fma(logits, scale, -shift)), axis=0))

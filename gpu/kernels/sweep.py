@@ -4,15 +4,8 @@ import triton
 import triton.language as tl
 
 from gpu.kernels.descend import accept, attempt, enter, excess, next_child, share
-from gpu.kernels.fields import COINS, CUT, FIELDS, LARGEST, MASS, PP, RATE, RATES, REST
-
-
-@triton.jit
-def laws(target, proposal, of_p, of_q, heat, x, V):
-    """p and q at the ids x; 0 beyond the vocabulary."""
-    p = tl.load(target + x, mask=x < V, other=-float("inf")).to(tl.float32)
-    q = tl.load(proposal + x, mask=x < V, other=-float("inf")).to(tl.float32)
-    return tl.exp(p / heat - of_p), tl.exp(q / heat - of_q)
+from gpu.kernels.fields import COINS, CUT, FIELDS, LARGEST, MASS, RATE, RATES, REST
+from gpu.kernels.statistics import LOG2_E, law
 
 
 @triton.jit
@@ -73,7 +66,7 @@ def sweep(
         possible = (rate > 0) & (mass > 0) & (rest > 0)
         cut = tl.where(possible, tl.minimum(cut + mass / (rate * rest), LARGEST), cut)
 
-        heat = tl.load(temperature + b)
+        scale = LOG2_E / tl.load(temperature + b)
         row = tl.load(rows + b * tree_b + f).to(tl.int32)
         of_p = tl.load(normaliser + b * (N + I) + f)
         of_q = tl.load(normaliser + b * (N + I) + N + row)
@@ -81,7 +74,8 @@ def sweep(
         proposal += b * proposal_b + row.to(tl.int64) * proposal_n
         swept += (b * N + v) * C
         for chunk in range(group * GROUP, tl.minimum(group * GROUP + GROUP, C)):
-            p, q = laws(target, proposal, of_p, of_q, heat, chunk * CHUNK + tl.arange(0, CHUNK), V)
+            x = chunk * CHUNK + tl.arange(0, CHUNK)
+            p, q = law(target, x, scale, of_p, V), law(proposal, x, scale, of_q, V)
             tl.store(swept + chunk, tl.sum(excess(p, cut, q), axis=0))
 
         tl.debug_barrier()  # this program's masses are stored before it counts as arrived
@@ -107,7 +101,7 @@ def sweep(
                     rest = drop(
                         proposal,
                         of_q,
-                        heat,
+                        scale,
                         masses,
                         f,
                         v,
@@ -153,9 +147,9 @@ def sweep(
 
 @triton.jit
 def drop(
-    logits,
+    row,
     normaliser,
-    heat,
+    scale,
     masses,
     f,
     v,
@@ -174,12 +168,12 @@ def drop(
     """
     chunk = tl.load(ids + v) // CHUNK
     x = chunk * CHUNK + tl.arange(0, CHUNK)
-    law = tl.exp(tl.load(logits + x, mask=x < V, other=-float("inf")).to(tl.float32) / heat - normaliser)
+    kept = law(row, x, scale, normaliser, V)
     child = next_child(f, 0, parent_of, token_of, NODES)
     while child <= v:
-        law = tl.where(x == tl.load(ids + child), 0.0, law)
+        kept = tl.where(x == tl.load(ids + child), 0.0, kept)
         child = next_child(f, child, parent_of, token_of, NODES)
-    tl.store(masses + chunk, tl.sum(law, axis=0))
+    tl.store(masses + chunk, tl.sum(kept, axis=0))
     tl.debug_barrier()
     chunks = tl.arange(0, CHUNKS)
     return tl.sum(tl.load(masses + chunks, mask=chunks < C, other=0.0), axis=0)

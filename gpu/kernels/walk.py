@@ -5,6 +5,7 @@ import triton.language as tl
 
 from gpu.kernels.descend import next_child, share
 from gpu.kernels.fields import FIELDS, PP
+from gpu.kernels.statistics import LOG2_E
 from gpu.kernels.sweep import drop
 
 
@@ -44,7 +45,7 @@ def walk(
     token_of = tl.load(ids + nodes, mask=below, other=-1)
     numbers += b * FIELDS * N
     p_of = tl.load(numbers + PP * N + nodes, mask=below, other=0.0)
-    heat = tl.load(temperature + b)
+    scale = LOG2_E / tl.load(temperature + b)
 
     f = tl.full([], 0, tl.int32)
     rest = tl.full([], 1.0, tl.float32)
@@ -67,7 +68,7 @@ def walk(
                 rest = drop(
                     target + b * target_b + f.to(tl.int64) * target_n,
                     tl.load(normaliser + b * N + f),
-                    heat,
+                    scale,
                     sums + (b * N + f) * C,
                     f,
                     v,

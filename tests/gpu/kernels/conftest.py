@@ -1,0 +1,13 @@
+"""Kernels are tested compiled where there is a GPU, and in Triton's interpreter where there is none."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("triton", reason="the kernels need Triton")
+
+
+@pytest.fixture(params=["interpreter", "cuda"])
+def device(request):
+    if (request.param == "cuda") != torch.cuda.is_available():
+        pytest.skip("a GPU is there" if torch.cuda.is_available() else "no GPU")
+    return torch.device("cuda" if request.param == "cuda" else "cpu")
