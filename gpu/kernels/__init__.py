@@ -61,6 +61,9 @@ def verify(
         if proposal_logits is not None:
             proposal_logits = probabilities(proposal_logits, heat, top_k, top_p, min_p).log()
         temperature = 1.0
-    heat = torch.as_tensor(temperature, dtype=torch.float32, device=target_logits.device)
-    heat = heat.expand(len(target_logits)).contiguous()
+    heat = torch.empty(len(target_logits), dtype=torch.float32, device=target_logits.device)
+    if isinstance(temperature, Tensor):
+        heat.copy_(temperature)
+    else:
+        heat.fill_(temperature)
     return Outcome(*launch(name, tree, target_logits, proposal_logits, heat, tokens, coins, extra))

@@ -1,6 +1,7 @@
 """One verification: the kernels in a row, and the memory they share. Nothing is read back."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 import triton
@@ -48,8 +49,11 @@ class Cut:
         return cls(size, -(-V // size))
 
 
+@lru_cache(maxsize=256)
 def rounds(tree: Tree) -> int:
     """How many sweeps can depend on one another: along a path, one for every earlier sibling, and a last node's own.
+
+    A shared tree is read once, when it is first used; for trees that differ from row to row it is a bound.
 
     >>> rounds(Tree.chain(8)), rounds(Tree.of_shape([[[], []], [[], []]])), rounds(Tree.chain(0))
     (1, 4, 0)
