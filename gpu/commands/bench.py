@@ -43,7 +43,9 @@ def COMMAND(
     whole = run.FULL if on.type == "cuda" else run.ON_CPU
     grid = run.shorter(whole, vocab=vocab, gamma=gamma, batch=batch, drafts=draft)
     if on.type != "cuda":
-        click.echo("no GPU is used: a smaller grid, without the kernels and the peers that need one", err=True)
+        click.echo(
+            "no GPU is used: a smaller grid, without the kernels and the peers that need one", err=True
+        )
     points: list[run.Point] = []
     bandwidth, complete = None, False
     try:

@@ -49,8 +49,8 @@ def tree_of(draft: str, gamma: int) -> Tree:
 def make(draft: str, gamma: int, V: int, B: int, device: torch.device, dtype: torch.dtype) -> Case:
     """The same numbers at every call on one kind of device.
 
-    Target logits fall as -1.5 log(rank), ids in random order; the proposal's are 0.7 normal noise away. Request by
-    request, so that nothing much larger than the logits is ever held.
+    Target logits fall as -1.5 log(rank), ids in random order; the proposal's are 0.7 normal noise
+    away. Request by request, so that nothing much larger than the logits is ever held.
     """
     random = torch.Generator(device).manual_seed(0)
     tree = tree_of(draft, gamma).to(device)
@@ -65,7 +65,9 @@ def make(draft: str, gamma: int, V: int, B: int, device: torch.device, dtype: to
         proposal[b] = logits[inner] + 0.7 * torch.randn(len(inner), V, generator=random, device=device)
         tokens[b] = _drawn(tree, proposal[b].float(), random)
     uniforms = torch.rand(B, tree.size, generator=random, device=device)
-    return Case(draft, gamma, V, B, tree, target, proposal, tokens, uniforms[:, 1:].contiguous(), uniforms[:, 0])
+    return Case(
+        draft, gamma, V, B, tree, target, proposal, tokens, uniforms[:, 1:].contiguous(), uniforms[:, 0]
+    )
 
 
 def _drawn(tree: Tree, logits: Tensor, random: torch.Generator) -> Tensor:

@@ -71,16 +71,14 @@ def _transformers(case: Case) -> Call:
 def _flashinfer(case: Case) -> Call:
     sample = import_module("flashinfer.sampling").chain_speculative_sampling
     tokens = case.tokens.int()
-    return lambda: sample(
-        case.proposal.float().softmax(-1), tokens, case.target.float().softmax(-1)
-    )
+    return lambda: sample(case.proposal.float().softmax(-1), tokens, case.target.float().softmax(-1))
 
 
 def _sglang(case: Case) -> Call:
     try:
         module = import_module("sglang.srt.speculative.reject_sampling")
-    except ModuleNotFoundError:
-        module = import_module("sglang.kernels.ops.speculative.reject_sampling")  # where later releases have it
+    except ModuleNotFoundError:  # where later releases have it
+        module = import_module("sglang.kernels.ops.speculative.reject_sampling")
     sample = module.chain_speculative_sampling_triton
     B, N = case.B, case.tree.size
     device = case.target.device
@@ -113,4 +111,3 @@ def _vllm(case: Case) -> Call:
         return sample(tokens, counts, gamma, ends, proposal, rows, bonus.int(), metadata)
 
     return call
-

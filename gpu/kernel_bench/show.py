@@ -85,11 +85,13 @@ def plot(points: Sequence[Point], path: Path, device: torch.device) -> None:
     columns = sorted({point.V for point in points})
     figure = required()(figsize=(3.2 * len(columns) + 1.8, 2.6 * len(rows) + 0.6), layout="constrained")
     axes = figure.subplots(len(rows), len(columns), squeeze=False, sharex=True, sharey=True)
+    batches = sorted({point.B for point in points})
     names = list(dict.fromkeys(point.method for point in points if point.seconds))
     for (draft, gamma), line in zip(rows, axes, strict=True):
         for V, axis in zip(columns, line, strict=True):
             axis.set_title(f"{draft}, gamma = {gamma}, V = {V:,}", fontsize=9)
             axis.set_xscale("log", base=2)
+            axis.set_xticks(batches, map(str, batches))
             axis.set_yscale("log")
             axis.axhline(100, color="0.6", linewidth=0.8)
             for index, name in enumerate(names):
@@ -100,12 +102,14 @@ def plot(points: Sequence[Point], path: Path, device: torch.device) -> None:
                     and point.floor_share
                 ]
                 if found:
-                    axis.plot(*zip(*found, strict=True), f"C{index}", marker="osD^vxP*<>"[index % 10], label=name)
+                    look = {"color": f"C{index}", "marker": "osD^vxP*<>"[index % 10]}
+                    axis.plot(*zip(*found, strict=True), label=name, **look)
     figure.supxlabel("requests B")
     figure.supylabel("% of the bandwidth floor (one read of each logit)")
     figure.suptitle(described(device), fontsize=9)
-    handles = {text: handle for axis in axes.flat for handle, text in zip(*axis.get_legend_handles_labels(), strict=True)}
-    figure.legend(handles.values(), handles.keys(), loc="outside right upper", fontsize=8)
+    legends = [axis.get_legend_handles_labels() for axis in axes.flat]
+    shown = {text: handle for handles, texts in legends for handle, text in zip(handles, texts, strict=True)}
+    figure.legend(shown.values(), shown.keys(), loc="outside right upper", fontsize=8)
     try:
         figure.savefig(path, **({"metadata": {"Date": None}} if path.suffix == ".svg" else {"dpi": 150}))
     except (OSError, ValueError) as error:

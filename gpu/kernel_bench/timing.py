@@ -12,8 +12,8 @@ SECONDS = 2.0
 
 
 def seconds_of(call: Callable[[], object], device: torch.device, graph: bool = False) -> float:
-    """Median seconds of one call. On a GPU by events, the L2 cache flushed before each repetition; with `graph`,
-    of a replay of the captured call.
+    """Median seconds of one call. On a GPU by events, the L2 cache flushed before each repetition;
+    with `graph`, of a replay of the captured call.
     """
     call()
     if device.type != "cuda":

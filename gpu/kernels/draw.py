@@ -1,5 +1,7 @@
 """The extra token: one chunk is found by the masses, one token in it by the cumulative sum."""
 
+# pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false
+# Triton declares that a reduction may be a tuple.
 import triton
 import triton.language as tl
 
@@ -38,8 +40,8 @@ def residual(
 
 @triton.jit
 def choose(masses, u, index):
-    """The first index whose cumulative sum exceeds u times the whole, of those with mass; the last of these where
-    rounding leaves none; and what is left of u times the whole before it.
+    """The first index with mass whose cumulative sum exceeds u, the last one with mass where rounding
+    leaves none; and u less the masses before it.
     """
     cumulative = tl.cumsum(masses, axis=0)
     most = tl.max(index, axis=0)
@@ -81,7 +83,7 @@ def draw(
     CHUNKS: tl.constexpr,
     CHUNK: tl.constexpr,
 ):
-    """One program a request; reads the chunks that hold a rejected token, and the one that holds the extra token."""
+    """One program a request; reads the chunks that hold a rejected token, and that of the extra token."""
     b = tl.program_id(0).to(tl.int64)
     nodes = tl.arange(0, NODES)
     below = (nodes > 0) & (nodes < N)

@@ -1,7 +1,9 @@
 """One verification: the kernels in a row, and the memory they share. Nothing is read back."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import Any
 
 import torch
 import triton
@@ -51,7 +53,7 @@ class Cut:
 
 @lru_cache(maxsize=256)
 def rounds(tree: Tree) -> int:
-    """How many sweeps can depend on one another: along a path, one for every earlier sibling, and a last node's own.
+    """How many sweeps can depend on one another: one for each earlier sibling on a path, then the node's own.
 
     A shared tree is read once, when it is first used; for trees that differ from row to row it is a bound.
 
@@ -115,34 +117,38 @@ def launch(
 
     of_target = (target.stride(0), target.stride(1))
     strides = (*of_target, proposal.stride(0), proposal.stride(1))
-    sizes = {"NODES": nodes, "CHUNKS": chunks, "enable_fp_fusion": False}
     logits = (target, proposal, temperature)
+    sizes = {"NODES": nodes, "CHUNKS": chunks}
+    wide = {"CHUNK": cut.size, "num_warps": 8}
     programs = B * (N + I) * cut.count
-    chunk_statistics[(programs,)](
-        *logits, maxima, sums, *strides, N, I, V, cut.count, CHUNK=cut.size, num_warps=8, enable_fp_fusion=False
-    )
-    opening[(B,)](
+    _run(chunk_statistics, programs)(*logits, maxima, sums, *strides, N, I, V, cut.count, **wide)
+    _run(opening, B)(
         *logits, maxima, sums, normaliser, parents, rows, turn, tokens, coins, extra,
         noise, ids, numbers, due, arrived, stop, error, *strides, tree_b, N, I, V, cut.count, tree.depth,
         RULE=RULES.get(name, fields.COINS), SAMPLED=sampled, ROWS=max(1, 2048 // chunks), **sizes,
     )  # fmt: skip
     if sampled:
         for step in range(1, rounds(tree) + 1):
-            sweep[(-(-cut.count // GROUP), B, N - 1)](
+            _run(sweep, -(-cut.count // GROUP) * B, N - 1)(
                 *logits, sums, normaliser, parents, rows, turn, noise, ids, numbers, due, arrived,
                 stop, swept, *strides, tree_b, step, N, I, V, cut.count, GROUP=GROUP, RULE=RULES[name],
-                REPLACEMENT=tree.replacement, CHUNK=cut.size, num_warps=8, **sizes,
+                REPLACEMENT=tree.replacement, **sizes, **wide,
             )  # fmt: skip
     elif name in WALKS:
-        walk[(B,)](
+        _run(walk, B)(
             target, temperature, sums, normaliser, parents, first, turn, noise, ids, numbers, stop,
-            *of_target, tree_b, N, V, cut.count, ONE_COIN=WALKS[name], CHUNK=cut.size, num_warps=8, **sizes,
+            *of_target, tree_b, N, V, cut.count, ONE_COIN=WALKS[name], **sizes, **wide,
         )  # fmt: skip
-    draw[(B,)](
+    _run(draw, B)(
         *logits, sums, normaliser, parents, rows, turn, ids, numbers, stop, swept, extra, error,
-        node, token, *strides, tree_b, N, I, V, cut.count, SAMPLED=sampled, CHUNK=cut.size, num_warps=8, **sizes,
+        node, token, *strides, tree_b, N, I, V, cut.count, SAMPLED=sampled, **sizes, **wide,
     )  # fmt: skip
     return node, token, error
+
+
+def _run(kernel: Any, *programs: int) -> Callable[..., object]:
+    # Without fused multiply-adds of the compiler's choice two kernels round one expression alike.
+    return partial(kernel[programs], enable_fp_fusion=False)
 
 
 def _rows(logits: Tensor) -> Tensor:

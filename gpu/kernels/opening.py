@@ -1,5 +1,7 @@
 """Between the passes: masses of chunks, the drafted tokens' probabilities, errors, and the first rates."""
 
+# pyright: reportOperatorIssue=false
+# Triton declares that a reduction may be a tuple.
 import triton
 import triton.language as tl
 
@@ -10,7 +12,7 @@ from gpu.kernels.statistics import LOG2_E
 
 @triton.jit
 def normalise(maxima, sums, normaliser, rows, C, ROWS: tl.constexpr, CHUNKS: tl.constexpr):
-    """log2 sum exp of each row from its chunks, inf where there is none; the sums become the chunks' masses."""
+    """log2 sum exp of each row, inf where there is none; the sums become the chunks' masses."""
     for start in range(0, rows, ROWS):
         row = start + tl.arange(0, ROWS)
         chunk = tl.arange(0, CHUNKS)

@@ -8,7 +8,7 @@ LOG2_E = tl.constexpr(1.4426950408889634)
 
 @triton.jit
 def law(row, x, scale, normaliser, V):
-    """The probabilities of the ids x, 0 beyond the vocabulary: 2^(scale logit - normaliser), one rounding below 2^."""
+    """The probabilities 2^(scale logit - normaliser) of the ids x, the power rounded once; 0 beyond V."""
     logits = tl.load(row + x, mask=x < V, other=-float("inf")).to(tl.float32)
     return tl.exp2(tl.fma(logits, scale, -normaliser))
 

@@ -1,4 +1,4 @@
-"""Pass 2: the mass of a residual, for the rejections that are due; the last program to finish goes on down."""
+"""Pass 2: masses of residuals, for the rejections that are due; the last program to finish goes on down."""
 
 import triton
 import triton.language as tl
@@ -42,16 +42,16 @@ def sweep(
     CHUNKS: tl.constexpr,
     CHUNK: tl.constexpr,
 ):
-    """One program a (child, request, GROUP chunks): deeper children first, so that what they settle saves work.
+    """One program a (child, request, GROUP chunks); later nodes first, since what they settle saves work.
 
-    A program reads nothing unless its child's rejection is due and verification has not stopped
-    before it. Other programs may stop it meanwhile: then some of a sweep is left undone, and nobody
-    asks for it.
+    A program reads no logit unless its child's rejection is due and no acceptance comes before it. Such
+    an acceptance may be found while a sweep is under way: then part of it is left undone, and
+    nobody asks for it.
     """
-    group = tl.program_id(0)
-    groups = tl.num_programs(0)
-    b = tl.program_id(1).to(tl.int64)
-    v = N - 1 - tl.program_id(2)
+    groups = tl.cdiv(C, GROUP)
+    group = tl.program_id(0) % groups
+    b = (tl.program_id(0) // groups).to(tl.int64)
+    v = N - 1 - tl.program_id(1)
     turn += b * tree_b
     needed = tl.load(due + b * N + v) == round
     if needed:
@@ -122,9 +122,7 @@ def sweep(
             noise += b * N
             if after < NODES:
                 last = next_child(f, after, parent_of, token_of, NODES) == NODES
-                entered = attempt(
-                    f, after, rate, cut, total, rest, last, numbers, noise, due, round, N, RULE
-                )
+                entered = attempt(f, after, rate, cut, total, rest, last, numbers, noise, due, round, N, RULE)
                 down = tl.where(entered > 0, after, NODES)
                 enter(
                     down,

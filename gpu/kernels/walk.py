@@ -1,5 +1,7 @@
-"""Deterministic drafts: down the tree by the target's own probabilities; no sum over the vocabulary is needed."""
+"""Deterministic drafts: down the tree by the target's own probabilities, without a second pass."""
 
+# pyright: reportOperatorIssue=false
+# Triton declares that a reduction may be a tuple.
 import triton
 import triton.language as tl
 
@@ -33,8 +35,8 @@ def walk(
     CHUNKS: tl.constexpr,
     CHUNK: tl.constexpr,
 ):
-    """One program a request. A child x is entered with probability p(x) over what the tokens tried before it left;
-    with ONE_COIN the first sibling's coin falls among the children laid end to end.
+    """One program a request. A child x is entered with probability p(x) over what the tokens tried before
+    it left; with ONE_COIN the first sibling's coin falls among the children laid end to end.
     """
     b = tl.program_id(0).to(tl.int64)
     nodes = tl.arange(0, NODES)

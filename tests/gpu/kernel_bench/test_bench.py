@@ -1,6 +1,7 @@
 """What `gpu bench` promises without a GPU: a smaller grid, ratios, and nothing finished is lost."""
 
 import json
+from importlib.util import find_spec
 from itertools import islice
 
 import click
@@ -60,7 +61,9 @@ def test_ratios_are_to_the_first_method_and_the_floor_is_one_read():
         if point.draft == "chain" and point.seconds:
             assert point.ratio == point.seconds / first[point.B].seconds
             assert point.floor_share == point.bytes / 1e9 / point.seconds
-    assert {point.method for point in points} >= {"block torch", "rrs torch", "traversal torch", "transformers"}
+    measured = {point.method for point in points if point.seconds}
+    assert measured >= {"block torch", "rrs torch", "traversal torch"}
+    assert ("transformers" in measured) == bool(find_spec("transformers"))
 
 
 def test_the_interpreter_is_never_timed():
@@ -118,10 +121,13 @@ def test_interrupted_prints_what_was_measured(capfd, monkeypatch):
         (["--device", "nowhere"], "--device nowhere"),
         (["--vocab", "1"], "--vocab"),
         (["--draft", "bush"], "--draft"),
-        (["--vocab", "64", "--gamma", "2", "--batch", "1", "--plot", "/nowhere/at/all.svg"], "--plot /nowhere"),
+        (
+            ["--vocab", "64", "--gamma", "2", "--batch", "1", "--plot", "/nowhere/at/all.svg"],
+            "--plot /nowhere",
+        ),
     ],
 )
 def test_bad_input_is_one_line(arguments, says, capfd):
-    status, out, err = command(capfd, *arguments)
+    status, _, err = command(capfd, *arguments)
     assert status == 2
     assert says in err.splitlines()[-1]

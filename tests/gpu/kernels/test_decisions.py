@@ -26,7 +26,14 @@ def test_random_logits(name, tree, device):
     assert_agree(draft(tree, *size(device)).to(device), name)
 
 
-@pytest.mark.parametrize(("name", "tree"), [CASES[i] for i in (0, 1, 2, 3, 5, 6, 9)])
+@pytest.mark.parametrize(
+    ("name", "tree"),
+    [
+        ("block", Tree.chain(2)),
+        ("rrs", Tree.of_shape([[], []])),
+        *(pytest.param(*CASES[i], marks=pytest.mark.slow) for i in (0, 1, 2, 3, 5, 6, 9)),
+    ],
+)
 def test_a_coin_on_each_side_of_every_threshold(name, tree, device):
     """One row a node and side; what else is asked before that node says no, and yes above it going down."""
     N = tree.size
@@ -65,8 +72,8 @@ def test_rows_are_filtered_as_in_plain_torch(rows, device):
 
 
 def test_a_temperature_for_each_request(device):
-    case = draft(Tree.chain(2), 3, 60, seed=6).to(device)
-    heat = torch.tensor([0.5, 1.0, 2.0])
+    case = draft(Tree.chain(1), 2, 60, seed=6).to(device)
+    heat = torch.tensor([0.5, 2.0])
     together = case.run("block", temperature=heat.to(device))
     for b, each in enumerate(heat.tolist()):
         alone = case.run("block", temperature=each)
@@ -84,21 +91,21 @@ def test_ragged_drafts(name, device):
 
 
 def test_trees_that_differ_from_row_to_row(device):
-    paths = draft(Tree.paths(3, 2), 6, 6, seed=8, spread=1.0)
-    tree, tokens = Tree.merged(paths.tokens.reshape(6, 3, 2))
-    assert_agree(replace(paths, tree=tree, tokens=tokens).to(device), "traversal")
-    assert_agree(replace(paths, tree=tree, tokens=tokens).to(device), "rrs")
+    paths = draft(Tree.paths(3, 2), 3, 5, seed=8, spread=1.0)
+    tree, tokens = Tree.merged(paths.tokens.reshape(3, 3, 2))
+    assert (tokens < 0).any()
+    for name in ("traversal", "rrs"):
+        assert_agree(replace(paths, tree=tree, tokens=tokens).to(device), name)
 
 
 def test_strided_logits(device):
-    case = draft(Tree.chain(2), 3, 60, seed=9).to(device)
-    turned = replace(case, target=case.target.mT.contiguous().mT)
-    assert torch.equal(turned.run("block").node, case.run("block").node)
+    case = draft(Tree.chain(1), 2, 60, seed=9)
+    turned = case.target.mT.contiguous().mT
     padded = torch.nn.functional.pad(case.proposal, (3, 5))[..., 3:-5]
-    assert torch.equal(replace(case, proposal=padded).run("block").token, case.run("block").token)
+    assert_agree(replace(case.to(device), target=turned.to(device), proposal=padded.to(device)), "block")
 
 
-@settings(max_examples=6)
+@settings(max_examples=3)
 @given(
     some.integers(1, 9),
     some.integers(0, 10**6),
@@ -112,4 +119,4 @@ def test_traversal_of_a_chain_is_block(V, seed, spread, apart):
     block, traversal = case.run("block"), case.run("traversal")
     assert torch.equal(block.node, traversal.node)
     assert torch.equal(block.token, traversal.token)
-    assert ((0 <= block.token) & (block.token < V)).all()
+    assert ((block.token >= 0) & (block.token < V)).all()

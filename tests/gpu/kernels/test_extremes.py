@@ -19,7 +19,7 @@ nan, inf = float("nan"), float("inf")
 @pytest.mark.parametrize(("where", "what"), [(0, nan), (1, inf), (2, nan), (0, -inf)])
 def test_a_target_row_that_is_no_law_is_an_error_of_its_own_row_alone(where, what, device):
     case = draft(CHAIN, 2, 40)
-    case.target[1, where] = torch.where(torch.arange(40) < (40 if what == -inf else 1), what, case.target[1, where])
+    case.target[1, where, : 40 if what == -inf else 1] = what
     got = case.to(device).run("block")
     assert got.error.tolist() == case.plain("block").error.tolist() == [0, 1]
     assert (got.node[1], got.token[1]) == (0, -1)
@@ -56,10 +56,10 @@ def test_no_drafts_and_no_requests(name, device):
     assert [len(each) for each in (empty.node, empty.token, empty.error)] == [0, 0, 0]
 
 
-@pytest.mark.parametrize("name", ["token", "block", "greedy-block", "rrs", "specinfer", "traversal", "one-hot", "nss"])
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("coin", [0.0, 1 - 2**-24])
 def test_coins_at_the_ends_never_give_a_token_without_mass(name, coin, device):
-    """Half of each row is impossible for the target, another half for the proposal."""
+    """Every second token is impossible for the target, and drafted all the same."""
     chain = name in ("token", "block", "greedy-block")
     tree = Tree.chain(2) if chain else Tree.of_shape(TREE, replacement=name == "specinfer")
     if name == "specinfer":
@@ -67,15 +67,12 @@ def test_coins_at_the_ends_never_give_a_token_without_mass(name, coin, device):
     case = draft(tree, 2, 12, seed=11)
     target = torch.where(torch.arange(12) % 2 == 0, -inf, case.target)
     case = replace(case, target=target)
-    for extra in (0.0, 1 - 2**-24):
-        ends = replace(
-            case, coins=torch.full_like(case.coins, coin), extra=torch.full_like(case.extra, extra)
-        )
-        got = ends.to(device).run(name)
-        assert got.error.tolist() == [0, 0]
-        emitted = got.emitted(tree, case.tokens)
-        assert (emitted[emitted >= 0] % 2 == 1).all()
-        assert torch.equal(got.node, ends.plain(name).node)
+    ends = replace(case, coins=torch.full_like(case.coins, coin), extra=torch.tensor([0.0, 1 - 2**-24]))
+    got = ends.to(device).run(name)
+    assert got.error.tolist() == [0, 0]
+    emitted = got.emitted(tree, case.tokens)
+    assert (emitted[emitted >= 0] % 2 == 1).all()
+    assert torch.equal(got.node, ends.plain(name).node)
 
 
 def test_equal_rows_accept_everything_whatever_the_coins(device):
@@ -89,7 +86,7 @@ def test_equal_rows_accept_everything_whatever_the_coins(device):
 def test_a_peaked_proposal_without_its_peak(name, device):
     """After the peak is rejected the siblings' law is the tail, whose mass 1 - q(peak) has no digits left."""
     tree, V = Tree.of_shape([[], [], []]), 30
-    case = draft(tree, 6, V, seed=12, spread=1.0)
+    case = draft(tree, 3, V, seed=12, spread=1.0)
     proposal = case.proposal.clone()
     proposal[..., 0] = 20.0
     target = case.target.clone()
@@ -98,7 +95,7 @@ def test_a_peaked_proposal_without_its_peak(name, device):
     coins[:, 0] = 1 - 2**-24
     tokens = case.tokens.clone()
     tokens[:, 0] = 0
-    tokens[:, 1:] = 1 + torch.arange(12).reshape(6, 2)
+    tokens[:, 1:] = 1 + torch.arange(6).reshape(3, 2)
     case = replace(case, target=target, proposal=proposal, tokens=tokens, coins=coins)
     assert_agree(case.to(device), name)
 
@@ -123,8 +120,8 @@ def test_what_does_not_fit_is_refused_in_one_line():
 
 def test_near_equal_rows_draw_from_the_residual_or_p(device):
     """Rows that differ in the last bits leave a residual of rounding noise; what is drawn still has mass."""
-    case = draft(Tree.chain(1), 6, 40, spread=3.0, apart=1e-7)
+    case = draft(Tree.chain(1), 3, 40, spread=3.0, apart=1e-7)
     case = replace(case, coins=torch.full_like(case.coins, 1 - 2**-24))
     got = case.to(device).run("block")
     assert (got.error == 0).all()
-    assert (probabilities(case.target)[torch.arange(6), got.node, got.token] > 0).all()
+    assert (probabilities(case.target)[torch.arange(3), got.node, got.token] > 0).all()
