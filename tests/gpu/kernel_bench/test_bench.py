@@ -16,7 +16,7 @@ from gpu.rows import probabilities  # noqa: E402
 from simulators.door import enter  # noqa: E402
 
 CPU = torch.device("cpu")
-SMALL = run.Grid((64,), (2,), (1, 2))
+SMALL = run.Grid((64,), (2,), (1,))
 
 
 @pytest.fixture(autouse=True)
@@ -90,7 +90,7 @@ def test_a_method_that_cannot_run_says_why_and_the_others_go_on(monkeypatch):
 
 def test_the_command_on_a_cpu_says_so_and_prints_ratios(capfd, tmp_path):
     pytest.importorskip("matplotlib")
-    small = ("--vocab", "64", "--gamma", "2", "--batch", "1", "--batch", "2")
+    small = ("--vocab", "64", "--gamma", "2", "--batch", "1")
     status, out, err = command(capfd, *small, "--plot", str(tmp_path / "bench.svg"))
     assert (status, "no GPU is used" in err) == (0, True)
     assert "ratio" in out

@@ -2,12 +2,11 @@
 
 import pytest
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("triton", reason="the kernels need Triton")
-
 
 @pytest.fixture(params=["interpreter", "cuda"])
 def device(request):
+    import torch
+
     if (request.param == "cuda") != torch.cuda.is_available():
         pytest.skip("a GPU is there" if torch.cuda.is_available() else "no GPU")
     return torch.device("cuda" if request.param == "cuda" else "cpu")

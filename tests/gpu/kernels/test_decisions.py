@@ -3,14 +3,18 @@
 from dataclasses import replace
 
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from gpu.draft import Tree
-from gpu.rows import probabilities
-from gpu.verify import named
-from tests.gpu.kernels.drafts import CASES, NAMED, PAIR, TREE, assert_agree, draft
+torch = pytest.importorskip("torch")
+pytest.importorskip("triton", reason="the kernels need Triton")
+
+
+from gpu.draft import Tree  # noqa: E402
+from gpu.kernels import verify  # noqa: E402
+from gpu.rows import probabilities  # noqa: E402
+from gpu.verify import named  # noqa: E402
+from tests.gpu.kernels.drafts import CASES, NAMED, PAIR, TREE, assert_agree, draft  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
 SIZES = {"interpreter": (3, 1100), "cuda": (64, 50257)}
@@ -64,6 +68,15 @@ def test_bfloat16_logits(name, device):
     assert_agree(case.to(device), name)
 
 
+@pytest.mark.parametrize(("spread", "apart"), [(0.0, 1e-3), (1.0, 1.0), (40.0, 0.3)])
+def test_the_largest_vocabulary(spread, apart, device):
+    """Flat and near-equal, ordinary, and peaked rows of 262,144 logits."""
+    case = draft(Tree.chain(1), 1, 262_144, 2, spread, apart)
+    got, want = case.to(device).run("block"), case.plain("block")
+    assert torch.equal(got.node, want.node)
+    assert (got.token - want.token).abs() <= (0 if spread > 1 else 5)  # F rises by 4e-6 a token where flat
+
+
 @pytest.mark.parametrize(
     "rows", [{"temperature": 0.6}, {"temperature": 0.0}, {"top_k": 5}, {"top_p": 0.8, "min_p": 0.1}]
 )
@@ -103,6 +116,21 @@ def test_strided_logits(device):
     turned = case.target.mT.contiguous().mT
     padded = torch.nn.functional.pad(case.proposal, (3, 5))[..., 3:-5]
     assert_agree(replace(case.to(device), target=turned.to(device), proposal=padded.to(device)), "block")
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="graphs are captured on a GPU")
+@pytest.mark.parametrize(("name", "tree"), CASES, ids=NAMED)
+def test_a_captured_graph_gives_what_the_calls_gave(name, tree):
+    case = draft(tree, 4, 5000).to("cuda")
+    given = (case.target, case.proposal, case.tokens, case.coins, case.extra)
+    here = tree.to("cuda")
+    want = verify(name, here, *given)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        got = verify(name, here, *given)
+    graph.replay()
+    assert torch.equal(got.node, want.node)
+    assert torch.equal(got.token, want.token)
 
 
 @settings(max_examples=3)

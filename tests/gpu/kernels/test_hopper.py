@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+pytest.importorskip("triton", reason="the kernels need Triton")
+
 from tests.gpu.kernels import hopper
 
 
