@@ -28,20 +28,17 @@ RULES = {
 WALKS = {"one-hot": False, "nss": True}
 """Deterministic drafts: whether siblings share a coin."""
 
-GROUP = 4
-"""Chunks a program of a sweep reads, one after the other."""
-
 
 @dataclass(frozen=True)
 class Cut:
-    """How a row of V logits is cut into chunks of `size`."""
+    """How a row of V logits is cut into `count` chunks of `size`."""
 
     size: int
     count: int
 
     @classmethod
     def of(cls, rows: int, V: int, device: torch.device) -> "Cut":
-        """Chunks as large as leaves four programs a processor, from 1,024 to 8,192."""
+        """Chunks as large as leaves four programs a processor, from 1,024 to 8,192 logits."""
         processors = 1
         if device.type == "cuda":
             processors = torch.cuda.get_device_properties(device).multi_processor_count
@@ -121,6 +118,7 @@ def launch(
     sizes = {"NODES": nodes, "CHUNKS": chunks}
     wide = {"CHUNK": cut.size, "num_warps": 8}
     programs = B * (N + I) * cut.count
+    group = 4 if programs > 4096 else 1  # chunks that a program of a sweep reads in turn
     _run(chunk_statistics, programs)(*logits, maxima, sums, *strides, N, I, V, cut.count, **wide)
     _run(opening, B)(
         *logits, maxima, sums, normaliser, parents, rows, turn, tokens, coins, extra,
@@ -129,9 +127,9 @@ def launch(
     )  # fmt: skip
     if sampled:
         for step in range(1, rounds(tree) + 1):
-            _run(sweep, -(-cut.count // GROUP) * B, N - 1)(
+            _run(sweep, -(-cut.count // group) * B, N - 1)(
                 *logits, sums, normaliser, parents, rows, turn, noise, ids, numbers, due, arrived,
-                stop, swept, *strides, tree_b, step, N, I, V, cut.count, GROUP=GROUP, RULE=RULES[name],
+                stop, swept, *strides, tree_b, step, N, I, V, cut.count, GROUP=group, RULE=RULES[name],
                 REPLACEMENT=tree.replacement, **sizes, **wide,
             )  # fmt: skip
     elif name in WALKS:
