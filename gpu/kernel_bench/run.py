@@ -1,0 +1,106 @@
+"""The grid, measured point by point, so that what is finished is never lost."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import torch
+
+from gpu.kernel_bench.case import Case, make
+from gpu.kernel_bench.methods import Maker, methods
+from gpu.kernel_bench.timing import seconds_of
+from theory.errors import BadInput
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What is varied."""
+
+    vocab: tuple[int, ...]
+    gamma: tuple[int, ...]
+    batch: tuple[int, ...]
+    drafts: tuple[str, ...] = ("chain", "tree")
+
+
+FULL = Grid((32_768, 131_072, 262_144), (4, 8), (1, 8, 64, 256))
+ON_CPU = Grid((4_096, 32_768), (4,), (1, 4))
+"""Without a GPU: smaller, and plain torch and transformers only."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One method on one case. `seconds` is None where it could not run, and `note` says why."""
+
+    draft: str
+    gamma: int
+    V: int
+    B: int
+    method: str
+    seconds: float | None
+    bytes: int
+    floor_share: float | None
+    ratio: float | None
+    note: str = ""
+
+
+def device_of(name: str | None) -> torch.device:
+    """The device of that name, or the GPU where there is one."""
+    if name is None:
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise BadInput(f"--device {name}: {str(error).splitlines()[0]}") from None
+    return device
+
+
+def run(grid: Grid, device: torch.device, bandwidth: float) -> Iterator[Point]:
+    """Every method on every case, bfloat16 logits on a GPU and float32 elsewhere.
+
+    `floor_share` is the time to read each logit once at the copy bandwidth, over the time taken; `ratio`
+    the time over that of the case's first method.
+    """
+    dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
+    for draft, gamma, V, B in product(grid.drafts, grid.gamma, grid.vocab, grid.batch):
+        base = None
+        case = make(draft, gamma, V, B, device, dtype)
+        for name, maker in methods(case, device):
+            taken, note = _taken(case, maker, device)
+            base = base or taken
+            yield Point(
+                draft,
+                gamma,
+                V,
+                B,
+                name,
+                taken,
+                case.bytes,
+                taken and case.bytes / bandwidth / taken,
+                taken and base and taken / base,
+                note,
+            )
+
+
+def _taken(case: Case, maker: Maker, device: torch.device) -> tuple[float | None, str]:
+    graph = device.type == "cuda" and case.B == 1
+    try:
+        call = maker(case)
+        if graph:
+            try:
+                return seconds_of(call, device, graph=True), "graph"
+            except RuntimeError:  # reads something back, which cannot be captured
+                torch.cuda.synchronize(device)
+        return seconds_of(call, device), ""
+    except ImportError as error:
+        return None, f"not installed: {error}"
+    except torch.OutOfMemoryError:
+        torch.cuda.empty_cache()
+        return None, "out of memory"
+    except (RuntimeError, TypeError, AttributeError) as error:
+        return None, f"did not run: {str(error).splitlines()[0]}"
+
+
+def shorter(grid: Grid, **given: Sequence) -> Grid:
+    """The grid with what was asked for in place of its own."""
+    return Grid(**{**vars(grid), **{key: tuple(value) for key, value in given.items() if value}})

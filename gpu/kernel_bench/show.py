@@ -1,0 +1,116 @@
+"""Points as a table, a document and a figure."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.table import Table
+
+from gpu.kernel_bench.run import Point
+from theory.errors import BadInput
+
+
+def described(device: torch.device) -> str:
+    """The device in words.
+
+    >>> described(torch.device("cpu")).startswith("CPU, ")
+    True
+    """
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return f"CPU, {torch.get_num_threads()} threads"
+
+
+def table(points: Sequence[Point]) -> Table:
+    """One line a point; methods that could not run say why."""
+    made = Table(title="Verification from logits")
+    for heading in ("draft", "gamma", "V", "B", "method", "time", "MB", "of floor", "ratio", ""):
+        made.add_column(heading, justify="left" if heading in ("draft", "method", "") else "right")
+    for point in points:
+        made.add_row(
+            point.draft,
+            str(point.gamma),
+            f"{point.V:,}",
+            str(point.B),
+            point.method,
+            spelled(point.seconds),
+            f"{point.bytes / 1e6:,.1f}",
+            "" if point.floor_share is None else f"{point.floor_share:.1%}",
+            "" if point.ratio is None else f"{point.ratio:.2f}",
+            point.note,
+        )
+    return made
+
+
+def spelled(seconds: float | None) -> str:
+    """
+    >>> spelled(0.0000421), spelled(0.0421), spelled(None)
+    ('42.1 us', '42.1 ms', '')
+    """
+    if seconds is None:
+        return ""
+    return f"{seconds * 1e6:.1f} us" if seconds < 1e-3 else f"{seconds * 1e3:.1f} ms"
+
+
+def document(
+    points: Sequence[Point], device: torch.device, bandwidth: float | None, complete: bool
+) -> dict[str, Any]:
+    """What --json prints."""
+    return {
+        "device": described(device),
+        "gpu": device.type == "cuda",
+        "copy_bytes_per_second": bandwidth,
+        "complete": complete,
+        "points": [asdict(point) for point in points],
+    }
+
+
+def required() -> Any:
+    """matplotlib's Figure, or BadInput that says how to get it."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise BadInput("--plot needs matplotlib: pip install 'draftproof[plot]'") from None
+    matplotlib.rcParams.update({"svg.hashsalt": "draftproof", "svg.fonttype": "none", "font.size": 9})
+    from matplotlib.figure import Figure
+
+    return Figure
+
+
+def plot(points: Sequence[Point], path: Path, device: torch.device) -> None:
+    """Share of the bandwidth floor against the batch size, a panel a draft and vocabulary."""
+    rows = sorted({(point.draft, point.gamma) for point in points})
+    columns = sorted({point.V for point in points})
+    figure = required()(figsize=(3.2 * len(columns) + 1.8, 2.6 * len(rows) + 0.6), layout="constrained")
+    axes = figure.subplots(len(rows), len(columns), squeeze=False, sharex=True, sharey=True)
+    batches = sorted({point.B for point in points})
+    names = list(dict.fromkeys(point.method for point in points if point.seconds))
+    for (draft, gamma), line in zip(rows, axes, strict=True):
+        for V, axis in zip(columns, line, strict=True):
+            axis.set_title(f"{draft}, gamma = {gamma}, V = {V:,}", fontsize=9)
+            axis.set_xscale("log", base=2)
+            axis.set_xticks(batches, map(str, batches))
+            axis.set_yscale("log")
+            axis.axhline(100, color="0.6", linewidth=0.8)
+            for index, name in enumerate(names):
+                found = [
+                    (point.B, 100 * point.floor_share)
+                    for point in points
+                    if (point.draft, point.gamma, point.V, point.method) == (draft, gamma, V, name)
+                    and point.floor_share
+                ]
+                if found:
+                    look = {"color": f"C{index}", "marker": "osD^vxP*<>"[index % 10]}
+                    axis.plot(*zip(*found, strict=True), label=name, **look)
+    figure.supxlabel("requests B")
+    figure.supylabel("% of the bandwidth floor (one read of each logit)")
+    figure.suptitle(described(device), fontsize=9)
+    legends = [axis.get_legend_handles_labels() for axis in axes.flat]
+    shown = {text: handle for handles, texts in legends for handle, text in zip(handles, texts, strict=True)}
+    figure.legend(shown.values(), shown.keys(), loc="outside right upper", fontsize=8)
+    try:
+        figure.savefig(path, **({"metadata": {"Date": None}} if path.suffix == ".svg" else {"dpi": 150}))
+    except (OSError, ValueError) as error:
+        raise BadInput(f"--plot {path}: {str(error).splitlines()[0]}") from None

@@ -1,0 +1,69 @@
+"""The verifiers from logits, fused over the vocabulary: Triton kernels with the decisions of `gpu.verify`.
+
+Compiled on a GPU; elsewhere in Triton's interpreter, which is for tests: it is slow. Without Triton this
+package still imports, `AVAILABLE` is false and `verify` raises BadInput.
+"""
+
+from importlib.util import find_spec
+
+import torch
+from torch import Tensor
+
+from gpu.draft import Tree
+from gpu.kernels.interpreter import interpret_without_gpu
+from gpu.rows import probabilities
+from gpu.verify import Outcome, named
+from theory.errors import BadInput
+
+AVAILABLE = find_spec("triton") is not None
+"""Whether Triton is installed."""
+
+if AVAILABLE:
+    interpret_without_gpu()
+
+NAMES = ("block", "greedy-block", "nss", "one-hot", "rrs", "specinfer", "token", "traversal")
+"""Verifiers that have kernels."""
+
+
+def verify(
+    name: str,
+    tree: Tree,
+    target_logits: Tensor,
+    proposal_logits: Tensor | None,
+    tokens: Tensor,
+    coins: Tensor,
+    extra: Tensor,
+    *,
+    temperature: float | Tensor = 1.0,
+    top_k: int = 0,
+    top_p: float = 1.0,
+    min_p: float = 0.0,
+) -> Outcome:
+    """One iteration of the verifier of that name for each row of a batch; see `gpu.verify` for the arguments.
+
+    target_logits [B, N, V] and proposal_logits [B, I, V] are float32, bfloat16 or float16, each read once for
+    its softmax, and the rows of nodes whose children are rejected once more. The temperature is a number or
+    one for each request, [B]; a positive number alone needs no pass of its own, while top_k, top_p,
+    min_p and temperature 0 are applied by `gpu.rows` first. Nothing is read back from the device.
+    """
+    if not AVAILABLE:
+        raise BadInput("the kernels need Triton, which is not installed: pip install 'draftproof[gpu]'")
+    verifier = named(name)
+    if name not in NAMES:
+        raise BadInput(f"{name} has no kernels; those with kernels are {', '.join(NAMES)}")
+    verifier.must_fit(tree, target_logits, proposal_logits, tokens, coins, extra)
+    from gpu.kernels.launch import launch
+
+    filtered = top_k != 0 or top_p != 1 or min_p != 0
+    if filtered or (not isinstance(temperature, Tensor) and temperature <= 0):
+        heat = temperature.reshape(-1, 1, 1) if isinstance(temperature, Tensor) else temperature
+        target_logits = probabilities(target_logits, heat, top_k, top_p, min_p).log()
+        if proposal_logits is not None:
+            proposal_logits = probabilities(proposal_logits, heat, top_k, top_p, min_p).log()
+        temperature = 1.0
+    heat = torch.empty(len(target_logits), dtype=torch.float32, device=target_logits.device)
+    if isinstance(temperature, Tensor):
+        heat.copy_(temperature)
+    else:
+        heat.fill_(temperature)
+    return Outcome(*launch(name, tree, target_logits, proposal_logits, heat, tokens, coins, extra))

@@ -1,0 +1,138 @@
+"""The extra token: one chunk is found by the masses, one token in it by the cumulative sum."""
+
+# pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false
+# Triton declares that a reduction may be a tuple.
+import triton
+import triton.language as tl
+
+from gpu.kernels.descend import excess, next_child
+from gpu.kernels.fields import BELOW_ONE, CUT, FIELDS
+from gpu.kernels.statistics import LOG2_E, law
+
+
+@triton.jit
+def residual(
+    target,
+    proposal,
+    of_p,
+    of_q,
+    scale,
+    x,
+    V,
+    cut,
+    f,
+    parent_of,
+    token_of,
+    ids,
+    SAMPLED: tl.constexpr,
+    NODES: tl.constexpr,
+):
+    """(p - cut q)+ at the ids x, 0 at the tokens of f's children."""
+    row = law(target, x, scale, of_p, V)
+    if SAMPLED:
+        row = excess(row, cut, law(proposal, x, scale, of_q, V))
+    child = next_child(f, 0, parent_of, token_of, NODES)
+    while child < NODES:
+        row = tl.where(x == tl.load(ids + child), 0.0, row)
+        child = next_child(f, child, parent_of, token_of, NODES)
+    return row
+
+
+@triton.jit
+def choose(masses, u, index):
+    """The first index with mass whose cumulative sum exceeds u, the last one with mass where rounding
+    leaves none; and u less the masses before it.
+    """
+    cumulative = tl.cumsum(masses, axis=0)
+    most = tl.max(index, axis=0)
+    past = (cumulative > u) & (masses > 0)
+    found = tl.min(tl.where(past, index, most + 1), axis=0)
+    found = tl.where(found > most, tl.max(tl.where(masses > 0, index, 0), axis=0), found)
+    return found, u - tl.sum(tl.where(index < found, masses, 0.0), axis=0)
+
+
+@triton.jit
+def draw(
+    target,
+    proposal,
+    temperature,
+    sums,
+    normaliser,
+    parents,
+    rows,
+    turn,
+    ids,
+    numbers,
+    stop,
+    swept,
+    extra,
+    error,
+    node,  # [B] out
+    token,  # [B] out
+    target_b,
+    target_n,
+    proposal_b,
+    proposal_n,
+    tree_b,
+    N,
+    I,
+    V,
+    C,
+    SAMPLED: tl.constexpr,
+    NODES: tl.constexpr,
+    CHUNKS: tl.constexpr,
+    CHUNK: tl.constexpr,
+):
+    """One program a request; reads the chunks that hold a rejected token, and that of the extra token."""
+    b = tl.program_id(0).to(tl.int64)
+    nodes = tl.arange(0, NODES)
+    below = (nodes > 0) & (nodes < N)
+    turns = tl.load(turn + b * tree_b + nodes, mask=nodes < N, other=-1).to(tl.int32)
+    f = tl.max(tl.where(turns == tl.load(stop + b), nodes, 0), axis=0)
+    parent_of = tl.load(parents + b * tree_b + nodes, mask=below, other=-1).to(tl.int32)
+    ids += b * N
+    token_of = tl.load(ids + nodes, mask=below, other=-1)
+    scale = LOG2_E / tl.load(temperature + b)
+    u = tl.minimum(tl.load(extra + b), BELOW_ONE).to(tl.float64)
+
+    target += b * target_b + f.to(tl.int64) * target_n
+    of_p = tl.load(normaliser + b * (N + I) + f)
+    of_q = of_p
+    cut = tl.full([], 0.0, tl.float32)
+    chunks = tl.arange(0, CHUNKS)
+    whole = tl.load(sums + (b * (N + I) + f) * C + chunks, mask=chunks < C, other=0.0)
+    masses = whole
+    last = tl.max(tl.where((parent_of == f) & (token_of >= 0), nodes, 0), axis=0)
+    if SAMPLED:
+        row = tl.load(rows + b * tree_b + f).to(tl.int32)
+        proposal += b * proposal_b + row.to(tl.int64) * proposal_n
+        of_q = tl.load(normaliser + b * (N + I) + N + row, mask=row < I, other=0.0)
+        if last > 0:
+            cut = tl.load(numbers + (b * FIELDS + CUT) * N + f)
+            masses = tl.load(swept + (b * N + last) * C + chunks, mask=chunks < C, other=0.0)
+
+    child = next_child(f, 0, parent_of, token_of, NODES)
+    while child < NODES:
+        chunk = tl.load(ids + child) // CHUNK
+        x = chunk * CHUNK + tl.arange(0, CHUNK)
+        kept = residual(
+            target, proposal, of_p, of_q, scale, x, V, cut, f, parent_of, token_of, ids, SAMPLED, NODES
+        )
+        masses = tl.where(chunks == chunk, tl.sum(kept, axis=0), masses)
+        child = next_child(f, child, parent_of, token_of, NODES)
+    keeps = f
+    if (tl.sum(masses, axis=0) > 0) == 0:  # only rounding gets here: nothing is left, so the row is p
+        masses = whole
+        cut = tl.full([], 0.0, tl.float32)
+        keeps = tl.full([], NODES, tl.int32)
+
+    exact = masses.to(tl.float64)
+    chunk, left = choose(exact, u * tl.sum(exact, axis=0), chunks)
+    x = chunk * CHUNK + tl.arange(0, CHUNK)
+    kept = residual(
+        target, proposal, of_p, of_q, scale, x, V, cut, keeps, parent_of, token_of, ids, SAMPLED, NODES
+    )
+    found, _ = choose(kept.to(tl.float64), left, x)
+    fine = tl.load(error + b) == 0
+    tl.store(node + b, tl.where(fine, f, 0).to(tl.int64))
+    tl.store(token + b, tl.where(fine, found, -1).to(tl.int64))

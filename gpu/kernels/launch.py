@@ -1,0 +1,153 @@
+"""One verification: the kernels in a row, and the memory they share. Nothing is read back."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any
+
+import torch
+import triton
+from torch import Tensor
+
+from gpu.draft import Tree
+from gpu.kernels import fields
+from gpu.kernels.draw import draw
+from gpu.kernels.opening import opening
+from gpu.kernels.statistics import chunk_statistics
+from gpu.kernels.sweep import sweep
+from gpu.kernels.walk import walk
+
+RULES = {
+    "token": fields.COINS,
+    "rrs": fields.COINS,
+    "specinfer": fields.COINS,
+    "block": fields.RATES,
+    "traversal": fields.RATES,
+    "greedy-block": fields.UNCAPPED,
+}
+WALKS = {"one-hot": False, "nss": True}
+"""Deterministic drafts: whether siblings share a coin."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """How a row of V logits is cut into `count` chunks of `size`."""
+
+    size: int
+    count: int
+
+    @classmethod
+    def of(cls, rows: int, V: int, device: torch.device) -> "Cut":
+        """Chunks as large as leaves four programs a processor, from 1,024 to 8,192 logits."""
+        processors = 1
+        if device.type == "cuda":
+            processors = torch.cuda.get_device_properties(device).multi_processor_count
+        size = 8192
+        while size > 1024 and rows * -(-V // size) < 4 * processors:
+            size //= 2
+        return cls(size, -(-V // size))
+
+
+@lru_cache(maxsize=256)
+def rounds(tree: Tree) -> int:
+    """How many sweeps can depend on one another: one for each earlier sibling on a path, then the node's own.
+
+    A shared tree is read once, when it is first used; for trees that differ from row to row it is a bound.
+
+    >>> rounds(Tree.chain(8)), rounds(Tree.of_shape([[[], []], [[], []]])), rounds(Tree.chain(0))
+    (1, 4, 0)
+    """
+    if not tree.shared:
+        return tree.size - 1  # known to the device alone
+    parents = tree.parents[0].tolist()
+    entered, tried = [0] * tree.size, [0] * tree.size
+    for v in range(1, tree.size):
+        f = parents[v]
+        entered[v] = entered[f] + tried[f]
+        tried[f] += 1
+    return max(map(sum, zip(entered, tried, strict=True)))
+
+
+def launch(
+    name: str,
+    tree: Tree,
+    target: Tensor,
+    proposal: Tensor | None,
+    temperature: Tensor,
+    tokens: Tensor,
+    coins: Tensor,
+    extra: Tensor,
+    chunk: int | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """(node, token, error), each [B]; `chunk` overrules how rows are cut."""
+    B, N, V = target.shape
+    sampled = name in RULES and N > 1
+    if not sampled or proposal is None:
+        proposal = target[:, :0]
+    I = proposal.shape[1]
+    device = target.device
+    cut = Cut.of(B * (N + I), V, device) if chunk is None else Cut(chunk, -(-V // chunk))
+    target, proposal = _rows(target), _rows(proposal)
+    tokens, coins, extra = tokens.contiguous(), coins.contiguous(), extra.contiguous()
+    tree_b = 0 if tree.shared else N
+    parents, rows, turn, first = (
+        table if tree.shared else table.expand(B, -1).contiguous()
+        for table in (tree.parents, tree.rows, tree.turn, tree.first)
+    )
+    nodes = max(2, triton.next_power_of_2(N))
+    chunks = max(2, triton.next_power_of_2(cut.count))
+
+    def floats(*shape: int) -> Tensor:
+        return torch.empty(shape, dtype=torch.float32, device=device)
+
+    def whole(*shape: int, dtype: torch.dtype = torch.int32) -> Tensor:
+        return torch.empty(shape, dtype=dtype, device=device)
+
+    maxima, sums = floats(B, N + I, cut.count), floats(B, N + I, cut.count)
+    normaliser, numbers, noise = floats(B, N + I), floats(B, fields.FIELDS.value, N), floats(B, N)
+    swept = floats(B, N, cut.count) if sampled else floats(0)
+    ids, due, arrived = whole(B, N), whole(B, N), whole(B, N)
+    stop, error = whole(B), whole(B, dtype=torch.int64)
+    node, token = whole(B, dtype=torch.int64), whole(B, dtype=torch.int64)
+    if not B:
+        return node, token, error
+
+    of_target = (target.stride(0), target.stride(1))
+    strides = (*of_target, proposal.stride(0), proposal.stride(1))
+    logits = (target, proposal, temperature)
+    sizes = {"NODES": nodes, "CHUNKS": chunks}
+    wide = {"CHUNK": cut.size, "num_warps": 8}
+    programs = B * (N + I) * cut.count
+    group = 4 if programs > 4096 else 1  # chunks that a program of a sweep reads in turn
+    _run(chunk_statistics, programs)(*logits, maxima, sums, *strides, N, I, V, cut.count, **wide)
+    _run(opening, B)(
+        *logits, maxima, sums, normaliser, parents, rows, turn, tokens, coins, extra,
+        noise, ids, numbers, due, arrived, stop, error, *strides, tree_b, N, I, V, cut.count, tree.depth,
+        RULE=RULES.get(name, fields.COINS), SAMPLED=sampled, ROWS=max(1, 2048 // chunks), **sizes,
+    )  # fmt: skip
+    if sampled:
+        for step in range(1, rounds(tree) + 1):
+            _run(sweep, -(-cut.count // group) * B, N - 1)(
+                *logits, sums, normaliser, parents, rows, turn, noise, ids, numbers, due, arrived,
+                stop, swept, *strides, tree_b, step, N, I, V, cut.count, GROUP=group, RULE=RULES[name],
+                REPLACEMENT=tree.replacement, **sizes, **wide,
+            )  # fmt: skip
+    elif name in WALKS:
+        _run(walk, B)(
+            target, temperature, sums, normaliser, parents, first, turn, noise, ids, numbers, stop,
+            *of_target, tree_b, N, V, cut.count, ONE_COIN=WALKS[name], **sizes, **wide,
+        )  # fmt: skip
+    _run(draw, B)(
+        *logits, sums, normaliser, parents, rows, turn, ids, numbers, stop, swept, extra, error,
+        node, token, *strides, tree_b, N, I, V, cut.count, SAMPLED=sampled, **sizes, **wide,
+    )  # fmt: skip
+    return node, token, error
+
+
+def _run(kernel: Any, *programs: int) -> Callable[..., object]:
+    # Without fused multiply-adds of the compiler's choice two kernels round one expression alike.
+    return partial(kernel[programs], enable_fp_fusion=False)
+
+
+def _rows(logits: Tensor) -> Tensor:
+    return logits if logits.stride(-1) == 1 else logits.contiguous()

@@ -1,0 +1,138 @@
+"""Between the passes: masses of chunks, the drafted tokens' probabilities, errors, and the first rates."""
+
+# pyright: reportOperatorIssue=false
+# Triton declares that a reduction may be a tuple.
+import triton
+import triton.language as tl
+
+from gpu.kernels.descend import enter
+from gpu.kernels.fields import BELOW_ONE, FIELDS, PP, QQ
+from gpu.kernels.statistics import LOG2_E
+
+
+@triton.jit
+def normalise(maxima, sums, normaliser, rows, C, ROWS: tl.constexpr, CHUNKS: tl.constexpr):
+    """log2 sum exp of each row, inf where there is none; the sums become the chunks' masses."""
+    for start in range(0, rows, ROWS):
+        row = start + tl.arange(0, ROWS)
+        chunk = tl.arange(0, CHUNKS)
+        inside = (row < rows)[:, None] & (chunk < C)[None, :]
+        at = row[:, None] * C + chunk[None, :]
+        maximum = tl.load(maxima + at, mask=inside, other=-float("inf"))
+        highest = tl.max(maximum, axis=1)
+        highest = tl.where(highest == -float("inf"), 0.0, highest)
+        mass = tl.load(sums + at, mask=inside, other=0.0) * tl.exp2(maximum - highest[:, None])
+        total = tl.sum(mass, axis=1)
+        fine = (total > 0) & (total < float("inf"))
+        total = tl.where(fine, total, 1.0)
+        tl.store(sums + at, mass / total[:, None], mask=inside)
+        tl.store(normaliser + row, tl.where(fine, highest + tl.log2(total), float("inf")), mask=row < rows)
+
+
+@triton.jit
+def opening(
+    target,
+    proposal,
+    temperature,
+    maxima,  # [B, N + I, C]
+    sums,  # [B, N + I, C] in and out
+    normaliser,  # [B, N + I] out
+    parents,  # [1 or B, N]
+    rows,  # [1 or B, N]
+    turn,  # [1 or B, N]
+    tokens,  # [B, N - 1]
+    coins,  # [B, N - 1]
+    extra,  # [B]
+    noise,  # [B, N] out: the coin of each node, below 1; 0 for the root
+    ids,  # [B, N] out: the tokens drawn, -1 elsewhere
+    numbers,  # [B, FIELDS, N] out
+    due,  # [B, N] out: the round in which a child's rejection is worked out
+    arrived,  # [B, N] out: how many programs have worked it out
+    stop,  # [B] out: turn of the first node known to be accepted
+    error,  # [B] out
+    target_b,
+    target_n,
+    proposal_b,
+    proposal_n,
+    tree_b,
+    N,
+    I,
+    V,
+    C,
+    DEPTH,
+    RULE: tl.constexpr,
+    SAMPLED: tl.constexpr,
+    NODES: tl.constexpr,
+    ROWS: tl.constexpr,
+    CHUNKS: tl.constexpr,
+):
+    """One program a request."""
+    b = tl.program_id(0).to(tl.int64)
+    normaliser += b * (N + I)
+    normalise(maxima + b * (N + I) * C, sums + b * (N + I) * C, normaliser, N + I, C, ROWS, CHUNKS)
+    tl.debug_barrier()  # what was stored above is loaded below
+
+    nodes = tl.arange(0, NODES)
+    node = nodes < N
+    below = node & (nodes > 0)
+    parent = tl.load(parents + b * tree_b + nodes, mask=below, other=0).to(tl.int32)
+    parent_of = tl.where(below, parent, -1)
+    token = tl.load(tokens + b * (N - 1) + nodes - 1, mask=below, other=-1)
+    bad_token = (token < -1) | (token >= V)
+    there = (nodes == 0) | ((token >= 0) & below)
+    for _ in range(DEPTH):
+        there = there & (tl.gather(there.to(tl.int32), parent, 0) > 0)
+    drawn = there & below & (bad_token == 0)
+    at = tl.where(drawn, token, 0).to(tl.int64)
+
+    scale = LOG2_E / tl.load(temperature + b)
+    of_p = tl.load(normaliser + parent, mask=drawn, other=0.0)
+    p_logit = tl.load(target + b * target_b + parent.to(tl.int64) * target_n + at, mask=drawn, other=0.0)
+    p = tl.exp2(tl.fma(p_logit.to(tl.float32), scale, -of_p))
+    own = tl.load(normaliser + nodes, mask=there & node, other=0.0)
+    bad_target = there & node & ((tl.abs(own) < float("inf")) == 0)
+    q = tl.full([NODES], 1.0, tl.float32)
+    bad_proposal = node & (nodes < 0)
+    if SAMPLED:
+        row = tl.load(rows + b * tree_b + parent, mask=drawn, other=0)
+        of_q = tl.load(normaliser + N + row, mask=drawn, other=0.0)
+        q_logit = tl.load(proposal + b * proposal_b + row * proposal_n + at, mask=drawn, other=0.0)
+        q = tl.exp2(tl.fma(q_logit.to(tl.float32), scale, -of_q))
+        bad_proposal = drawn & ((tl.abs(of_q) < float("inf")) == 0)
+
+    coin = tl.load(coins + b * (N - 1) + nodes - 1, mask=below, other=0.0)
+    uniform = tl.load(extra + b)
+    bad_coin = (((coin >= 0) & (coin <= 1)) == 0) & below
+    wrong = tl.where(((uniform >= 0) & (uniform <= 1)), 0, 4)
+    wrong = tl.where(tl.max(bad_coin.to(tl.int32), axis=0) > 0, 4, wrong)
+    wrong = tl.where(tl.max((bad_token & below).to(tl.int32), axis=0) > 0, 3, wrong)
+    wrong = tl.where(tl.max(bad_proposal.to(tl.int32), axis=0) > 0, 2, wrong)
+    wrong = tl.where(tl.max(bad_target.to(tl.int32), axis=0) > 0, 1, wrong)
+    tl.store(error + b, wrong)
+
+    numbers += b * FIELDS * N
+    ids_now = tl.where(drawn & (wrong == 0), token, -1).to(tl.int32)
+    tl.store(numbers + PP * N + nodes, p, mask=node)
+    tl.store(numbers + QQ * N + nodes, q, mask=node)
+    tl.store(ids + b * N + nodes, ids_now, mask=node)
+    tl.store(due + b * N + nodes, nodes * 0, mask=node)
+    tl.store(arrived + b * N + nodes, nodes * 0, mask=node)
+    tl.store(noise + b * N + nodes, tl.minimum(coin, BELOW_ONE), mask=node)
+    tl.store(stop + b, N - 1)  # the root, asked last, is always accepted
+    tl.debug_barrier()
+    if SAMPLED:
+        enter(
+            tl.full([], 0, tl.int32),
+            tl.full([], 1.0, tl.float32),
+            parent_of,
+            ids_now,
+            numbers,
+            noise + b * N,
+            turn + b * tree_b,
+            stop + b,
+            due + b * N,
+            0,
+            N,
+            RULE,
+            NODES,
+        )

@@ -1,0 +1,54 @@
+"""Pass 1: the softmax statistics of every row, one program a chunk of the vocabulary."""
+
+import triton
+import triton.language as tl
+
+LOG2_E = tl.constexpr(1.4426950408889634)
+
+
+@triton.jit
+def law(row, x, scale, normaliser, V):
+    """The probabilities 2^(scale logit - normaliser) of the ids x, the power rounded once; 0 beyond V."""
+    logits = tl.load(row + x, mask=x < V, other=-float("inf")).to(tl.float32)
+    return tl.exp2(tl.fma(logits, scale, -normaliser))
+
+
+@triton.jit
+def chunk_statistics(
+    target,  # [B, N, V] logits
+    proposal,  # [B, I, V] logits
+    temperature,  # [B]
+    maxima,  # [B, N + I, C] out: the largest logit of each chunk, over the temperature, as a power of 2
+    sums,  # [B, N + I, C] out: sum of exp(logit / temperature), over 2^maximum
+    target_b,
+    target_n,
+    proposal_b,
+    proposal_n,
+    N,
+    I,
+    V,
+    C,
+    CHUNK: tl.constexpr,
+):
+    """Reads each logit once. Chunks are combined where they are used, so no program waits for another."""
+    program = tl.program_id(0)
+    chunk = program % C
+    row = (program // C) % (N + I)
+    b = (program // C // (N + I)).to(tl.int64)
+    x = chunk * CHUNK + tl.arange(0, CHUNK)
+    if row < N:
+        logits = tl.load(
+            target + b * target_b + row.to(tl.int64) * target_n + x, mask=x < V, other=-float("inf")
+        ).to(tl.float32)
+    else:
+        logits = tl.load(
+            proposal + b * proposal_b + (row - N).to(tl.int64) * proposal_n + x,
+            mask=x < V,
+            other=-float("inf"),
+        ).to(tl.float32)
+    scale = LOG2_E / tl.load(temperature + b)
+    maximum = tl.max(logits, axis=0) * scale
+    shift = tl.where(maximum == -float("inf"), 0.0, maximum)
+    at = (b * (N + I) + row) * C + chunk
+    tl.store(maxima + at, maximum)
+    tl.store(sums + at, tl.sum(tl.exp2(tl.fma(logits, scale, -shift)), axis=0))

@@ -1,0 +1,177 @@
+"""Pass 2: masses of residuals, for the rejections that are due; the last program to finish goes on down."""
+
+import triton
+import triton.language as tl
+
+from gpu.kernels.descend import accept, attempt, enter, excess, next_child, share
+from gpu.kernels.fields import COINS, CUT, FIELDS, LARGEST, MASS, RATE, RATES, REST
+from gpu.kernels.statistics import LOG2_E, law
+
+
+@triton.jit
+def sweep(
+    target,
+    proposal,
+    temperature,
+    sums,  # [B, N + I, C] masses of chunks; a row of q loses its rejected tokens
+    normaliser,
+    parents,
+    rows,
+    turn,
+    noise,
+    ids,
+    numbers,
+    due,
+    arrived,
+    stop,
+    swept,  # [B, N, C] out: masses of (p - cut q)+ after a child's rejection
+    target_b,
+    target_n,
+    proposal_b,
+    proposal_n,
+    tree_b,
+    round,
+    N,
+    I,
+    V,
+    C,
+    GROUP: tl.constexpr,
+    RULE: tl.constexpr,
+    REPLACEMENT: tl.constexpr,
+    NODES: tl.constexpr,
+    CHUNKS: tl.constexpr,
+    CHUNK: tl.constexpr,
+):
+    """One program a (child, request, GROUP chunks); later nodes first, since what they settle saves work.
+
+    A program reads no logit unless its child's rejection is due and no acceptance comes before it. Such
+    an acceptance may be found while a sweep is under way: then part of it is left undone, and
+    nobody asks for it.
+    """
+    groups = tl.cdiv(C, GROUP)
+    group = tl.program_id(0) % groups
+    b = (tl.program_id(0) // groups).to(tl.int64)
+    v = N - 1 - tl.program_id(1)
+    turn += b * tree_b
+    needed = tl.load(due + b * N + v) == round
+    if needed:
+        needed = tl.load(turn + v) < tl.load(stop + b)
+    if needed:
+        numbers += b * FIELDS * N
+        f = tl.load(parents + b * tree_b + v).to(tl.int32)
+        rate = tl.load(numbers + RATE * N + f)
+        cut = tl.load(numbers + CUT * N + f)
+        mass = tl.load(numbers + MASS * N + f)
+        rest = tl.load(numbers + REST * N + f)
+        possible = (rate > 0) & (mass > 0) & (rest > 0)
+        cut = tl.where(possible, tl.minimum(cut + mass / (rate * rest), LARGEST), cut)
+
+        scale = LOG2_E / tl.load(temperature + b)
+        row = tl.load(rows + b * tree_b + f).to(tl.int32)
+        of_p = tl.load(normaliser + b * (N + I) + f)
+        of_q = tl.load(normaliser + b * (N + I) + N + row)
+        target += b * target_b + f.to(tl.int64) * target_n
+        proposal += b * proposal_b + row.to(tl.int64) * proposal_n
+        swept += (b * N + v) * C
+        for chunk in range(group * GROUP, tl.minimum(group * GROUP + GROUP, C)):
+            x = chunk * CHUNK + tl.arange(0, CHUNK)
+            p, q = law(target, x, scale, of_p, V), law(proposal, x, scale, of_q, V)
+            tl.store(swept + chunk, tl.sum(excess(p, cut, q), axis=0))
+
+        tl.debug_barrier()  # this program's masses are stored before it counts as arrived
+        if tl.atomic_add(arrived + b * N + v, 1, sem="acq_rel") == groups - 1:
+            chunks = tl.arange(0, CHUNKS)
+            total = tl.sum(tl.load(swept + chunks, mask=chunks < C, other=0.0, cache_modifier=".cg"), axis=0)
+            if RULE == RATES:
+                S = tl.where(mass > 0, rate * total / mass, 0.0)
+                rate = tl.where(S > 0, share(S, S + (1 - rate)), 0.0)
+            elif RULE != COINS:
+                S = rate * total
+                rate = tl.where(rate < 1, share(S, S + (1 - rate)), 1.0)
+
+            nodes = tl.arange(0, NODES)
+            below = (nodes > 0) & (nodes < N)
+            parent_of = tl.load(parents + b * tree_b + nodes, mask=below, other=-1).to(tl.int32)
+            ids += b * N
+            token_of = tl.load(ids + nodes, mask=below, other=-1)
+            after = next_child(f, v, parent_of, token_of, NODES)
+            if after < NODES:
+                if REPLACEMENT == 0:
+                    masses = sums + (b * (N + I) + N + row) * C
+                    rest = drop(
+                        proposal,
+                        of_q,
+                        scale,
+                        masses,
+                        f,
+                        v,
+                        parent_of,
+                        token_of,
+                        ids,
+                        V,
+                        C,
+                        NODES,
+                        CHUNKS,
+                        CHUNK,
+                    )
+                tl.store(numbers + REST * N + f, rest)
+            tl.store(numbers + RATE * N + f, rate)
+            tl.store(numbers + CUT * N + f, cut)
+            tl.store(numbers + MASS * N + f, total)
+            due += b * N
+            noise += b * N
+            if after < NODES:
+                last = next_child(f, after, parent_of, token_of, NODES) == NODES
+                entered = attempt(f, after, rate, cut, total, rest, last, numbers, noise, due, round, N, RULE)
+                down = tl.where(entered > 0, after, NODES)
+                enter(
+                    down,
+                    entered,
+                    parent_of,
+                    token_of,
+                    numbers,
+                    noise,
+                    turn,
+                    stop + b,
+                    due,
+                    round,
+                    N,
+                    RULE,
+                    NODES,
+                )
+            else:
+                accept(f, rate, noise, turn, stop + b, RULE)
+
+
+@triton.jit
+def drop(
+    row,
+    normaliser,
+    scale,
+    masses,
+    f,
+    v,
+    parent_of,
+    token_of,
+    ids,
+    V,
+    C,
+    NODES: tl.constexpr,
+    CHUNKS: tl.constexpr,
+    CHUNK: tl.constexpr,
+):
+    """The mass of f's row without the tokens of its children up to v, of which only v's is new.
+
+    The chunk that holds the token is summed again: 1 minus the dropped mass would cancel.
+    """
+    chunk = tl.load(ids + v) // CHUNK
+    x = chunk * CHUNK + tl.arange(0, CHUNK)
+    kept = law(row, x, scale, normaliser, V)
+    child = next_child(f, 0, parent_of, token_of, NODES)
+    while child <= v:
+        kept = tl.where(x == tl.load(ids + child), 0.0, kept)
+        child = next_child(f, child, parent_of, token_of, NODES)
+    tl.store(masses + chunk, tl.sum(kept, axis=0))
+    tl.debug_barrier()
+    chunks = tl.arange(0, CHUNKS)
+    return tl.sum(tl.load(masses + chunks, mask=chunks < C, other=0.0), axis=0)

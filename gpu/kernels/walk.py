@@ -1,0 +1,87 @@
+"""Deterministic drafts: down the tree by the target's own probabilities, without a second pass."""
+
+# pyright: reportOperatorIssue=false
+# Triton declares that a reduction may be a tuple.
+import triton
+import triton.language as tl
+
+from gpu.kernels.descend import next_child, share
+from gpu.kernels.fields import FIELDS, PP
+from gpu.kernels.statistics import LOG2_E
+from gpu.kernels.sweep import drop
+
+
+@triton.jit
+def walk(
+    target,
+    temperature,
+    sums,
+    normaliser,
+    parents,
+    first,  # [1 or B, N]: each node's first sibling
+    turn,
+    noise,
+    ids,
+    numbers,
+    stop,
+    target_b,
+    target_n,
+    tree_b,
+    N,
+    V,
+    C,
+    ONE_COIN: tl.constexpr,
+    NODES: tl.constexpr,
+    CHUNKS: tl.constexpr,
+    CHUNK: tl.constexpr,
+):
+    """One program a request. A child x is entered with probability p(x) over what the tokens tried before
+    it left; with ONE_COIN the first sibling's coin falls among the children laid end to end.
+    """
+    b = tl.program_id(0).to(tl.int64)
+    nodes = tl.arange(0, NODES)
+    below = (nodes > 0) & (nodes < N)
+    parent_of = tl.load(parents + b * tree_b + nodes, mask=below, other=-1).to(tl.int32)
+    ids += b * N
+    noise += b * N
+    token_of = tl.load(ids + nodes, mask=below, other=-1)
+    numbers += b * FIELDS * N
+    p_of = tl.load(numbers + PP * N + nodes, mask=below, other=0.0)
+    scale = LOG2_E / tl.load(temperature + b)
+
+    f = tl.full([], 0, tl.int32)
+    rest = tl.full([], 1.0, tl.float32)
+    v = next_child(f, 0, parent_of, token_of, NODES)
+    while v < NODES:
+        p = tl.load(numbers + PP * N + v)
+        earlier = (parent_of == f) & (nodes < v) & (token_of >= 0)
+        if ONE_COIN:
+            reach = tl.sum(tl.where(earlier, p_of, 0.0), axis=0) + p
+            entered = tl.load(noise + tl.load(first + b * tree_b + v)) < reach
+        else:
+            again = tl.max((earlier & (token_of == tl.load(ids + v))).to(tl.int32), axis=0) > 0
+            entered = tl.load(noise + v) < share(tl.where(again, 0.0, p), rest)
+        if entered:
+            f = v
+            rest = tl.full([], 1.0, tl.float32)
+            v = next_child(f, 0, parent_of, token_of, NODES)
+        else:
+            if ONE_COIN == 0:
+                rest = drop(
+                    target + b * target_b + f.to(tl.int64) * target_n,
+                    tl.load(normaliser + b * N + f),
+                    scale,
+                    sums + (b * N + f) * C,
+                    f,
+                    v,
+                    parent_of,
+                    token_of,
+                    ids,
+                    V,
+                    C,
+                    NODES,
+                    CHUNKS,
+                    CHUNK,
+                )
+            v = next_child(f, v, parent_of, token_of, NODES)
+    tl.store(stop + b, tl.load(turn + b * tree_b + f).to(tl.int32))

@@ -1,0 +1,133 @@
+"""What `gpu bench` promises without a GPU: a smaller grid, ratios, and nothing finished is lost."""
+
+import json
+from importlib.util import find_spec
+from itertools import islice
+
+import click
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from gpu.commands import bench  # noqa: E402
+from gpu.kernel_bench import methods, run, show, timing  # noqa: E402
+from gpu.kernel_bench.case import make, tree_of  # noqa: E402
+from gpu.rows import probabilities  # noqa: E402
+from simulators.door import enter  # noqa: E402
+
+CPU = torch.device("cpu")
+SMALL = run.Grid((64,), (2,), (1,))
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(timing, "SECONDS", 0.0)
+    monkeypatch.setattr(timing, "copy_bandwidth", lambda device: 1e9)
+
+
+def command(capfd, *arguments):
+    status = enter(click.Group("draftproof", [bench.COMMAND]), ["bench", "--device", "cpu", *arguments])
+    return status, *capfd.readouterr()
+
+
+@pytest.mark.parametrize("gamma", [1, 2, 4, 8, 9])
+def test_the_tree_has_64_nodes_and_the_depth_asked_for(gamma):
+    tree = tree_of("tree", gamma)
+    assert (tree.size, tree.depth) == (64, gamma)
+    assert tree_of("chain", gamma).is_chain
+
+
+def test_drafted_siblings_differ_and_have_mass():
+    case = make("tree", 4, 100, 3, CPU, torch.float32)
+    parents = case.tree.parents[0].tolist()
+    rows = probabilities(case.proposal)
+    for b in range(3):
+        below = {}
+        for v in range(1, case.tree.size):
+            x = case.tokens[b, v - 1].item()
+            assert rows[b, case.tree.rows[0, parents[v]], x] > 0
+            below.setdefault(parents[v], []).append(x)
+        assert all(len(set(each)) == len(each) for each in below.values())
+
+
+def test_bytes_are_those_of_the_logits_read_once():
+    assert make("chain", 4, 100, 3, CPU, torch.bfloat16).bytes == 3 * (5 + 4) * 100 * 2
+
+
+def test_ratios_are_to_the_first_method_and_the_floor_is_one_read():
+    points = list(run.run(SMALL, CPU, bandwidth=1e9))
+    first = {point.B: point for point in points if point.method == "token torch"}
+    for point in points:
+        if point.draft == "chain" and point.seconds:
+            assert point.ratio == point.seconds / first[point.B].seconds
+            assert point.floor_share == point.bytes / 1e9 / point.seconds
+    measured = {point.method for point in points if point.seconds}
+    assert measured >= {"block torch", "rrs torch", "traversal torch"}
+    assert ("transformers" in measured) == bool(find_spec("transformers"))
+
+
+def test_the_interpreter_is_never_timed():
+    case = make("chain", 2, 10, 1, CPU, torch.float32)
+    assert not [name for name, _ in methods.methods(case, CPU) if "kernels" in name]
+
+
+def test_a_method_that_cannot_run_says_why_and_the_others_go_on(monkeypatch):
+    def missing(case):
+        raise ImportError("No module named 'flashinfer'")
+
+    def broken(case):
+        raise TypeError("rejection_sample() got an unexpected argument\nand more")
+
+    monkeypatch.setattr(
+        run, "methods", lambda case, device: [("a", missing), ("b", broken), ("c", lambda case: lambda: None)]
+    )
+    a, b, c = islice(run.run(SMALL, CPU, 1e9), 3)
+    assert a.note == "not installed: No module named 'flashinfer'"
+    assert b.note == "did not run: rejection_sample() got an unexpected argument"
+    assert (a.seconds, c.ratio) == (None, 1.0)
+    assert "not installed" in json.dumps(show.document([a, b, c], CPU, 1e9, True))
+
+
+def test_the_command_on_a_cpu_says_so_and_prints_ratios(capfd, tmp_path):
+    pytest.importorskip("matplotlib")
+    small = ("--vocab", "64", "--gamma", "2", "--batch", "1")
+    status, out, err = command(capfd, *small, "--plot", str(tmp_path / "bench.svg"))
+    assert (status, "no GPU is used" in err) == (0, True)
+    assert "ratio" in out
+    assert "traversal torch" in out
+    assert (tmp_path / "bench.svg").read_text().startswith("<?xml")
+    status, out, _ = command(capfd, *small, "--draft", "chain", "--json")
+    answer = json.loads(out)
+    assert (status, answer["gpu"], answer["complete"]) == (0, False, True)
+    assert {point["draft"] for point in answer["points"]} == {"chain"}
+
+
+def test_interrupted_prints_what_was_measured(capfd, monkeypatch):
+    def two(grid, device, bandwidth):
+        yield from islice(measured, 2)
+        raise KeyboardInterrupt
+
+    measured = list(run.run(run.Grid((64,), (2,), (1,), ("chain",)), CPU, 1e9))
+    monkeypatch.setattr(run, "run", two)
+    status, out, err = command(capfd, "--json")
+    assert (status, "interrupted" in err) == (130, True)
+    assert json.loads(out)["complete"] is False
+    assert len(json.loads(out)["points"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--device", "nowhere"], "--device nowhere"),
+        (["--vocab", "1"], "--vocab"),
+        (["--draft", "bush"], "--draft"),
+        (
+            ["--vocab", "64", "--gamma", "2", "--batch", "1", "--plot", "/nowhere/at/all.svg"],
+            "--plot /nowhere",
+        ),
+    ],
+)
+def test_bad_input_is_one_line(arguments, says, capfd):
+    status, _, err = command(capfd, *arguments)
+    assert status == 2
+    assert says in err.splitlines()[-1]

@@ -1,0 +1,150 @@
+"""The kernels decide as plain torch does, from the same noise."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("triton", reason="the kernels need Triton")
+
+
+from gpu.draft import Tree  # noqa: E402
+from gpu.kernels import verify  # noqa: E402
+from gpu.rows import probabilities  # noqa: E402
+from gpu.verify import named  # noqa: E402
+from tests.gpu.kernels.drafts import CASES, NAMED, PAIR, TREE, assert_agree, draft  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
+SIZES = {"interpreter": (3, 1100), "cuda": (64, 50257)}
+"""B and V; more than one chunk in both."""
+
+
+def size(device):
+    return SIZES["cuda" if device.type == "cuda" else "interpreter"]
+
+
+@pytest.mark.parametrize(("name", "tree"), CASES, ids=NAMED)
+def test_random_logits(name, tree, device):
+    assert_agree(draft(tree, *size(device)).to(device), name)
+
+
+@pytest.mark.parametrize(
+    ("name", "tree"),
+    [
+        ("block", Tree.chain(2)),
+        ("rrs", Tree.of_shape([[], []])),
+        *(pytest.param(*CASES[i], marks=pytest.mark.slow) for i in (0, 1, 2, 3, 5, 6, 9)),
+    ],
+)
+def test_a_coin_on_each_side_of_every_threshold(name, tree, device):
+    """One row a node and side; what else is asked before that node says no, and yes above it going down."""
+    N = tree.size
+    one = draft(tree, 1, 40, seed=5)
+    rows = [probabilities(each).double() for each in (one.target, one.proposal)]
+    verifier = named(name)
+    proposal = None if "deterministic" in verifier.drafts else rows[1]
+    drawn = tree.drawn(one.tokens)
+    accept = verifier.rates(tree, rows[0], proposal, one.tokens, drawn).accept[0]
+    coins = torch.full((2 * (N - 1), N - 1), 1 - 2**-24)
+    for v in range(1, N):
+        above = tree.parents[0, v]
+        while above > 0 and not verifier.upwards:
+            coins[2 * v - 2 : 2 * v, above - 1] = 0.0
+            above = tree.parents[0, above]
+        coins[2 * v - 2, v - 1] = accept[v] * (1 - 1e-3)
+        coins[2 * v - 1, v - 1] = (accept[v] * (1 + 1e-3)).clamp(max=1 - 2**-24)
+    many = {key: getattr(one, key).expand(len(coins), *getattr(one, key).shape[1:]) for key in vars(one)
+            if key not in ("tree", "extra", "coins")}  # fmt: skip
+    extra = one.extra.expand(len(coins))
+    assert_agree(replace(one, **many, coins=coins, extra=extra).to(device), name)
+
+
+@pytest.mark.parametrize("name", ["token", "block", "traversal"])
+def test_bfloat16_logits(name, device):
+    case = draft(Tree.chain(3), *size(device), seed=3)
+    case = replace(case, target=case.target.bfloat16(), proposal=case.proposal.bfloat16())
+    assert_agree(case.to(device), name)
+
+
+@pytest.mark.parametrize(("spread", "apart"), [(0.0, 1e-3), (1.0, 1.0), (40.0, 0.3)])
+def test_the_largest_vocabulary(spread, apart, device):
+    """Flat and near-equal, ordinary, and peaked rows of 262,144 logits."""
+    case = draft(Tree.chain(1), 1, 262_144, 2, spread, apart)
+    got, want = case.to(device).run("block"), case.plain("block")
+    assert torch.equal(got.node, want.node)
+    assert (got.token - want.token).abs() <= (0 if spread > 1 else 5)  # F rises by 4e-6 a token where flat
+
+
+@pytest.mark.parametrize(
+    "rows", [{"temperature": 0.6}, {"temperature": 0.0}, {"top_k": 5}, {"top_p": 0.8, "min_p": 0.1}]
+)
+def test_rows_are_filtered_as_in_plain_torch(rows, device):
+    assert_agree(draft(Tree.of_shape(PAIR), 4, 60, seed=4).to(device), "traversal", **rows)
+
+
+def test_a_temperature_for_each_request(device):
+    case = draft(Tree.chain(1), 2, 60, seed=6).to(device)
+    heat = torch.tensor([0.5, 2.0])
+    together = case.run("block", temperature=heat.to(device))
+    for b, each in enumerate(heat.tolist()):
+        alone = case.run("block", temperature=each)
+        assert (together.node[b], together.token[b]) == (alone.node[b], alone.token[b])
+
+
+@pytest.mark.parametrize("name", ["block", "traversal", "rrs", "one-hot"])
+def test_ragged_drafts(name, device):
+    tree = Tree.chain(3) if name == "block" else Tree.of_shape(TREE)
+    case = draft(tree, 4, 60, seed=7)
+    tokens = case.tokens.clone()
+    for b in range(4):
+        tokens[b, b % (tree.size - 1)] = -1  # and nothing below it counts
+    assert_agree(replace(case, tokens=tokens).to(device), name)
+
+
+def test_trees_that_differ_from_row_to_row(device):
+    paths = draft(Tree.paths(3, 2), 3, 5, seed=8, spread=1.0)
+    tree, tokens = Tree.merged(paths.tokens.reshape(3, 3, 2))
+    assert (tokens < 0).any()
+    for name in ("traversal", "rrs"):
+        assert_agree(replace(paths, tree=tree, tokens=tokens).to(device), name)
+
+
+def test_strided_logits(device):
+    case = draft(Tree.chain(1), 2, 60, seed=9)
+    turned = case.target.mT.contiguous().mT
+    padded = torch.nn.functional.pad(case.proposal, (3, 5))[..., 3:-5]
+    assert_agree(replace(case.to(device), target=turned.to(device), proposal=padded.to(device)), "block")
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="graphs are captured on a GPU")
+@pytest.mark.parametrize(("name", "tree"), CASES, ids=NAMED)
+def test_a_captured_graph_gives_what_the_calls_gave(name, tree):
+    case = draft(tree, 4, 5000).to("cuda")
+    given = (case.target, case.proposal, case.tokens, case.coins, case.extra)
+    here = tree.to("cuda")
+    want = verify(name, here, *given)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        got = verify(name, here, *given)
+    graph.replay()
+    assert torch.equal(got.node, want.node)
+    assert torch.equal(got.token, want.token)
+
+
+@settings(max_examples=3)
+@given(
+    some.integers(1, 9),
+    some.integers(0, 10**6),
+    some.sampled_from([0.0, 1.0, 30.0]),
+    some.sampled_from([0.0, 0.3, 5.0]),
+)
+def test_traversal_of_a_chain_is_block(V, seed, spread, apart):
+    if torch.cuda.is_available():
+        pytest.skip("interpreter only")
+    case = draft(Tree.chain(2), 2, V, seed, spread, apart)
+    block, traversal = case.run("block"), case.run("traversal")
+    assert torch.equal(block.node, traversal.node)
+    assert torch.equal(block.token, traversal.token)
+    assert ((block.token >= 0) & (block.token < V)).all()

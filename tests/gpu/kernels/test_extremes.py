@@ -1,0 +1,130 @@
+"""Rows that are no laws, ids that are no tokens, drafts without tokens, coins at the ends."""
+
+from dataclasses import replace
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("triton", reason="the kernels need Triton")
+
+
+from gpu.draft import Tree  # noqa: E402
+from gpu.kernels import NAMES, verify  # noqa: E402
+from gpu.rows import probabilities  # noqa: E402
+from tests.gpu.kernels.drafts import TREE, Draft, assert_agree, draft  # noqa: E402
+from theory.errors import BadInput  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
+CHAIN = Tree.chain(2)
+nan, inf = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(("where", "what"), [(0, nan), (1, inf), (2, nan), (0, -inf)])
+def test_a_target_row_that_is_no_law_is_an_error_of_its_own_row_alone(where, what, device):
+    case = draft(CHAIN, 2, 40)
+    case.target[1, where, : 40 if what == -inf else 1] = what
+    got = case.to(device).run("block")
+    assert got.error.tolist() == case.plain("block").error.tolist() == [0, 1]
+    assert (got.node[1], got.token[1]) == (0, -1)
+    assert got.token[0] >= 0
+
+
+@pytest.mark.parametrize("name", ["token", "traversal"])
+def test_other_errors_have_the_codes_of_plain_torch(name, device):
+    case = draft(CHAIN, 5, 40)
+    case.proposal[0, 1, 3] = nan
+    case.tokens[1, 1] = 40
+    case.tokens[2, 0] = -2
+    case.coins[3, 0] = nan
+    case.extra[4] = 1.5
+    got = case.to(device).run(name)
+    assert got.error.tolist() == case.plain(name).error.tolist() == [2, 3, 3, 4, 4]
+    assert (got.token == -1).all()
+
+
+def test_rows_that_nothing_was_drawn_from_may_hold_anything(device):
+    case = draft(CHAIN, 2, 40)
+    case.tokens[:, 1] = -1
+    case.target[:, 2] = nan
+    case.proposal[:, 1] = inf
+    assert_agree(case.to(device), "block", at_least=1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_drafts_and_no_requests(name, device):
+    tree = Tree.chain(0)
+    if name in ("block", "token", "traversal", "one-hot"):
+        assert_agree(draft(tree, 2, 40).to(device), name, at_least=1)
+    empty = draft(CHAIN, 0, 40).to(device).run(name)
+    assert [len(each) for each in (empty.node, empty.token, empty.error)] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("coin", [0.0, 1 - 2**-24])
+def test_coins_at_the_ends_never_give_a_token_without_mass(name, coin, device):
+    """Every second token is impossible for the target, and drafted all the same."""
+    chain = name in ("token", "block", "greedy-block")
+    tree = Tree.chain(2) if chain else Tree.of_shape(TREE, replacement=name == "specinfer")
+    if name == "specinfer":
+        tree = Tree.paths(2, 2)
+    case = draft(tree, 2, 12, seed=11)
+    target = torch.where(torch.arange(12) % 2 == 0, -inf, case.target)
+    case = replace(case, target=target)
+    ends = replace(case, coins=torch.full_like(case.coins, coin), extra=torch.tensor([0.0, 1 - 2**-24]))
+    got = ends.to(device).run(name)
+    assert got.error.tolist() == [0, 0]
+    emitted = got.emitted(tree, case.tokens)
+    assert (emitted[emitted >= 0] % 2 == 1).all()
+    assert torch.equal(got.node, ends.plain(name).node)
+
+
+def test_equal_rows_accept_everything_whatever_the_coins(device):
+    case = draft(Tree.chain(3), 2, 70, spread=20.0, apart=0.0)
+    case = replace(case, coins=torch.full_like(case.coins, 1 - 2**-24))
+    for name in ("token", "block", "greedy-block"):
+        assert case.to(device).run(name).node.tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("name", ["rrs", "traversal"])
+def test_a_peaked_proposal_without_its_peak(name, device):
+    """After the peak is rejected the siblings' law is the tail, whose mass 1 - q(peak) has no digits left."""
+    tree, V = Tree.of_shape([[], [], []]), 30
+    case = draft(tree, 3, V, seed=12, spread=1.0)
+    proposal = case.proposal.clone()
+    proposal[..., 0] = 20.0
+    target = case.target.clone()
+    target[..., 0] = -20.0
+    coins = case.coins.clone()
+    coins[:, 0] = 1 - 2**-24
+    tokens = case.tokens.clone()
+    tokens[:, 0] = 0
+    tokens[:, 1:] = 1 + torch.arange(6).reshape(3, 2)
+    case = replace(case, target=target, proposal=proposal, tokens=tokens, coins=coins)
+    assert_agree(case.to(device), name)
+
+
+def test_one_token_vocabulary(device):
+    case = Draft(CHAIN, torch.zeros(1, 3, 1), torch.zeros(1, 2, 1), torch.zeros(1, 2, dtype=torch.long),
+                 torch.full((1, 2), 0.9), torch.full((1,), 0.9))  # fmt: skip
+    got = case.to(device).run("block")
+    assert (got.node.tolist(), got.token.tolist()) == ([2], [0])
+
+
+def test_what_does_not_fit_is_refused_in_one_line():
+    case = draft(CHAIN, 2, 40)
+    given = (case.target, case.proposal, case.tokens, case.coins, case.extra)
+    with pytest.raises(BadInput, match="no GPU verifier is named 'bloc'"):
+        verify("bloc", CHAIN, *given)
+    with pytest.raises(BadInput, match="target must be"):
+        verify("block", Tree.chain(3), *given)
+    with pytest.raises(BadInput, match="made for chain"):
+        verify("block", Tree.of_shape(TREE), *given)
+
+
+def test_near_equal_rows_draw_from_the_residual_or_p(device):
+    """Rows that differ in the last bits leave a residual of rounding noise; what is drawn still has mass."""
+    case = draft(Tree.chain(1), 3, 40, spread=3.0, apart=1e-7)
+    case = replace(case, coins=torch.full_like(case.coins, 1 - 2**-24))
+    got = case.to(device).run("block")
+    assert (got.error == 0).all()
+    assert (probabilities(case.target)[torch.arange(3), got.node, got.token] > 0).all()

@@ -1,0 +1,27 @@
+"""The kernels compile for a GPU that is not there, and keep everything in registers."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("triton", reason="the kernels need Triton")
+
+from tests.gpu.kernels import hopper
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hopper.TOOL.exists(), reason="this Triton does not carry cuobjdump")
+def test_no_kernel_spills_on_compute_capability_9():
+    settings = {**os.environ, "TRITON_INTERPRET": "0", "TRITON_DEFAULT_FP_FUSION": "0"}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.gpu.kernels.hopper"], capture_output=True, text=True, env=settings
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert set(found) == {"chunk_statistics", "opening", "sweep", "walk", "draw"}
+    for kernel, line in found.items():
+        assert "LOCAL:0" in line, (kernel, line)
+        assert "STACK:0" in line, (kernel, line)

@@ -1,0 +1,28 @@
+"""Where Triton is missing everything imports, and one clear line says what to do."""
+
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("torch")
+
+WITHOUT = """
+import importlib.util, sys
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *rest: None if name == "triton" else find(name, *rest)
+import gpu.kernels, gpu.commands.bench, gpu.kernel_bench.run, gpu.kernel_bench.show
+from gpu.draft import Tree
+from theory.errors import BadInput
+assert not gpu.kernels.AVAILABLE and "triton" not in sys.modules
+try:
+    gpu.kernels.verify("block", Tree.chain(1), *[None] * 5)
+except BadInput as error:
+    print(error)
+"""
+
+
+def test_everything_imports_without_triton():
+    done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True)
+    assert done.stderr == ""
+    assert done.stdout == "the kernels need Triton, which is not installed: pip install 'draftproof[gpu]'\n"
