@@ -1,0 +1,30 @@
+"""Block verification: the whole path is judged together, from its end."""
+
+import torch
+from torch import Tensor
+
+from gpu.draft import Tree
+from gpu.verify.residual import LARGEST, rate, share
+from gpu.verify.verifier import CHAIN, Rates, Verifier
+
+
+def rates(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor) -> Rates:
+    """w_i = min(1, w_{i-1} p/q);  A_i = sum (w_i p - q)+;  h_i = A_i / (A_i + 1 - w_i), and w at the end.
+
+    The stop is the last i accepted with probability h_i; Y ~ norm((w p - q)+), p after the last.
+    """
+    gamma = tokens.shape[1]
+    p = target[:, :-1].gather(2, tokens[..., None])[..., 0]
+    q = proposal[:, :gamma].gather(2, tokens[..., None])[..., 0]
+    w = [torch.ones_like(target[:, 0, 0])]
+    for i in range(gamma):
+        w.append(rate(w[-1] * p[:, i], q[:, i]))
+    w = torch.stack(w, 1)
+    goes_on = torch.cat((drawn[:, 1:], torch.zeros_like(drawn[:, :1])), 1)
+    A = (w[:, :-1, None] * target[:, :-1] - proposal[:, :gamma]).clamp(min=0).sum(-1)
+    A = torch.cat((A, torch.zeros_like(w[:, :1])), 1)
+    accept = torch.where(goes_on, share(A, A + (1 - w)), w)
+    return Rates(accept, torch.where(goes_on, (1 / w).clamp(max=LARGEST), 0.0))
+
+
+VERIFIER = Verifier("block", (CHAIN,), rates, upwards=True)

@@ -1,0 +1,24 @@
+"""Naive speculative sampling: draw from the target, and see whether it was drafted."""
+
+import torch
+from torch import Tensor
+
+from gpu.draft import Tree
+from gpu.verify.one_hot import children
+from gpu.verify.verifier import ALL, Rates, Verifier
+
+
+def rates(tree: Tree, target: Tensor, proposal: None, tokens: Tensor, drawn: Tensor) -> Rates:
+    """y ~ p; descend if y was drafted, else Y = y.
+
+    One coin a node, that of its first child, draws y: the children lie one after the other on
+    [0, 1), each as long as its p(x), and what is beyond them is Y, drawn with `extra`.
+    """
+    reach = [torch.ones_like(target[:, 0, 0])]
+    for p, x, _, before in children(tree, target, tokens, drawn):
+        reach.append(torch.where(before, p, 0.0).sum(-1) + p.gather(1, x)[:, 0])
+    accept = torch.stack(reach, 1)
+    return Rates(accept, torch.zeros_like(accept))
+
+
+VERIFIER = Verifier("nss", ALL, rates, one_coin=True)

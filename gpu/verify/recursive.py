@@ -1,0 +1,70 @@
+"""Recursive rejection: siblings in turn, each against what the earlier ones left."""
+
+import torch
+from torch import Tensor
+
+from gpu.draft import Tree
+from gpu.verify.residual import LARGEST, excess, pick, rate, share, without
+from gpu.verify.verifier import CHAIN, WITH, WITHOUT, Rates, Verifier
+
+
+def rates(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor) -> Rates:
+    """Accept a child with probability min(1, p/q); a rejection makes p <- norm((p - q)+)."""
+    accept, _, cut = rejections(tree, target, proposal, tokens, drawn, joint=False)
+    return Rates(accept, cut)
+
+
+def rejections(
+    tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor, joint: bool
+) -> tuple[Tensor, Tensor, Tensor]:
+    """(entry, left, cut), each [B, N]: the rate at which a node is entered, the rate of the node
+    itself when all below it is rejected, and the cut of its row then.
+
+    After j rejections at a node the current row is (p - c q)+ / T, the siblings' law is q off the
+    earlier tokens over its mass D, the rate is a. With the next child x rejected too
+
+        c <- c + T / (a D);  T <- sum (p - c q)+;  S = a T_new / T_old;  a <- S / (S + 1 - a)
+
+    so three scalars a node stand for its row, and no row is written. `joint` starts a child at the
+    rate it is entered with (traversal); otherwise every node starts, and hence stays, at 1.
+    """
+    B, N = drawn.shape
+    entry = target.new_ones(B, N)
+    a, c, T = entry, torch.zeros_like(entry), entry
+    parents, rows = tree.parents.expand(B, -1), tree.rows.expand(B, -1)
+    for nodes in tree.steps:
+        f, x, there = parents[:, nodes], tokens[:, nodes - 1], drawn[:, nodes]
+        p, q = pick(target, f), pick(proposal, rows.gather(1, f))
+        D = _left(tree, q, nodes, tokens, drawn)
+        a_f, c_f, T_f = a.gather(1, f), c.gather(1, f), T.gather(1, f)
+        p_x, q_x = p.gather(2, x[..., None])[..., 0], q.gather(2, x[..., None])[..., 0]
+        into = rate(a_f * (p_x - c_f * q_x).clamp(min=0) * D, T_f * q_x)
+        cut = (c_f + T_f / (a_f * D)).clamp(max=LARGEST)
+        cut = torch.where((a_f > 0) & (D > 0) & (T_f > 0), cut, c_f)
+        mass = excess(p, cut, q).sum(-1)
+        S = torch.where(T_f > 0, a_f * mass / T_f, 0.0)
+        a = a.scatter(1, f, torch.where(there, share(S, S + (1 - a_f)), a_f))
+        c = c.scatter(1, f, torch.where(there, cut, c_f))
+        T = T.scatter(1, f, torch.where(there, mass, T_f))
+        entry = entry.index_copy(1, nodes, into)
+        if joint:
+            a = a.index_copy(1, nodes, into)
+    return entry, a, c
+
+
+def _left(tree: Tree, q: Tensor, nodes: Tensor, tokens: Tensor, drawn: Tensor) -> Tensor:
+    # The mass of q off the earlier siblings' tokens: a sum, since 1 minus theirs would cancel.
+    if tree.replacement or tree.is_chain:
+        return torch.ones_like(q[..., 0])
+    others = torch.arange(1, tree.size, device=q.device)
+    parents = tree.parents
+    earlier = (parents[:, None, 1:] == parents[:, nodes, None]) & (others < nodes[:, None])
+    earlier = earlier & drawn[:, None, 1:]
+    gone = without(tokens[:, None].expand_as(earlier), earlier, q.shape[-1])
+    return torch.where(earlier.any(-1), torch.where(gone, 0.0, q).sum(-1), 1.0)
+
+
+VERIFIERS = (
+    Verifier("rrs", (CHAIN, WITHOUT), rates),
+    Verifier("specinfer", (CHAIN, WITH), rates),
+)

@@ -1,0 +1,77 @@
+"""The row that the extra token comes from, and drawing from it."""
+
+import torch
+from torch import Tensor
+
+from gpu.draft import Tree
+
+LARGEST = 3e38
+"""Bound of what would divide by zero; near the largest float32."""
+
+
+def pick(rows: Tensor, index: Tensor) -> Tensor:
+    """rows[b, index[b, ...]]: [B, ..., V] of [B, N, V]."""
+    batch = torch.arange(len(rows), device=rows.device)
+    return rows[batch.view(-1, *[1] * (index.dim() - 1)), index]
+
+
+def share(part: Tensor, whole: Tensor) -> Tensor:
+    """min(1, part / whole), and 1 for 0/0 and x/0, as in theory.rows."""
+    return torch.where(part < whole, part / torch.where(whole > 0, whole, 1.0), 1.0)
+
+
+def rate(part: Tensor, whole: Tensor) -> Tensor:
+    """`share`, but 0 where the part is 0: a drafted token without target mass is never accepted."""
+    return torch.where(part > 0, share(part, whole), 0.0)
+
+
+def excess(p: Tensor, cut: Tensor, q: Tensor) -> Tensor:
+    """(p - cut q)+, and p itself where cut is 0, whatever q holds there."""
+    cut = cut[..., None]
+    return torch.where(cut > 0, (p - cut * q).clamp(min=0), p)
+
+
+def without(tokens: Tensor, chosen: Tensor, V: int) -> Tensor:
+    """[..., V]: which ids are among the tokens [..., n] of which `chosen` says yes."""
+    gone = torch.zeros(*chosen.shape[:-1], V + 1, dtype=torch.bool, device=tokens.device)
+    return gone.scatter(-1, torch.where(chosen, tokens, V), True)[..., :V]
+
+
+def remainder(
+    tree: Tree,
+    target: Tensor,
+    proposal: Tensor | None,
+    tokens: Tensor,
+    drawn: Tensor,
+    cut: Tensor,
+    node: Tensor,
+) -> Tensor:
+    """[B, V], not normalised: (p - cut q)+ at each row's node, off the tokens of its drawn children.
+
+    A rejected child has nothing left there: leaving its token out changes no law, and keeps rounding
+    from emitting it. Where rounding leaves no mass at all the row is p.
+    """
+    B, _, V = target.shape
+    p = pick(target, node)
+    row = p
+    if proposal is not None and proposal.shape[1]:
+        at = tree.rows.expand(B, -1).gather(1, node[:, None])[:, 0]
+        row = excess(p, cut.gather(1, node[:, None])[:, 0], pick(proposal, at))
+    below = drawn[:, 1:] & (tree.parents[:, 1:] == node[:, None])
+    row = torch.where(without(tokens, below, V), 0.0, row)
+    return torch.where(row.sum(-1, keepdim=True) > 0, row, p)
+
+
+def draw(row: Tensor, u: Tensor) -> Tensor:
+    """[B] tokens by inverse cumulative sum: the first x with F(x) > u F(V-1) that has mass.
+
+    Where rounding leaves no such x it is the last token with mass; a token without mass is never drawn.
+
+    >>> draw(torch.tensor([[0.25, 0.0, 0.75], [0.25, 0.0, 0.75]]), torch.tensor([0.2, 0.25]))
+    tensor([0, 2])
+    """
+    V = row.shape[-1]
+    ids = torch.arange(V, device=row.device)
+    cumulative = row.double().cumsum(-1)
+    past = cumulative > u.double()[:, None] * cumulative[:, -1:]
+    return torch.where(row > 0, torch.where(past, 2 * V - ids, ids), -1).argmax(-1)
