@@ -1,6 +1,7 @@
 """The network of the feature drafter: one decoder layer over the target's hidden states (EAGLE-3, li2025eagle3)."""
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -33,25 +34,31 @@ class FeatureHead(nn.Module):
         self.decoder = LlamaModel(config)
         self.decoder.embed_tokens = None  # type: ignore[assignment]  # inputs come embedded
 
-    def fused(self, hidden_states: tuple[Tensor, ...]) -> Tensor:
+    def fused(self, hidden_states: Mapping[int, Tensor] | Sequence[Tensor]) -> Tensor:
         """The target's hidden states as one feature, [B, T, hidden]."""
         return self.fuse(torch.cat([hidden_states[layer] for layer in self.layers], dim=-1))
 
     def forward(
-        self, embedded: Tensor, feature: Tensor, mask: Tensor, positions: Tensor, cache: Cache | None
+        self,
+        embedded: Tensor,
+        feature: Tensor,
+        attention_mask: Tensor,
+        position_ids: Tensor,
+        past_key_values: Cache | None = None,
+        use_cache: bool = True,
     ) -> Tensor:
         """Hidden states [B, T, hidden], ready for the target's output head.
 
-        `embedded` [B, T, hidden] are the tokens at `positions`, `feature` [B, T, hidden] belongs to
-        the positions before them, `mask` [B or 1, 1, T, keys] is true where a key is seen.
+        `embedded` [B, T, hidden] are the tokens at `position_ids`, `feature` [B, T, hidden] belongs
+        to the positions before them, `attention_mask` [B or 1, 1, T, keys] is true where a key is seen.
         """
         inputs = self.join(torch.cat([self.token_norm(embedded), self.feature_norm(feature)], dim=-1))
         return self.decoder(
             inputs_embeds=inputs,
-            attention_mask=mask,
-            position_ids=positions,
-            past_key_values=cache,
-            use_cache=cache is not None,
+            attention_mask=attention_mask,
+            position_ids=position_ids,
+            past_key_values=past_key_values,
+            use_cache=use_cache,
         ).last_hidden_state
 
     def save(self, folder: Path) -> None:
@@ -101,5 +108,4 @@ def load_head(folder: Path, target: PreTrainedModel) -> FeatureHead:
     if not fits or max(head.layers) > config.num_hidden_layers:
         raise BadInput(f"{folder}: made for a target of hidden size {head.source}, not {config.hidden_size}")
     embeddings = target.get_input_embeddings().weight
-    head.decoder.config._attn_implementation = "sdpa"
     return head.to(embeddings.device, embeddings.dtype).eval()

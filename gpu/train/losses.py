@@ -1,5 +1,7 @@
 """What each model learns: the text, the target's rows, the target's rows along its own rollouts."""
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -31,7 +33,9 @@ def target_rows(target: PreTrainedModel, batch: Tensor) -> tuple[Tensor, tuple[T
         return seen.logits.float().softmax(-1), seen.hidden_states
 
 
-def rollouts(head: FeatureHead, target: PreTrainedModel, hidden: tuple[Tensor, ...], batch: Tensor, depth: int):
+def rollouts(
+    head: FeatureHead, target: PreTrainedModel, hidden: tuple[Tensor, ...], batch: Tensor, depth: int
+) -> Iterator[Tensor]:
     """Yields the head's logits [B, T - k, V] for k = 0..depth-1 steps on its own outputs, from position k on.
 
     The k-th pass sees what drafting sees: the target's features up to k positions back, its own
@@ -43,7 +47,6 @@ def rollouts(head: FeatureHead, target: PreTrainedModel, hidden: tuple[Tensor, .
     positions = torch.arange(length, device=batch.device)
     back = positions[:, None] - positions[None, :]
     cache = DynamicCache()
-    visible = torch.empty(length, 0, dtype=torch.bool, device=batch.device)
     for step in range(depth):
         feature = functional.pad(feature[:, :-1], (0, 0, 1, 0))
         earlier = [back >= step, *(back == step - own for own in range(1, step + 1))]
