@@ -42,10 +42,3 @@ class Stops:
     def _stopped(self, tokens: Sequence[int]) -> bool:
         text = self.decode(tokens)
         return any(stop in text for stop in self.stops)
-
-    def text(self, row: Row) -> str:
-        """The row's text, without its end token and without the stop string and what follows it."""
-        tokens = row.tokens[:-1] if row.finished == "end" else row.tokens
-        text = self.decode(tokens)
-        found = [text.index(stop) for stop in self.stops if stop in text]
-        return text[: min(found)] if found else text
