@@ -1,6 +1,7 @@
 """The shape of a draft: a tree by parent indices, siblings in drawing order."""
 
 from collections.abc import Sequence
+from copy import copy
 from itertools import count
 
 import torch
@@ -111,11 +112,19 @@ class Tree:
 
     def to(self, device: torch.device | str) -> "Tree":
         """The same tree with its tables on another device."""
-        moved = object.__new__(Tree)
-        for name, value in vars(self).items():
-            setattr(moved, name, value.to(device) if isinstance(value, Tensor) else value)
+        moved = copy(self)
+        for name in ("parents", "levels", "turn", "first", "rows"):
+            setattr(moved, name, getattr(self, name).to(device))
         moved.steps = tuple(step.to(device) for step in self.steps)
         return moved
+
+    def take(self, which: Tensor) -> "Tree":
+        """Some rows of per-row trees, in any order, also repeated."""
+        taken = copy(self)
+        for name in ("parents", "levels", "turn", "first", "rows"):
+            table = getattr(self, name)
+            setattr(taken, name, table[which] if len(table) > 1 or not self.shared else table)
+        return taken
 
     def drawn(self, tokens: Tensor) -> Tensor:
         """[B, N]: whether each node was drawn, as all nodes above it must be; the root always is."""

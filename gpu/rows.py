@@ -18,7 +18,7 @@ def probabilities(
     top_p: Setting = 1.0,
     min_p: Setting = 0.0,
 ) -> Tensor:
-    """float32 rows [..., V] that sum to 1, from logits [..., V] of any float type.
+    """float32 rows [..., V] that sum to 1, from logits [..., V] of any float type (float64 stays).
 
     In this order: temperature (0 is greedy: all mass on the likeliest token), then the `top_k`
     likeliest tokens (0 keeps all), then the fewest likeliest tokens whose mass reaches `top_p`, then
@@ -32,7 +32,7 @@ def probabilities(
     tensor([1., 0., 0.])
     """
     _check(temperature, top_k, top_p, min_p)
-    logits = logits.float()
+    logits = logits if logits.dtype == torch.float64 else logits.float()
     centred = logits - logits.amax(-1, keepdim=True)
     if isinstance(temperature, Tensor):
         heat = torch.where(temperature > 0, temperature, 1.0)

@@ -16,7 +16,7 @@ def rates(tree: Tree, target: Tensor, proposal: None, tokens: Tensor, drawn: Ten
     """
     reach = [torch.ones_like(target[:, 0, 0])]
     for p, x, _, before in children(tree, target, tokens, drawn):
-        reach.append(torch.where(before, p, 0.0).sum(-1) + p.gather(1, x)[:, 0])
+        reach.append(torch.where(before.scatter(1, x, True), p, 0.0).sum(-1))
     accept = torch.stack(reach, 1)
     return Rates(accept, torch.zeros_like(accept))
 

@@ -69,7 +69,7 @@ class Verifier:
         if DETERMINISTIC in self.drafts:
             proposal = None
         self.must_fit(tree, target, proposal, tokens, coins, extra)
-        target, proposal = _float(target), None if proposal is None else _float(proposal)
+        target, proposal = widened(target), None if proposal is None else widened(proposal)
         drawn = tree.drawn(tokens)
         error = checked(tree, target, proposal, tokens, drawn, coins, extra)
         ids = tokens.clamp(0, target.shape[-1] - 1)
@@ -100,6 +100,10 @@ class Verifier:
             at = torch.where(taken[:, i] & (parents[:, i] == at), i, at)
         return at
 
+    def fits(self, tree: Tree) -> bool:
+        """Whether this verifier is made for such a draft."""
+        return label(tree) in self.drafts
+
     def must_fit(
         self,
         tree: Tree,
@@ -110,9 +114,8 @@ class Verifier:
         extra: Tensor,
     ) -> None:
         """Raises BadInput unless the draft is one this verifier is made for and the shapes agree."""
-        label = CHAIN if tree.is_chain else WITH if tree.replacement else WITHOUT
-        if label not in self.drafts:
-            raise BadInput(f"{self.name} is made for {', '.join(self.drafts)}, not for a {label}")
+        if not self.fits(tree):
+            raise BadInput(f"{self.name} is made for {', '.join(self.drafts)}, not for a {label(tree)}")
         if target.dim() != 3 or target.shape[1] != tree.size or not target.shape[2]:
             raise BadInput(f"target must be [B, {tree.size}, V], not {list(target.shape)}")
         B, N, V = target.shape
@@ -136,7 +139,13 @@ class Verifier:
             raise BadInput(f"proposal must be [{B}, {least}, {V}], not {list(proposal.shape)}")
 
 
-def _float(rows: Tensor) -> Tensor:
+def label(tree: Tree) -> str:
+    """The kind of draft that a tree is, as verifiers name them."""
+    return CHAIN if tree.is_chain else WITH if tree.replacement else WITHOUT
+
+
+def widened(rows: Tensor) -> Tensor:
+    """Rows in float32, those of narrower types renormalised; float64 stays."""
     if rows.dtype in (torch.float32, torch.float64):
         return rows
     rows = rows.float()

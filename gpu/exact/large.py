@@ -1,0 +1,171 @@
+"""Real vocabulary sizes: float32 against float64, from the same logits."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from gpu.draft import Tree
+from gpu.exact.drafts import Batch
+from gpu.exact.margin import UNIT, margins, rates
+from gpu.rows import probabilities
+from gpu.verify import VERIFIERS, Verifier
+from gpu.verify.residual import remainder
+
+Pair = tuple[Tensor, Tensor]
+
+
+def _random(shape: tuple[int, ...], random: torch.Generator) -> Pair:
+    target = 3 * torch.randn(shape, generator=random)
+    return target, target + torch.randn(shape, generator=random)
+
+
+def _peaked(shape: tuple[int, ...], random: torch.Generator) -> Pair:
+    peak = torch.zeros(shape).scatter(-1, torch.randint(shape[-1], (*shape[:-1], 1), generator=random), 20.0)
+    target, proposal = _random(shape, random)
+    return target + peak, proposal + peak
+
+
+def _near_equal(shape: tuple[int, ...], random: torch.Generator) -> Pair:
+    target = 3 * torch.randn(shape, generator=random)
+    return target, target + 1e-3 * torch.randn(shape, generator=random)
+
+
+def _adversarial(shape: tuple[int, ...], random: torch.Generator) -> Pair:
+    # Supports that overlap in half of the tokens, and probabilities down to the smallest float32.
+    target, proposal = _random(shape, random)
+    u = torch.rand(shape, generator=random)
+    tail = torch.where(torch.rand(shape, generator=random) < 0.5, 90.0, 0.0)
+    return (target - tail).masked_fill(u < 0.25, -torch.inf), proposal.masked_fill(u > 0.75, -torch.inf)
+
+
+KINDS: dict[str, Callable[[tuple[int, ...], torch.Generator], Pair]] = {
+    "random": _random,
+    "peaked": _peaked,
+    "near-equal": _near_equal,
+    "adversarial": _adversarial,
+}
+"""Name -> (target logits, proposal logits)."""
+
+DRAFTS = {
+    "chain": Tree.chain(4),
+    "tree": Tree.of_shape([[[], []], [[]], []]),
+    "tree+": Tree.of_shape([[[], []], [[]], []], replacement=True),
+}
+
+
+@dataclass(frozen=True)
+class Closeness:
+    """float32 beside float64 on one kind of logits: the largest difference of a rate, of a rate in units
+    of its margin (at most 1), of a final row (total variation); rows of noise, and those decided otherwise.
+    """
+
+    verifier: str
+    draft: str
+    logits: str
+    vocab: int
+    rate: float
+    of_margin: float
+    row: float
+    rows: int
+    wrong: int
+
+
+def closeness(vocab: int, batch: int = 2, device: str = "cpu", seed: int = 0) -> Iterator[Closeness]:
+    """Every verifier on every draft it is made for and every kind of logits, at one vocabulary size."""
+    for draft, tree in DRAFTS.items():
+        for kind in KINDS:
+            drafted = _drafted(tree, kind, vocab, batch, seed)
+            for verifier in VERIFIERS.values():
+                if verifier.fits(tree):
+                    yield _compare(verifier, draft, kind, drafted, device)
+
+
+def _drafted(tree: Tree, kind: str, vocab: int, batch: int, seed: int) -> tuple[Batch, Batch, Tensor]:
+    # float32 and float64 rows, and the error that the former's entries came with: that of exp(logit).
+    random = torch.Generator().manual_seed(seed)
+    p, q = KINDS[kind]((batch, tree.size, vocab), random)
+    q = q[:, : len(tree.inner or ())]
+    single, double = ((probabilities(p.to(dtype)), probabilities(q.to(dtype))) for dtype in UNIT_TYPES)
+    tokens = _siblings(tree, single[1], random)
+    span = [(side.amax(-1) - side.masked_fill(side.isinf(), torch.inf).amin(-1)).amax(1) for side in (p, q)]
+    unit = UNIT[torch.float32] * (1 + torch.maximum(*span)).double()
+    return Batch(tree, *single, tokens), Batch(tree, *double, tokens), unit[:, None, None]
+
+
+UNIT_TYPES = torch.float32, torch.float64
+
+
+def _siblings(tree: Tree, q: Tensor, random: torch.Generator) -> Tensor:
+    # Exponential races: one a sibling with replacement, one for all of them without.
+    tokens = torch.full((len(q), tree.size - 1), -1)
+    for node in tree.inner or ():
+        row = q[:, tree.rows[0, node]]
+        children = (tree.parents[0, 1:] == node).nonzero().flatten()
+        if tree.replacement:
+            tokens[:, children] = torch.multinomial(row, len(children), replacement=True, generator=random)
+        else:
+            race = row / torch.empty_like(row).exponential_(generator=random)
+            best, drawn = race.topk(len(children))
+            tokens[:, children] = torch.where(best > 0, drawn, -1)
+    return tokens
+
+
+def _compare(
+    verifier: Verifier, draft: str, kind: str, drafted: tuple[Batch, Batch, Tensor], device: str
+) -> Closeness:
+    single, double, unit = drafted
+    single, double, unit = single.to(torch.float32, device), double.to(torch.float64, device), unit.to(device)
+    tree, tokens = single.tree, single.tokens
+    low, high = rates(verifier, single).double(), rates(verifier, double)
+    margin = margins(partial(rates, verifier), double, unit)
+    off = ((low - high).abs() * tree.drawn(tokens))[:, 1:]
+    wrong = count = 0
+    apart = 0.0
+    for side in (-1, 1):  # all coins at random, but each in turn just below, then just above its threshold
+        for i in range(tokens.shape[1]):
+            random = torch.Generator().manual_seed(i)
+            coins = torch.rand(tokens.shape, generator=random).double().to(device)
+            near = torch.arange(tokens.shape[1], device=device) == i
+            coins = torch.where(near, (high + side * 2 * margin)[:, 1:], coins).clamp(0, 1 - 2**-24).float()
+            clear = _clear(verifier, tree, coins, high, margin)
+            extra = torch.rand(len(tokens), generator=random).to(device)
+            one, two = (verifier.verify(*_arguments(each), coins, extra) for each in (single, double))
+            wrong += int((clear & ((one.node != two.node) | (one.error != 0))).sum())
+            count += int(clear.sum())
+            apart = max(apart, _row_distance(verifier, single, double, two.node))
+    return Closeness(
+        verifier.name,
+        draft,
+        kind,
+        single.target.shape[-1],
+        float(off.max()),
+        float((off / margin[:, 1:]).nan_to_num().max()),
+        apart,
+        count,
+        wrong,
+    )
+
+
+def _arguments(rows: Batch) -> tuple[Tree, Tensor, Tensor, Tensor]:
+    return rows.tree, rows.target, rows.proposal, rows.tokens
+
+
+def _clear(verifier: Verifier, tree: Tree, coins: Tensor, rate: Tensor, margin: Tensor) -> Tensor:
+    # Rows in which no coin that may be asked lies within the margin of a threshold.
+    if verifier.one_coin:
+        coins = coins.gather(1, (tree.first[:, 1:] - 1).expand(len(coins), -1))
+    return ((coins - rate[:, 1:]).abs() > margin[:, 1:]).all(1)
+
+
+def _row_distance(verifier: Verifier, single: Batch, double: Batch, node: Tensor) -> float:
+    laws = []
+    for rows in (single, double):
+        tree, p, q = rows.tree, rows.target, rows.proposal
+        drawn, tokens = tree.drawn(rows.tokens), rows.tokens.clamp(min=0)
+        cut = verifier.rates(tree, p, q, tokens, drawn).cut
+        row = remainder(tree, p, q, tokens, drawn, cut, node).double()
+        laws.append(row / row.sum(-1, keepdim=True))
+    return float((laws[0] - laws[1]).abs().sum(-1).max() / 2)

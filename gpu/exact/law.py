@@ -1,0 +1,120 @@
+"""The exact law of the rounded algorithm: its rates and rows read back as dyadic rationals."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from flint import fmpq
+
+from gpu.exact.drafts import Batch, Drafted, batch, every
+from gpu.exact.paths import from_leaf_to_root
+from gpu.verify import Verifier
+from gpu.verify.residual import remainder
+from gpu.verify.verifier import widened
+from simulators.enumerate import outcomes
+from theory.draft import Node
+from theory.emission import Emission
+from theory.instance import Instance
+from theory.numbers import ONE
+from theory.oracle import Oracle
+from theory.rows import Row, normalise
+from theory.table import Table
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """How far the rounded algorithm's law is from a target: `own` from the rows as they were given
+    to it, already rounded; `ideal` from the rational rows before that. `accepted` is its E[tau].
+    """
+
+    own: fmpq
+    ideal: fmpq
+    accepted: fmpq
+
+
+def rounded(verifier: Verifier, instance: Instance, dtype: torch.dtype, device: str = "cpu") -> Rounded:
+    """One iteration of a batched verifier on an instance whose rows were rounded to `dtype`.
+
+    The draft is drawn from the rounded proposal, renormalised exactly. Coins are uniform on [0, 1),
+    so a rate is a probability as it stands; Y follows the verifier's last row, renormalised exactly.
+
+    >>> from gpu.verify import named
+    >>> from simulators.instances.scenarios import scenario
+    >>> from theory.drafts.chain import Chain
+    >>> found = rounded(named("block"), scenario("toy", Chain(2)), torch.float32)
+    >>> 0 < float(found.ideal) < 1e-7
+    True
+    """
+    p, q = as_read(instance.target, dtype), as_read(instance.proposal, dtype)
+    drafts = list(every(instance, q))
+    own, ideal = Emission(p), Emission(instance.target)
+    for drafted, accept, rows in zip(drafts, *_judged(verifier, drafts, dtype, device), strict=True):
+        place = {node: i for i, node in enumerate(drafted.nodes)}
+        stops = outcomes(lambda oracle: _stop(oracle, verifier, drafted.draft.root, accept, place), drafted.weight)
+        for weight, node in stops:
+            row = rows[place[node]]
+            own.add(weight, node, row)
+            ideal.add(weight, node, row)
+    return Rounded(own.total_variation, ideal.total_variation, own.expected_accepted)
+
+
+def as_read(table: Table, dtype: torch.dtype) -> Table:
+    """The table in numbers of that type, read back as the rationals they are, renormalised exactly."""
+    rows = {}
+    for prefix, row in table.given():
+        given = torch.tensor([float(mass) for mass in row], dtype=torch.float64).to(dtype)
+        rows[prefix] = normalise(tuple(dyadic(mass) for mass in given.tolist()))
+    return Table(table.vocab, rows)
+
+
+def dyadic(number: float) -> fmpq:
+    """The rational that a binary float is.
+
+    >>> dyadic(0.75)
+    3/4
+    """
+    return fmpq(*number.as_integer_ratio())
+
+
+def _judged(
+    verifier: Verifier, drafts: Sequence[Drafted], dtype: torch.dtype, device: str
+) -> tuple[list[list[fmpq]], list[list[Row]]]:
+    # For every draft: the rate of each node, and the row of Y at each node.
+    rows: Batch = batch(drafts).to(dtype, device)
+    tree, N = rows.tree, rows.tree.size
+    drawn, tokens = tree.drawn(rows.tokens), rows.tokens.clamp(min=0)
+    p, q = widened(rows.target), widened(rows.proposal)
+    rates = verifier.rates(tree, p, q, tokens, drawn)
+    count = len(tokens)
+    nodes = [torch.full((count,), i, device=tokens.device) for i in range(N)]
+    left = torch.stack([remainder(tree, p, q, tokens, drawn, rates.cut, node) for node in nodes], 1)
+    accept = [[dyadic(rate) for rate in row] for row in torch.where(drawn, rates.accept, 0.0).tolist()]
+    laws = [
+        [normalise(tuple(map(dyadic, row))) for row in there[: len(drafted.nodes)]]
+        for drafted, there in zip(drafts, left.tolist(), strict=True)
+    ]
+    return accept, laws
+
+
+def _stop(oracle: Oracle, verifier: Verifier, root: Node, accept: list[fmpq], place: dict[Node, int]) -> Node:
+    # The order in which coins are asked, as in Verifier.decide.
+    if verifier.upwards:
+        order = from_leaf_to_root(root)
+        return next(node for node in order if node is root or oracle.accept(accept[place[node]]))
+    node, before = root, None
+    siblings = iter(root.children)
+    while (child := next(siblings, None)) is not None:
+        rate = accept[place[child]]
+        if verifier.one_coin:
+            reach, rate = rate, _beyond(before, rate)
+            before = max(reach, before or reach)
+        if oracle.accept(rate):
+            node, before, siblings = child, None, iter(child.children)
+    return node
+
+
+def _beyond(before: fmpq | None, reach: fmpq) -> fmpq:
+    # The chance that a coin which reached `before` stays below `reach`.
+    if before is None:
+        return reach
+    return max(reach - before, 0 * reach) / (1 - before) if before < 1 else 0 * ONE

@@ -1,0 +1,61 @@
+"""How far rounding can move a rate or a cumulative sum."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from gpu.exact.drafts import Batch
+from gpu.verify import Verifier
+from gpu.verify.residual import remainder
+
+UNIT = {torch.float64: 2.0**-53, torch.float32: 2.0**-24, torch.bfloat16: 2.0**-9}
+"""Unit roundoff."""
+
+STEPS = 64
+"""Roundings on the way to one output, with room to spare: at most ten a rejection, six rejections."""
+
+TRIES = 8
+
+
+def margins(outputs: Callable[[Batch], Tensor], rows: Batch, unit: float | Tensor) -> Tensor:
+    """[B, M]: by how much each of outputs(rows) [B, M] can be off in arithmetic of that unit roundoff.
+
+    `unit` is one number, or [B, 1, 1] for rows whose entries came with larger errors.
+
+    Each operation of a verifier is backward stable entry by entry: it gives the exact result for
+    rows whose entries are changed by a relative `unit`. So an output is off by at most STEPS times what
+    such a change does to it. That is measured in float64, as the largest effect of random signs on
+    all entries at once; unlike a derivative it also sees both sides of a kink, such as p = q.
+    """
+    random = torch.Generator().manual_seed(0)
+
+    def nudged(row: Tensor) -> Tensor:
+        signs = torch.randint(0, 2, row.shape, generator=random).to(row) * 2 - 1
+        return row * (1 + unit * signs)
+
+    y = outputs(rows)
+    swing = y.abs() * (unit[..., 0] if isinstance(unit, Tensor) else unit)
+    for _ in range(TRIES):
+        moved = Batch(rows.tree, nudged(rows.target), nudged(rows.proposal), rows.tokens)
+        swing = torch.maximum(swing, (outputs(moved) - y).abs())
+    return STEPS * swing
+
+
+def rates(verifier: Verifier, rows: Batch) -> Tensor:
+    """[B, N]: the rate of every node."""
+    drawn, tokens = rows.tree.drawn(rows.tokens), rows.tokens.clamp(min=0)
+    return verifier.rates(rows.tree, rows.target, rows.proposal, tokens, drawn).accept
+
+
+def rates_and_sums(verifier: Verifier, rows: Batch) -> Tensor:
+    """[B, N + N V]: the rate of every node, then the cumulative law of Y at every node."""
+    tree, p, q = rows.tree, rows.target, rows.proposal
+    drawn, tokens = tree.drawn(rows.tokens), rows.tokens.clamp(min=0)
+    judged = verifier.rates(tree, p, q, tokens, drawn)
+    columns = [judged.accept]
+    for node in range(tree.size):
+        at = torch.full((len(p),), node, device=p.device)
+        row = remainder(tree, p, q, tokens, drawn, judged.cut, at)
+        columns.append(row.cumsum(-1) / row.sum(-1, keepdim=True))
+    return torch.cat(columns, 1)
