@@ -87,6 +87,8 @@ def new_head(target: PreTrainedModel) -> FeatureHead:
         num_attention_heads=config.num_attention_heads,
         num_key_value_heads=config.num_key_value_heads,
         max_position_embeddings=config.max_position_embeddings,
+        bos_token_id=None,
+        eos_token_id=None,
     )
     quarter = depth // 4
     layers = (min(2, quarter), depth // 2, depth - max(1, min(3, quarter)))

@@ -6,6 +6,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -123,10 +124,7 @@ def _trained(folder: Path, device: torch.device) -> PreTrainedModel:
 
 
 def _save_lm(model: PreTrainedModel, tokenizer: Any, folder: Path) -> None:
-    weights = {name: each.to(torch.bfloat16) for name, each in model.state_dict().items()}
-    model.save_pretrained(folder, state_dict=weights)
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    _write(folder / "config.json", config | {"dtype": "bfloat16"})
+    deepcopy(model).to(torch.bfloat16).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
 
@@ -141,8 +139,10 @@ def _measure(
         own = [round(float(overlap(logits, rows[:, step:])), 4) for step, logits in passes]
         small = drafter(input_ids=batch, use_cache=False).logits
         return {
-            "held_out_loss": {name: round(float(text_loss(each, batch)), 4) for name, each in
-                              (("target", target), ("drafter", drafter))},
+            "held_out_loss": {
+                "target": round(float(text_loss(target, batch)), 4),
+                "drafter": round(float(text_loss(drafter, batch)), 4),
+            },
             "overlap": {"drafter": round(float(overlap(small, rows)), 4), "features": own},
         }
 
