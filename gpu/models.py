@@ -54,7 +54,7 @@ def load(name: str | Path, device: torch.device | str | None = None, dtype: torc
         raise BadInput(f"{name}: no such folder")
     kind = dtype or (torch.float32 if device.type == "cpu" else "auto")
     try:
-        with _quiet():
+        with quiet():
             config = AutoConfig.from_pretrained(name, local_files_only=local)
             _can_be_cached(str(name), config)
             tokenizer = AutoTokenizer.from_pretrained(name, local_files_only=local)
@@ -98,7 +98,7 @@ def _can_be_cached(name: str, config: Any) -> None:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Keeps transformers' progress bars and notices off the screen."""
     level = logging.get_verbosity()
     shown = logging.is_progress_bar_enabled()

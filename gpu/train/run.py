@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM, PreTrainedModel
 
 from gpu.drafters.feature_head import FeatureHead, load_head, new_head
+from gpu.models import quiet
 from gpu.train.corpus import HELD_OUT, byte_pairs, documents, encoded, standard_library
 from gpu.train.curve import write_curve
 from gpu.train.loop import batch_at, fit
@@ -65,7 +66,8 @@ def train(out: Path, preset: str, corpus: Path | None, seed: int, advance: Advan
             lambda done, loss: advance(name, done, steps, loss),
         )
         _write(work / "losses.json", curves)
-        _whole(out / name, save)
+        with quiet():
+            _whole(out / name, save)
         (work / f"{name}.checkpoint").unlink(missing_ok=True)
 
     target = _fresh(sizes, "target", tokenizer, seed).to(device)
