@@ -1,4 +1,4 @@
-"""Tokens a second of the engine against transformers' assisted generation, same pair, prompts and draft length.
+"""Tokens a second of the engine against transformers' assisted generation, same pair, prompts, draft length.
 
 python benchmarks/generation.py [--model DIR] [--drafter DIR] [--gamma 4] [--tokens 96] [--repeats 5]
 
@@ -11,6 +11,7 @@ import statistics
 import time
 
 import torch
+from transformers.utils import logging
 
 from gpu.drafters.choose import SHIPPED, pair
 from gpu.drafters.model import ModelDrafter
@@ -48,7 +49,9 @@ def theirs(target, drafter, ids, gamma, tokens, temperature, seed):
     settings = assistant.generation_config
     settings.num_assistant_tokens, settings.num_assistant_tokens_schedule = gamma, "constant"
     settings.assistant_confidence_threshold = 0.0
-    sampled = {"do_sample": True, "temperature": temperature, "top_k": 0} if temperature else {"do_sample": False}
+    sampled = (
+        {"do_sample": True, "temperature": temperature, "top_k": 0} if temperature else {"do_sample": False}
+    )
     prompt = torch.tensor([ids], device=target.device)
     started = time.perf_counter()
     answer = target.network.generate(
@@ -74,6 +77,7 @@ def main() -> None:
     parser.add_argument("--temperature", type=float, default=1.0)
     parser.add_argument("--threads", type=int)
     given = parser.parse_args()
+    logging.set_verbosity_error()
     if given.threads:
         torch.set_num_threads(given.threads)
     target, drafter = pair(given.model, given.drafter)
@@ -85,7 +89,9 @@ def main() -> None:
         for prompt in PROMPTS:
             ids = target.tokenizer.encode(prompt)
             for side, run in enumerate((ours, theirs)):
-                spent, made = run(target, drafter, ids, given.gamma, given.tokens, given.temperature, repeat + 1)
+                spent, made = run(
+                    target, drafter, ids, given.gamma, given.tokens, given.temperature, repeat + 1
+                )
                 seconds[side] += spent
                 tokens[side] += made
         speed = [made / spent for made, spent in zip(tokens, seconds, strict=True)]

@@ -40,13 +40,15 @@ class Model:
         return frozenset(each for each in ids if each is not None)
 
 
-def load(name: str | Path, device: torch.device | str | None = None, dtype: torch.dtype | None = None) -> Model:
+def load(
+    name: str | Path, device: torch.device | str | None = None, dtype: torch.dtype | None = None
+) -> Model:
     """The model in a folder, or of that name where transformers can fetch it; BadInput where neither works.
 
     Without a `device` it is the GPU where there is one. Without a `dtype` it is float32 on a CPU and
     the one the weights were saved in elsewhere. A folder is read without any network.
     """
-    device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    device = _usable(device or ("cuda" if torch.cuda.is_available() else "cpu"))
     local = Path(name).exists()
     if local and not (Path(name) / "config.json").is_file():
         raise BadInput(f"{name}: no model is here (no config.json)")
@@ -68,7 +70,9 @@ def load(name: str | Path, device: torch.device | str | None = None, dtype: torc
     if outputs < vocab:
         raise BadInput(f"{name}: the model has {outputs} outputs, its tokenizer {vocab} tokens")
     text = network.config.get_text_config(decoder=True)
-    return Model(str(name), network, tokenizer, vocab, getattr(text, "max_position_embeddings", None) or 1 << 20)
+    return Model(
+        str(name), network, tokenizer, vocab, getattr(text, "max_position_embeddings", None) or 1 << 20
+    )
 
 
 def check_pair(target: Model, drafter: Model) -> None:
@@ -86,6 +90,13 @@ def check_pair(target: Model, drafter: Model) -> None:
         f"{drafter.name} gives token {quoted(token)} the id {theirs.get(token)}, {target.name} "
         f"{ours[token]}: a drafter must share the target's tokenizer"
     )
+
+
+def _usable(device: torch.device | str) -> torch.device:
+    try:
+        return torch.empty(0, device=device).device
+    except (RuntimeError, AssertionError) as error:
+        raise BadInput(f"device {quoted(str(device))} cannot be used: {str(error).splitlines()[0]}") from None
 
 
 def _can_be_cached(name: str, config: Any) -> None:

@@ -16,24 +16,44 @@ PROMPT = "def main():\n"
 
 
 @click.command("generate")
-@click.option("--model", help="Target: a folder, a transformers name, or what `gpu train` made [default: shipped].")
-@click.option("--drafter", help="Likewise, or features, ngram, none [default: trained with the target, or ngram].")
+@click.option(
+    "--model", help="Target: a folder, a transformers name, or what `gpu train` made [default: shipped]."
+)
+@click.option(
+    "--drafter", help="Likewise, or features, ngram, none [default: trained with the target, or ngram]."
+)
 @click.option("--verifier", help="[default: block on chains, traversal on trees, one-hot on top-k trees]")
 @click.option(
-    "--draft", "spelling", default="chain:4", show_default=True, help="chain:4, paths:3x4, tree:2x3, tree:eagle, "
-    "tree:[[[],[]],[[]]], top-k:WIDTHxDEPTHxTOKENS; paths+: and tree+: draw with replacement."
+    "--draft",
+    "spelling",
+    default="chain:4",
+    show_default=True,
+    help="chain:4, paths:3x4, tree:2x3, tree:eagle, "
+    "tree:[[[],[]],[[]]], top-k:WIDTHxDEPTHxTOKENS; paths+: and tree+: draw with replacement.",
 )
-@click.option("--prompt", "prompts", multiple=True, help="Text to continue; several make a batch; - reads it.")
+@click.option(
+    "--prompt", "prompts", multiple=True, help="Text to continue; several make a batch; - reads it."
+)
 @click.option("--max-new-tokens", type=click.IntRange(1, 2**20), default=128, show_default=True)
-@click.option("--temperature", type=click.FloatRange(min=0), default=1.0, show_default=True, help="0 is greedy.")
-@click.option("--top-k", type=click.IntRange(min=0), default=0, help="Keep so many likeliest tokens; 0 keeps all.")
-@click.option("--top-p", type=click.FloatRange(0, 1), default=1.0, help="Keep the likeliest tokens of this mass.")
-@click.option("--min-p", type=click.FloatRange(0, 1), default=0.0, help="Drop tokens below this share of the best.")
+@click.option(
+    "--temperature", type=click.FloatRange(min=0), default=1.0, show_default=True, help="0 is greedy."
+)
+@click.option(
+    "--top-k", type=click.IntRange(min=0), default=0, help="Keep so many likeliest tokens; 0 keeps all."
+)
+@click.option(
+    "--top-p", type=click.FloatRange(0, 1), default=1.0, help="Keep the likeliest tokens of this mass."
+)
+@click.option(
+    "--min-p", type=click.FloatRange(0, 1), default=0.0, help="Drop tokens below this share of the best."
+)
 @click.option("--stop", multiple=True, help="End where this string appears.")
 @click.option("--ignore-end", is_flag=True, help="Go on after end-of-text tokens.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--device", help="A torch device [default: cuda where there is one, else cpu].")
-@click.option("--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="[default: as saved; CPU float32]")
+@click.option(
+    "--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="[default: as saved; CPU float32]"
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 def COMMAND(**options: Any) -> int:
     """Continue a text by speculative decoding, with any verifier and any draft.
@@ -41,7 +61,6 @@ def COMMAND(**options: Any) -> int:
     The text is written as it comes; of a batch, each text when it is finished. The last line counts
     tokens and steps; block efficiency is accepted tokens a step plus the extra one that every step emits.
     """
-    from gpu.engine.transcript import Transcript
     from gpu.memory import memory_errors
 
     started = monotonic()
@@ -60,7 +79,8 @@ def COMMAND(**options: Any) -> int:
                     click.echo(new, nl=False)
     except (BadInput, KeyboardInterrupt) as error:
         transcript.error = str(error) or "interrupted"
-        _end(transcript, options, started, loaded)
+        if transcript.steps:
+            _end(transcript, options, started, loaded)
         raise
     _end(transcript, options, started, loaded)
     return 0
@@ -110,7 +130,9 @@ def _end(transcript: "Transcript", options: dict[str, Any], started: float, load
         return
     click.echo(transcript.rest(), nl=False)
     rate = transcript.tokens / max(monotonic() - loaded, 1e-9)
-    draft = f"{options['verifier']}, {options['spelling']}" if options["drafter"] != "none" else "plain decoding"
+    draft = (
+        f"{options['verifier']}, {options['spelling']}" if options["drafter"] != "none" else "plain decoding"
+    )
     click.echo(
         f"\n[{transcript.tokens} tokens in {transcript.steps} steps, block efficiency "
         f"{transcript.block_efficiency:.2f}, {rate:.1f} tokens/s; {draft}]"

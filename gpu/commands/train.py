@@ -5,7 +5,14 @@ import math
 from pathlib import Path
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from simulators import screen
 
@@ -24,7 +31,9 @@ from simulators import screen
     type=click.Path(path_type=Path),
     help="A folder of text files [default: the sources of Python's standard library].",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of weights and batches.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of weights and batches."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 def COMMAND(out: Path, preset: str, corpus: Path | None, seed: int, as_json: bool) -> int:
     """Train a target, a drafter and a feature drafter from nothing, into the folder OUT.

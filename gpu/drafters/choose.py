@@ -22,15 +22,18 @@ def pair(
 ) -> tuple[Model, Drafter | None]:
     """The target and the drafter of a run; BadInput when they cannot be loaded or do not fit.
 
-    `model` is a folder of transformers' or a name it knows, or a folder that `draftproof gpu train` made; None
-    is the shipped pair. `drafter` is such a model too, or `features` (the one trained with the target), `ngram`,
-    or `none`; None is the drafter trained with the target, and ngram where there is none.
+    `model` is a folder of transformers' or a name it knows, or a folder that `draftproof gpu train`
+    made; None is the shipped pair. `drafter` is such a model too, or `features` (the one trained with
+    the target), `ngram`, or `none`; None is the drafter trained with the target, and ngram where
+    there is none.
     """
     folder = Path(model) if model is not None else SHIPPED
     if (folder / "target" / "config.json").is_file():
         folder = folder / "target"
     elif (folder / "work").is_dir():
-        raise BadInput(f"{folder}: this training run is not finished; run the same `draftproof gpu train` again")
+        raise BadInput(
+            f"{folder}: this training run is not finished; run the same `draftproof gpu train` again"
+        )
     target = load(folder if model is None or folder.exists() else model, device, dtype)
     beside = folder.parent
     if drafter is None:

@@ -1,4 +1,4 @@
-"""The network of the feature drafter: one decoder layer over the target's hidden states (EAGLE-3, li2025eagle3)."""
+"""The feature drafter's network: one decoder layer over the target's hidden states (EAGLE-3, li2025eagle3)."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -75,7 +75,9 @@ class FeatureSession:
         at = level.above[..., None].expand(len(tokens), -1, self.above.shape[-1])
         feature = self.above.gather(1, at)
         embedded = self.embed(tokens)
-        self.above = self.reader.tree(level.sees, level.depth, level.first, embedded=embedded, feature=feature)
+        self.above = self.reader.tree(
+            level.sees, level.depth, level.first, embedded=embedded, feature=feature
+        )
         return self.output(self.above)[..., : self.vocab]
 
     def accept(self, accepted: Accepted) -> None:

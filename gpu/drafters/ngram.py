@@ -59,7 +59,9 @@ class NgramSession:
         """A chain for every row, cut short where the text ends; nothing is random."""
         gamma = structure.depth
         found = [self.found(row, gamma) for row in range(len(self.texts))]
-        tokens = torch.tensor([[*each, *[-1] * (gamma - len(each))] for each in found], device=uniforms.device)
+        tokens = torch.tensor(
+            [[*each, *[-1] * (gamma - len(each))] for each in found], device=uniforms.device
+        )
         proposal = functional.one_hot(tokens.clamp(min=0), self.drafter.target.vocab).float()
         return Draft(structure.tree, tokens, proposal)
 

@@ -29,7 +29,9 @@ class SlotLayer(CacheLayerMixin):
         self.values = value_states.new_zeros(*shape, value_states.shape[-1])
         self.is_initialized = True
 
-    def update(self, key_states: Tensor, value_states: Tensor, *_: object, **__: object) -> tuple[Tensor, Tensor]:
+    def update(
+        self, key_states: Tensor, value_states: Tensor, *_: object, **__: object
+    ) -> tuple[Tensor, Tensor]:
         """Writes the new states and returns all that a query may see."""
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)

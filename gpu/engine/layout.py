@@ -43,7 +43,7 @@ class Layout:
 
 
 def mask(sees: Tensor, starts: Tensor, width: int) -> Tensor:
-    """[B, 1, n, width]: which slots the n nodes of sees [1 or B, n, N + 2] see, the root at slot starts [B]."""
+    """[B, 1, n, width]: which slots the nodes of sees [1 or B, n, N + 2] see, the root at slot starts [B]."""
     last = sees.shape[-1] - 1
     column = torch.arange(1, width + 1, device=starts.device) - starts[:, None]
     column = column.clamp(0, last)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import torch
 from torch import Tensor
@@ -13,7 +14,7 @@ from gpu.engine.carry import Carry
 from gpu.engine.layout import Layout
 from gpu.engine.noise import Noise
 from gpu.engine.reader import Reader, padded
-from gpu.engine.sampling import Sampling
+from gpu.engine.sampling import PLAIN, Sampling
 from gpu.engine.stops import Row, Stops
 from gpu.models import Model
 from gpu.structures.sampled import Sampled
@@ -52,7 +53,7 @@ def generate(
     *,
     verifier: Verifier,
     structure: Structure | None,
-    sampling: Sampling = Sampling(),
+    sampling: Sampling = PLAIN,
     max_new_tokens: int = 128,
     stop: Sequence[str] = (),
     ignore_end: bool = False,
@@ -66,9 +67,14 @@ def generate(
     comes after. Raises BadInput for an empty or too long prompt, and for what does not go together.
     """
     _fits(target, drafter, prompts, verifier, structure)
+    if max_new_tokens < 1:
+        raise BadInput(f"max_new_tokens must be at least 1, not {max_new_tokens}")
     limits = [min(max_new_tokens, target.context - len(prompt)) for prompt in prompts]
     stops = Stops(frozenset() if ignore_end else target.ends, tuple(stop), target.tokenizer.decode)
-    decoder = _Decoder(target, drafter, prompts, max(limits), verifier, structure, sampling, stops, limits, seed)
+    return _steps(_Decoder(target, drafter, prompts, verifier, structure, sampling, stops, limits, seed))
+
+
+def _steps(decoder: "_Decoder") -> Iterator[Step]:
     while decoder.going:
         yield decoder.step()
 
@@ -82,7 +88,6 @@ class _Decoder:
         target: Model,
         drafter: Drafter | None,
         prompts: Sequence[Sequence[int]],
-        most: int,
         verifier: Verifier,
         structure: Structure | None,
         sampling: Sampling,
@@ -98,7 +103,7 @@ class _Decoder:
         self.going = list(range(len(prompts)))
         self.noise = Noise(seed, len(prompts), device)
         self.carry = Carry() if verifier.name == "greedy-block" else None
-        room = max(map(len, prompts)) + most + 2 * self.structure.size + 2
+        room = max(map(len, prompts)) + max(limits) + 2 * self.structure.size + 2
         self.reader = Reader(target.network, len(prompts), room, target.context)
         self.hidden = {"output_hidden_states": True} if drafter is not None and drafter.reads_hidden else {}
         known = [prompt[:-1] for prompt in prompts]
@@ -134,7 +139,7 @@ class _Decoder:
         accepted, emitted = self._follow(draft, layout, target, outcome, seen)
         finished = [self.rows[row].finished for row in rows]
         clock.append(self._now())
-        seconds = [after - before for before, after in zip(clock, clock[1:], strict=False)]
+        seconds = [after - before for before, after in pairwise(clock)]
         return Step(
             rows,
             draft.tree,
@@ -218,7 +223,9 @@ def _fits(
         if not prompt:
             raise BadInput(f"{which} is empty")
         if len(prompt) >= target.context:
-            raise BadInput(f"{which} has {len(prompt)} tokens; {target.name} takes {target.context}, answer included")
+            raise BadInput(
+                f"{which} has {len(prompt)} tokens; {target.name} takes {target.context}, answer included"
+            )
     if drafter is None or structure is None:
         return
     if structure.kind not in verifier.drafts:
@@ -227,4 +234,6 @@ def _fits(
     if drafter.only_chains and structure.kind != "chain":
         raise BadInput(f"{drafter.name} drafts chains, not {structure.name}")
     if verifier.name == "greedy-block" and not drafter.stateless:
-        raise BadInput(f"greedy-block needs a drafter whose rows depend on the context alone; {drafter.name} is none")
+        raise BadInput(
+            f"greedy-block needs a drafter whose rows depend on the context alone; {drafter.name} is none"
+        )

@@ -16,7 +16,9 @@ class Noise:
     """
 
     def __init__(self, seed: int | Sequence[int], rows: int, device: torch.device) -> None:
-        seeds = [(seed, row) for row in range(rows)] if isinstance(seed, int) else [(each, 0) for each in seed]
+        seeds = (
+            [(seed, row) for row in range(rows)] if isinstance(seed, int) else [(each, 0) for each in seed]
+        )
         self.streams = [np.random.default_rng(each) for each in seeds]
         self.device = device
 

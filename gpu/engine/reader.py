@@ -5,7 +5,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from transformers import PreTrainedModel
 from transformers.cache_utils import Cache
 
 from gpu.engine.cache import SlotLayer, Slots
@@ -77,7 +76,9 @@ class Reader:
         self.lengths, self.counts = self.lengths[index], [self.counts[row] for row in rows]
         self.slots.rows = self.slots.rows[: len(rows)]
 
-    def _pass(self, offset: int, size: int, positions: Tensor, visible: Tensor, inputs: dict[str, Any]) -> Any:
+    def _pass(
+        self, offset: int, size: int, positions: Tensor, visible: Tensor, inputs: dict[str, Any]
+    ) -> Any:
         longest = max(self.counts)
         if min(self.counts) == longest:
             self.slots.at = slice(longest + offset, longest + offset + size)

@@ -19,3 +19,7 @@ class Sampling:
     def rows(self, logits: Tensor) -> Tensor:
         """Logits [..., V] to float32 probabilities."""
         return probabilities(logits, self.temperature, self.top_k, self.top_p, self.min_p)
+
+
+PLAIN = Sampling()
+"""The model's own law."""

@@ -63,7 +63,12 @@ class Transcript:
     def answer(self) -> dict[str, Any]:
         """The JSON answer of the texts and counts."""
         outputs = [
-            {"prompt": prompt, "text": self.text(row), "tokens": self.ids[row], "finished": self.finished[row]}
+            {
+                "prompt": prompt,
+                "text": self.text(row),
+                "tokens": self.ids[row],
+                "finished": self.finished[row],
+            }
             for row, prompt in enumerate(self.prompts)
         ]
         return {

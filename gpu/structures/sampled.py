@@ -16,7 +16,7 @@ from gpu.verify.verifier import CHAIN, WITH, WITHOUT
 
 @dataclass(frozen=True)
 class Turn:
-    """One drawing: which of a level's nodes draw (indices among those that drew before), and which children."""
+    """One drawing: which of a level's nodes draw (indices among those before), and which children."""
 
     among: Tensor | None
     children: Tensor
@@ -98,7 +98,7 @@ class Sampled:
         return Draft(self.tree, tokens, proposal, self.places)
 
     def _draw(self, stage: Stage, rows: Tensor, tokens: Tensor, uniforms: Tensor) -> None:
-        """Draws the children of a stage's nodes, in turns; without replacement what was drawn is taken out."""
+        """Draws the children of a stage's nodes in turns, what was drawn taken out if it must be."""
         drawn = tokens[:, stage.nodes - 1] >= 0 if stage.level.depth else None
         for turn in stage.turns:
             if turn.among is not None:

@@ -1,6 +1,5 @@
 """How a structure is spelled on a command line."""
 
-import json
 import re
 
 from gpu.draft import Tree
@@ -11,11 +10,13 @@ from simulators.instances.files import decoded
 from theory.drafts.shape import checked_shape, every
 from theory.errors import BadInput, quoted
 
-SPELLINGS = "chain:4, paths:3x4, paths+:3x4, tree:2x3, tree:eagle, tree:[[[],[]],[[]]], tree+:2x3, top-k:8x5x32"
+SPELLINGS = (
+    "chain:4, paths:3x4, paths+:3x4, tree:2x3, tree:eagle, tree:[[[],[]],[[]]], tree+:2x3, top-k:8x5x32"
+)
 MOST = 512
 """Largest number of drafted tokens in a structure."""
 
-EAGLE = [[[[[[], []], [], []], [], []], [[], []], [[], []]], [[[], []], [[]]], [[[]], [[]]], [[[]]]]
+EAGLE = [[[[[[], []], [], []], [], []], [[], []], [[], []]], [[[]], []], [[], []], [[]]]
 """The sparse tree of EAGLE (li2024eagle): 25 tokens, most of them below the likeliest first ones."""
 
 
@@ -37,7 +38,11 @@ def structure(spelling: str) -> Structure:
         if kind in ("paths", "paths+"):
             count, gamma = _numbers(rest, 2)
             _few(count * gamma)
-            return Paths(spelling, count, gamma) if kind == "paths" else Sampled(spelling, Tree.paths(count, gamma))
+            return (
+                Paths(spelling, count, gamma)
+                if kind == "paths"
+                else Sampled(spelling, Tree.paths(count, gamma))
+            )
         if kind in ("tree", "tree+"):
             return Sampled(spelling, Tree.of_shape(_shape(rest), replacement=kind == "tree+"))
         if kind == "top-k":

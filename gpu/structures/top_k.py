@@ -10,7 +10,7 @@ from gpu.engine.sampling import Sampling
 from gpu.verify.verifier import DETERMINISTIC
 
 STEP = 1e-9
-"""Taken off a node's log-probability for its parent's sake, who must come first also where the child is certain."""
+"""Taken off a node's log-probability: its parent must come first, also where the child is certain."""
 
 
 class TopK:
@@ -68,9 +68,7 @@ def _best(logits: Tensor, score: Tensor, width: int) -> tuple[Tensor, Tensor]:
     return best.flatten(1), tokens.flatten(1)
 
 
-def _likeliest(
-    scores: Tensor, ids: Tensor, above: Tensor, fed: list[Tensor], most: int, depth: int
-) -> Draft:
+def _likeliest(scores: Tensor, ids: Tensor, above: Tensor, fed: list[Tensor], most: int, depth: int) -> Draft:
     """The tree of the likeliest candidates [B, C]; above has their parents among them, -1 for the root."""
     batch, candidates = scores.shape
     chosen = scores.topk(min(most, candidates), dim=1).indices.sort(1).values
@@ -81,6 +79,8 @@ def _likeliest(
     held = torch.zeros_like(number)
     if fed:
         order = torch.cat(fed, 1)
-        held = held.scatter(1, order + 1, torch.arange(1, order.shape[1] + 1, device=ids.device).expand_as(order))
+        held = held.scatter(
+            1, order + 1, torch.arange(1, order.shape[1] + 1, device=ids.device).expand_as(order)
+        )
     places = functional.pad(held.gather(1, chosen + 1), (1, 0))
     return Draft(Tree(parents, depth=depth), ids.gather(1, chosen), None, places)

@@ -2,7 +2,6 @@
 
 import hashlib
 import math
-import os
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -81,7 +80,9 @@ def fit(
     return losses
 
 
-def _resume(model: nn.Module, optimizer: torch.optim.Optimizer, path: Path, device: torch.device) -> list[float]:
+def _resume(
+    model: nn.Module, optimizer: torch.optim.Optimizer, path: Path, device: torch.device
+) -> list[float]:
     if not path.exists():
         return []
     state = torch.load(path, map_location=device, weights_only=True)
@@ -94,7 +95,7 @@ def _save(model: nn.Module, optimizer: torch.optim.Optimizer, losses: list[float
     partial = path.with_suffix(".partial")
     state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "losses": losses}
     torch.save(state, partial)
-    os.replace(partial, path)
+    partial.replace(path)
 
 
 @contextmanager

@@ -34,7 +34,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Preset:
-    """Sizes and lengths of one training run; `steps` are of the target, the drafter and the feature drafter."""
+    """Sizes and lengths of a training run; `steps` of the target, the drafter and the feature drafter."""
 
     vocab: int
     context: int

@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 import shutil
 import time
 from collections.abc import Callable
@@ -31,7 +30,7 @@ Advance = Callable[[str, int, int, float], None]
 
 
 def train(out: Path, preset: str, corpus: Path | None, seed: int, advance: Advance) -> dict[str, Any]:
-    """Trains a pair into the folder `out`, going on where an earlier run stopped; returns what it measured."""
+    """Trains a pair into the folder `out`, going on where an earlier run stopped; what it measured."""
     sizes = PRESETS[preset]
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     folder = (corpus or standard_library()).resolve()
@@ -52,7 +51,9 @@ def train(out: Path, preset: str, corpus: Path | None, seed: int, advance: Advan
 
     curves: dict[str, list[float]] = _read(work / "losses.json", {})
 
-    def stage(name: str, model: nn.Module, loss_of: Callable[[Tensor], Tensor], save: Callable[[Path], object]):
+    def stage(
+        name: str, model: nn.Module, loss_of: Callable[[Tensor], Tensor], save: Callable[[Path], object]
+    ):
         if (out / name).exists():
             return
         steps = sizes.steps[STAGES.index(name)]
@@ -71,7 +72,9 @@ def train(out: Path, preset: str, corpus: Path | None, seed: int, advance: Advan
         (work / f"{name}.checkpoint").unlink(missing_ok=True)
 
     target = _fresh(sizes, "target", tokenizer, seed).to(device)
-    stage("target", target, lambda batch: text_loss(target, batch), lambda to: _save_lm(target, tokenizer, to))
+    stage(
+        "target", target, lambda batch: text_loss(target, batch), lambda to: _save_lm(target, tokenizer, to)
+    )
     target = _trained(out / "target", device)
     drafter = _fresh(sizes, "drafter", tokenizer, seed + 1).to(device)
 
@@ -85,11 +88,15 @@ def train(out: Path, preset: str, corpus: Path | None, seed: int, advance: Advan
     stage("features", head, lambda batch: rollout_loss(head, target, batch, sizes.rollouts), head.save)
     head = load_head(out / "features", target)
 
-    measured = _measure(target, drafter, head, batch_at(unseen, 16, length, f"{seed} held out"), sizes.rollouts)
+    measured = _measure(
+        target, drafter, head, batch_at(unseen, 16, length, f"{seed} held out"), sizes.rollouts
+    )
     answer = _read(out / "train.json", {}) | {
         "sizes": asdict(sizes),
         "tokens": len(tokens),
-        "parameters": {name: _count(model) for name, model in zip(STAGES, (target, drafter, head), strict=True)},
+        "parameters": {
+            name: _count(model) for name, model in zip(STAGES, (target, drafter, head), strict=True)
+        },
         **measured,
     }
     _write(out / "train.json", answer)
@@ -110,7 +117,9 @@ def _begin(out: Path, settings: dict[str, Any]) -> None:
         _write(out / "train.json", settings)
     elif different := [key for key, value in settings.items() if begun.get(key) != value]:
         key = different[0]
-        raise BadInput(f"{out}: was begun with {key} {begun.get(key)}, not {settings[key]}; take another folder")
+        raise BadInput(
+            f"{out}: was begun with {key} {begun.get(key)}, not {settings[key]}; take another folder"
+        )
     (out / "work").mkdir(exist_ok=True)
 
 
@@ -158,7 +167,7 @@ def _whole(folder: Path, save: Callable[[Path], object]) -> None:
     partial = folder.with_name(folder.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
     save(partial)
-    os.replace(partial, folder)
+    partial.replace(folder)
 
 
 def _read(path: Path, otherwise: Any) -> Any:
@@ -173,4 +182,4 @@ def _read(path: Path, otherwise: Any) -> Any:
 def _write(path: Path, value: Any) -> None:
     partial = path.with_suffix(".partial")
     partial.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
-    os.replace(partial, path)
+    partial.replace(path)

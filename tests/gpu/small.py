@@ -2,11 +2,6 @@
 
 from functools import cache
 
-import pytest
-
-pytest.importorskip("torch")
-pytest.importorskip("transformers")
-
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 

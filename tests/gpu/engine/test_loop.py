@@ -1,26 +1,38 @@
 """The loop: greedy decoding is the target's own; the rows seen are those of no cache at all."""
+# ruff: noqa: E402
 
 import pytest
 
-from tests.gpu.small import CONTEXT, END, PROMPTS, drafter, target
-
 torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
 
 from gpu.engine.loop import generate
 from gpu.engine.sampling import Sampling
+from gpu.models import Model
 from gpu.structures import structure
 from gpu.verify import VERIFIERS, named
+from tests.gpu.small import CONTEXT, END, PROMPTS, Numbers, drafter, network, target
 from theory.errors import BadInput
 
-STRUCTURES = ("chain:1", "chain:4", "paths:3x3", "paths+:2x3", "tree:2x3", "tree:[[[],[]],[[]],[]]", "top-k:3x4x9")
+USUAL = {
+    "chain:4": "block",
+    "paths:3x3": "traversal",
+    "paths+:2x3": "specinfer",
+    "tree:2x2": "traversal",
+    "tree:[[[],[]],[[]],[]]": "rrs",
+    "top-k:3x4x9": "one-hot",
+}
+"""Structures, each with a verifier for it."""
+
 FITTING = [
-    (name, spelling, which)
-    for spelling in STRUCTURES
-    for name in VERIFIERS
-    if structure(spelling).kind in VERIFIERS[name].drafts
-    for which in ("near", "same", "features", "ngram")
-    if not (which == "ngram" and not spelling.startswith("chain"))
-    and not (name == "greedy-block" and which in ("features", "ngram"))
+    *[
+        (name, spelling, "near")
+        for spelling in USUAL
+        for name in VERIFIERS
+        if structure(spelling).kind in VERIFIERS[name].drafts
+    ],
+    *[(name, spelling, which) for spelling, name in USUAL.items() for which in ("same", "features")],
+    *[(name, "chain:3", "ngram") for name in ("block", "token", "one-hot", "nss")],
 ]
 
 
@@ -70,12 +82,11 @@ def test_greedy_decoding_is_the_targets_own(own, verifier, spelling, which):
         assert {count for step in steps for count in step.accepted} == {4}
 
 
-@pytest.mark.parametrize("spelling", [each for each in STRUCTURES if each != "chain:1"])
+@pytest.mark.parametrize("spelling", USUAL)
 @pytest.mark.parametrize("which", ["near", "features"])
 def test_rows_are_those_without_any_cache(spelling, which):
-    verifier = {"chain": "block", "deterministic": "one-hot"}.get(structure(spelling).kind, "traversal")
     sampling = Sampling(0.8, top_k=20)
-    texts, steps = run(verifier, spelling, which, sampling=sampling, max_new_tokens=20, ignore_end=True)
+    _, steps = run(USUAL[spelling], spelling, which, sampling=sampling, max_new_tokens=12, ignore_end=True)
     so_far = [list(prompt) for prompt in PROMPTS]
     assert any(sum(step.accepted) for step in steps)
     for step in steps:
@@ -89,8 +100,8 @@ def test_rows_are_those_without_any_cache(spelling, which):
                 if not drawn[place][node]:
                     continue
                 assert_row(step.target[place, node], target(), word, sampling)
-                used = any(parent == node and there for parent, there in
-                           zip(parents[place][1:], drawn[place][1:], strict=True))
+                below = zip(parents[place], drawn[place], range(step.tree.size), strict=True)
+                used = any(up == node and there and child for up, there, child in below)
                 if which == "near" and step.proposal is not None and used:
                     index = step.tree.rows.expand(len(step.rows), -1)[place, node]
                     assert_row(step.proposal[place, index], drafter("near").model, word, sampling)
@@ -105,10 +116,8 @@ def assert_row(row, model, word, sampling):
 
 
 def test_feature_rows_are_those_of_the_head_run_without_any_cache():
-    from tests.gpu.small import drafter
-
     head, network, sampling = drafter("features").head, target().network, Sampling()
-    texts, steps = run("block", "chain:3", "features", prompts=PROMPTS[1:2], max_new_tokens=16, ignore_end=True)
+    _, steps = run("block", "chain:3", "features", prompts=PROMPTS[1:2], max_new_tokens=16, ignore_end=True)
     text = list(PROMPTS[1])
     for step in steps:
         with torch.no_grad():
@@ -134,10 +143,10 @@ def test_feature_rows_are_those_of_the_head_run_without_any_cache():
 def test_a_rows_text_does_not_depend_on_its_batch(spelling):
     verifier = "one-hot" if spelling.startswith("top") else "traversal"
     together, _ = run(verifier, spelling, "near", max_new_tokens=12)
+    seeds = [100, 101, 102]
+    batch, _ = run(verifier, spelling, "near", max_new_tokens=12, seed=seeds)
     for row, prompt in enumerate(PROMPTS):
-        seeds = [int(each) for each in range(100, 103)]
         alone, _ = run(verifier, spelling, "near", prompts=[prompt], max_new_tokens=12, seed=[seeds[row]])
-        batch, _ = run(verifier, spelling, "near", max_new_tokens=12, seed=seeds)
         assert batch[row] == alone[0]
     again, _ = run(verifier, spelling, "near", max_new_tokens=12)
     assert again == together
@@ -182,9 +191,6 @@ def test_what_does_not_fit_is_bad_input(verifier, spelling, which, prompts, said
 
 
 def test_logits_that_are_no_numbers_end_the_run_with_what_was_said():
-    from gpu.models import Model
-    from tests.gpu.small import Numbers, network
-
     net = network(32, 2, 5)
     broken = Model("broken", net, Numbers(), 40, CONTEXT)
     steps = generate(broken, None, [[1, 2]], verifier=named("block"), structure=None, ignore_end=True)
