@@ -11,6 +11,7 @@ def main() -> None:
 
     import click
 
+    from gpu.commands import gpu
     from proofs_check.commands import COMMANDS as PROOFS
     from simulators.audit.commands import audit
     from simulators.commands import COMMANDS as CHECKS
@@ -20,7 +21,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, heard)
     group = click.Group(
         "draftproof",
-        [*CHECKS, *GAPS, audit, *PROOFS],
+        [*CHECKS, *GAPS, audit, *PROOFS, gpu],
         help="Is this speculative-decoding verifier lossless, and how far is it from optimal?",
         context_settings={"help_option_names": ["-h", "--help"]},
     )

@@ -73,7 +73,7 @@ class Closeness:
     wrong: int
 
 
-def closeness(vocab: int, batch: int = 2, device: str = "cpu", seed: int = 0) -> Iterator[Closeness]:
+def closeness(vocab: int, batch: int = 1, device: str = "cpu", seed: int = 0) -> Iterator[Closeness]:
     """Every verifier on every draft it is made for and every kind of logits, at one vocabulary size."""
     for draft, tree in DRAFTS.items():
         for kind in KINDS:

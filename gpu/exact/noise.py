@@ -131,7 +131,9 @@ def _compare(verifier: Verifier, rows: Batch, cases: _Cases, device: str) -> Agr
             part = slice(at, at + ROWS)
             some = single.take(index[part].to(device))
             noise = side[part].float().to(device)
-            out = verifier.verify(some.tree, some.target, some.proposal, some.tokens, noise[:, :-1], noise[:, -1])
+            out = verifier.verify(
+                some.tree, some.target, some.proposal, some.tokens, noise[:, :-1], noise[:, -1]
+            )
             same = (out.node.cpu() == node[part]) & (out.token.cpu() == token[part]) & (out.error.cpu() == 0)
             wrong += int((~same & ~narrow[part]).sum())
     kept = torch.where(narrow[:, None] | (inputs == torch.tensor(FREE)).all(-1), 0.0, margin)

@@ -9,7 +9,7 @@ from gpu.exact.drafts import Drafted
 from gpu.verify import Verifier
 from simulators.enumerate import Enumerator
 from theory.draft import Node
-from theory.numbers import ONE, ZERO
+from theory.numbers import ONE
 from theory.rows import Row, has_mass, without
 from theory.table import Rows
 from theory.verifiers import named
@@ -51,11 +51,15 @@ def ways(verifier: Verifier, drafted: Drafted) -> Iterator[Way]:
     """Every way of positive probability; thresholds and rows are those of the exact verifier."""
     exact, target, oracle = named(verifier.name), drafted.instance.target, _Recorder()
     order = from_leaf_to_root(drafted.draft.root) if verifier.upwards else []
+    seen: set[Node] = set()
     while True:
         oracle.asked, oracle.yes, oracle.chosen = [], [], []
         node, row = exact.verify(oracle, drafted.draft, target)
         if verifier.one_coin:
-            yield _drawn(drafted.draft.root, oracle.chosen, target)
+            way = _drawn(drafted.draft.root, oracle.chosen, target)
+            if way.node not in seen:  # every token Y that was not drafted makes the same way
+                seen.add(way.node)
+                yield way
         elif verifier.upwards:
             yield Way(node, row, dict(zip(order, oracle.asked, strict=False)))
         else:

@@ -1,0 +1,42 @@
+"""The command `gpu verify`."""
+
+import json
+from time import monotonic
+
+import click
+
+from simulators import screen
+
+
+@click.command("verify")
+@click.option("--device", help="A torch device, such as cuda:0 [default: cuda where there is one, else cpu].")
+@click.option(
+    "--vocab", type=click.IntRange(2, 2**20), default=32_768, show_default=True, help="Large vocabulary."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the large logits.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+def COMMAND(device: str | None, vocab: int, seed: int, as_json: bool) -> int:
+    """Are the batched verifiers those of the exact engine?
+
+    Three ties. The same noise gives the same decision, on every instance and draft of the standard
+    suite and on both sides of every threshold. The exact law of the rounded algorithm, from float32
+    and bfloat16 rows, is at the target up to rounding. At a real vocabulary size float32 decides as
+    float64 does. Exit status 0 when all hold, 1 when one does not, 2 for bad input.
+    """
+    from gpu.exact.run import Report, run
+
+    started = monotonic()
+    with screen.progress() as bar:
+        task = bar.add_task("comparing", total=None, done=0, all=0)
+
+        def tell(stage: str, done: int, of: int) -> None:
+            bar.update(task, description=stage, completed=done, total=of, done=done, all=of)
+
+        report: Report = run(device, vocab, seed, tell)
+    seconds = round(monotonic() - started, 1)
+    if as_json:
+        click.echo(json.dumps({**report.answer(), "seconds": seconds}))
+    else:
+        screen.console().print(report.table())
+        click.echo(f"{report.summary()} {seconds:.1f} s on {report.device}")
+    return int(not report.ok)

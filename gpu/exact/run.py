@@ -1,0 +1,132 @@
+"""All three ties on one device, gathered into one report."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import torch
+from rich.table import Table
+
+from gpu.exact.large import Closeness, closeness
+from gpu.exact.law import rounded
+from gpu.exact.margin import STEPS, UNIT
+from gpu.exact.noise import Agreement, agreement, fits, grouped
+from gpu.verify import VERIFIERS
+from simulators.check import Family
+from simulators.instances.suite import standard
+from theory.errors import BadInput
+
+Tell = Callable[[str, int, int], None]
+"""Progress: (stage, instances done, of how many)."""
+
+TYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+
+ROUNDING = STEPS * UNIT[torch.float32]
+"""Largest total variation that float32 arithmetic is allowed: each entry may move by a relative STEPS u."""
+
+
+@dataclass
+class Report:
+    """What the three ties found, by verifier."""
+
+    device: str
+    noise: dict[str, Agreement] = field(default_factory=dict)
+    laws: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)
+    large: list[Closeness] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """Whether no decision differs and every error is within what rounding explains."""
+        return (
+            not any(each.wrong for each in self.noise.values())
+            and all(own <= ROUNDING for by_type in self.laws.values() for own, _ in by_type.values())
+            and not any(each.wrong or each.of_margin > 1 for each in self.large)
+        )
+
+    def answer(self) -> dict[str, Any]:
+        """The JSON document."""
+        return {
+            "device": self.device,
+            "ok": self.ok,
+            "noise": [asdict(each) for each in self.noise.values()],
+            "laws": [
+                {"verifier": name, "type": kind, "total_variation": own, "with_rounded_input": ideal}
+                for name, by_type in self.laws.items()
+                for kind, (own, ideal) in by_type.items()
+            ],
+            "large": [asdict(each) for each in self.large],
+        }
+
+    def table(self) -> Table:
+        """One row a verifier."""
+        table = Table(title="Batched verifiers beside the exact engine")
+        vocab = max((each.vocab for each in self.large), default=0)
+        noisy, large = ("instances", "noise rows", "differ"), (f"V = {vocab:,}", "differ", "rate error")
+        table.add_column("verifier", no_wrap=True)
+        for heading in (*noisy, *(f"TV {kind}" for kind in TYPES), *large):
+            table.add_column(heading, justify="right")
+        for name, noise in self.noise.items():
+            large = [each for each in self.large if each.verifier == name]
+            table.add_row(
+                name,
+                f"{noise.instances:,}",
+                f"{noise.rows:,}",
+                f"{noise.wrong:,}",
+                *(f"{self.laws[name][kind][0]:.1e}" for kind in TYPES),
+                f"{sum(each.rows for each in large):,}",
+                f"{sum(each.wrong for each in large):,}",
+                f"{max((each.rate for each in large), default=0):.1e}",
+            )
+        return table
+
+    def summary(self) -> str:
+        """One line: what was compared, and whether it held."""
+        rows = sum(each.rows for each in self.noise.values())
+        narrow = sum(each.narrow for each in self.noise.values())
+        verdict = "every decision is the exact engine's" if self.ok else "NOT all is as in the exact engine"
+        return f"{verdict}: {rows:,} rows of noise, {narrow:,} cases narrower than float32;"
+
+
+def run(device: str | None, vocab: int, seed: int, tell: Tell) -> Report:
+    """The standard suite, a sample of it for the laws, and one large vocabulary."""
+    report = Report(usable(device))
+    families = [family for family in standard() if len(family)]
+    _noise(report, families, tell)
+    _laws(report, families, tell)
+    tell(f"V = {vocab:,}", 0, 1)
+    report.large = list(closeness(vocab, device=report.device, seed=seed))
+    return report
+
+
+def usable(device: str | None) -> str:
+    """The device, or the default one; BadInput when torch cannot use it."""
+    chosen = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        torch.zeros(1, device=chosen)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise BadInput(f"--device {chosen}: {str(error).splitlines()[0]}") from None
+    return chosen
+
+
+def _noise(report: Report, families: list[Family], tell: Tell) -> None:
+    done, of = 0, sum(map(len, families))
+    for instances in grouped(families):
+        for found in agreement(instances, report.device):
+            known = report.noise.get(found.verifier)
+            report.noise[found.verifier] = found if known is None else known + found
+        done += len(instances)
+        tell("same noise", done, of)
+    report.noise = dict(sorted(report.noise.items()))
+
+
+def _laws(report: Report, families: list[Family], tell: Tell) -> None:
+    for done, family in enumerate(families):
+        instance = family[len(family) // 2]
+        for verifier in VERIFIERS.values():
+            if fits(verifier, instance):
+                by_type = report.laws.setdefault(verifier.name, dict.fromkeys(TYPES, (0.0, 0.0)))
+                for kind, dtype in TYPES.items():
+                    found = rounded(verifier, instance, dtype, report.device)
+                    own, ideal = by_type[kind]
+                    by_type[kind] = max(own, float(found.own)), max(ideal, float(found.ideal))
+        tell("exact laws", done + 1, len(families))

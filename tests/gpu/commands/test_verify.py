@@ -1,0 +1,84 @@
+"""The command `gpu verify`: what it says, with and without torch."""
+
+import json
+import subprocess
+import sys
+
+import click
+import pytest
+
+from gpu.commands import gpu
+from simulators.door import enter
+
+
+def test_without_torch_one_line_says_how_to_install():
+    program = (
+        "import sys; sys.modules['torch'] = None; sys.argv = ['draftproof', 'gpu', 'verify'];"
+        "from draftproof import main; main()"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert ran.returncode == 2
+    assert ran.stdout == ""
+    assert (
+        ran.stderr == "draftproof: gpu needs torch, which is not installed: pip install 'draftproof[gpu]'\n"
+    )
+
+
+def run(capfd, *arguments: str) -> tuple[int, str, str]:
+    status = enter(click.Group("draftproof", [gpu]), ["gpu", *arguments])
+    return status, *capfd.readouterr()
+
+
+def test_help_lists_the_folder(capfd):
+    status, out, _ = run(capfd, "--help")
+    assert status == 0
+    assert "verify" in out
+
+
+def test_an_unknown_command_is_one_line(capfd):
+    status, out, err = run(capfd, "nonsense")
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
+
+
+class TestWithTorch:
+    @pytest.fixture(autouse=True)
+    def few(self, monkeypatch):
+        pytest.importorskip("torch")
+        from simulators.instances.scenarios import Scenarios
+        from theory.drafts.chain import Chain
+
+        monkeypatch.setattr("gpu.exact.run.standard", lambda: [Scenarios(Chain(2), 2)])
+
+    def test_json(self, capfd):
+        status, out, err = run(capfd, "verify", "--vocab", "64", "--json", "--device", "cpu")
+        answer = json.loads(out)
+        assert (status, err, answer["ok"]) == (0, "", True)
+        assert answer.keys() == {"device", "ok", "noise", "laws", "large", "seconds"}
+        assert {each["verifier"] for each in answer["noise"]} >= {"token", "block"}
+        assert all(each["wrong"] == 0 < each["rows"] for each in answer["noise"])
+
+    def test_table(self, capfd):
+        status, out, _ = run(capfd, "verify", "--vocab", "64", "--device", "cpu")
+        assert status == 0
+        assert "every decision is the exact engine's" in out
+        assert "greedy-block" in out
+
+    def test_a_wrong_verifier_is_status_1(self, capfd, monkeypatch):
+        from dataclasses import replace
+
+        from gpu.exact import noise
+        from gpu.verify import token
+
+        wrong = replace(noise.VERIFIERS["block"], rates=token.rates)
+        monkeypatch.setitem(noise.VERIFIERS, "block", wrong)
+        status, out, _ = run(capfd, "verify", "--vocab", "64", "--device", "cpu")
+        assert status == 1
+        assert "NOT all is as in the exact engine" in out
+
+    @pytest.mark.parametrize("device", ["cuda:99", "nonsense"])
+    def test_a_device_that_is_not_there_is_one_line(self, capfd, device):
+        status, out, err = run(capfd, "verify", "--device", device)
+        assert (status, out) == (2, "")
+        assert err.startswith(f"draftproof: --device {device}")
+        assert err.count("\n") == 1

@@ -1,0 +1,43 @@
+"""The verifiers compile to one graph, without a break, and give the same."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from gpu.draft import Tree  # noqa: E402
+from gpu.verify import VERIFIERS  # noqa: E402
+from tests.gpu.verify.batches import Drawn  # noqa: E402
+
+SHAPE = [[[], []], [[]]]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("name", VERIFIERS)
+def test_one_graph_same_outcome(name):
+    verifier = VERIFIERS[name]
+    trees = [Tree.chain(3), Tree.of_shape(SHAPE), Tree.of_shape(SHAPE, replacement=True)]
+    batch = next(Drawn(tree, 7, 6, 1) for tree in reversed(trees) if verifier.fits(tree))
+
+    def program(target, proposal, tokens, coins, extra):
+        out = verifier.verify(batch.tree, target, proposal, tokens, coins, extra)
+        return out.node, out.token, out.error, out.emitted(batch.tree, tokens)
+
+    compiled = torch.compile(program, fullgraph=True, backend="aot_eager")
+    for one, two in zip(compiled(*batch.arguments()[1:]), program(*batch.arguments()[1:]), strict=True):
+        assert torch.equal(one, two)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["block", "traversal"])
+def test_inductor_gives_the_same(name):
+    verifier = VERIFIERS[name]
+    batch = Drawn(Tree.chain(3), 50, 6, 1)
+
+    def program(*arguments):
+        out = verifier.verify(batch.tree, *arguments)
+        return out.node, out.token, out.error
+
+    compiled = torch.compile(program, fullgraph=True)
+    for one, two in zip(compiled(*batch.arguments()[1:]), program(*batch.arguments()[1:]), strict=True):
+        assert torch.equal(one, two)
