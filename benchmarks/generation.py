@@ -1,0 +1,105 @@
+"""Tokens a second of the engine against transformers' assisted generation, same pair, prompts, draft length.
+
+python benchmarks/generation.py [--model DIR] [--drafter DIR] [--gamma 4] [--tokens 96] [--repeats 5]
+
+Runs alternate within each repeat; the ratio of each repeat is of its own two runs. Both sides
+sample at temperature 1 without filters, so they emit the same law by other random numbers.
+"""
+
+import argparse
+import statistics
+import time
+
+import torch
+from transformers.utils import logging
+
+from gpu.drafters.choose import SHIPPED, pair
+from gpu.drafters.model import ModelDrafter
+from gpu.engine.loop import generate
+from gpu.engine.sampling import Sampling
+from gpu.structures import structure
+from gpu.verify import named
+
+PROMPTS = ("def main():\n", "import os\n\n\nclass ", '"""Read and write', "    for i in range(")
+
+
+def ours(target, drafter, ids, gamma, tokens, temperature, seed):
+    """Seconds and tokens of the engine."""
+    started, emitted = time.perf_counter(), 0
+    steps = generate(
+        target,
+        drafter,
+        [ids],
+        verifier=named("token"),
+        structure=structure(f"chain:{gamma}"),
+        sampling=Sampling(temperature),
+        max_new_tokens=tokens,
+        ignore_end=True,
+        seed=seed,
+    )
+    for step in steps:
+        emitted += len(step.emitted[0])
+    return time.perf_counter() - started, emitted
+
+
+def theirs(target, drafter, ids, gamma, tokens, temperature, seed):
+    """Seconds and tokens of transformers' assisted generation."""
+    torch.manual_seed(seed)
+    assistant = drafter.model.network
+    settings = assistant.generation_config
+    settings.num_assistant_tokens, settings.num_assistant_tokens_schedule = gamma, "constant"
+    settings.assistant_confidence_threshold = 0.0
+    sampled = (
+        {"do_sample": True, "temperature": temperature, "top_k": 0} if temperature else {"do_sample": False}
+    )
+    prompt = torch.tensor([ids], device=target.device)
+    started = time.perf_counter()
+    answer = target.network.generate(
+        prompt,
+        attention_mask=torch.ones_like(prompt),
+        assistant_model=assistant,
+        max_new_tokens=tokens,
+        min_new_tokens=tokens,
+        pad_token_id=0,
+        **sampled,
+    )
+    return time.perf_counter() - started, answer.shape[1] - len(ids)
+
+
+def main() -> None:
+    """Prints the ratio of every repeat and their median."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", default=str(SHIPPED))
+    parser.add_argument("--drafter")
+    parser.add_argument("--gamma", type=int, default=4)
+    parser.add_argument("--tokens", type=int, default=96)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--temperature", type=float, default=1.0)
+    parser.add_argument("--threads", type=int)
+    given = parser.parse_args()
+    logging.set_verbosity_error()
+    if given.threads:
+        torch.set_num_threads(given.threads)
+    target, drafter = pair(given.model, given.drafter)
+    if not isinstance(drafter, ModelDrafter):
+        raise SystemExit("assisted generation needs a drafter that is a model")
+    ratios = []
+    for repeat in range(-1, given.repeats):
+        seconds, tokens = [0.0, 0.0], [0, 0]
+        for prompt in PROMPTS:
+            ids = target.tokenizer.encode(prompt)
+            for side, run in enumerate((ours, theirs)):
+                spent, made = run(
+                    target, drafter, ids, given.gamma, given.tokens, given.temperature, repeat + 1
+                )
+                seconds[side] += spent
+                tokens[side] += made
+        speed = [made / spent for made, spent in zip(tokens, seconds, strict=True)]
+        if repeat >= 0:  # the first round warms up
+            ratios.append(speed[0] / speed[1])
+            print(f"engine {speed[0]:7.1f} tokens/s, transformers {speed[1]:7.1f}, ratio {ratios[-1]:.2f}")
+    print(f"median ratio {statistics.median(ratios):.2f} (must be at least 0.9)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""The command `gpu train`."""
+
+import json
+import math
+from pathlib import Path
+
+import click
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from simulators import screen
+
+
+@click.command("train")
+@click.argument("out", type=click.Path(path_type=Path, file_okay=False))
+@click.option(
+    "--preset",
+    type=click.Choice(["tiny", "small", "gpu"]),
+    default="small",
+    show_default=True,
+    help="Sizes and lengths: what ships with the project, minutes on two cores, one large GPU.",
+)
+@click.option(
+    "--corpus",
+    type=click.Path(path_type=Path),
+    help="A folder of text files [default: the sources of Python's standard library].",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of weights and batches."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+def COMMAND(out: Path, preset: str, corpus: Path | None, seed: int, as_json: bool) -> int:
+    """Train a target, a drafter and a feature drafter from nothing, into the folder OUT.
+
+    A run that was stopped, by Ctrl-C or otherwise, goes on when the same command is given again.
+    OUT then holds target/, drafter/ and features/ (safetensors), train.json with what was measured on
+    text kept apart, and the loss curves as curve.json and, where matplotlib is installed, curve.png.
+    """
+    from gpu.memory import memory_errors
+    from gpu.train.run import train
+
+    shown = screen.console(stderr=True)
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[loss]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=shown,
+        disable=not shown.is_terminal,
+    )
+    tasks = {}
+
+    def advance(stage: str, done: int, steps: int, loss: float) -> None:
+        if stage not in tasks:
+            tasks[stage] = bar.add_task(stage, total=steps, loss="")
+        said = "" if math.isnan(loss) else f"loss {loss:.3f}"
+        bar.update(tasks[stage], completed=done, loss=said)
+
+    with bar, memory_errors("take a smaller --preset"):
+        answer = train(out, preset, corpus, seed, advance)
+    if as_json:
+        click.echo(json.dumps(answer))
+        return 0
+    parameters = answer["parameters"]
+    for name in ("target", "drafter"):
+        loss = answer["held_out_loss"][name]
+        click.echo(f"{name}: {parameters[name]:,} parameters, {loss:.3f} nats a token on text kept apart")
+    overlaps = answer["overlap"]
+    own = ", ".join(f"{each:.3f}" for each in overlaps["features"])
+    click.echo(f"features: {parameters['features']:,} parameters")
+    click.echo(f"sum min(p, q): drafter {overlaps['drafter']:.3f}; features {own} along their own rollouts")
+    click.echo(f"trained in {answer['seconds']:.0f} s (this run): draftproof gpu generate --model {out}")
+    return 0

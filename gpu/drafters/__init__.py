@@ -1,0 +1,1 @@
+"""Drafters and the structures that they draft."""

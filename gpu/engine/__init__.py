@@ -1,0 +1,1 @@
+"""Decoding with real models: one speculative loop over transformers' networks."""

@@ -1,0 +1,239 @@
+"""The speculative loop, one for all drafters, structures and verifiers."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+from torch import Tensor
+
+from gpu.draft import Tree
+from gpu.drafters.draft import Accepted, Draft, Drafter, Session, Structure
+from gpu.engine.carry import Carry
+from gpu.engine.layout import Layout
+from gpu.engine.noise import Noise
+from gpu.engine.reader import Reader, padded
+from gpu.engine.sampling import PLAIN, Sampling
+from gpu.engine.stops import Row, Stops
+from gpu.models import Model
+from gpu.structures.sampled import Sampled
+from gpu.verify import ERRORS, Outcome, Verifier
+from theory.errors import BadInput
+
+
+@dataclass(frozen=True)
+class Step:
+    """All there is to know about one step; tensors have a row for each entry of `rows`.
+
+    rows: which prompts are still going, at the start of the step. target [B, N, V] and proposal
+    [B, I, V] (None for a draft without chance) are what the verifier saw, coins [B, N - 1] and extra
+    [B] its noise. accepted: drafted tokens accepted. emitted: the tokens added to each row, cut where
+    it ended. finished: why, or None. seconds: of the phases draft, target, verify and rest.
+    """
+
+    rows: list[int]
+    tree: Tree
+    target: Tensor
+    proposal: Tensor | None
+    tokens: Tensor
+    coins: Tensor
+    extra: Tensor
+    outcome: Outcome
+    accepted: list[int]
+    emitted: list[list[int]]
+    finished: list[str | None]
+    seconds: dict[str, float]
+
+
+def generate(
+    target: Model,
+    drafter: Drafter | None,
+    prompts: Sequence[Sequence[int]],
+    *,
+    verifier: Verifier,
+    structure: Structure | None,
+    sampling: Sampling = PLAIN,
+    max_new_tokens: int = 128,
+    stop: Sequence[str] = (),
+    ignore_end: bool = False,
+    seed: int | Sequence[int] = 0,
+) -> Iterator[Step]:
+    """Continues the prompts (token ids), step by step, until every row has ended.
+
+    With `drafter` and `structure` None this is plain decoding in the same loop. A row ends at an end
+    token (not with `ignore_end`), at a stop string, after `max_new_tokens`, or where the context ends.
+    Row b's noise depends on (seed, b), or on seed[b], alone. What was yielded is final, whatever
+    comes after. Raises BadInput for an empty or too long prompt, and for what does not go together.
+    """
+    _fits(target, drafter, prompts, verifier, structure)
+    if max_new_tokens < 1:
+        raise BadInput(f"max_new_tokens must be at least 1, not {max_new_tokens}")
+    limits = [min(max_new_tokens, target.context - len(prompt)) for prompt in prompts]
+    stops = Stops(frozenset() if ignore_end else target.ends, tuple(stop), target.tokenizer.decode)
+    return _steps(_Decoder(target, drafter, prompts, verifier, structure, sampling, stops, limits, seed))
+
+
+def _steps(decoder: "_Decoder") -> Iterator[Step]:
+    while decoder.going:
+        yield decoder.step()
+
+
+class _Decoder:
+    """The state of a run: what was read, what was emitted, who is still going."""
+
+    @torch.inference_mode()
+    def __init__(
+        self,
+        target: Model,
+        drafter: Drafter | None,
+        prompts: Sequence[Sequence[int]],
+        verifier: Verifier,
+        structure: Structure | None,
+        sampling: Sampling,
+        stops: Stops,
+        limits: list[int],
+        seed: int | Sequence[int],
+    ) -> None:
+        device = target.device
+        plain = Sampled("plain", Tree.chain(0))
+        self.structure = (structure or plain).to(device)
+        self.target, self.verifier, self.sampling, self.stops = target, verifier, sampling, stops
+        self.rows = [Row(limit) for limit in limits]
+        self.going = list(range(len(prompts)))
+        self.noise = Noise(seed, len(prompts), device)
+        self.carry = Carry() if verifier.name == "greedy-block" else None
+        room = max(map(len, prompts)) + max(limits) + 2 * self.structure.size + 2
+        self.reader = Reader(target.network, len(prompts), room, target.context)
+        self.hidden = {"output_hidden_states": True} if drafter is not None and drafter.reads_hidden else {}
+        known = [prompt[:-1] for prompt in prompts]
+        hidden = None
+        if any(known):
+            ids = padded(known, device)
+            seen = self.reader.read(known, input_ids=ids, logits_to_keep=1, **self.hidden)
+            hidden = seen.hidden_states if self.hidden else None
+        self.last = torch.tensor([prompt[-1:] for prompt in prompts], device=device)
+        self.session: Session | None = drafter.begin(prompts, room, hidden) if drafter else None
+        self.layout = Layout.of(self.structure.tree) if isinstance(self.structure, Sampled) else None
+
+    @torch.inference_mode()
+    def step(self) -> Step:
+        """Draft, target pass, verification; then everybody follows."""
+        clock = [self._now()]
+        drafted = self.structure.size - 1
+        noise = self.noise.uniforms(2 * drafted + 1)
+        coins, extra = noise[:, drafted:-1], noise[:, -1]
+        draft = self._draft(noise[:, :drafted])
+        clock.append(self._now())
+        layout = self._layout(draft.tree)
+        ids = torch.cat((self.last, draft.tokens.clamp(min=0)), 1)
+        seen = self.reader.tree(layout.sees, layout.levels, input_ids=ids, **self.hidden)
+        logits = seen.logits[..., : self.target.vocab]
+        clock.append(self._now())
+        target = self.sampling.rows(logits)
+        if self.carry and draft.proposal is not None:
+            target = self.carry.modified(target, draft.proposal, draft.tokens)
+        outcome = self.verifier.verify(draft.tree, target, draft.proposal, draft.tokens, coins, extra)
+        clock.append(self._now())
+        rows = self.going
+        accepted, emitted = self._follow(draft, layout, target, outcome, seen)
+        finished = [self.rows[row].finished for row in rows]
+        clock.append(self._now())
+        seconds = [after - before for before, after in pairwise(clock)]
+        return Step(
+            rows,
+            draft.tree,
+            target,
+            draft.proposal,
+            draft.tokens,
+            coins,
+            extra,
+            outcome,
+            accepted,
+            emitted,
+            finished,
+            dict(zip(("draft", "target", "verify", "rest"), seconds, strict=True)),
+        )
+
+    def _draft(self, uniforms: Tensor) -> Draft:
+        if self.session is None:
+            assert isinstance(self.structure, Sampled)
+            empty = uniforms.new_zeros(len(uniforms), 0, self.target.vocab)
+            return Draft(self.structure.tree, uniforms.long(), empty)
+        return self.session.draft(self.structure, self.sampling, uniforms)
+
+    def _layout(self, tree: Tree) -> Layout:
+        if self.layout is None or not tree.shared:
+            return Layout.of(tree)
+        return self.layout
+
+    def _follow(
+        self, draft: Draft, layout: Layout, target: Tensor, outcome: Outcome, seen: object
+    ) -> tuple[list[int], list[list[int]]]:
+        """Records what was emitted and brings target, drafter and noise to the next step."""
+        node = outcome.node
+        batch = torch.arange(len(node), device=node.device)
+        path = layout.paths.expand(len(node), -1, -1)[batch, node]
+        tau = layout.levels.expand(len(node), -1)[batch, node]
+        words = outcome.emitted(draft.tree, draft.tokens)
+        if self.carry and draft.proposal is not None:
+            self.carry.emit(target, draft.proposal, draft.tokens, tau, outcome.token)
+        errors, accepted, said = outcome.error.tolist(), tau.tolist(), words.tolist()
+        for error in errors:
+            if error:
+                raise BadInput(f"verification met rows that are no laws: {ERRORS[error]}")
+        said = [word[: count + 1] for word, count in zip(said, accepted, strict=True)]
+        emitted = [self.stops.take(self.rows[row], word) for row, word in zip(self.going, said, strict=True)]
+        stay = [place for place, row in enumerate(self.going) if self.rows[row].finished is None]
+        if stay:
+            counts = [count + 1 for count in accepted]
+            self.reader.advance(counts, tau + 1, None if draft.tree.is_chain else path)
+            self.last = outcome.token[:, None]
+            if self.session is not None:
+                hidden = getattr(seen, "hidden_states", None)
+                self.session.accept(Accepted(path, counts, tau + 1, said, draft, hidden))
+            if len(stay) < len(self.going):
+                self._keep(stay)
+        self.going = [self.going[place] for place in stay]
+        return accepted, emitted
+
+    def _keep(self, stay: list[int]) -> None:
+        self.last = self.last[stay]
+        for each in (self.reader, self.session, self.noise, self.carry):
+            if each is not None:
+                each.keep(stay)
+
+    def _now(self) -> float:
+        if self.target.device.type == "cuda":
+            torch.cuda.synchronize()
+        return time.perf_counter()
+
+
+def _fits(
+    target: Model,
+    drafter: Drafter | None,
+    prompts: Sequence[Sequence[int]],
+    verifier: Verifier,
+    structure: Structure | None,
+) -> None:
+    if not prompts:
+        raise BadInput("there is no prompt")
+    for number, prompt in enumerate(prompts, 1):
+        which = f"prompt {number}" if len(prompts) > 1 else "the prompt"
+        if not prompt:
+            raise BadInput(f"{which} is empty")
+        if len(prompt) >= target.context:
+            raise BadInput(
+                f"{which} has {len(prompt)} tokens; {target.name} takes {target.context}, answer included"
+            )
+    if drafter is None or structure is None:
+        return
+    if structure.kind not in verifier.drafts:
+        fit = ", ".join(verifier.drafts)
+        raise BadInput(f"{verifier.name} is made for {fit}, not for {structure.name} ({structure.kind})")
+    if drafter.only_chains and structure.kind != "chain":
+        raise BadInput(f"{drafter.name} drafts chains, not {structure.name}")
+    if verifier.name == "greedy-block" and not drafter.stateless:
+        raise BadInput(
+            f"greedy-block needs a drafter whose rows depend on the context alone; {drafter.name} is none"
+        )

@@ -1,0 +1,44 @@
+"""When a row is finished: an end token, a stop string, or as many tokens as it may have."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Row:
+    """One text in the making: the tokens emitted, and `finished`: "end", "stop", "length" or None."""
+
+    limit: int
+    tokens: list[int] = field(default_factory=list)
+    finished: str | None = None
+
+
+@dataclass(frozen=True)
+class Stops:
+    """What ends a row: the ids `ends`, and the strings `stops` in the text that `decode` makes of it."""
+
+    ends: frozenset[int]
+    stops: tuple[str, ...]
+    decode: Callable[[Sequence[int]], str]
+
+    def take(self, row: Row, new: list[int]) -> list[int]:
+        """Adds what a step emitted up to where the row ends, and returns what was added."""
+        taken = new[: row.limit - len(row.tokens)]
+        at = next((i for i, token in enumerate(taken) if token in self.ends), None)
+        if at is not None:
+            taken, row.finished = taken[: at + 1], "end"
+        before = len(row.tokens)
+        row.tokens += taken
+        if self.stops and self._stopped(row.tokens):
+            most = before + 1
+            while not self._stopped(row.tokens[:most]):
+                most += 1
+            del row.tokens[most:]
+            row.finished = "stop"
+        elif row.finished is None and len(row.tokens) == row.limit:
+            row.finished = "length"
+        return row.tokens[before:]
+
+    def _stopped(self, tokens: Sequence[int]) -> bool:
+        text = self.decode(tokens)
+        return any(stop in text for stop in self.stops)

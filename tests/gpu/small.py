@@ -1,0 +1,74 @@
+"""Small models with random weights: fast, sharp enough that greedy choices never tie."""
+
+from functools import cache
+
+import torch
+from transformers import LlamaConfig, LlamaForCausalLM
+
+from gpu.drafters.draft import Drafter
+from gpu.drafters.feature_head import new_head
+from gpu.drafters.features import FeatureDrafter
+from gpu.drafters.model import ModelDrafter
+from gpu.drafters.ngram import NgramDrafter
+from gpu.models import Model
+
+VOCAB, CONTEXT, END = 40, 96, 0
+PROMPTS = ([5], [3, 4, 5, 6, 7, 8], [9, 1, 2])
+
+
+class Numbers:
+    """A tokenizer whose text is the ids."""
+
+    eos_token_id = END
+
+    def decode(self, ids):
+        return " ".join(map(str, ids))
+
+
+def network(hidden: int, layers: int, seed: int, vocab: int = VOCAB) -> LlamaForCausalLM:
+    """A Llama with random weights."""
+    torch.manual_seed(seed)
+    config = LlamaConfig(
+        vocab_size=vocab,
+        hidden_size=hidden,
+        intermediate_size=2 * hidden,
+        num_hidden_layers=layers,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=CONTEXT,
+        tie_word_embeddings=False,
+        initializer_range=0.3,
+        bos_token_id=END,
+        eos_token_id=END,
+        pad_token_id=None,
+    )
+    return LlamaForCausalLM(config).eval().requires_grad_(False)
+
+
+@cache
+def target() -> Model:
+    """Four layers."""
+    return Model("target", network(32, 4, 0), Numbers(), VOCAB, CONTEXT)
+
+
+@cache
+def near() -> Model:
+    """The target with a little noise on its weights: a drafter that is right now and then."""
+    net = network(32, 4, 0)
+    torch.manual_seed(1)
+    for weight in net.parameters():
+        weight += 0.03 * torch.randn_like(weight)
+    return Model("near", net, Numbers(), VOCAB, CONTEXT)
+
+
+@cache
+def drafter(name: str) -> Drafter:
+    """One of each kind."""
+    torch.manual_seed(2)
+    made = {
+        "near": lambda: ModelDrafter(near()),
+        "same": lambda: ModelDrafter(target()),
+        "features": lambda: FeatureDrafter(new_head(target().network).eval().requires_grad_(False), target()),
+        "ngram": lambda: NgramDrafter(target()),
+    }
+    return made[name]()
