@@ -16,11 +16,12 @@ def main() -> None:
     from simulators.commands import COMMANDS as CHECKS
     from simulators.door import enter
     from simulators.gap.commands import COMMANDS as GAPS
+    from simulators.sweep.commands import command as sweep
 
     signal.signal(signal.SIGINT, heard)
     group = click.Group(
         "draftproof",
-        [*CHECKS, *GAPS, audit, *PROOFS],
+        [*CHECKS, *GAPS, audit, *PROOFS, sweep({"prove": "proofs_check.sweep:PROVE"})],
         help="Is this speculative-decoding verifier lossless, and how far is it from optimal?",
         context_settings={"help_option_names": ["-h", "--help"]},
     )

@@ -50,7 +50,7 @@ def audit(
     one that uses torch's random functions needs no rng. Exit status 0 when lossless, 1 when not,
     2 for bad input, 3 when it cannot be enumerated.
     """
-    with _caught():
+    with caught():
         found = (
             adapted(target, path) if target in ADAPTERS else Function(load(target), name=target, dtype=dtype)
         )
@@ -106,7 +106,7 @@ def _from_file(path: Path) -> Any:
     return module
 
 
-class _caught:
+class caught:
     """What the target's own C code writes to standard output goes to standard error meanwhile."""
 
     def __enter__(self) -> None:
