@@ -1,13 +1,9 @@
 """A results folder as tables that DuckDB scans: nothing but what a question needs is held in memory."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 from theory.errors import BadInput
-
-FORMAT = 1
-"""The version of the folder that is read."""
 
 METRICS = ("check", "gap", "prove", "audit")
 
@@ -15,26 +11,30 @@ METRICS = ("check", "gap", "prove", "audit")
 class Store:
     """A folder that `draftproof sweep` wrote; BadInput in one line where it is none.
 
-    `metrics` are those with finished shards, each a view of that name; `manifest` is what the sweep
-    says about itself, `finished` the number of its shards.
+    `results` reads its manifest and remakes its instances; `metrics` are those with finished shards,
+    each a view of that name; `finished` is the number of its shards.
     """
 
     def __init__(self, folder: Path):
+        try:
+            import duckdb
+
+            from simulators.sweep.results import Results
+        except ImportError as error:
+            raise BadInput(f"report needs {error.name}: pip install 'draftproof[sweep]'") from None
         self.folder = folder
-        self.manifest = _manifest(folder)
-        shards = folder / "shards"
-        found = {metric: sorted(shards.glob(f"{metric}-*.parquet")) for metric in METRICS}
-        self.metrics = [metric for metric, files in found.items() if files]
+        self.results = Results(folder)
+        found = {metric: self.results.shards(metric) for metric in METRICS}
+        self.metrics = [metric for metric, shards in found.items() if shards]
         self.finished = sum(map(len, found.values()))
         if not self.metrics:
-            raise BadInput(f"{folder}: no finished shard in it yet")
-        duckdb = _duckdb()
+            raise BadInput(f"{folder}: has no finished shard yet")
         self._fault = duckdb.Error
         self._connection = duckdb.connect()
         for metric in self.metrics:
-            files = [str(path) for path in found[metric]]
+            shards = [str(path) for path in found[metric]]
             try:
-                self._connection.read_parquet(files).create_view(metric)
+                self._connection.read_parquet(shards).create_view(metric)
             except duckdb.Error as error:
                 raise BadInput(f"{folder}: {str(error).splitlines()[0]}") from None
 
@@ -46,25 +46,3 @@ class Store:
             return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
         except self._fault as error:
             raise BadInput(f"{self.folder}: {str(error).splitlines()[0]}") from None
-
-
-def _manifest(folder: Path) -> dict[str, Any]:
-    path = folder / "manifest.json"
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadInput(f"{path}: {(error.strerror or str(error)).lower()}; is this a sweep's folder?") from None
-    except ValueError:
-        raise BadInput(f"{path}: not a manifest") from None
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        found = manifest.get("format") if isinstance(manifest, dict) else None
-        raise BadInput(f"{path}: format is {found!r}, this version reads {FORMAT}")
-    return manifest
-
-
-def _duckdb() -> Any:
-    try:
-        import duckdb
-    except ImportError:
-        raise BadInput("a report needs DuckDB: pip install 'draftproof[sweep]'") from None
-    return duckdb

@@ -1,5 +1,6 @@
 """What a page says of a sweep's rows: verdicts, gaps, curves, proofs, audits. All of it aggregates."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -115,9 +116,16 @@ def _named(name: str, value: Any) -> str:
 
 
 def drafted(draft: str) -> str:
-    """A draft of an instance file in a few words."""
+    """A draft of an instance file in a few words; a shape is the list of its children's shapes.
+
+    >>> drafted('{"kind": "tree", "shape": [[[]], []], "replacement": false}')
+    'tree without replacement [[[]], []]'
+    >>> drafted('{"kind": "paths", "count": 2, "depth": 3}')
+    'paths, 2 of depth 3'
+    """
     scheme = draft_of(draft)
-    return f"{scheme.label}, {described(scheme)}"
+    shape = json.loads(draft).get("shape")
+    return f"{scheme.label}, {described(scheme)}" if shape is None else f"{scheme.label} {json.dumps(shape)}"
 
 
 def proofs(store: Store) -> Rows:

@@ -1,12 +1,13 @@
 """The instances that say most: the largest gaps and the largest errors, one a verifier."""
 
 import json
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from simulators.instances.files import document
 from simulators.report.read import Store
 from simulators.report.summary import Rows, drafted
-from simulators.sweep.results import Results
 from theory.errors import BadInput
 from theory.instance import Instance
 
@@ -24,6 +25,12 @@ WRONG = """
     select unnest(arg_max(c, total_variation)) from "check" c
     where lossless is false or (lossless is null and not declared and total_variation > 1e-9) group by verifier
 """
+
+
+def both(store: Store) -> dict[str, Rows]:
+    """Both tables; empty where neither has a row."""
+    found = {"missing": missing(store), "wrong": wrong(store)}
+    return found if any(found.values()) else {}
 
 
 def missing(store: Store) -> Rows:
@@ -62,9 +69,17 @@ def wrong(store: Store) -> Rows:
     ]
 
 
+def worst_instances(store: Store, most: int) -> Iterator[tuple[str, Instance]]:
+    """(verifier, instance) of the largest gaps."""
+    rows = store.rows(MISSING) if "gap" in store.metrics else []
+    for row in sorted(rows, key=lambda row: (-row["missing"], row["verifier"]))[:most]:
+        with suppress(BadInput):
+            yield row["verifier"], again(store, row)
+
+
 def again(store: Store, row: dict[str, Any]) -> Instance:
     """The exact instance that a row is about."""
-    return Results(store.folder).instance(row)
+    return store.results.instance(row)
 
 
 def _instance(store: Store, row: dict[str, Any]) -> dict[str, Any]:
@@ -75,7 +90,7 @@ def _instance(store: Store, row: dict[str, Any]) -> dict[str, Any]:
     try:
         spelled = json.dumps(document(again(store, row)))
     except BadInput:
-        spelled = None  # rows of another family's text file that is not here
+        spelled = None  # rows from a text that is no longer there
     return {"instance": ", ".join(where), "document": spelled}
 
 

@@ -60,7 +60,7 @@ def recorded(
     """
     steps = next((n for n in sorted(SCALES, reverse=True) if _walks(instance, n) <= walks), None)
     if steps is None:
-        raise BadInput(f"{instance.name}: too large an instance to explore")
+        raise BadInput(f"{instance.name}: too large to explore, more than {walks:,} walks of a verifier")
     sliders = {key: positions(row, steps) for key, row in every_row(instance).items()}
     groups = list(_groups(instance, sliders))
     verifiers = [each for each in VERIFIERS.values() if applies(each, instance)]
