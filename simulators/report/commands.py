@@ -12,6 +12,7 @@ import click
 from simulators import screen
 from simulators.commands import json_option
 from theory.errors import BadInput
+from theory.instance import Instance
 
 Claims = Sequence[dict[str, Any]]
 """Rows with statement, source, scope, verdict and command."""
@@ -86,21 +87,31 @@ def _report(
     return 0
 
 
-def _recorded(instances: Sequence[tuple[str, Any, bool]]) -> list[tuple[str, dict[str, Any]]]:
-    from simulators.report.explorer.record import recorded
+def _recorded(instances: Sequence[tuple[str, Instance, bool]]) -> list[tuple[str, dict[str, Any]]]:
+    from joblib import Parallel, delayed
 
+    work = (delayed(_explored)(instance, wanted) for _, instance, wanted in instances)
     out = []
     with screen.progress("instances") as bar:
         task = bar.add_task("exploring", total=len(instances), done=0, all=len(instances))
-        for n, (title, instance, wanted) in enumerate(instances):
-            try:
-                found = recorded(instance, lambda part, n=n: bar.update(task, completed=n + part, done=n))
-            except BadInput:
-                if wanted:
-                    raise
-                continue  # an instance from the results may be too large; the tables still have it
-            out.append((title, found))
+        found = Parallel(n_jobs=-1, return_as="generator")(work)
+        for n, ((title, _, _), document) in enumerate(zip(instances, found, strict=True), 1):
+            bar.update(task, completed=n, done=n)
+            if isinstance(document, str):
+                raise BadInput(document)
+            if document is not None:
+                out.append((title, document))
     return out
+
+
+def _explored(instance: Instance, wanted: bool) -> dict[str, Any] | str | None:
+    # An instance from the results may be too large, and is then left to the tables; one asked for may not.
+    from simulators.report.explorer.record import recorded
+
+    try:
+        return recorded(instance)
+    except BadInput as error:
+        return str(error) if wanted else None
 
 
 def _summary(store: Any) -> str:

@@ -30,7 +30,7 @@ STANDARD = (
 )
 """Every verifier is made for one of these drafts."""
 
-WORST = 3
+WORST = 2
 """Most instances that are taken from the results."""
 
 

@@ -1,6 +1,6 @@
 """All walks of all verifiers on one instance, at every position of its sliders."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -21,7 +21,7 @@ from theory.rows import Prefix, Row
 from theory.verifier import Verifier
 from theory.verifiers import VERIFIERS
 
-WALKS = 4_000
+WALKS = 2_500
 """Most walks of one verifier that are recorded; it decides how finely the sliders move."""
 
 
@@ -51,10 +51,8 @@ class Group:
         return {key: rows[digit] for key, rows, digit in zip(self.keys, self.rows, digits, strict=True)}
 
 
-def recorded(
-    instance: Instance, hear: Callable[[float], object] = lambda part: None, walks: int = WALKS
-) -> dict[str, Any]:
-    """The document that the page's explorer reads; `hear` is told how much of it is done, from 0 to 1.
+def recorded(instance: Instance, walks: int = WALKS) -> dict[str, Any]:
+    """The document that the page's explorer reads.
 
     Raises BadInput where one position of each slider is already too much.
     """
@@ -65,7 +63,7 @@ def recorded(
     groups = list(_groups(instance, sliders))
     verifiers = [each for each in VERIFIERS.values() if applies(each, instance)]
     pool = Pool()
-    listed = _walked(instance, verifiers, groups, pool, hear)
+    listed = _walked(instance, verifiers, groups, pool)
     return {
         "name": instance.name,
         "vocab": instance.vocab,
@@ -101,10 +99,8 @@ def _walked(
     verifiers: Sequence[Verifier],
     groups: Sequence[Group],
     pool: Pool,
-    hear: Callable[[float], object],
 ) -> list[dict[str, dict[str, list[int]]]]:
     # For each group, verifier and draft: the first step of the walk at every place, -1 where it is not drawn.
-    whole, done = sum(prod(group.sizes) for group in groups), 0
     listed = []
     for group in groups:
         found: dict[str, dict[str, list[int]]] = {
@@ -117,8 +113,6 @@ def _walked(
                 for key, steps in found[verifier.name].items():
                     drawn = met.get(key)
                     steps.append(-1 if drawn is None else pool.walk(walk(verifier, drawn, there.target)))
-            done += 1
-            hear(done / whole)
         listed.append(found)
     return listed
 

@@ -26,7 +26,7 @@ export class Explorer {
     this.recorded = new Recorded(await unpacked(data));
     const names = this.recorded.verifiers.map((each) => each.name);
     if (!names.includes(this.chosen.verifier)) this.chosen.verifier = names[0];
-    this.chosen.taken = [];
+    Object.assign(this.chosen, { taken: [], draft: null });
     this.layout(names);
     this.sliders();
     this.refresh();
@@ -90,7 +90,8 @@ export class Explorer {
     const verifier = recorded.verifiers.findIndex((each) => each.name === chosen.verifier);
     const drafts = recorded.drafts(verifier);
     const names = drafts.map(named);
-    const at = Math.max(0, names.indexOf(chosen.draft));
+    const likeliest = drafts.reduce((best, each, n) => (each.weight.number > drafts[best].weight.number ? n : best), 0);
+    const at = names.includes(chosen.draft) ? names.indexOf(chosen.draft) : likeliest;
     chosen.draft = names[at];
     this.draftChoice(drafts, names, at);
     this.walk(drafts[at]);
