@@ -87,40 +87,27 @@ def _report(
     return 0
 
 
-def _recorded(instances: Sequence[tuple[str, Instance, bool]]) -> list[tuple[str, dict[str, Any]]]:
+def _recorded(instances: Sequence[tuple[str, Instance]]) -> list[tuple[str, dict[str, Any]]]:
     from joblib import Parallel, delayed
 
-    work = (delayed(_explored)(instance, wanted) for _, instance, wanted in instances)
+    from simulators.report.explorer.record import recorded
+
     out = []
     with screen.progress("instances") as bar:
         task = bar.add_task("exploring", total=len(instances), done=0, all=len(instances))
-        found = Parallel(n_jobs=-1, return_as="generator")(work)
-        for n, ((title, _, _), document) in enumerate(zip(instances, found, strict=True), 1):
+        found = Parallel(-1, return_as="generator")(delayed(recorded)(each) for _, each in instances)
+        for n, ((title, _), document) in enumerate(zip(instances, found, strict=True), 1):
             bar.update(task, completed=n, done=n)
-            if isinstance(document, str):
-                raise BadInput(document)
-            if document is not None:
-                out.append((title, document))
+            out.append((title, document))
     return out
-
-
-def _explored(instance: Instance, wanted: bool) -> dict[str, Any] | str | None:
-    # An instance from the results may be too large, and is then left to the tables; one asked for may not.
-    from simulators.report.explorer.record import recorded
-
-    try:
-        return recorded(instance)
-    except BadInput as error:
-        return str(error) if wanted else None
 
 
 def _summary(store: Any) -> str:
     rows = sum(store.rows(f'select count(*) as n from "{metric}"')[0]["n"] for metric in store.metrics)
     manifest = store.results.manifest
     whole = "" if store.finished >= manifest["chunks"] else " The sweep is not finished."
-    return (
-        f"{rows:,} rows ({', '.join(store.metrics)}) in {store.finished:,} of {manifest['chunks']:,} chunks.{whole}"
-    )
+    chunks = f"{store.finished:,} of {manifest['chunks']:,} chunks"
+    return f"{rows:,} rows ({', '.join(store.metrics)}) in {chunks}.{whole}"
 
 
 def _origin(store: Any) -> list[str]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from simulators.instances.files import read
 from simulators.instances.scenarios import scenario
+from simulators.report.explorer.record import explorable
 from simulators.report.read import Store
 from simulators.report.worst import worst_instances
 from theory.drafts.chain import Chain
@@ -13,6 +14,7 @@ from theory.drafts.paths import Paths
 from theory.drafts.spechub import SpecHub
 from theory.drafts.top_k import TopK
 from theory.drafts.tree import Tree
+from theory.errors import BadInput
 from theory.instance import Instance
 
 PAIR = ((), ())
@@ -34,12 +36,14 @@ WORST = 2
 """Most instances that are taken from the results."""
 
 
-def explored(store: Store, given: Sequence[Path]) -> Iterator[tuple[str, Instance, bool]]:
-    """(title, instance, whether it was asked for), in the order of the choice."""
+def explored(store: Store, given: Sequence[Path]) -> Iterator[tuple[str, Instance]]:
+    """(title, instance) in the order of the choice; BadInput for one that is given and too large."""
     for path in given:
-        yield str(path), read(path), True
+        instance = read(path)
+        if not explorable(instance):
+            raise BadInput(f"{path}: too large to explore")
+        yield str(path), instance
     for draft, vocab, said in STANDARD:
-        yield f"{said}, V = {vocab}", scenario("toy", draft, vocab), False
+        yield f"{said}, V = {vocab}", scenario("toy", draft, vocab)
     for verifier, instance in worst_instances(store, WORST):
-        yield f"furthest below the optimum in these results: {verifier}", instance, False
-
+        yield f"furthest below the optimum in these results: {verifier}", instance

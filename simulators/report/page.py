@@ -16,19 +16,35 @@ SCRIPTS = ("rational", "law", "html", "charts", "steps", "tree", "explorer", "se
 """The modules in the order of their imports, from the first needed to the last."""
 
 SECTIONS = {
-    "verdicts": ("Verdicts", "Each verifier over all instances. Exact rows decide; rows of floats count, but decide nothing."),
-    "gaps": ("Gaps", "How much of the best possible E[tau], the mean number of accepted drafted tokens, each verifier reaches."),
-    "worst": ("Worst instances", "Open an instance for its file: save it, and every command of draftproof reads it."),
-    "curves": ("Cost curves", "What a rule costs as one thing varies and the others stay: means over the instances of a family."),
+    "verdicts": (
+        "Verdicts",
+        "Each verifier over all instances. Exact rows decide; rows of floats count, but decide nothing.",
+    ),
+    "gaps": (
+        "Gaps",
+        "How much each verifier reaches of the best possible E[tau], the mean number of accepted drafted tokens.",
+    ),
+    "worst": (
+        "Worst instances",
+        "Open an instance for its file: save it, and every command of draftproof reads it.",
+    ),
+    "curves": (
+        "Cost curves",
+        "What a rule costs as one thing varies and the others stay: means over the instances of a family.",
+    ),
     "explorer": (
         "Explorer",
-        "Small instances under the hand. Move a row's slider, choose a verifier and a draft, take a branch. Every "
-        "number is exact: the engine ran the verifier at each position of the sliders; the page adds what it wrote down.",
+        "Small instances under the hand. Move a row's slider, choose a verifier and a draft, take a branch. "
+        "Every number is exact: the engine ran the verifier at each position of the sliders, and the page adds "
+        "what it wrote down.",
     ),
     "proofs": ("Proofs", "For all real p and q of one size, zeros included."),
     "audits": ("Audits", "Foreign functions, run behind their own random calls."),
     "claims": ("Claims", "The field's theorems, each with its verdict and the command that reproduces it."),
-    "mutants": ("Mutants and controls", "Verifiers broken on purpose, and how each was found; controls must pass."),
+    "mutants": (
+        "Mutants and controls",
+        "Verifiers broken on purpose, and how each was found; controls must pass.",
+    ),
 }
 """Section -> (title, what it says). Shown in this order; one without rows is left out."""
 
@@ -62,7 +78,9 @@ def script() -> str:
     False
     """
     joined = "\n".join(_read(f"{name}.js") for name in SCRIPTS)
-    return re.sub(r"^export ", "", re.sub(r"^import .*;\n", "", joined, flags=re.MULTILINE), flags=re.MULTILINE)
+    return re.sub(
+        r"^export ", "", re.sub(r"^import .*;\n", "", joined, flags=re.MULTILINE), flags=re.MULTILINE
+    )
 
 
 def _section(key: str) -> str:

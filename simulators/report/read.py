@@ -19,11 +19,14 @@ class Store:
         try:
             import duckdb
 
+            from simulators.sweep.manifest import FORMAT
             from simulators.sweep.results import Results
         except ImportError as error:
             raise BadInput(f"report needs {error.name}: pip install 'draftproof[sweep]'") from None
         self.folder = folder
         self.results = Results(folder)
+        if (version := self.results.manifest.get("format")) != FORMAT:
+            raise BadInput(f"{folder}: its format is {version!r}; this version of draftproof reads {FORMAT}")
         found = {metric: self.results.shards(metric) for metric in METRICS}
         self.metrics = [metric for metric, shards in found.items() if shards]
         self.finished = sum(map(len, found.values()))

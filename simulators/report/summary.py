@@ -12,7 +12,7 @@ from simulators.report.read import Store
 Rows = list[dict[str, Any]]
 
 BINS = 20
-"""Columns of a histogram of shares, from 0 to 1."""
+"""Columns of a histogram of shares; it begins at a tenth below the least share of a lossless rule."""
 
 SETTINGS = 60
 """Most settings (draft, vocabulary) of a choice, and most curves."""
@@ -42,13 +42,19 @@ def gaps(store: Store) -> Rows:
             select *, coalesce(share_stateless, share_full) as share,
                    coalesce(stateless, full_information) as optimum,
                    if(share_stateless is null, 'full-information', 'stateless') as of
-            from gap where coalesce(share_stateless, share_full) is not null)
-        select draft, vocab, of, verifier, any_value(note) as note, count(*) as instances,
+            from gap where coalesce(share_stateless, share_full) is not null),
+        placed as (
+            select *, coalesce(floor(9.99 * min(share) filter (declared)
+                                     over (partition by draft, vocab, of)) / 10, 0) as low
+            from shared)
+        select draft, vocab, of, low, verifier, any_value(note) as note, count(*) as instances,
                avg(expected_accepted) as mean, sum(expected_accepted) / nullif(sum(optimum), 0) as share,
                min(share) as least, median(share) as median,
                count(*) filter (share >= 1 - {REACHED}) as reached,
-               histogram(least({BINS - 1}, floor(share * {BINS}))::integer) as bins
-        from shared group by draft, vocab, of, verifier order by draft, vocab, of, verifier
+               histogram(greatest(0, least({BINS - 1}, floor((share - low) / (1 - low) * {BINS})))::integer)
+                   as bins
+        from placed group by draft, vocab, of, low, verifier
+        order by max(depth) desc, vocab desc, draft, of, verifier
     """
     settings: dict[tuple[str, int, str], Rows] = {}
     for row in store.rows(shares):
@@ -74,9 +80,11 @@ def curves(store: Store) -> Rows:
     """Means along one axis, all else fixed: tokens missing to the optimum, and E[tau]."""
     found: Rows = []
     for axis, (label, fixed) in AXES.items():
-        if "gap" in store.metrics:
-            missing = "avg(coalesce(stateless, full_information) - expected_accepted)"
-            found += _curves(store, "gap", axis, label, fixed, "Accepted tokens missing to the optimum", missing)
+        if "gap" in store.metrics:  # what a lossy rule gains is not the optimum's to lose
+            missing = "avg(coalesce(stateless, full_information) - expected_accepted) filter (declared)"
+            found += _curves(
+                store, "gap", axis, label, fixed, "Accepted tokens missing to the optimum", missing
+            )
         metric = "gap" if "gap" in store.metrics else "check"
         if metric in store.metrics:
             found += _curves(store, metric, axis, label, fixed, "E[tau]", "avg(expected_accepted)")
@@ -103,9 +111,11 @@ def _curves(
         series: dict[str, list[tuple[float, float]]] = {}
         for row in rows:
             series.setdefault(row["verifier"], []).append((row["at"], row["value"]))
-        title = ", ".join(_named(name, value) for name, value in zip(fixed, key, strict=True) if value is not None)
+        title = ", ".join(
+            _named(name, value) for name, value in zip(fixed, key, strict=True) if value is not None
+        )
         lines = [{"name": name, "points": points} for name, points in series.items()]
-        made.append({"title": f"{what} by {axis}: {title}", "axis": label, "label": what, "series": lines})
+        made.append({"title": f"{what} by {axis}: {title}", "axis": label, "series": lines})
     return made
 
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from simulators.instances.files import document
+from simulators.report.explorer.record import explorable
 from simulators.report.read import Store
 from simulators.report.summary import Rows, drafted
 from theory.errors import BadInput
@@ -23,7 +24,8 @@ MISSING = """
 
 WRONG = """
     select unnest(arg_max(c, total_variation)) from "check" c
-    where lossless is false or (lossless is null and not declared and total_variation > 1e-9) group by verifier
+    where lossless is false or (lossless is null and not declared and total_variation > 1e-9)
+    group by verifier
 """
 
 
@@ -45,7 +47,9 @@ def missing(store: Store) -> Rows:
             "mean": row["expected_accepted"],
             "mean_exact": row["expected_accepted_exact"],
             "optimum": row["optimum"],
-            "optimum_exact": row["stateless_exact"] if row["stateless"] is not None else row["full_information_exact"],
+            "optimum_exact": row["stateless_exact"]
+            if row["stateless"] is not None
+            else row["full_information_exact"],
             "of": row["of"],
             **_instance(store, row),
         }
@@ -57,7 +61,14 @@ def wrong(store: Store) -> Rows:
     """Each lossy verifier's instance of the largest total variation, the largest first."""
     rows = store.rows(WRONG) if "check" in store.metrics else []
     rows.sort(key=lambda row: (-row["total_variation"], row["verifier"]))
-    kept = ("verifier", "total_variation", "total_variation_exact", "witness_prefix", "witness_got", "witness_want")
+    kept = (
+        "verifier",
+        "total_variation",
+        "total_variation_exact",
+        "witness_prefix",
+        "witness_got",
+        "witness_want",
+    )
     return [
         {
             **{name: row[name] for name in kept},
@@ -70,11 +81,15 @@ def wrong(store: Store) -> Rows:
 
 
 def worst_instances(store: Store, most: int) -> Iterator[tuple[str, Instance]]:
-    """(verifier, instance) of the largest gaps."""
+    """(verifier, instance) of the largest gaps on different instances that the explorer can take."""
     rows = store.rows(MISSING) if "gap" in store.metrics else []
-    for row in sorted(rows, key=lambda row: (-row["missing"], row["verifier"]))[:most]:
+    met: list[Instance] = []
+    for row in sorted(rows, key=lambda row: (-row["missing"], row["verifier"])):
         with suppress(BadInput):
-            yield row["verifier"], again(store, row)
+            instance = again(store, row)
+            if len(met) < most and instance not in met and explorable(instance):
+                met.append(instance)
+                yield row["verifier"], instance
 
 
 def again(store: Store, row: dict[str, Any]) -> Instance:

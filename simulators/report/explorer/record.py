@@ -24,6 +24,9 @@ from theory.verifiers import VERIFIERS
 WALKS = 2_500
 """Most walks of one verifier that are recorded; it decides how finely the sliders move."""
 
+ROWS = 40
+"""Most target rows of an instance."""
+
 
 @dataclass
 class Group:
@@ -56,7 +59,7 @@ def recorded(instance: Instance, walks: int = WALKS) -> dict[str, Any]:
 
     Raises BadInput where one position of each slider is already too much.
     """
-    steps = next((n for n in sorted(SCALES, reverse=True) if _walks(instance, n) <= walks), None)
+    steps = finest(instance, walks)
     if steps is None:
         raise BadInput(f"{instance.name}: too large to explore, more than {walks:,} walks of a verifier")
     sliders = {key: positions(row, steps) for key, row in every_row(instance).items()}
@@ -92,6 +95,19 @@ def recorded(instance: Instance, walks: int = WALKS) -> dict[str, Any]:
         ],
         "pool": pool.document(),
     }
+
+
+def explorable(instance: Instance) -> bool:
+    """Whether it is small enough for the page."""
+    return finest(instance, WALKS) is not None
+
+
+def finest(instance: Instance, walks: int) -> int | None:
+    """How many positions of each slider so many walks of a verifier allow; None where not even one."""
+    rows = sum(instance.vocab**depth for depth in range(instance.draft.depth + 1))
+    if rows > ROWS or instance.draft.outcomes(instance.vocab) > walks:
+        return None
+    return next((n for n in sorted(SCALES, reverse=True) if _walks(instance, n) <= walks), None)
 
 
 def _walked(
@@ -161,7 +177,10 @@ def _groups(instance: Instance, sliders: dict[Key, list[Row]]) -> Iterator[Group
 
 def _kinds(rows: Sequence[Row]) -> list[Row]:
     # One row for each support and order of tokens among the positions of a slider.
-    kinds = {(tuple(x > 0 for x in row), tuple(sorted(range(len(row)), key=lambda t: -row[t]))): row for row in rows}
+    kinds = {
+        (tuple(x > 0 for x in row), tuple(sorted(range(len(row)), key=lambda t: -row[t]))): row
+        for row in rows
+    }
     return list(kinds.values())
 
 

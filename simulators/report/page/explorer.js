@@ -80,6 +80,9 @@ export class Explorer {
       const leaf = slider.prefix !== "" && slider.prefix.split(" ").length === this.recorded.depth;
       (leaf ? leaves : inner).push(element("div", { class: `slider ${slider.of}` }, element("label", { for: `slider-${n}` }, name), value, input));
     });
+    if (this.recorded.sliders.every((slider) => slider.rows.length < 2)) {
+      inner.unshift(element("p", { class: "note" }, "This instance has too many drafts for sliders; its rows stay as given."));
+    }
     const open = this.parts.leaves.querySelector("details")?.open;
     this.parts.sliders.replaceChildren(...inner);
     this.parts.leaves.replaceChildren(element("details", { open }, element("summary", {}, "Target rows after a full draft"), ...leaves));

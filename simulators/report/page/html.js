@@ -33,7 +33,7 @@ export function table(caption, columns, rows, { sorted, descending } = {}) {
     body.replaceChildren(
       ...listed.map((each) =>
         element("tr", {}, columns.map((column, n) =>
-          element(n ? "td" : "th", { class: column.number ? "number" : null, scope: n ? null : "row" }, column.cell(each)))),
+          element(n ? "td" : "th", { class: column.number ? "number" : null, scope: n ? null : "row" }, [column.cell(each)].flat().filter((part) => part !== null)))),
       ),
     );
   const headings = columns.map((column) => {

@@ -35,26 +35,36 @@ function chosen(label, id, settings, made) {
 export function gaps(settings) {
   return chosen("Draft and vocabulary", "gap-setting", settings, ({ title, rows }) =>
     table(`Share of the ${rows[0].of} optimum: ${title}`, [
-      { title: "verifier", cell: (r) => r.verifier, key: (r) => r.verifier },
+      { title: "verifier", cell: (r) => [r.verifier, r.note ? element("small", { class: "note" }, ` ${r.note}`) : null], key: (r) => r.verifier },
       { title: "instances", number: true, cell: (r) => count(r.instances) },
       { title: "mean E[tau]", number: true, cell: (r) => decimal(r.mean), key: (r) => r.mean },
       { title: "mean share", number: true, cell: (r) => percent(r.share), key: (r) => r.share },
       { title: "least", number: true, cell: (r) => percent(r.least), key: (r) => r.least },
       { title: "median", number: true, cell: (r) => percent(r.median), key: (r) => r.median },
       { title: "at 100 %", number: true, cell: (r) => percent(r.reached / r.instances), key: (r) => r.reached / r.instances },
-      { title: "shares, 0 to 100 % (height: root of count)", cell: (r) => histogram(r.histogram) },
-      { title: "", cell: (r) => r.note },
+      { title: `from ${Math.round(100 * rows[0].low)} to 100 %`, cell: (r) => histogram(r.histogram) },
     ], rows, { sorted: 3, descending: true }));
 }
 
+// Verifiers with the same points share a line.
+function alike(series) {
+  const found = new Map();
+  for (const { name, points } of series) {
+    const key = JSON.stringify(points.map(([x, y]) => [x, y.toFixed(9)]));
+    if (found.has(key)) found.get(key).name += `, ${name}`;
+    else found.set(key, { name, points });
+  }
+  return [...found.values()].sort((a, b) => b.points.at(-1)[1] - a.points.at(-1)[1]);
+}
+
 export function curves(settings) {
-  return chosen("Curve", "curve-setting", settings, ({ title, axis, label, series }) => {
+  return chosen("Curve", "curve-setting", settings, ({ title, axis, series }) => {
     const xs = [...new Set(series.flatMap((each) => each.points.map(([x]) => x)))].sort((a, b) => a - b);
     const at = series.map((each) => ({ name: each.name, values: new Map(each.points) }));
     return element("figure", {},
-      element("figcaption", {}, `${label}: ${title}`), lines(`${label}: ${title}`, axis, series),
+      lines(title, axis, alike(series)),
       element("details", {}, element("summary", {}, "The numbers"),
-        table(`${label}: ${title}`, [
+        table(title, [
           { title: "verifier", cell: (r) => r.name, key: (r) => r.name },
           ...xs.map((x) => ({ title: decimal(x), number: true, cell: (r) => decimal(r.values.get(x), 5), key: (r) => r.values.get(x) ?? null })),
         ], at)));
