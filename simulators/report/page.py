@@ -22,7 +22,7 @@ SECTIONS = {
     ),
     "gaps": (
         "Gaps",
-        "How much each verifier reaches of the best possible E[tau], the mean number of accepted drafted tokens.",
+        "The share each verifier reaches of the best possible E[tau], the mean number of accepted tokens.",
     ),
     "worst": (
         "Worst instances",
@@ -35,8 +35,8 @@ SECTIONS = {
     "explorer": (
         "Explorer",
         "Small instances under the hand. Move a row's slider, choose a verifier and a draft, take a branch. "
-        "Every number is exact: the engine ran the verifier at each position of the sliders, and the page adds "
-        "what it wrote down.",
+        "Every number is exact: the engine ran the verifier at each position of the sliders, and the page "
+        "adds what it wrote down.",
     ),
     "proofs": ("Proofs", "For all real p and q of one size, zeros included."),
     "audits": ("Audits", "Foreign functions, run behind their own random calls."),

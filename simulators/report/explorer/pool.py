@@ -1,6 +1,6 @@
 """Equal things are written once: numbers, rows, variables and steps by their number in a pool."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from types import CodeType
 from typing import Any
 
@@ -45,7 +45,8 @@ class Pool:
         )
         return self._add("steps", step)
 
-    def document(self) -> dict[str, Sequence[Any]]:
+    def document(self) -> dict[str, list[Any]]:
+        """The pool as the page reads it."""
         return self._kept
 
     def _value(self, name: str, value: Value) -> int:

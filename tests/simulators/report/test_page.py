@@ -166,8 +166,8 @@ def test_narrow_and_dark(opened):
 
 def test_everything_that_takes_a_hand_has_a_name(opened):
     unnamed = opened.evaluate("""
-        [...document.querySelectorAll('button, select, input, summary, [role=region], svg[role=img]')]
-          .filter((each) => !each.textContent.trim() && !each.labels?.length && !each.getAttribute('aria-label'))
+        [...document.querySelectorAll('button, select, input, summary, [role=region], svg[role]')]
+          .filter((each) => !each.textContent.trim() && !each.labels?.length && !each.ariaLabel)
           .map((each) => each.outerHTML)
     """)
     assert unnamed == []
