@@ -14,13 +14,9 @@ import numpy as np
 from simulators.instances.make import prefixes, weighted
 from simulators.lanes import BATCH, Lanes
 from theory.drafts import Scheme
-from theory.errors import BadInput
 from theory.instance import Instance
 from theory.rows import Prefix
 from theory.table import Table
-
-WORDS = 10**5
-"""Most words of depth + 1 tokens of an instance."""
 
 ENTRIES = 2**22
 """About how many entries the target's tables of one block have."""
@@ -84,13 +80,6 @@ class Draws(Sequence[Instance]):
     seed: int
     law: Law
     grain: int = 360
-
-    def __post_init__(self) -> None:
-        if self.vocab ** (self.draft.depth + 1) > WORDS:
-            raise BadInput(
-                f"vocabulary {self.vocab} and depth {self.draft.depth}: more than {WORDS:,} words of "
-                f"{self.draft.depth + 1} tokens"
-            )
 
     def __len__(self) -> int:
         return self.size

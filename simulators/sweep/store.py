@@ -72,7 +72,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def _same(folder: Path, manifest: dict[str, Any]) -> None:
-    if not (folder / MANIFEST).exists():
+    if not (folder / MANIFEST).exists() or not any((folder / SHARDS).iterdir()):
         _write(folder / MANIFEST, json.dumps(manifest, indent=1).encode() + b"\n")
         return
     there = read_manifest(folder)
