@@ -67,11 +67,12 @@ class Draws(Sequence[Instance]):
     """`size` instances; the i-th depends on (seed, i), the vocabulary and the law only.
 
     Rows are multiples of 1/grain. With one seed, instances that differ in depth share the rows of
-    their common prefixes, and those of laws that differ in a parameter share the randomness.
+    their common prefixes (while blocks are whole, up to 512 words), and those of laws that differ
+    in a parameter share the randomness.
 
     >>> from theory.drafts.chain import Chain
     >>> Draws(Chain(1), 2, 10, 0, Logits(), grain=12)[3].proposal[()]
-    (5/12, 7/12)
+    (1/4, 3/4)
     """
 
     draft: Scheme

@@ -45,11 +45,11 @@ def opened(folder: Path, manifest: dict[str, Any]) -> Iterator[Store]:
                 raise BadInput(f"{folder}: is not empty and holds no results of a sweep")
         (folder / SHARDS).mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / LOCK)
-    try:
-        with _refused(folder):
+    with _refused(folder):
+        try:
             lock.acquire(timeout=0)
-    except Timeout:
-        raise BadInput(f"{folder}: another sweep is writing there") from None
+        except Timeout:
+            raise BadInput(f"{folder}: another sweep is writing there") from None
     try:
         for left in [*folder.iterdir(), *(folder / SHARDS).iterdir()]:
             if _unfinished(left):
