@@ -14,13 +14,9 @@ import numpy as np
 from simulators.instances.make import prefixes, weighted
 from simulators.lanes import BATCH, Lanes
 from theory.drafts import Scheme
-from theory.errors import BadInput
 from theory.instance import Instance
 from theory.rows import Prefix
 from theory.table import Table
-
-WORDS = 10**5
-"""Most words of depth + 1 tokens of an instance."""
 
 ENTRIES = 2**22
 """About how many entries the target's tables of one block have."""
@@ -71,11 +67,12 @@ class Draws(Sequence[Instance]):
     """`size` instances; the i-th depends on (seed, i), the vocabulary and the law only.
 
     Rows are multiples of 1/grain. With one seed, instances that differ in depth share the rows of
-    their common prefixes, and those of laws that differ in a parameter share the randomness.
+    their common prefixes (while blocks are whole, up to 512 words), and those of laws that differ
+    in a parameter share the randomness.
 
     >>> from theory.drafts.chain import Chain
     >>> Draws(Chain(1), 2, 10, 0, Logits(), grain=12)[3].proposal[()]
-    (5/12, 7/12)
+    (1/4, 3/4)
     """
 
     draft: Scheme
@@ -84,13 +81,6 @@ class Draws(Sequence[Instance]):
     seed: int
     law: Law
     grain: int = 360
-
-    def __post_init__(self) -> None:
-        if self.vocab ** (self.draft.depth + 1) > WORDS:
-            raise BadInput(
-                f"vocabulary {self.vocab} and depth {self.draft.depth}: more than {WORDS:,} words of "
-                f"{self.draft.depth + 1} tokens"
-            )
 
     def __len__(self) -> int:
         return self.size

@@ -65,7 +65,8 @@ def _sweep(
         raise BadInput("--workers, --scheduler and --ray exclude each other")
     try:
         from simulators.sweep import configuration, runners
-        from simulators.sweep.plan import METRICS
+        from simulators.sweep.manifest import manifest
+        from simulators.sweep.plan import METRICS, plan
         from simulators.sweep.results import Results
         from simulators.sweep.summary import summary
         from simulators.sweep.sweep import sweep
@@ -73,6 +74,10 @@ def _sweep(
         raise BadInput(f"sweep needs {error.name}: pip install 'draftproof[sweep]'") from None
     metrics = {**METRICS, **proofs}
     entries = configuration.read(file, metrics)
+    try:
+        chunks = plan(entries, metrics)
+    except BadInput as error:
+        raise BadInput(f"{file}: {error}") from None
     runner = runners.processes(workers or len(os.sched_getaffinity(0)))
     if scheduler is not None:
         runner = runners.dask(scheduler)
@@ -89,7 +94,7 @@ def _sweep(
         def advance(evaluations: int) -> None:
             bar.update(task, advance=evaluations, done=int(bar.tasks[task].completed) + evaluations)
 
-        found = sweep(entries, metrics, folder, runner, begin, advance)
+        found = sweep(chunks, manifest(entries, len(chunks)), folder, runner, begin, advance)
     seconds = round(monotonic() - started, 3)
     if found.interrupted:
         click.echo(

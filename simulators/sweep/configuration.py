@@ -132,7 +132,7 @@ def parsed(given: Mapping[str, Any], metrics: Collection[str]) -> list[Entry]:
 
 def _entry(given: dict[str, Any], metrics: Collection[str]) -> Entry:
     if given["metrics"] is list:
-        raise BadInput(f"metrics is missing: some of {', '.join(sorted(metrics))}")
+        raise BadInput(f"metrics: is missing; there are {', '.join(sorted(metrics))}")
     wanted = [_one_of(each, metrics, "metrics") for each in _list(given["metrics"], "metrics")]
     depths = [_whole(depth, "depths") for depth in _list(given["depths"], "depths")]
     drafts = [

@@ -10,10 +10,10 @@ from simulators.sweep.families import Family
 from theory.instance import Instance
 from theory.verifier import Verifier
 
-SINGLES = 256
+SINGLES = 64
 """Most instances of a chunk that are enumerated one by one."""
 
-DRAFTS = 12_000
+DRAFTS = 3_000
 """About how many drafts such a chunk holds."""
 
 

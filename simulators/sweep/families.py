@@ -14,7 +14,14 @@ from simulators.instances.scenarios import Scenarios
 from simulators.instances.texts import Corpus, Texts, corpus
 from simulators.sweep.configuration import Entry
 from theory.drafts import Scheme
+from theory.errors import BadInput
 from theory.instance import Instance
+
+WORDS = 10**5
+"""Most words of depth + 1 tokens of an instance."""
+
+GRID = 10**7
+"""Most instances of a grid."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,9 @@ def families(entry: Entry) -> Iterator[Family]:
     """Every family of an entry; BadInput where rows cannot be made."""
     for vocab in entry.vocabularies:
         for draft in entry.drafts:
+            if vocab ** (draft.depth + 1) > WORDS:
+                words = f"more than {WORDS:,} words of {draft.depth + 1} tokens"
+                raise BadInput(f"vocabulary {vocab} and depth {draft.depth}: {words}")
             for rows in entry.rows:
                 yield from _families(rows, draft, vocab, entry.seeds)
 
@@ -49,6 +59,8 @@ def _families(rows: dict[str, Any], draft: Scheme, vocab: int, seeds: Sequence[i
     kind, count = rows["kind"], rows.get("count", 0)
     if kind == "grid":
         grid = Grid(draft, vocab, rows["denominator"], rows["symmetric"])
+        if grid.size > GRID:
+            raise BadInput(f"rows: grid: more than {GRID:,} instances of {draft.label} at depth {draft.depth}")
         name = f"{'orbits' if grid.symmetric else 'grid'} denominator {grid.denominator}"
         yield Family(name, None, None, draft, vocab, grid)
     elif kind == "scenarios":

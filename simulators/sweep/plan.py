@@ -1,6 +1,6 @@
 """The work of a sweep as numbered chunks, each a pure function of the configuration and its number."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pkgutil import resolve_name
 
@@ -33,16 +33,15 @@ class Chunk:
         return f"{self.metric}-{self.number:06d}"
 
 
-def chunks(entries: Iterable[Entry], metrics: Mapping[str, str]) -> Iterator[Chunk]:
-    """Every chunk of a configuration, in order."""
+def plan(entries: Iterable[Entry], metrics: Mapping[str, str]) -> list[Chunk]:
+    """Every chunk of a configuration, in order; BadInput where its families cannot be made."""
     found: dict[str, Metric] = {}
-    number = 0
+    out: list[Chunk] = []
     for entry in entries:
         for name in entry.metrics:
             metric = found.setdefault(name, resolve_name(metrics[name]))
-            for job in metric.jobs(entry):
-                yield Chunk(number, name, job)
-                number += 1
+            out += [Chunk(number, name, job) for number, job in enumerate(metric.jobs(entry), len(out))]
+    return out
 
 
 def computed(chunk: Chunk) -> tuple[str, bytes]:

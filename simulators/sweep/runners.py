@@ -5,10 +5,17 @@ few chunks ahead and no more, so memory does not grow with the number of chunks.
 worker is lost is computed again.
 """
 
+import os
 import signal
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
+from threading import Thread
+from time import sleep
 from typing import Any
+
+from joblib import Parallel, delayed
+from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from simulators.sweep.plan import Chunk, computed
 from theory.errors import BadInput
@@ -27,33 +34,43 @@ def processes(workers: int) -> Runner:
     """Processes on this machine, by joblib."""
 
     def run(chunks: Sequence[Chunk]) -> Shards:
-        from joblib import Parallel, delayed
-        from joblib.externals.loky.process_executor import TerminatedWorkerError
-
         left = {chunk.name: chunk for chunk in chunks}
         while left:
             before = len(left)
-            parallel = Parallel(
-                workers,
-                return_as="generator_unordered",
-                batch_size=1,
-                pre_dispatch=AHEAD * workers,
-                **({"initializer": _deaf} if workers > 1 else {}),
-            )
             try:
-                for name, shard in parallel(delayed(computed)(chunk) for chunk in list(left.values())):
+                for name, shard in _parallel(list(left.values()), workers):
                     del left[name]
                     yield name, shard
             except TerminatedWorkerError:
                 if len(left) == before:
-                    raise BadInput("worker processes keep dying (out of memory?); fewer --workers need less") from None
+                    raise BadInput("worker processes die (out of memory?); fewer --workers need less") from None
 
     return run
 
 
-def _deaf() -> None:
-    # Ctrl-C is for the parent, which then ends its workers.
+def _parallel(chunks: Sequence[Chunk], workers: int) -> Shards:
+    settings: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
+    if workers > 1:
+        settings |= {"pre_dispatch": AHEAD * workers, "initializer": _tied, "initargs": (os.getpid(),)}
+    shards = Parallel(workers, **settings)(delayed(computed)(chunk) for chunk in chunks)
+    try:
+        yield from shards
+    finally:
+        with warnings.catch_warnings():  # what was under way is given up, as it should be
+            warnings.simplefilter("ignore", UserWarning)
+            shards.close()
+
+
+def _tied(parent: int) -> None:
+    # Ctrl-C is for the parent, which then ends its workers; without a parent they end themselves.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            sleep(1)
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
 
 
 def dask(url: str) -> Runner:

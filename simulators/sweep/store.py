@@ -45,11 +45,11 @@ def opened(folder: Path, manifest: dict[str, Any]) -> Iterator[Store]:
                 raise BadInput(f"{folder}: is not empty and holds no results of a sweep")
         (folder / SHARDS).mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / LOCK)
-    try:
-        with _refused(folder):
+    with _refused(folder):
+        try:
             lock.acquire(timeout=0)
-    except Timeout:
-        raise BadInput(f"{folder}: another sweep is writing there") from None
+        except Timeout:
+            raise BadInput(f"{folder}: another sweep is writing there") from None
     try:
         for left in [*folder.iterdir(), *(folder / SHARDS).iterdir()]:
             if _unfinished(left):
@@ -72,7 +72,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def _same(folder: Path, manifest: dict[str, Any]) -> None:
-    if not (folder / MANIFEST).exists():
+    if not (folder / MANIFEST).exists() or not any((folder / SHARDS).iterdir()):
         _write(folder / MANIFEST, json.dumps(manifest, indent=1).encode() + b"\n")
         return
     there = read_manifest(folder)

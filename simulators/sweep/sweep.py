@@ -1,12 +1,11 @@
 """The sweep: what is not finished yet is computed and kept."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from simulators.sweep.configuration import Entry
-from simulators.sweep.manifest import manifest
-from simulators.sweep.plan import Chunk, chunks
+from simulators.sweep.plan import Chunk
 from simulators.sweep.runners import Runner
 from simulators.sweep.store import opened
 
@@ -26,8 +25,8 @@ class Swept:
 
 
 def sweep(
-    entries: Sequence[Entry],
-    metrics: Mapping[str, str],
+    chunks: Sequence[Chunk],
+    manifest: dict[str, Any],
     folder: Path,
     runner: Runner,
     begin: Callable[[int, int], object] = lambda everything, kept: None,
@@ -38,12 +37,12 @@ def sweep(
     `begin` hears how many evaluations there are and how many of them are kept from before, `advance`
     of each that is done. Raises BadInput; what was finished stays.
     """
-    plan = {chunk.name: chunk for chunk in chunks(entries, metrics)}
-    with opened(folder, manifest(entries, len(plan))) as store:
+    plan = {chunk.name: chunk for chunk in chunks}
+    with opened(folder, manifest) as store:
         finished = store.finished()
         todo = [chunk for name, chunk in plan.items() if name not in finished]
         found = Swept(len(plan), len(plan) - len(todo))
-        everything = _evaluations(list(plan.values()))
+        everything = _evaluations(chunks)
         begin(everything, everything - _evaluations(todo))
         try:
             for name, shard in runner(todo) if todo else ():
@@ -52,6 +51,7 @@ def sweep(
                 advance(plan[name].job.evaluations)
         except KeyboardInterrupt:
             found.interrupted = True
+            found.computed = len(store.finished()) - found.kept
     return found
 
 
