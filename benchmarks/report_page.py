@@ -14,35 +14,36 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
+import click
+
+from simulators.door import enter
 from simulators.instances.scenarios import scenario
 from simulators.report import summary, worst
 from simulators.report.explorer.record import recorded
 from simulators.report.instances import STANDARD
 from simulators.report.page import page
 from simulators.report.read import Store
-from simulators.sweep.configuration import parsed
-from simulators.sweep.plan import METRICS
-from simulators.sweep.runners import processes
-from simulators.sweep.sweep import sweep
+from simulators.sweep.commands import command as sweep
 
 VERIFIERS = ["token", "block", "traversal", "hsd", "hsd-released", "nss", "one-hot", "naive-tree"]
 
 
 def swept(rows: int, folder: Path) -> Store:
     """A results folder of about so many rows, half of them of each metric."""
-    family = {
-        "metrics": ["check", "gap"],
-        "engine": "float",
-        "verifiers": VERIFIERS,
-        "depths": [1, 2],
-        "vocabularies": [2, 3],
-        "rows": {
-            "kind": "logits",
-            "count": max(1, rows // (2 * len(VERIFIERS) * 12)),
-            "temperatures": [0.5, 1.0, 2.0],
-        },
-    }
-    sweep(parsed(family, METRICS), METRICS, folder, processes(2))
+    count = max(1, rows // (2 * len(VERIFIERS) * 12))
+    file = folder.with_suffix(".toml")
+    file.write_text(
+        f"""
+metrics = ["check", "gap"]
+engine = "float"
+verifiers = {VERIFIERS}
+depths = [1, 2]
+vocabularies = [2, 3]
+rows = {{ kind = "logits", count = {count}, temperatures = [0.5, 1.0, 2.0] }}
+""",
+        encoding="utf-8",
+    )
+    enter(click.Group("draftproof", [sweep({})]), ["sweep", str(file), "--results", str(folder)])
     return Store(folder)
 
 

@@ -4,20 +4,23 @@ import os
 import shutil
 from pathlib import Path
 
+import click
 import pytest
 
+from simulators.door import enter
 from simulators.instances.scenarios import scenario
+from simulators.sweep.commands import command as sweep
 from theory.drafts.chain import Chain
 from theory.drafts.tree import Tree
 
-FAMILY = {
-    "metrics": ["check", "gap"],
-    "drafts": ["chain", {"kind": "tree", "width": 2}],
-    "depths": [1, 2],
-    "vocabularies": [2],
-    "verifiers": ["block", "token", "traversal", "rrs", "hsd-released", "nss"],
-    "rows": {"kind": "logits", "count": 3, "temperatures": [0.5, 1.0]},
-}
+FAMILY = """
+metrics = ["check", "gap"]
+drafts = ["chain", { kind = "tree", width = 2 }]
+depths = [1, 2]
+vocabularies = [2]
+verifiers = ["block", "token", "traversal", "rrs", "hsd-released", "nss"]
+rows = { kind = "logits", count = 3, temperatures = [0.5, 1.0] }
+"""
 
 INSTANCES = {
     "chain": scenario("toy", Chain(2), 2),
@@ -30,14 +33,11 @@ def results(tmp_path_factory) -> Path:
     """A finished sweep's folder."""
     pytest.importorskip("duckdb")
     pytest.importorskip("pyarrow")
-    from simulators.sweep.configuration import parsed
-    from simulators.sweep.plan import METRICS
-    from simulators.sweep.runners import processes
-    from simulators.sweep.sweep import sweep
-
-    folder = tmp_path_factory.mktemp("swept") / "family"
-    assert not sweep(parsed(FAMILY, METRICS), METRICS, folder, processes(1)).interrupted
-    return folder
+    folder = tmp_path_factory.mktemp("swept")
+    (folder / "family.toml").write_text(FAMILY, encoding="utf-8")
+    arguments = [str(folder / "family.toml"), "--results", str(folder / "family"), "--workers", "1"]
+    assert enter(click.Group("draftproof", [sweep({})]), ["sweep", *arguments]) == 0
+    return folder / "family"
 
 
 @pytest.fixture(scope="session")
