@@ -62,6 +62,8 @@ def _report(
 
     started = monotonic()
     store = Store(folder)
+    if not output.resolve().parent.is_dir():  # before the work, not after it
+        raise BadInput(f"{output}: no such file or directory")
     data = {
         "verdicts": summary.verdicts(store),
         "gaps": summary.gaps(store),

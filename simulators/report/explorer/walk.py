@@ -100,9 +100,10 @@ def walk(verifier: Verifier, draft: Draft, target: Rows, trail: tuple[int, ...] 
 
 def _shown(variables: dict[str, Any]) -> Iterator[tuple[str, Value]]:
     for name, value in variables.items():
-        row = isinstance(value, tuple) and value and all(isinstance(x, fmpq) for x in value)
-        if isinstance(value, fmpq | Node) or row:
+        if isinstance(value, fmpq | Node):
             yield name, value
+        elif isinstance(value, tuple | list) and value and all(isinstance(x, fmpq) for x in value):
+            yield name, tuple(value)  # a row, or numbers by position on a path
 
 
 @cache

@@ -1,7 +1,7 @@
 // The drafted tree as a picture, with p and q beside each token; the same in words for those who cannot see it.
 import { element, prefixed, spelled } from "./html.js";
 
-const WIDTH = 96, HEIGHT = 78;
+const WIDTH = 116, HEIGHT = 78;
 
 export function picture(recorded, draft, stop, steps) {
   const nodes = [], edges = [];
@@ -28,17 +28,16 @@ export function picture(recorded, draft, stop, steps) {
   visit(draft.tree, "", 0);
   const depth = Math.max(...nodes.map((node) => node.depth));
   const [w, h] = [Math.max(column, 2) * WIDTH, depth * HEIGHT + 40];
-  const at = (node) => [(node.x + 0.5) * WIDTH + (column < 2 ? WIDTH / 2 : 0), node.depth * HEIGHT + 18];
+  const at = (node) => [node.x * WIDTH + 20, node.depth * HEIGHT + 18];
   const kept = (prefix) => prefix === "" || inside === prefix || inside.startsWith(`${prefix} `);
   const said = edges.map((e) => `${e.to.child ?? e.to.prefix}: p ${e.p}, q ${e.q}, ${kept(e.to.prefix) ? "kept" : "not kept"}`).join("; ");
   return element("svg", { viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": `Drafted tree. ${said}`, class: "tree", style: `max-width:${w}px` },
     edges.map((edge) => {
       const [[x1, y1], [x2, y2]] = [at(edge.from), at(edge.to)];
-      const middle = (y1 + y2) / 2;
       return element("g", { class: kept(edge.to.prefix) ? "kept" : "lost" },
         element("line", { x1, y1, x2, y2 }),
-        element("text", { x: (x1 + x2) / 2 + 8, y: middle - 3, class: "p" }, `p ${spelled(edge.p)}`),
-        element("text", { x: (x1 + x2) / 2 + 8, y: middle + 11, class: "q" }, `q ${spelled(edge.q)}`));
+        element("text", { x: x2 + 19, y: y2 - 2, class: "p" }, `p ${spelled(edge.p)}`),
+        element("text", { x: x2 + 19, y: y2 + 12, class: "q" }, `q ${spelled(edge.q)}`));
     }),
     nodes.map((node) => {
       const [x, y] = at(node);
