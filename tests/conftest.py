@@ -27,7 +27,9 @@ def command(capfd):
     """Runs a command line: (exit status, standard output, standard error)."""
 
     def run(*arguments: object) -> tuple[int, str, str]:
-        status = enter(click.Group("draftproof", [*CHECKS, *GAPS, sweep(PROOFS)]), [str(each) for each in arguments])
+        status = enter(
+            click.Group("draftproof", [*CHECKS, *GAPS, sweep(PROOFS)]), [str(each) for each in arguments]
+        )
         out, err = capfd.readouterr()
         return status, out, err
 

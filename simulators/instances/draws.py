@@ -51,7 +51,7 @@ class Logits:
 
 @dataclass(frozen=True)
 class Dirichlet:
-    """Dirichlet rows of one concentration; the proposal is a fraction `far` of the way to an independent one."""
+    """Dirichlet rows of one concentration; the proposal is `far` of the way to an independent one."""
 
     concentration: float = 1.0
     far: float = 1.0

@@ -22,7 +22,7 @@ class Store:
             from simulators.sweep.manifest import FORMAT
             from simulators.sweep.results import Results
         except ImportError as error:
-            raise BadInput(f"report needs {error.name}: pip install 'draftproof[sweep,report]'") from None
+            raise BadInput(f"report needs {error.name}: pip install 'draftproof[report]'") from None
         self.folder = folder
         self.results = Results(folder)
         if (version := self.results.manifest.get("format")) != FORMAT:

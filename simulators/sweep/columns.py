@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from flint import fmpq
 
@@ -76,14 +77,19 @@ def table(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
 
 
 def columns(schema: pa.Schema, constant: Mapping[str, Any], varying: Values) -> pa.Table:
-    """A table from arrays (NaN is null); what is given as one value is that in every row, what is not, null."""
+    """A table from arrays (NaN is null); one value stands for itself in every row, none for null.
+
+    Constant columns are dictionaries of one entry, which Parquet writes in no time.
+    """
     count = len(next(iter(varying.values())))
-    return pa.table(
-        [
-            pa.array(varying[field.name], field.type, from_pandas=True)
-            if field.name in varying
-            else pa.repeat(pa.scalar(constant.get(field.name), field.type), count)
-            for field in schema
-        ],
-        schema=schema,
-    )
+    zeros = pa.array(np.zeros(count, np.int32))
+
+    def column(field: pa.Field) -> pa.Array:
+        if field.name in varying:
+            return pa.array(varying[field.name], field.type, from_pandas=True)
+        value = constant.get(field.name)
+        if value is None:
+            return pa.nulls(count, field.type)
+        return pa.DictionaryArray.from_arrays(zeros, pa.array([value], field.type))
+
+    return pa.table([column(field) for field in schema], names=schema.names)

@@ -47,7 +47,9 @@ def command(proofs: Mapping[str, str]) -> click.Command:
         (docs/results.md). The same command goes on where it was interrupted. Exit status 0, or 2
         for bad input.
         """
-        return _sweep(file, folder or Path("results") / file.stem, workers, scheduler, on_ray, as_json, proofs)
+        return _sweep(
+            file, folder or Path("results") / file.stem, workers, scheduler, on_ray, as_json, proofs
+        )
 
     return sweep
 
@@ -136,7 +138,11 @@ def _table(lines: list[Any]) -> Table:
     ):
         table.add_column(heading, justify=justify)
     for line in lines:
-        decided = {said: count for said, count in line.verdicts.items() if said != "not decided" or line.metric != "check"}
+        decided = {
+            said: count
+            for said, count in line.verdicts.items()
+            if said != "not decided" or line.metric != "check"
+        }
         table.add_row(
             line.metric,
             line.name,

@@ -204,7 +204,9 @@ def _rows(spec: dict[str, Any]) -> dict[str, Any]:
         if isinstance(value, type) and key not in spec:
             raise BadInput(f"rows: {kind}: {key} is missing")
     made = {
-        key: _like(spec.get(key, value), value() if isinstance(value, type) else value, f"rows: {kind}: {key}")
+        key: _like(
+            spec.get(key, value), value() if isinstance(value, type) else value, f"rows: {kind}: {key}"
+        )
         for key, value in usual.items()
     }
     for key in made.keys() & {"count", "denominator", "histories", "grain"}:
@@ -265,6 +267,12 @@ def _like(value: Any, usual: Any, where: str) -> Any:
     if isinstance(usual, float) and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if type(value) is not type(usual):
-        kinds = {bool: "true or false", int: "a whole number", float: "a number", str: "a string", list: "a list"}
+        kinds = {
+            bool: "true or false",
+            int: "a whole number",
+            float: "a number",
+            str: "a string",
+            list: "a list",
+        }
         raise BadInput(f"{where}: must be {kinds[type(usual)]}, not {quoted(value)}")
     return value

@@ -60,7 +60,9 @@ def _families(rows: dict[str, Any], draft: Scheme, vocab: int, seeds: Sequence[i
     if kind == "grid":
         grid = Grid(draft, vocab, rows["denominator"], rows["symmetric"])
         if grid.size > GRID:
-            raise BadInput(f"rows: grid: more than {GRID:,} instances of {draft.label} at depth {draft.depth}")
+            raise BadInput(
+                f"rows: grid: more than {GRID:,} instances of {draft.label} at depth {draft.depth}"
+            )
         name = f"{'orbits' if grid.symmetric else 'grid'} denominator {grid.denominator}"
         yield Family(name, None, None, draft, vocab, grid)
     elif kind == "scenarios":

@@ -54,8 +54,23 @@ def computed(chunk: Chunk) -> tuple[str, bytes]:
         raise BadInput(f"chunk {chunk.name}: {type(error).__name__}: {error}") from error
 
 
+def _many(field: pa.Field) -> bool:
+    # Columns with about as many values as rows: a dictionary of them is work for nothing.
+    return pa.types.is_floating(field.type) or field.name == "index"
+
+
 def encoded(table: pa.Table) -> bytes:
     """A table as the bytes of a Parquet file, the same ones every time."""
     out = pa.BufferOutputStream()
-    parquet.write_table(table, out, compression="zstd")
+    few = [name for name in table.column_names if not _many(table.schema.field(name))]
+    packed = {name: "DELTA_BINARY_PACKED" for name in table.column_names if name == "index"}
+    parquet.write_table(
+        table,
+        out,
+        compression="lz4",
+        use_dictionary=few,
+        column_encoding=packed,
+        write_statistics=False,
+        store_schema=False,
+    )
     return out.getvalue().to_pybytes()

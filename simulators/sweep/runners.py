@@ -43,7 +43,9 @@ def processes(workers: int) -> Runner:
                     yield name, shard
             except TerminatedWorkerError:
                 if len(left) == before:
-                    raise BadInput("worker processes die (out of memory?); fewer --workers need less") from None
+                    raise BadInput(
+                        "worker processes die (out of memory?); fewer --workers need less"
+                    ) from None
 
     return run
 
@@ -52,6 +54,7 @@ def _parallel(chunks: Sequence[Chunk], workers: int) -> Shards:
     settings: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
     if workers > 1:
         settings |= {"pre_dispatch": AHEAD * workers, "initializer": _tied, "initargs": (os.getpid(),)}
+    warnings.filterwarnings("ignore", "A worker stopped", UserWarning)  # it is replaced; nothing is lost
     shards = Parallel(workers, **settings)(delayed(computed)(chunk) for chunk in chunks)
     try:
         yield from shards
@@ -114,7 +117,10 @@ def ray() -> Runner:
             import ray as library
         except ImportError:
             raise BadInput("--ray needs Ray: pip install 'draftproof[ray]'") from None
-        library.init(log_to_driver=False, logging_level="error", include_dashboard=False)
+        try:
+            library.init(log_to_driver=False, logging_level="error", include_dashboard=False)
+        except (OSError, RuntimeError, ValueError) as error:
+            raise BadInput(f"--ray: cannot be reached ({' '.join(str(error).split())})") from None
         try:
             task, rest = library.remote(computed).options(max_retries=3), iter(chunks)
             ahead = AHEAD * int(library.cluster_resources().get("CPU", 1))

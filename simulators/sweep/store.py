@@ -78,8 +78,10 @@ def _same(folder: Path, manifest: dict[str, Any]) -> None:
     there = read_manifest(folder)
     for key in manifest:
         if there.get(key) != manifest[key]:
-            raise BadInput(f"{folder}: holds results of {_difference(key, there.get(key), manifest[key])}; "
-                           "name another folder with --results")
+            raise BadInput(
+                f"{folder}: holds results of {_difference(key, there.get(key), manifest[key])}; "
+                "name another folder with --results"
+            )
 
 
 def _difference(key: str, there: Any, now: Any) -> str:

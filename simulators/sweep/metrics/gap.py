@@ -47,6 +47,7 @@ SCHEMA = pa.schema(
 ROUNDING = 1e-9
 """How far above an optimum a float may come out by rounding; laws in lanes are good to about 1e-14."""
 
+
 @dataclass(frozen=True)
 class Gap:
     """E[tau] and optima of some instances; in floats wherever lanes have a form."""

@@ -86,17 +86,21 @@ def test_processes_write_what_one_writes(command, toml, tmp_path):
     assert shards(tmp_path / "one") == shards(tmp_path / "two")
 
 
+def killed(toml, folder, workers: int, chance: random.Random) -> None:
+    before = len(shards(folder)) if folder.exists() else 0
+    process = started(toml, "--results", folder, "--workers", workers)
+    once(lambda: (folder / "shards").exists() or process.poll() is not None)
+    if chance.random() < 0.5:
+        once(lambda: len(shards(folder)) > before or process.poll() is not None)
+    time.sleep(chance.random() * 0.3)
+    process.kill()
+    process.communicate()
+
+
 def killed_and_resumed(command, toml, folder, kills: int, workers: int) -> None:
     chance = random.Random(0)
     for _ in range(kills):
-        process = started(toml, "--results", folder, "--workers", workers)
-        before = len(list((folder / "shards").glob("*"))) if folder.exists() else 0
-        once(lambda: (folder / "shards").exists() or process.poll() is not None)
-        if chance.random() < 0.5:
-            once(lambda: len(shards(folder)) > before or process.poll() is not None)
-        time.sleep(chance.random() * 0.3)
-        process.kill()
-        process.communicate()
+        killed(toml, folder, workers, chance)
     assert command("sweep", toml, "--results", folder, "--workers", workers)[0] == 0
     status, _, _ = command("sweep", toml, "--results", folder.with_name("whole"), "--workers", 1)
     assert status == 0
@@ -175,7 +179,6 @@ def test_a_file_that_may_not_grow_is_a_full_disk(toml, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--scheduler", "nonsense"], "--scheduler nonsense: cannot be reached"),
         (["--scheduler", "tcp://127.0.0.1:9", "--ray"], "exclude each other"),
         (["--workers", "0"], "--workers"),
     ],
@@ -184,6 +187,13 @@ def test_bad_input_is_one_line(command, toml, tmp_path, arguments, said):
     status, out, err = command("sweep", toml, "--results", tmp_path / "r", *arguments)
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert said in err
+
+
+def test_a_scheduler_that_is_none_is_one_line(command, toml, tmp_path):
+    pytest.importorskip("distributed")
+    status, out, err = command("sweep", toml, "--results", tmp_path / "r", "--scheduler", "nonsense")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "--scheduler nonsense: cannot be reached" in err
 
 
 def test_help_explains(command):

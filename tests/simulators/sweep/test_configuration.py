@@ -1,13 +1,16 @@
 """The TOML file: what is filled in, and one clear line for every fault."""
 
 import json
+from pathlib import Path
 
 import pytest
 
-from simulators.sweep.configuration import parsed, restored
+from simulators.sweep.configuration import parsed, read, restored
 from simulators.sweep.families import families
 from simulators.sweep.plan import METRICS, plan
 from theory.errors import BadInput
+
+STUDIES = Path(__file__).parents[3] / "studies"
 
 FAULTS = {
     'metric = ["check"]': "unknown key 'metric'; did you mean 'metrics'?",
@@ -103,6 +106,11 @@ def test_a_grid_reduced_by_symmetry_is_not_for_rules_that_order_tokens():
     names = {name for chunk in plan(parsed(given, METRICS), METRICS) for name in chunk.job.part.verifiers}
     assert "block" in names
     assert "layered" not in names
+
+
+@pytest.mark.parametrize("path", sorted(STUDIES.glob("*.toml")), ids=lambda path: path.stem)
+def test_the_studies_can_be_planned(path):
+    assert plan(read(path, METRICS), METRICS)
 
 
 def test_no_metric_is_unknown_to_the_error(command, tmp_path):
