@@ -25,13 +25,13 @@ def console(stderr: bool = False) -> Console:
     return made if made.is_terminal else Console(stderr=stderr, highlight=False, width=WIDTH)
 
 
-def progress() -> Progress:
+def progress(unit: str = "instances") -> Progress:
     """A progress bar on standard error, where that is a terminal."""
     made = console(stderr=True)
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.fields[done]:,} of {task.fields[all]:,} instances"),
+        TextColumn(f"{{task.fields[done]:,}} of {{task.fields[all]:,}} {unit}"),
         TimeElapsedColumn(),
         console=made,
         transient=True,

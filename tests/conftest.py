@@ -11,6 +11,9 @@ from simulators.commands import COMMANDS as CHECKS
 from simulators.door import enter
 from simulators.gap.commands import COMMANDS as GAPS
 from simulators.instances.files import document
+from simulators.sweep.commands import command as sweep
+
+PROOFS = {"prove": "proofs_check.sweep:PROVE"}
 
 pytest.register_assert_rewrite("tests.checks")
 
@@ -24,7 +27,9 @@ def command(capfd):
     """Runs a command line: (exit status, standard output, standard error)."""
 
     def run(*arguments: object) -> tuple[int, str, str]:
-        status = enter(click.Group("draftproof", [*CHECKS, *GAPS]), [str(each) for each in arguments])
+        status = enter(
+            click.Group("draftproof", [*CHECKS, *GAPS, sweep(PROOFS)]), [str(each) for each in arguments]
+        )
         out, err = capfd.readouterr()
         return status, out, err
 

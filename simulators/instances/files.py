@@ -79,13 +79,17 @@ def draft_of(content: str) -> Scheme:
 
 def document(instance: Instance) -> dict[str, Any]:
     """The instance as the JSON document that `parse` reads."""
-    draft = instance.draft
     return {
         "vocab": instance.vocab,
         "target": {spelled(prefix): [text(x) for x in row] for prefix, row in instance.target.given()},
         "proposal": {spelled(prefix): [text(x) for x in row] for prefix, row in instance.proposal.given()},
-        "draft": {"kind": draft.kind, **{f.name: getattr(draft, f.name) for f in fields(draft)}},  # type: ignore[arg-type]
+        "draft": draft_document(instance.draft),
     }
+
+
+def draft_document(draft: Scheme) -> dict[str, Any]:
+    """The `draft` object of an instance file."""
+    return {"kind": draft.kind, **{f.name: getattr(draft, f.name) for f in fields(draft)}}  # type: ignore[arg-type]
 
 
 def spelled(prefix: Prefix) -> str:

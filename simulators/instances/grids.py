@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, pairwise, permutations, product
+from math import comb
 
 from simulators.instances.make import prefixes, tabulate, weighted
 from theory.drafts import Scheme
@@ -48,6 +49,11 @@ class Grid(Sequence[Instance]):
         kind = "orbits" if self.symmetric else "grid"
         return f"{kind} {self.draft.label} depth {self.draft.depth} V={self.vocab} D={self.denominator}"
 
+    @property
+    def size(self) -> int:
+        """How many instances there are before symmetry keeps only some."""
+        return comb(self.denominator + self.vocab - 1, self.vocab - 1) ** (2 * len(_free(self)))
+
     def __len__(self) -> int:
         return len(_kept(self))
 
@@ -81,7 +87,7 @@ def _free(grid: Grid) -> list[Prefix]:
 
 @cache
 def _kept(grid: Grid) -> Sequence[int]:
-    everything = range(len(rows(grid.vocab, grid.denominator)) ** (2 * len(_free(grid))))
+    everything = range(grid.size)
     return [code for code in everything if _leads_its_orbit(grid, code)] if grid.symmetric else everything
 
 

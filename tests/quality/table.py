@@ -1,8 +1,10 @@
 """The kill table: every mutant with the bias it was caught by, every control with none.
 
-Run as `python -m tests.quality.table` to print it, with `--write` to renew docs/mutants.md.
+Run as `python -m tests.quality.table` to print it, with `--write` to renew docs/mutants.md and the data
+that `draftproof report` shows.
 """
 
+import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +21,9 @@ from tests.quality.registry import SPECIMENS, Specimen
 from theory.drafts import Scheme
 from theory.instance import Instance
 
-PAGE = Path(__file__).parents[2] / "docs" / "mutants.md"
+HOUSE = Path(__file__).parents[2]
+PAGE = HOUSE / "docs" / "mutants.md"
+DATA = HOUSE / "simulators" / "report" / "mutants.json"
 SOURCES = (edits, controls, zoo)
 """The modules that register specimens when they are imported."""
 
@@ -112,6 +116,30 @@ def page() -> str:
     return "\n".join(lines)
 
 
+def data() -> str:
+    """simulators/report/mutants.json: a specimen a line."""
+    rows = [
+        json.dumps(
+            {
+                "row": found.specimen.row,
+                "name": found.specimen.name,
+                "flaw": found.specimen.flaw,
+                "verdict": _verdict(found),
+                "evidence": found.evidence,
+                "instance": found.instance,
+            }
+        )
+        for found in map(examined, SPECIMENS)
+    ]
+    return "[\n" + ",\n".join(rows) + "\n]\n"
+
+
+def _verdict(found: Found) -> str:
+    if not found.as_expected:
+        return f"NOT FOUND as {found.specimen.expected}"
+    return "control passes" if found.specimen.expected == "lossless" else f"caught: {found.verdict}"
+
+
 def _line(found: Found) -> str:
     one = found.specimen
     caught = found.evidence if found.as_expected else f"**NOT CAUGHT as {one.expected}: {found.evidence}**"
@@ -132,4 +160,5 @@ if __name__ == "__main__":
     if "--write" in sys.argv:
         PAGE.parent.mkdir(exist_ok=True)
         PAGE.write_text(made, encoding="utf-8")
+        DATA.write_text(data(), encoding="utf-8")
     print(made)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.quality.registry import SPECIMENS
-from tests.quality.table import PAGE, examined, page
+from tests.quality.table import DATA, PAGE, data, examined, page
 
 ROWS = {*range(1, 31)}
 """Rows of the bug zoo."""
@@ -26,3 +26,7 @@ def test_there_are_enough_of_them():
 
 def test_the_page_is_not_stale():
     assert PAGE.read_text(encoding="utf-8") == page(), "run python -m tests.quality.table --write"
+
+
+def test_the_report_s_data_are_not_stale():
+    assert DATA.read_text(encoding="utf-8") == data(), "run python -m tests.quality.table --write"

@@ -15,7 +15,7 @@ GRID = 2**48
 
 
 def dual_bound(program: Program, mu: Sequence[Mapping[Prefix, float]]) -> fmpq:
-    """The value of exactly feasible duals near mu, [world][prefix]: no valid rule exceeds it.
+    """The value of exactly feasible duals near `mu[world][prefix]`: no valid rule exceeds it.
 
     mu is raised to an exact supermartingale, mu(u) >= sum_x p(x | u) mu(ux), and each draft pays
     lambda(D) = max over its outputs of accepted - sum over worlds of mu(end):

@@ -1,0 +1,74 @@
+"""Proofs of one size as a metric of sweeps: every verifier on every draft and vocabulary."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from proofs_check.prove import prove
+from simulators.instances.files import document
+from simulators.sweep.columns import SIZE, size, table
+from simulators.sweep.configuration import Entry
+from simulators.sweep.metric import Metric
+from theory.drafts import Scheme
+from theory.errors import BadInput
+from theory.verifiers import VERIFIERS
+
+SCHEMA = pa.schema(
+    [
+        ("verifier", pa.string()),
+        *SIZE,
+        ("declared", pa.bool_()),
+        ("scope", pa.string()),
+        ("verdict", pa.string()),
+        ("cells", pa.int64()),
+        ("parameters", pa.int64()),
+        ("counterexample", pa.string()),
+        ("why", pa.string()),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Prove:
+    """One verifier at one size."""
+
+    verifier: str
+    draft: Scheme
+    vocab: int
+    seconds: float
+
+    @property
+    def evaluations(self) -> int:
+        return 1
+
+    def __call__(self) -> pa.Table:
+        rule = VERIFIERS[self.verifier]
+        row = {"verifier": self.verifier, **size(self.draft, self.vocab), "declared": rule.lossless}
+        try:
+            found = prove(rule, self.draft, self.vocab, self.seconds)
+        except BadInput as error:  # keeps state, or computes with more than the four operations
+            said = {"scope": f"vocab={self.vocab} {self.draft}", "verdict": "undecided", "why": str(error)}
+            return table(SCHEMA, [row | said | {"cells": 0, "parameters": 0}])
+        counterexample = found.counterexample and json.dumps(document(found.counterexample))
+        said = {
+            "scope": found.scope,
+            "verdict": found.verdict,
+            "cells": found.cells,
+            "parameters": found.parameters,
+            "counterexample": counterexample,
+            "why": found.why,
+        }
+        return table(SCHEMA, [row | said])
+
+
+def jobs(entry: Entry) -> Iterator[Prove]:
+    """One job a verifier, draft and vocabulary."""
+    for vocab in entry.vocabularies:
+        for draft in entry.drafts:
+            for rule in entry.fitting(draft):
+                yield Prove(rule.name, draft, vocab, entry.seconds)
+
+
+PROVE = Metric("prove", SCHEMA, jobs)

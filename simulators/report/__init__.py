@@ -1,0 +1,1 @@
+"""One self-contained page of results, with an explorer of small instances."""

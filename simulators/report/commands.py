@@ -1,0 +1,121 @@
+"""The command `report`."""
+
+import json
+from collections.abc import Callable, Sequence
+from importlib.resources import files
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import click
+
+from simulators import screen
+from simulators.commands import json_option
+from theory.errors import BadInput
+from theory.instance import Instance
+
+Claims = Sequence[dict[str, Any]]
+"""Rows with statement, source, scope, verdict and command."""
+
+
+def command(claims: Callable[[], Claims]) -> click.Command:
+    """The command; `claims` are the registry's rows, which another room holds."""
+
+    @click.command()
+    @click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS")
+    @click.option(
+        "--output",
+        type=click.Path(path_type=Path, dir_okay=False),
+        default=Path("report.html"),
+        show_default=True,
+        help="The page.",
+    )
+    @click.option("--title", help="Its title [default: the name of the folder].")
+    @click.option(
+        "--explore",
+        "given",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        metavar="INSTANCE.json",
+        help="Put this instance into the explorer too; may be repeated.",
+    )
+    @json_option
+    def report(results: Path, output: Path, title: str | None, given: tuple[Path, ...], as_json: bool) -> int:
+        """One self-contained page of a sweep's results.
+
+        RESULTS is a folder that `draftproof sweep` wrote. The page has verdicts, gaps, worst
+        instances, curves, the claims, the mutants, and an explorer of small instances; it is one
+        file and asks nothing of any network. Exit status 0, or 2 for bad input.
+        """
+        return _report(results, output, title or results.resolve().name, given, claims(), as_json)
+
+    return report
+
+
+def _report(
+    folder: Path, output: Path, title: str, given: Sequence[Path], claims: Claims, as_json: bool
+) -> int:
+    from simulators.report import summary, worst
+    from simulators.report.instances import explored
+    from simulators.report.page import page
+    from simulators.report.read import Store
+
+    started = monotonic()
+    store = Store(folder)
+    if not output.resolve().parent.is_dir():  # before the work, not after it
+        raise BadInput(f"{output}: no such file or directory")
+    data = {
+        "verdicts": summary.verdicts(store),
+        "gaps": summary.gaps(store),
+        "worst": worst.both(store),
+        "curves": summary.curves(store),
+        "proofs": summary.proofs(store),
+        "audits": summary.audits(store),
+        "claims": list(claims),
+        "mutants": json.loads((files("simulators.report") / "mutants.json").read_text(encoding="utf-8")),
+    }
+    recorded = _recorded(list(explored(store, given)))
+    made = page(title, _summary(store), _origin(store), data, recorded)
+    try:
+        output.write_text(made, encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"{output}: {(error.strerror or str(error)).lower()}") from None
+    seconds, size = round(monotonic() - started, 3), len(made.encode())
+    if as_json:
+        rows = {key: len(value) for key, value in data.items()}
+        click.echo(json.dumps({"output": str(output), "bytes": size, "sections": rows, "seconds": seconds}))
+    else:
+        click.echo(f"{output}: {size / 1e6:.1f} MB, {len(recorded)} instances to explore, {seconds:.1f} s")
+    return 0
+
+
+def _recorded(instances: Sequence[tuple[str, Instance]]) -> list[tuple[str, dict[str, Any]]]:
+    from joblib import Parallel, delayed
+
+    from simulators.report.explorer.record import recorded
+
+    out = []
+    with screen.progress("instances") as bar:
+        task = bar.add_task("exploring", total=len(instances), done=0, all=len(instances))
+        found = Parallel(-1, return_as="generator")(delayed(recorded)(each) for _, each in instances)
+        for n, ((title, _), document) in enumerate(zip(instances, found, strict=True), 1):
+            bar.update(task, completed=n, done=n)
+            out.append((title, document))
+    return out
+
+
+def _summary(store: Any) -> str:
+    rows = sum(store.rows(f'select count(*) as n from "{metric}"')[0]["n"] for metric in store.metrics)
+    manifest = store.results.manifest
+    whole = "" if store.finished >= manifest["chunks"] else " The sweep is not finished."
+    chunks = f"{store.finished:,} of {manifest['chunks']:,} chunks"
+    return f"{rows:,} rows ({', '.join(store.metrics)}) in {chunks}.{whole}"
+
+
+def _origin(store: Any) -> list[str]:
+    manifest = store.results.manifest
+    versions = ", ".join(f"{name} {version}" for name, version in manifest["versions"].items())
+    return [
+        f"draftproof {manifest['draftproof']}, commit {manifest['commit'] or 'unknown'}; {versions}.",
+        f"Configuration {manifest['digest']}.",
+    ]

@@ -1,0 +1,218 @@
+"""All walks of all verifiers on one instance, at every position of its sliders."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Any
+
+from flint import fmpq
+
+from simulators.check import applies
+from simulators.enumerate import outcomes
+from simulators.instances.files import document, spelled
+from simulators.report.explorer.pool import Pool
+from simulators.report.explorer.sliders import SCALES, Key, every_row, numbered, placed, positions
+from simulators.report.explorer.walk import walk
+from theory.draft import Draft, Node
+from theory.errors import BadInput
+from theory.instance import Instance
+from theory.rows import Prefix, Row
+from theory.verifier import Verifier
+from theory.verifiers import VERIFIERS
+
+WALKS = 2_500
+"""Most walks of one verifier that are recorded; it decides how finely the sliders move."""
+
+ROWS = 40
+"""Most target rows of an instance."""
+
+
+@dataclass
+class Group:
+    """Drafts that look at the same rows: those after `reads`, of the proposal and of the target.
+
+    A place is one position of each of these rows, numbered with the proposal's rows first;
+    `weights` and the walks of a draft are listed by the proposal's part of it and by all of it.
+    """
+
+    reads: tuple[Prefix, ...]
+    rows: list[list[Row]]
+    drafts: dict[str, Draft]
+
+    @property
+    def keys(self) -> list[Key]:
+        return [(which, prefix) for which in "qp" for prefix in self.reads]
+
+    @property
+    def sizes(self) -> list[int]:
+        return [len(each) for each in self.rows]
+
+    def at(self, place: int) -> dict[Key, Row]:
+        """The rows at a place."""
+        digits = numbered(self.sizes, place)
+        return {key: rows[digit] for key, rows, digit in zip(self.keys, self.rows, digits, strict=True)}
+
+
+def recorded(instance: Instance, walks: int = WALKS) -> dict[str, Any]:
+    """The document that the page's explorer reads.
+
+    Raises BadInput where one position of each slider is already too much.
+    """
+    steps = finest(instance, walks)
+    if steps is None:
+        raise BadInput(f"{instance.name}: too large to explore, more than {walks:,} walks of a verifier")
+    sliders = {key: positions(row, steps) for key, row in every_row(instance).items()}
+    groups = list(_groups(instance, sliders))
+    verifiers = [each for each in VERIFIERS.values() if applies(each, instance)]
+    pool = Pool()
+    listed = _walked(instance, verifiers, groups, pool)
+    return {
+        "name": instance.name,
+        "vocab": instance.vocab,
+        "depth": instance.draft.depth,
+        "draft": document(instance)["draft"],
+        "label": instance.draft.label,
+        "sliders": [
+            {
+                "of": which,
+                "prefix": spelled(prefix),
+                "at": rows.index(every_row(instance)[which, prefix]),
+                "rows": [pool.row(row) for row in rows],
+            }
+            for (which, prefix), rows in sliders.items()
+        ],
+        "groups": [_group(instance, group, pool) for group in groups],
+        "verifiers": [
+            {
+                "name": verifier.name,
+                "source": verifier.source,
+                "lossless": verifier.lossless,
+                "keeps_state": verifier.carry is not None,
+                "walks": [list(each[verifier.name].values()) for each in listed],
+            }
+            for verifier in verifiers
+        ],
+        "pool": pool.document(),
+    }
+
+
+def explorable(instance: Instance) -> bool:
+    """Whether it is small enough for the page."""
+    return finest(instance, WALKS) is not None
+
+
+def finest(instance: Instance, walks: int) -> int | None:
+    """How many positions of each slider so many walks of a verifier allow; None where not even one."""
+    rows = sum(instance.vocab**depth for depth in range(instance.draft.depth + 1))
+    if rows > ROWS or instance.draft.outcomes(instance.vocab) > walks:
+        return None
+    return next((n for n in sorted(SCALES, reverse=True) if _walks(instance, n) <= walks), None)
+
+
+def _walked(
+    instance: Instance,
+    verifiers: Sequence[Verifier],
+    groups: Sequence[Group],
+    pool: Pool,
+) -> list[dict[str, dict[str, list[int]]]]:
+    # For each group, verifier and draft: the first step of the walk at every place, -1 where it is not drawn.
+    listed = []
+    for group in groups:
+        found: dict[str, dict[str, list[int]]] = {
+            verifier.name: {key: [] for key in group.drafts} for verifier in verifiers
+        }
+        for place in range(prod(group.sizes)):
+            there = placed(instance, group.at(place))
+            met = {_spelling(draft): draft for _, draft in _drafts(there)}
+            for verifier in verifiers:
+                for key, steps in found[verifier.name].items():
+                    drawn = met.get(key)
+                    steps.append(-1 if drawn is None else pool.walk(walk(verifier, drawn, there.target)))
+        listed.append(found)
+    return listed
+
+
+def _group(instance: Instance, group: Group, pool: Pool) -> dict[str, Any]:
+    half = len(group.reads)
+    proposals = prod(group.sizes[:half])
+    weights: dict[str, list[int]] = {key: [] for key in group.drafts}
+    for place in range(proposals):
+        rows = dict(zip(group.keys, _first(group, place), strict=False))
+        met: dict[str, fmpq] = {_spelling(draft): mass for mass, draft in _drafts(placed(instance, rows))}
+        for key, listed in weights.items():
+            listed.append(pool.number(met.get(key, fmpq(0))))
+    return {
+        "reads": [spelled(prefix) for prefix in group.reads],
+        "drafts": [_tree(draft.root) for draft in group.drafts.values()],
+        "paths": [
+            [spelled(path[-1].prefix) for path in draft.paths] if draft.merged else None
+            for draft in group.drafts.values()
+        ],
+        "weights": list(weights.values()),
+    }
+
+
+def _first(group: Group, place: int) -> list[Row]:
+    half = len(group.reads)
+    digits = numbered(group.sizes[:half], place)
+    return [rows[digit] for rows, digit in zip(group.rows, digits, strict=False)]
+
+
+def _groups(instance: Instance, sliders: dict[Key, list[Row]]) -> Iterator[Group]:
+    """All drafts that any position can draw, by the rows they look at.
+
+    Which drafts there are depends on which tokens a row can draw, and on which are likeliest; the
+    positions of every proposal row, all together, show them.
+    """
+    found: dict[tuple[Prefix, ...], dict[str, Draft]] = {}
+    keys = [key for key in sliders if key[0] == "q"]
+    for rows in product(*(_kinds(sliders[key]) for key in keys)):
+        there = placed(instance, dict(zip(keys, rows, strict=True)))
+        for _, draft in _drafts(there):
+            found.setdefault(tuple(_read(draft.root)), {}).setdefault(_spelling(draft), draft)
+    for reads, drafts in sorted(found.items()):
+        yield Group(reads, [sliders[which, prefix] for which in "qp" for prefix in reads], drafts)
+
+
+def _kinds(rows: Sequence[Row]) -> list[Row]:
+    # One row for each support and order of tokens among the positions of a slider.
+    kinds = {
+        (tuple(x > 0 for x in row), tuple(sorted(range(len(row)), key=lambda t: -row[t]))): row
+        for row in rows
+    }
+    return list(kinds.values())
+
+
+def _drafts(instance: Instance) -> Iterator[tuple[fmpq, Draft]]:
+    merged: dict[str, tuple[fmpq, Draft]] = {}
+    for weight, draft in outcomes(lambda oracle: instance.draft.draw(oracle, instance.proposal)):
+        key = _spelling(draft)
+        merged[key] = (merged[key][0] + weight if key in merged else weight, draft)
+    return iter(merged.values())
+
+
+def _read(node: Node) -> Iterator[Prefix]:
+    seen = set()
+    level = [node]
+    for each in level:
+        if each.children and each.prefix not in seen:
+            seen.add(each.prefix)
+            yield each.prefix
+        level.extend(each.children)
+
+
+def _tree(node: Node) -> list[Any]:
+    return [[child.token, _tree(child)] for child in node.children]
+
+
+def _spelling(draft: Draft) -> str:
+    paths = [path[-1].prefix for path in draft.paths] if draft.merged else ""
+    return f"{_tree(draft.root)}{paths}"
+
+
+def _walks(instance: Instance, steps: int) -> int:
+    sliders = {key: positions(row, steps) for key, row in every_row(instance).items()}
+    if prod(len(_kinds(rows)) for key, rows in sliders.items() if key[0] == "q") > WALKS:
+        return 10**9
+    return sum(len(group.drafts) * prod(group.sizes) for group in _groups(instance, sliders))

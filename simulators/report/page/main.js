@@ -1,0 +1,29 @@
+// Fills the page from the data it carries. The explorer's numbers are unpacked when it is first reached.
+import { Explorer } from "./explorer.js";
+import { code, curves, filtered, gaps, verdicts, worst, wrong } from "./sections.js";
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const fill = (id, made) => document.getElementById(id)?.querySelector(".body").replaceChildren(...[made].flat());
+
+const tables = {
+  verdicts: (rows) => verdicts(rows),
+  gaps: (settings) => gaps(settings),
+  worst: ({ missing, wrong: lossy }) => [...(missing.length ? [worst(missing)] : []), ...(lossy.length ? [wrong(lossy)] : [])],
+  curves: (settings) => curves(settings),
+  proofs: (rows) => filtered("Proofs", [["verifier", "verifier"], ["draft", "draft"], ["scope", "scope"], ["verdict", "verdict"], ["cells", "cells"], ["parameters", "parameters"], ["why", "why"]], rows, "filter-proofs"),
+  audits: (rows) => filtered("Audits", [["target", "target"], ["adapter", "adapter"], ["instances", "instances"], ["lossless", "lossless"], ["largest TV", "total_variation"], ["findings", "findings"]], rows, "filter-audits"),
+  claims: (rows) => filtered("Claims", [["claim", "statement"], ["source", "source"], ["scope", "scope"], ["verdict", "verdict"], ["reproduce", "command", code]], rows, "filter-claims"),
+  mutants: (rows) => filtered("Mutants and controls", [["specimen", "name", code], ["flaw", "flaw"], ["found", "verdict"], ["evidence", "evidence"], ["on", "instance"]], rows, "filter-mutants"),
+};
+for (const [id, made] of Object.entries(tables)) if (data[id]) fill(id, made(data[id]));
+
+const section = document.getElementById("explorer");
+const packed = [...document.querySelectorAll("script[data-instance]")].map((script) => ({ title: script.dataset.title, data: script.textContent }));
+const explorer = new Explorer(section.querySelector(".body"), packed);
+const seen = new IntersectionObserver((entries) => {
+  if (entries.some((entry) => entry.isIntersecting)) {
+    seen.disconnect();
+    explorer.open();
+  }
+}, { rootMargin: "400px" });
+seen.observe(section);

@@ -1,0 +1,112 @@
+// The sections of results: what was aggregated when the page was made, as tables and small charts.
+import { histogram, lines } from "./charts.js";
+import { choice, decimal, element, percent, table } from "./html.js";
+
+const word = (lossless) => (lossless === null ? "undecided" : lossless ? "lossless" : "lossy");
+const marked = (found, declared) =>
+  element("span", { class: found === null ? "" : found === declared ? "good" : "bad" }, word(found));
+const count = (number) => number.toLocaleString("en");
+
+export function verdicts(rows) {
+  return table("Verdicts by verifier", [
+    { title: "verifier", cell: (r) => r.verifier, key: (r) => r.verifier },
+    { title: "drafts", cell: (r) => r.kinds },
+    { title: "instances", number: true, cell: (r) => count(r.instances), key: (r) => r.instances },
+    { title: "exact", number: true, cell: (r) => count(r.decided), key: (r) => r.decided },
+    { title: "lossless", number: true, cell: (r) => (r.decided ? count(r.lossless) : "–"), key: (r) => r.lossless },
+    { title: "largest TV", number: true, cell: (r) => exactly(r.total_variation_exact, r.total_variation), key: (r) => r.total_variation },
+    { title: "mean E[tau]", number: true, cell: (r) => decimal(r.expected_accepted), key: (r) => r.expected_accepted },
+    { title: "declared", cell: (r) => word(r.declared) },
+    { title: "found", cell: (r) => marked(r.found, r.declared) },
+  ], rows, { sorted: 0 });
+}
+
+const exactly = (exact, value) => (exact && exact.length <= 12 ? exact : value !== null && value < 1e-6 && value > 0 ? value.toExponential(1) : decimal(value, 6));
+
+// One table or chart for each of some settings, behind a choice.
+function chosen(label, id, settings, made) {
+  const place = element("div");
+  const show = (n) => place.replaceChildren(made(settings[n]));
+  show(0);
+  const pick = choice(label, settings.map((each, n) => [n, each.title]), (n) => show(Number(n)), id);
+  return element("div", {}, settings.length > 1 ? element("div", { class: "choices" }, pick) : null, place);
+}
+
+export function gaps(settings) {
+  return chosen("Draft and vocabulary", "gap-setting", settings, ({ title, rows }) =>
+    table(`Share of the ${rows[0].of} optimum: ${title}`, [
+      { title: "verifier", cell: (r) => [r.verifier, r.note ? element("small", { class: "note" }, ` ${r.note}`) : null], key: (r) => r.verifier },
+      { title: "instances", number: true, cell: (r) => count(r.instances) },
+      { title: "mean E[tau]", number: true, cell: (r) => decimal(r.mean), key: (r) => r.mean },
+      { title: "mean share", number: true, cell: (r) => percent(r.share), key: (r) => r.share },
+      { title: "least", number: true, cell: (r) => percent(r.least), key: (r) => r.least },
+      { title: "median", number: true, cell: (r) => percent(r.median), key: (r) => r.median },
+      { title: "at 100 %", number: true, cell: (r) => percent(r.reached / r.instances), key: (r) => r.reached / r.instances },
+      { title: `from ${Math.round(100 * rows[0].low)} to 100 %`, cell: (r) => histogram(r.histogram) },
+    ], rows, { sorted: 3, descending: true }));
+}
+
+// Verifiers with the same points share a line.
+function alike(series) {
+  const found = new Map();
+  for (const { name, points } of series) {
+    const key = JSON.stringify(points.map(([x, y]) => [x, y.toFixed(9)]));
+    if (found.has(key)) found.get(key).name += `, ${name}`;
+    else found.set(key, { name, points });
+  }
+  return [...found.values()].sort((a, b) => b.points.at(-1)[1] - a.points.at(-1)[1]);
+}
+
+export function curves(settings) {
+  return chosen("Curve", "curve-setting", settings, ({ title, axis, series }) => {
+    const xs = [...new Set(series.flatMap((each) => each.points.map(([x]) => x)))].sort((a, b) => a - b);
+    const at = series.map((each) => ({ name: each.name, values: new Map(each.points) }));
+    return element("figure", {},
+      lines(title, axis, alike(series)),
+      element("details", {}, element("summary", {}, "The numbers"),
+        table(title, [
+          { title: "verifier", cell: (r) => r.name, key: (r) => r.name },
+          ...xs.map((x) => ({ title: decimal(x), number: true, cell: (r) => decimal(r.values.get(x), 5), key: (r) => r.values.get(x) ?? null })),
+        ], at)));
+  });
+}
+
+const instanceOf = (r) => element("details", {}, element("summary", {}, r.instance), r.document ? element("pre", { tabindex: "0", "aria-label": "instance file" }, r.document) : null);
+
+export const worst = (rows) =>
+  table("Furthest below the optimum, each verifier's worst instance", [
+    { title: "verifier", cell: (r) => r.verifier, key: (r) => r.verifier },
+    { title: "missing", number: true, cell: (r) => decimal(r.missing, 5), key: (r) => r.missing },
+    { title: "share", number: true, cell: (r) => percent(r.share), key: (r) => r.share },
+    { title: "E[tau]", number: true, cell: (r) => exactly(r.mean_exact, r.mean) },
+    { title: "optimum", number: true, cell: (r) => exactly(r.optimum_exact, r.optimum) },
+    { title: "of", cell: (r) => r.of },
+    { title: "instance", cell: instanceOf },
+  ], rows, { sorted: 1, descending: true });
+
+export const wrong = (rows) =>
+  table("Largest total variation, each lossy verifier's worst instance", [
+    { title: "verifier", cell: (r) => r.verifier, key: (r) => r.verifier },
+    { title: "TV", number: true, cell: (r) => exactly(r.total_variation_exact, r.total_variation), key: (r) => r.total_variation },
+    { title: "first wrong prefix", cell: (r) => (r.witness_prefix === null ? "–" : r.witness_prefix || "(empty)") },
+    { title: "came out", number: true, cell: (r) => exactly(r.witness_got, r.got) },
+    { title: "should", number: true, cell: (r) => exactly(r.witness_want, r.want) },
+    { title: "instance", cell: instanceOf },
+  ], rows, { sorted: 1, descending: true });
+
+// Rows of text with a filter; columns are [title, key].
+export function filtered(caption, columns, rows, id) {
+  const place = element("div");
+  const said = element("p", { role: "status", "aria-live": "polite", class: "note" });
+  const search = element("input", { type: "search", id, oninput: () => show() });
+  const show = () => {
+    const wanted = search.value.toLowerCase();
+    const kept = rows.filter((each) => Object.values(each).join(" ").toLowerCase().includes(wanted));
+    said.textContent = `${kept.length} of ${rows.length}`;
+    place.replaceChildren(table(caption, columns.map(([title, key, made]) => ({ title, cell: (r) => (made ? made(r[key]) : r[key]), key: (r) => r[key] })), kept));
+  };
+  show();
+  return element("div", {}, element("div", { class: "choices" }, element("label", { class: "choice" }, element("span", {}, "Filter"), search), said), place);
+}
+
+export const code = (text) => element("code", {}, text);

@@ -1,0 +1,278 @@
+"""The TOML file that describes a sweep: every key checked, every default filled in."""
+
+import json
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from simulators.instances.files import draft_document, draft_of
+from theory.drafts import SCHEMES, Scheme
+from theory.drafts.shape import every
+from theory.errors import BadInput, quoted
+from theory.verifier import Verifier
+from theory.verifiers import VERIFIERS, named
+
+ENGINES = ("exact", "float")
+
+ROWS: dict[str, dict[str, Any]] = {
+    "random": {"count": 100},
+    "mixed": {"count": 100},
+    "dirichlet": {"count": 100, "concentration": 1.0, "far": 1.0, "grain": 2**20},
+    "logits": {"count": 100, "temperatures": [1.0], "spread": 2.0, "far": 0.7, "grain": 360},
+    "grid": {"denominator": 3, "symmetric": False},
+    "scenarios": {},
+    "text": {"file": str, "histories": 50},
+}
+"""Kind of rows -> its keys with their defaults; a type where there is no default."""
+
+DRAFTS: dict[str, dict[str, Any]] = {
+    "chain": {},
+    "spechub": {},
+    "paths": {"count": 2},
+    "tree": {"width": 2, "replacement": False},
+    "top-k": {"width": 2},
+    "greedy": {"width": 2},
+}
+"""Kind of draft -> its keys with their defaults; `shape` may stand in place of `width`."""
+
+DEFAULTS: dict[str, Any] = {
+    "metrics": list,
+    "engine": "exact",
+    "verifiers": [],
+    "drafts": ["chain"],
+    "vocabularies": [2],
+    "depths": [2],
+    "rows": ["random"],
+    "seeds": [0],
+    "optima": True,
+    "targets": [],
+    "seconds": 60.0,
+}
+"""Key of a family -> its default."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One family of the file, complete.
+
+    `verifiers` empty stands for all that are made for a draft; `optima` is whether `gap` looks for
+    optimal values, `seconds` the time limit of one proof or one audited call.
+    """
+
+    metrics: tuple[str, ...]
+    engine: str
+    verifiers: tuple[str, ...]
+    drafts: tuple[Scheme, ...]
+    vocabularies: tuple[int, ...]
+    rows: tuple[dict[str, Any], ...]
+    seeds: tuple[int, ...]
+    optima: bool
+    targets: tuple[str, ...]
+    seconds: float
+
+    def fitting(self, draft: Scheme) -> tuple[Verifier, ...]:
+        """The verifiers to run on a draft."""
+        asked = [VERIFIERS[name] for name in self.verifiers] or VERIFIERS.values()
+        return tuple(each for each in asked if draft.label in each.drafts)
+
+    def document(self) -> dict[str, Any]:
+        """The entry as the manifest has it."""
+        return vars(self) | {"drafts": [draft_document(draft) for draft in self.drafts]}
+
+
+def restored(document: Mapping[str, Any]) -> Entry:
+    """The entry that a manifest holds."""
+    drafts = tuple(draft_of(json.dumps(draft)) for draft in document["drafts"])
+    lists = {key: tuple(value) for key, value in document.items() if isinstance(value, list)}
+    return Entry(**{**document, **lists, "drafts": drafts})
+
+
+def read(path: Path, metrics: Collection[str]) -> list[Entry]:
+    """The entries of a file; BadInput in one line that names the file, the key and the fault."""
+    try:
+        given = tomllib.loads(path.read_bytes().decode("utf-8"))
+    except UnicodeDecodeError:
+        raise BadInput(f"{path}: not a text file") from None
+    except OSError as error:
+        raise BadInput(f"{path}: {(error.strerror or str(error)).lower()}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{path}: not TOML: {error}") from None
+    try:
+        return parsed(given, metrics)
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
+
+
+def parsed(given: Mapping[str, Any], metrics: Collection[str]) -> list[Entry]:
+    """The entries that a parsed file describes: its [[family]] tables, with the top level as defaults.
+
+    >>> parsed({"metrics": ["check"], "depths": [1, 2]}, {"check"})[0].drafts
+    (Chain(depth=1), Chain(depth=2))
+    >>> parsed({"metric": ["check"]}, {"check"})
+    Traceback (most recent call last):
+    theory.errors.BadInput: unknown key 'metric'; did you mean 'metrics'?
+    """
+    shared = {key: value for key, value in given.items() if key != "family"}
+    tables = given.get("family", [{}])
+    if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables) or not tables:
+        raise BadInput("family: must be tables, [[family]]")
+    _known(shared, {**DEFAULTS, "family": []})
+    entries = []
+    for n, table in enumerate(tables, 1):
+        try:
+            _known(table, DEFAULTS)
+            entries.append(_entry({**DEFAULTS, **shared, **table}, metrics))
+        except BadInput as error:
+            raise BadInput(f"family {n}: {error}" if len(tables) > 1 else str(error)) from None
+    return entries
+
+
+def _entry(given: dict[str, Any], metrics: Collection[str]) -> Entry:
+    if given["metrics"] is list:
+        raise BadInput(f"metrics: is missing; there are {', '.join(sorted(metrics))}")
+    wanted = [_one_of(each, metrics, "metrics") for each in _list(given["metrics"], "metrics")]
+    depths = [_whole(depth, "depths") for depth in _list(given["depths"], "depths")]
+    drafts = [
+        scheme for spec in _list(given["drafts"], "drafts") for scheme in _schemes(_table(spec), depths)
+    ]
+    rows = given["rows"] if isinstance(given["rows"], list) else [given["rows"]]
+    entry = Entry(
+        tuple(dict.fromkeys(wanted)),
+        _one_of(given["engine"], ENGINES, "engine"),
+        tuple(dict.fromkeys(_verifiers(given["verifiers"]))),
+        tuple(dict.fromkeys(drafts)),
+        tuple(_whole(each, "vocabularies", 2) for each in _list(given["vocabularies"], "vocabularies")),
+        tuple(_rows(_table(each)) for each in _list(rows, "rows")),
+        tuple(_whole(each, "seeds", 0) for each in _list(given["seeds"], "seeds")),
+        _like(given["optima"], True, "optima"),
+        tuple(_like(each, "", "targets") for each in _list(given["targets"], "targets", empty=True)),
+        _like(given["seconds"], 1.0, "seconds"),
+    )
+    _useful(entry)
+    return entry
+
+
+def _useful(entry: Entry) -> None:
+    # What would quietly compute nothing is a mistake.
+    for name in entry.verifiers:
+        if not any(draft.label in VERIFIERS[name].drafts for draft in entry.drafts):
+            labels = ", ".join(dict.fromkeys(draft.label for draft in entry.drafts))
+            raise BadInput(
+                f"verifiers: {name} is made for {', '.join(VERIFIERS[name].drafts)}, not for {labels}"
+            )
+    if ("audit" in entry.metrics) != bool(entry.targets):
+        raise BadInput("targets: the metric 'audit' and the key 'targets' go together")
+
+
+def _verifiers(value: Any) -> list[str]:
+    names = _list(value, "verifiers", empty=True)
+    for name in names:
+        if not isinstance(name, str) or name not in VERIFIERS:
+            near = get_close_matches(str(name), VERIFIERS, 1)
+            if near:
+                raise BadInput(
+                    f"verifiers: no verifier is named {quoted(name)}; did you mean {quoted(near[0])}?"
+                )
+            named(str(name))
+    return names
+
+
+def _schemes(spec: dict[str, Any], depths: list[int]) -> list[Scheme]:
+    kind = _one_of(spec.get("kind"), DRAFTS, "drafts: kind")
+    usual = DRAFTS[kind]
+    _known(spec, {"kind": "", **usual, **({"shape": []} if "width" in usual else {})}, f"drafts: {kind}: ")
+    options = {key: _like(spec.get(key, usual[key]), usual[key], f"drafts: {key}") for key in usual}
+    width = options.pop("width", None)
+    try:
+        if "shape" in spec:
+            return [SCHEMES[kind](shape=spec["shape"], **options)]
+        if width is None:
+            return [SCHEMES[kind](depth=depth, **options) for depth in depths]
+        return [SCHEMES[kind](shape=every(_whole(width, "width"), depth), **options) for depth in depths]
+    except BadInput as error:
+        raise BadInput(f"drafts: {kind}: {error}") from None
+
+
+def _rows(spec: dict[str, Any]) -> dict[str, Any]:
+    kind = _one_of(spec.get("kind"), ROWS, "rows: kind")
+    usual = ROWS[kind]
+    _known(spec, {"kind": "", **usual}, f"rows: {kind}: ")
+    for key, value in usual.items():
+        if isinstance(value, type) and key not in spec:
+            raise BadInput(f"rows: {kind}: {key} is missing")
+    made = {
+        key: _like(
+            spec.get(key, value), value() if isinstance(value, type) else value, f"rows: {kind}: {key}"
+        )
+        for key, value in usual.items()
+    }
+    for key in made.keys() & {"count", "denominator", "histories", "grain"}:
+        _whole(made[key], f"rows: {kind}: {key}")
+    for key in made.keys() & {"concentration", "spread"}:
+        _positive(made[key], f"rows: {kind}: {key}")
+    if not 0 <= made.get("far", 0) <= 1:
+        raise BadInput(f"rows: {kind}: far: must be from 0 to 1, not {made['far']:g}")
+    if "temperatures" in made:
+        listed = _list(made["temperatures"], f"rows: {kind}: temperatures")
+        made["temperatures"] = [
+            _positive(_like(each, 1.0, "rows: logits: temperatures"), "rows: logits: temperatures")
+            for each in listed
+        ]
+    return {"kind": kind, **made}
+
+
+def _known(table: Mapping[str, Any], keys: Collection[str], where: str = "") -> None:
+    for key in table:
+        if key not in keys:
+            near = get_close_matches(key, keys, 1)
+            hint = f"did you mean {quoted(near[0])}?" if near else f"there are {', '.join(keys)}"
+            raise BadInput(f"{where}unknown key {quoted(key)}; {hint}")
+
+
+def _table(spec: Any) -> dict[str, Any]:
+    return spec if isinstance(spec, dict) else {"kind": spec}
+
+
+def _one_of(value: Any, names: Collection[str], where: str) -> str:
+    if not isinstance(value, str) or value not in names:
+        near = get_close_matches(str(value), names, 1)
+        hint = f"did you mean {quoted(near[0])}?" if near else f"there are {', '.join(sorted(names))}"
+        raise BadInput(f"{where}: {'is missing' if value is None else quoted(value) + ' is unknown'}; {hint}")
+    return value
+
+
+def _list(value: Any, where: str, empty: bool = False) -> list[Any]:
+    if not isinstance(value, list) or not (value or empty):
+        raise BadInput(f"{where}: must be a list with something in it, not {quoted(value)}")
+    return value
+
+
+def _whole(value: Any, where: str, least: int = 1) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 2**63:
+        raise BadInput(f"{where}: must be a whole number from {least}, not {quoted(value)}")
+    return value
+
+
+def _positive(value: float, where: str) -> float:
+    if not 0 < value < float("inf"):
+        raise BadInput(f"{where}: must be above 0, not {value:g}")
+    return value
+
+
+def _like(value: Any, usual: Any, where: str) -> Any:
+    # The value, of the type of the usual one; whole numbers serve as floats.
+    if isinstance(usual, float) and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(value) is not type(usual):
+        kinds = {
+            bool: "true or false",
+            int: "a whole number",
+            float: "a number",
+            str: "a string",
+            list: "a list",
+        }
+        raise BadInput(f"{where}: must be {kinds[type(usual)]}, not {quoted(value)}")
+    return value

@@ -1,0 +1,69 @@
+"""How families are cut: enough work for a chunk to be worth its file, little enough to be lost."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from simulators.instances.draws import Draws
+from simulators.lanes import BATCH, Lanes, stack
+from simulators.sweep.configuration import Entry
+from simulators.sweep.families import Family
+from theory.instance import Instance
+from theory.verifier import Verifier
+
+SINGLES = 64
+"""Most instances of a chunk that are enumerated one by one."""
+
+DRAFTS = 3_000
+"""About how many drafts such a chunk holds."""
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The instances start .. stop - 1 of a family, and verifiers for them; small to send.
+
+    `verifiers` are names; `indices` the numbers of the instances.
+    """
+
+    family: Family
+    start: int
+    stop: int
+    verifiers: tuple[str, ...]
+
+    @property
+    def indices(self) -> range:
+        return range(self.start, self.stop)
+
+    def instances(self) -> list[Instance]:
+        """The instances, exact."""
+        return [self.family.instances[index] for index in self.indices]
+
+    def lanes(self) -> Lanes:
+        """The instances as lanes of floats."""
+        instances = self.family.instances
+        if isinstance(instances, Draws):
+            return instances.lanes(self.start, self.stop)
+        return stack(self.instances())
+
+
+def in_step(verifier: Verifier) -> bool:
+    """Whether lanes can run the verifier."""
+    return not verifier.ordered and verifier.carry is None
+
+
+def fitting(entry: Entry, family: Family) -> list[Verifier]:
+    """The verifiers of an entry that a family is for."""
+    fit = entry.fitting(family.draft)
+    return [each for each in fit if not (family.symmetric and each.ordered)]
+
+
+def slices(family: Family, verifiers: Sequence[Verifier], wide: bool) -> Iterator[Slice]:
+    """A family in order; `wide` for lanes, many at a time."""
+    if not verifiers:
+        return
+    names = tuple(each.name for each in verifiers)
+    drafts = family.draft.outcomes(family.vocab)
+    step = max(1, min(SINGLES, DRAFTS // drafts))
+    if wide:
+        step = family.instances.block if isinstance(family.instances, Draws) else BATCH
+    for start in range(0, len(family), step):
+        yield Slice(family, start, min(start + step, len(family)), names)

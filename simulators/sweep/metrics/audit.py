@@ -1,0 +1,97 @@
+"""Somebody else's verifier on every chain of a family, with the exact law of what it emits."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import pyarrow as pa
+
+from simulators.audit.adapters import ADAPTERS, adapted
+from simulators.audit.caught import caught
+from simulators.audit.load import load
+from simulators.audit.targets import Function, Target
+from simulators.audit.verdict import examine
+from simulators.sweep.columns import PLACE, WITNESS, exactly, number, place, table, witness
+from simulators.sweep.configuration import Entry
+from simulators.sweep.cut import Slice
+from simulators.sweep.families import families
+from simulators.sweep.metric import Metric
+from theory.errors import BadInput
+
+SCHEMA = pa.schema(
+    [
+        ("target", pa.string()),
+        *PLACE,
+        ("adapter", pa.string()),
+        ("lossless", pa.bool_()),
+        *number("total_variation"),
+        *number("error_bound"),
+        *number("expected_accepted"),
+        *number("stateless_optimum"),
+        *WITNESS,
+        ("findings", pa.string()),
+    ]
+)
+
+STEP = 16
+"""Instances of a chunk: foreign code is slow."""
+
+
+@dataclass(frozen=True)
+class Audit:
+    """One target on some instances."""
+
+    target: str
+    part: Slice
+    seconds: float
+
+    @property
+    def evaluations(self) -> int:
+        return len(self.part.indices)
+
+    def __call__(self) -> pa.Table:
+        with caught():
+            target, rows = _target(self.target), []
+            for index, instance in zip(self.part.indices, self.part.instances(), strict=True):
+                found = examine(
+                    target, instances=[instance], edges=False, smallest=False, seconds=self.seconds
+                )
+                case = found.case
+                rows.append(
+                    {
+                        "target": self.target,
+                        **place(self.part.family),
+                        "index": index,
+                        "adapter": found.adapter,
+                        "lossless": found.lossless,
+                        **exactly("total_variation", case.total_variation if case else None),
+                        **exactly("error_bound", case.bound if case else None),
+                        **exactly("expected_accepted", case.expected_accepted if case else None),
+                        **exactly("stateless_optimum", case.optimum if case else None),
+                        **witness(found.wrong),
+                        "findings": "\n".join([*map(str, found.findings), *filter(None, [found.undecided])]),
+                    }
+                )
+        return table(SCHEMA, rows)
+
+
+@cache
+def _target(name: str) -> Target:
+    return adapted(name) if name in ADAPTERS else Function(load(name), name=name)
+
+
+def jobs(entry: Entry) -> Iterator[Audit]:
+    """Every target on every family of chains; BadInput where a target cannot be loaded."""
+    for name in entry.targets:
+        with caught():
+            _target(name)
+    for family in families(entry):
+        if family.draft.label != "chain":
+            raise BadInput(f"drafts: audit is for chains, not for {family.draft.label}")
+        for name in entry.targets:
+            for start in range(0, len(family), STEP):
+                part = Slice(family, start, min(start + STEP, len(family)), ())
+                yield Audit(name, part, entry.seconds)
+
+
+AUDIT = Metric("audit", SCHEMA, jobs)

@@ -1,0 +1,96 @@
+"""Losslessness: the exact verdict, or in floats the completed law's total variation and E[tau]."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from simulators import lanes
+from simulators.sweep.columns import PLACE, WITNESS, columns, exactly, number, place, table, witness
+from simulators.sweep.configuration import Entry
+from simulators.sweep.cut import Slice, fitting, in_step, slices
+from simulators.sweep.families import families
+from simulators.sweep.metric import Metric
+from simulators.verdict import judge
+from theory.verifiers import VERIFIERS
+
+SCHEMA = pa.schema(
+    [
+        ("verifier", pa.string()),
+        *PLACE,
+        ("engine", pa.string()),
+        ("declared", pa.bool_()),
+        ("lossless", pa.bool_()),
+        *number("total_variation"),
+        *number("expected_accepted"),
+        *WITNESS,
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Exact verdicts, one by one."""
+
+    part: Slice
+
+    @property
+    def evaluations(self) -> int:
+        return len(self.part.indices) * len(self.part.verifiers)
+
+    def __call__(self) -> pa.Table:
+        where, rows = place(self.part.family), []
+        for index, instance in zip(self.part.indices, self.part.instances(), strict=True):
+            for name in self.part.verifiers:
+                found = judge(instance, VERIFIERS[name])
+                rows.append(
+                    {
+                        "verifier": name,
+                        **where,
+                        "index": index,
+                        "engine": "exact",
+                        "declared": found.declared,
+                        "lossless": found.lossless,
+                        **exactly("total_variation", found.total_variation),
+                        **exactly("expected_accepted", found.expected_accepted),
+                        **witness(found.wrong),
+                    }
+                )
+        return table(SCHEMA, rows)
+
+
+@dataclass(frozen=True)
+class Float:
+    """Laws in float64, all lanes in step."""
+
+    part: Slice
+
+    @property
+    def evaluations(self) -> int:
+        return len(self.part.indices) * len(self.part.verifiers)
+
+    def __call__(self) -> pa.Table:
+        many, where, parts = self.part.lanes(), place(self.part.family), []
+        for name in self.part.verifiers:
+            found = lanes.measure(many, VERIFIERS[name])
+            said = {"verifier": name, "engine": "float", "declared": VERIFIERS[name].lossless}
+            numbers = {
+                "index": np.asarray(self.part.indices),
+                "total_variation": found.total_variation,
+                "expected_accepted": found.expected_accepted,
+            }
+            parts.append(columns(SCHEMA, {**where, **said}, numbers))
+        return pa.concat_tables(parts)
+
+
+def jobs(entry: Entry) -> Iterator[Exact | Float]:
+    """Every family of an entry; in floats, rules that lanes cannot run are judged exactly."""
+    for family in families(entry):
+        fit = fitting(entry, family)
+        wide = [each for each in fit if entry.engine == "float" and in_step(each)]
+        yield from map(Float, slices(family, wide, wide=True))
+        yield from map(Exact, slices(family, [each for each in fit if each not in wide], wide=False))
+
+
+CHECK = Metric("check", SCHEMA, jobs)

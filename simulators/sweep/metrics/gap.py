@@ -1,0 +1,183 @@
+"""E[tau] beside the optima of every instance.
+
+On a chain the optima have closed forms: the full-information one is the sum over prefixes of
+min(p, q), the stateless one is block verification's E[tau], which no valid single-path verifier
+exceeds (sun2025block). Elsewhere both are solved and certified, one instance at a time.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from simulators import lanes
+from simulators.gap.measure import expected, ratio, remark
+from simulators.lanes import Lanes
+from simulators.optimum import full_information, stateless
+from simulators.sweep.columns import PLACE, Values, columns, exactly, number, place
+from simulators.sweep.configuration import Entry
+from simulators.sweep.cut import Slice, fitting, in_step, slices
+from simulators.sweep.families import Family, families
+from simulators.sweep.metric import Metric
+from theory.errors import BadInput
+from theory.instance import Instance
+from theory.numbers import exact, text
+from theory.verifiers import VERIFIERS, named
+
+SCHEMA = pa.schema(
+    [
+        ("verifier", pa.string()),
+        *PLACE,
+        ("engine", pa.string()),
+        ("declared", pa.bool_()),
+        *number("expected_accepted"),
+        *number("full_information"),
+        *number("stateless"),
+        ("stateless_lower", pa.string()),
+        ("stateless_upper", pa.string()),
+        ("share_stateless", pa.float64()),
+        ("share_full", pa.float64()),
+        ("note", pa.string()),
+    ]
+)
+
+ROUNDING = 1e-9
+"""How far above an optimum a float may come out by rounding; laws in lanes are good to about 1e-14."""
+
+
+@dataclass(frozen=True)
+class Gap:
+    """E[tau] and optima of some instances; in floats wherever lanes have a form."""
+
+    part: Slice
+    floats: bool
+    optima: bool
+
+    @property
+    def evaluations(self) -> int:
+        return len(self.part.indices) * len(self.part.verifiers)
+
+    def __call__(self) -> pa.Table:
+        instances = cache(self.part.instances)
+        many = self.part.lanes() if self.floats else None
+        best: Values = {}
+        if self.optima:
+            best = _forms(many) if many and _closed(self.part.family) else _solved(instances())
+        where, parts = place(self.part.family), []
+        for name in self.part.verifiers:
+            in_lanes = many is not None and in_step(VERIFIERS[name])
+            means = _floats(many, name) if in_lanes else _one_by_one(instances(), name)
+            said = {
+                "verifier": name,
+                "engine": "float" if in_lanes else "exact",
+                "declared": VERIFIERS[name].lossless,
+            }
+            found = {"index": np.asarray(self.part.indices), **means, **best}
+            parts.append(columns(SCHEMA, {**where, **said}, {**found, **_compared(name, found)}))
+        return pa.concat_tables(parts)
+
+
+def _closed(family: Family) -> bool:
+    return family.draft.label == "chain"
+
+
+def _floats(many: Lanes, name: str) -> Values:
+    return {"expected_accepted": lanes.measure(many, VERIFIERS[name]).expected_accepted}
+
+
+def _one_by_one(instances: Sequence[Instance], name: str) -> Values:
+    return _columns([exactly("expected_accepted", expected(each, VERIFIERS[name])) for each in instances])
+
+
+def _forms(many: Lanes) -> Values:
+    return {
+        "full_information": chain_optimum(many),
+        "stateless": lanes.measure(many, named("block")).expected_accepted,
+    }
+
+
+def chain_optimum(many: Lanes) -> np.ndarray:
+    """The full-information optimum of chains in lanes: the sum of min(p, q) over drafted prefixes.
+
+    >>> from simulators.instances.scenarios import scenario
+    >>> from theory.drafts.chain import Chain
+    >>> chain_optimum(lanes.stack([scenario("toy", Chain(2))])).round(6).tolist()
+    [1.333333]
+    """
+    out = np.zeros(many.count)
+    joint = {(): (np.ones(many.count), np.ones(many.count))}
+    for _ in range(many.draft.depth):
+        joint = {
+            (*prefix, x): (P * many.target[prefix][x], Q * many.proposal[prefix][x])
+            for prefix, (P, Q) in joint.items()
+            for x in range(many.target.vocab)
+        }
+        for P, Q in joint.values():
+            out += np.minimum(P, Q)
+    return out
+
+
+def _solved(instances: Sequence[Instance]) -> Values:
+    return _columns([_optima(instance) for instance in instances])
+
+
+def _optima(instance: Instance) -> dict[str, Any]:
+    # Nulls where the instance is too large for a solver.
+    try:
+        full = full_information(instance).value
+    except BadInput:
+        full = None
+    try:
+        valid = stateless(instance)
+    except BadInput:
+        valid = None
+    known = valid is not None and valid.lower == valid.upper
+    return {
+        **exactly("full_information", full),
+        **exactly("stateless", valid.upper if valid and known else None),
+        **({"stateless": valid.value} if valid and not known else {}),
+        "stateless_lower": text(valid.lower) if valid and valid.lower is not None else None,
+        "stateless_upper": text(valid.upper) if valid else None,
+    }
+
+
+def _compared(name: str, found: Values) -> Values:
+    # Shares and remarks, decided in rationals wherever both numbers are.
+    mean = np.asarray(found["expected_accepted"], float)
+    unknown = np.full(len(mean), np.nan)
+    full, best = (np.asarray(found.get(key, unknown), float) for key in ("full_information", "stateless"))
+    shares, above = _shares(mean, best), mean > best + ROUNDING
+    for i, (value, upper) in enumerate(
+        zip(found.get("expected_accepted_exact", ()), found.get("stateless_upper", ()), strict=False)
+    ):
+        if upper is not None:
+            shares[i], above[i] = ratio(exact(value), exact(upper)), exact(value) > exact(upper)
+    notes = [remark(VERIFIERS[name], bool(each)) for each in above]
+    return {"share_stateless": shares, "share_full": _shares(mean, full), "note": notes}
+
+
+def _shares(mean: np.ndarray, best: np.ndarray) -> np.ndarray:
+    # NaN where the optimum is not known, all of it where nothing can be accepted.
+    return np.where(best > 0, mean / np.where(best > 0, best, 1), np.where(np.isnan(best), np.nan, 1.0))
+
+
+def _columns(rows: Sequence[dict[str, Any]]) -> Values:
+    return {key: [row[key] for row in rows] for key in rows[0]}
+
+
+def jobs(entry: Entry) -> Iterator[Gap]:
+    """Every family of an entry; where optima must be solved, all verifiers share one slice."""
+    floats = entry.engine == "float"
+    for family in families(entry):
+        fit = fitting(entry, family)
+        solves = entry.optima and not (floats and _closed(family))
+        wide = [each for each in fit if floats and not solves and in_step(each)]
+        rest = [each for each in fit if each not in wide]
+        parts = [*slices(family, wide, wide=True), *slices(family, rest, wide=False)]
+        yield from (Gap(part, floats, entry.optima) for part in parts)
+
+
+GAP = Metric("gap", SCHEMA, jobs)

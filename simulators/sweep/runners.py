@@ -1,0 +1,138 @@
+"""Who computes chunks: processes of this machine, a Dask cluster, or Ray.
+
+A runner takes chunks and yields (name, shard) of each as it is finished, in any order. It keeps a
+few chunks ahead and no more, so memory does not grow with the number of chunks. A chunk whose
+worker is lost is computed again.
+"""
+
+import os
+import signal
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from threading import Thread
+from time import sleep
+from typing import Any
+
+from joblib import Parallel, delayed
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+from simulators.sweep.plan import Chunk, computed
+from theory.errors import BadInput
+
+Shards = Iterator[tuple[str, bytes]]
+Runner = Callable[[Sequence[Chunk]], Shards]
+
+AHEAD = 2
+"""Chunks under way for each worker."""
+
+PATIENCE = 10
+"""Seconds that a scheduler has to answer, or to find a first worker."""
+
+
+def processes(workers: int) -> Runner:
+    """Processes on this machine, by joblib."""
+
+    def run(chunks: Sequence[Chunk]) -> Shards:
+        left = {chunk.name: chunk for chunk in chunks}
+        while left:
+            before = len(left)
+            try:
+                for name, shard in _parallel(list(left.values()), workers):
+                    del left[name]
+                    yield name, shard
+            except TerminatedWorkerError:
+                if len(left) == before:
+                    raise BadInput(
+                        "worker processes die (out of memory?); fewer --workers need less"
+                    ) from None
+
+    return run
+
+
+def _parallel(chunks: Sequence[Chunk], workers: int) -> Shards:
+    settings: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
+    if workers > 1:
+        settings |= {"pre_dispatch": AHEAD * workers, "initializer": _tied, "initargs": (os.getpid(),)}
+    warnings.filterwarnings("ignore", "A worker stopped", UserWarning)  # it is replaced; nothing is lost
+    shards = Parallel(workers, **settings)(delayed(computed)(chunk) for chunk in chunks)
+    try:
+        yield from shards
+    finally:
+        with warnings.catch_warnings():  # what was under way is given up, as it should be
+            warnings.simplefilter("ignore", UserWarning)
+            shards.close()
+
+
+def _tied(parent: int) -> None:
+    # Ctrl-C is for the parent, which then ends its workers; without a parent they end themselves.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            sleep(1)
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
+
+
+def dask(url: str) -> Runner:
+    """A Dask cluster that is already there; draftproof must be installed on its workers."""
+
+    def run(chunks: Sequence[Chunk]) -> Shards:
+        try:
+            from distributed import Client, as_completed
+        except ImportError:
+            raise BadInput("--scheduler needs Dask: pip install 'draftproof[dask]'") from None
+        try:
+            client = Client(url, timeout=PATIENCE)
+        except (OSError, ValueError) as error:
+            reason = " ".join(str(error).split())
+            raise BadInput(f"--scheduler {url}: cannot be reached ({reason})") from None
+        with client:
+            try:
+                client.wait_for_workers(1, timeout=PATIENCE)
+            except TimeoutError:
+                raise BadInput(f"--scheduler {url}: has no workers") from None
+            rest = iter(chunks)
+
+            def some(count: int) -> list[Any]:
+                return client.map(computed, list(islice(rest, count)), pure=False, retries=3)
+
+            under_way = as_completed(some(AHEAD * sum(client.nthreads().values())))
+            for future in under_way:
+                yield future.result()
+                future.release()
+                for more in some(1):
+                    under_way.add(more)
+
+    return run
+
+
+def ray() -> Runner:
+    """Ray: the cluster that RAY_ADDRESS names or `ray start` left here, else this machine."""
+
+    def run(chunks: Sequence[Chunk]) -> Shards:
+        try:
+            import ray as library
+        except ImportError:
+            raise BadInput("--ray needs Ray: pip install 'draftproof[ray]'") from None
+        try:
+            library.init(log_to_driver=False, logging_level="error", include_dashboard=False)
+        except (OSError, RuntimeError, ValueError) as error:
+            raise BadInput(f"--ray: cannot be reached ({' '.join(str(error).split())})") from None
+        try:
+            task, rest = library.remote(computed).options(max_retries=3), iter(chunks)
+            ahead = AHEAD * int(library.cluster_resources().get("CPU", 1))
+            under_way = [task.remote(chunk) for chunk in islice(rest, ahead)]
+            while under_way:
+                done, under_way = library.wait(under_way)
+                try:
+                    yield library.get(done[0])
+                except library.exceptions.RayTaskError as error:
+                    raise BadInput(str(error.cause)) from None
+                under_way += [task.remote(chunk) for chunk in islice(rest, 1)]
+        finally:
+            library.shutdown()
+
+    return run

@@ -1,0 +1,128 @@
+"""The results folder: a manifest, and shards that are there whole or not at all."""
+
+import errno
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from theory.errors import BadInput
+
+MANIFEST, SHARDS, LOCK = "manifest.json", "shards", "lock"
+
+
+@dataclass(frozen=True)
+class Store:
+    """A folder that this process alone writes to."""
+
+    folder: Path
+
+    def finished(self) -> set[str]:
+        """The names of the chunks that are kept."""
+        return {path.stem for path in (self.folder / SHARDS).glob("*.parquet")}
+
+    def keep(self, name: str, shard: bytes) -> None:
+        """Keeps a chunk's shard; BadInput when the disk refuses, and then everything else is still there."""
+        _write(self.folder / SHARDS / f"{name}.parquet", shard)
+
+
+@contextmanager
+def opened(folder: Path, manifest: dict[str, Any]) -> Iterator[Store]:
+    """The folder, made or gone on with, locked for as long as it is open.
+
+    Raises BadInput when another sweep is writing there, when it holds results of something else, and
+    when it cannot be written. The lock is the operating system's, so it dies with its process.
+    """
+    with _refused(folder):
+        if folder.is_dir() and any(folder.iterdir()) and not (folder / MANIFEST).is_file():
+            only_ours = all(each.name in (LOCK, SHARDS) or _unfinished(each) for each in folder.iterdir())
+            if not only_ours:
+                raise BadInput(f"{folder}: is not empty and holds no results of a sweep")
+        (folder / SHARDS).mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / LOCK)
+    with _refused(folder):
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise BadInput(f"{folder}: another sweep is writing there") from None
+    try:
+        for left in [*folder.iterdir(), *(folder / SHARDS).iterdir()]:
+            if _unfinished(left):
+                left.unlink()
+        _same(folder, manifest)
+        yield Store(folder)
+    finally:
+        lock.release()
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a results folder; BadInput when there is none."""
+    path = folder / MANIFEST
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadInput(f"{path}: {(error.strerror or str(error)).lower()}") from None
+    except ValueError:
+        raise BadInput(f"{path}: not JSON") from None
+
+
+def _same(folder: Path, manifest: dict[str, Any]) -> None:
+    if not (folder / MANIFEST).exists() or not any((folder / SHARDS).iterdir()):
+        _write(folder / MANIFEST, json.dumps(manifest, indent=1).encode() + b"\n")
+        return
+    there = read_manifest(folder)
+    for key in manifest:
+        if there.get(key) != manifest[key]:
+            raise BadInput(
+                f"{folder}: holds results of {_difference(key, there.get(key), manifest[key])}; "
+                "name another folder with --results"
+            )
+
+
+def _difference(key: str, there: Any, now: Any) -> str:
+    if key == "versions" and isinstance(there, dict):
+        name = next(name for name in now if there.get(name) != now[name])
+        return f"{name} {there.get(name)}, this is {now[name]}"
+    if key in ("configuration", "digest", "metrics", "chunks"):
+        return "another configuration"
+    return f"{'results format' if key == 'format' else key} {there}, this is {now}"
+
+
+def _write(path: Path, content: bytes) -> None:
+    # Beside its place, flushed, then renamed: a reader never meets a part of it.
+    beside = path.with_name(f".{path.name}.part")
+    with _refused(path.parent):
+        try:
+            with beside.open("wb") as out:
+                out.write(content)
+                out.flush()
+                os.fsync(out.fileno())
+            beside.replace(path)
+        except BaseException:
+            with suppress(OSError):
+                beside.unlink()
+            raise
+        directory = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+
+
+def _unfinished(path: Path) -> bool:
+    return path.name.startswith(".") and path.name.endswith(".part")
+
+
+@contextmanager
+def _refused(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise BadInput(f"{folder}: the disk is full; what was finished is kept") from None
+        raise BadInput(f"{folder}: {(error.strerror or str(error)).lower()}") from None

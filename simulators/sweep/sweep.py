@@ -1,0 +1,59 @@
+"""The sweep: what is not finished yet is computed and kept."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from simulators.sweep.plan import Chunk
+from simulators.sweep.runners import Runner
+from simulators.sweep.store import opened
+
+
+@dataclass
+class Swept:
+    """How far it came: chunks of the plan, those kept before, those computed now."""
+
+    chunks: int = 0
+    kept: int = 0
+    computed: int = 0
+    interrupted: bool = False
+
+    @property
+    def finished(self) -> int:
+        return self.kept + self.computed
+
+
+def sweep(
+    chunks: Sequence[Chunk],
+    manifest: dict[str, Any],
+    folder: Path,
+    runner: Runner,
+    begin: Callable[[int, int], object] = lambda everything, kept: None,
+    advance: Callable[[int], object] = lambda evaluations: None,
+) -> Swept:
+    """Computes what the folder lacks; a KeyboardInterrupt ends it with what is kept.
+
+    `begin` hears how many evaluations there are and how many of them are kept from before, `advance`
+    of each that is done. Raises BadInput; what was finished stays.
+    """
+    plan = {chunk.name: chunk for chunk in chunks}
+    with opened(folder, manifest) as store:
+        finished = store.finished()
+        todo = [chunk for name, chunk in plan.items() if name not in finished]
+        found = Swept(len(plan), len(plan) - len(todo))
+        everything = _evaluations(chunks)
+        begin(everything, everything - _evaluations(todo))
+        try:
+            for name, shard in runner(todo) if todo else ():
+                store.keep(name, shard)
+                found.computed += 1
+                advance(plan[name].job.evaluations)
+        except KeyboardInterrupt:
+            found.interrupted = True
+            found.computed = len(store.finished()) - found.kept
+    return found
+
+
+def _evaluations(chunks: Sequence[Chunk]) -> int:
+    return sum(chunk.job.evaluations for chunk in chunks)

@@ -1,0 +1,62 @@
+"""A small sweep, two recorded instances, their page, and a browser where there is one."""
+
+import os
+import shutil
+from pathlib import Path
+
+import click
+import pytest
+
+from simulators.door import enter
+from simulators.instances.scenarios import scenario
+from simulators.sweep.commands import command as sweep
+from theory.drafts.chain import Chain
+from theory.drafts.tree import Tree
+
+FAMILY = """
+metrics = ["check", "gap"]
+drafts = ["chain", { kind = "tree", width = 2 }]
+depths = [1, 2]
+vocabularies = [2]
+verifiers = ["block", "token", "traversal", "rrs", "hsd-released", "nss"]
+rows = { kind = "logits", count = 3, temperatures = [0.5, 1.0] }
+"""
+
+INSTANCES = {
+    "chain": scenario("toy", Chain(2), 2),
+    "siblings": scenario("toy", Tree(((), ())), 3),
+}
+
+
+@pytest.fixture(scope="session")
+def results(tmp_path_factory) -> Path:
+    """A finished sweep's folder."""
+    pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    folder = tmp_path_factory.mktemp("swept")
+    (folder / "family.toml").write_text(FAMILY, encoding="utf-8")
+    arguments = [str(folder / "family.toml"), "--results", str(folder / "family"), "--workers", "1"]
+    assert enter(click.Group("draftproof", [sweep({})]), ["sweep", *arguments]) == 0
+    return folder / "family"
+
+
+@pytest.fixture(scope="session")
+def recorded_instances() -> dict:
+    """The explorer's documents; few walks, so that sliders have few positions."""
+    from simulators.report.explorer.record import recorded
+
+    return {name: recorded(instance, 1_100) for name, instance in INSTANCES.items()}
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Headless Chromium."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        pytest.skip("no Chromium here")
+    with playwright.sync_playwright() as driver:
+        arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        opened = driver.chromium.launch(executable_path=path, headless=True, args=arguments)
+        yield opened
+        opened.close()
