@@ -10,7 +10,8 @@ from proofs_check.cell import Cell
 from proofs_check.deferred import draw
 from proofs_check.domain import Domain
 from proofs_check.signs import Program
-from proofs_check.symbol import NEGATIVE, ZERO, Symbol
+from proofs_check.signset import NEGATIVE, ZERO
+from proofs_check.symbol import Symbol
 from proofs_check.tree import leaves, mapped, plus
 from simulators.enumerate import emission
 from theory.drafts import Scheme

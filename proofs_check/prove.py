@@ -17,8 +17,9 @@ from proofs_check.cell import Cell
 from proofs_check.deferred import draw
 from proofs_check.domain import Domain
 from proofs_check.signs import OutOfTime, Program
+from proofs_check.signset import ZERO
 from proofs_check.solver import Solver
-from proofs_check.symbol import ZERO, LeafRead, Symbol
+from proofs_check.symbol import LeafRead, Symbol
 from proofs_check.tree import leaves
 from simulators.verdict import judge
 from simulators.witness import shrink

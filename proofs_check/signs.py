@@ -12,7 +12,8 @@ from typing import TypeAlias
 
 from flint import fmpq_mpoly, fmpq_mpoly_ctx
 
-from proofs_check.cell import Book, Cell, Cut
+from proofs_check.book import Book
+from proofs_check.cell import Cell, Cut
 from proofs_check.solver import Solver
 from proofs_check.symbol import Symbol, field
 from proofs_check.tree import Leaf, Tree, mapped, plus, split

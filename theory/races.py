@@ -7,16 +7,16 @@ starts anew (no memory); so each draft race is a race with handicaps p_i s / q_i
 exponentials in s, and the integral over s rational in p and q.
 """
 
-from functools import lru_cache
 from typing import TypeAlias
 
+from theory.memo import remembered
 from theory.rows import Number, Row
 
 Decays: TypeAlias = dict[Number, Number]
 """rate a -> coefficient c: the function sum c exp(-a s) of the time s."""
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def target_law(p: Row, q: Row, drafts: tuple[int, ...]) -> Row:
     """Pr(Y = y, X^(1..K) = drafts) for every y: of mass q(x_1) .. q(x_K), to be normalised.
 
