@@ -15,7 +15,7 @@ import sympy
 import sympy.polys.fields
 import z3
 
-from proofs_check.signs import OutOfTime
+from proofs_check.solver import OutOfTime
 from simulators.enumerate import iteration
 from theory.drafts import Scheme
 from theory.emission import Emission

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any
 
 import z3
@@ -22,15 +23,21 @@ CONDITIONS = {
 }
 
 
+class OutOfTime(Exception):
+    """The deadline has passed."""
+
+
 @dataclass
 class Solver:
-    """Answers are kept: the same question met in another cell costs nothing.
+    """Answers are kept: the same question met in another cell costs nothing. After the deadline
+    nothing new is asked: OutOfTime is raised.
 
     `find` returns a point (variable name -> rational) where all facts hold, {} when there are such
     points but no rational one was found or z3 could not tell, None when it is proved there is none.
     """
 
     milliseconds: int = 5000
+    deadline: float = float("inf")
     asked: int = 0
     unknown: int = 0
     _polynomials: dict[str, Any] = field(default_factory=dict)
@@ -39,8 +46,14 @@ class Solver:
     def find(self, facts: Iterable[Fact], polynomials: dict[str, fmpq_mpoly]) -> dict[str, fmpq] | None:
         key = frozenset(facts)
         if key not in self._answers:
+            self.check_time()
             self._answers[key] = self._solve(key, polynomials)
         return self._answers[key]
+
+    def check_time(self) -> None:
+        """Raises OutOfTime after the deadline."""
+        if monotonic() > self.deadline:
+            raise OutOfTime
 
     def _solve(self, facts: frozenset[Fact], polynomials: dict[str, fmpq_mpoly]) -> dict[str, fmpq] | None:
         self.asked += 1

@@ -74,8 +74,6 @@ def test_every_size(capsys, name):
     "arguments",
     [
         ["prove", "nobody"],
-        ["prove", "k-seq"],
-        ["prove", "greedy-block"],
         ["prove", "nss", "--every-size"],
         ["prove", "token", "--vocab", "1"],
         ["prove", "token", "--draft", "{"],
