@@ -1,26 +1,27 @@
-"""A second opinion: z3 alone, on the whole statement, one full cell at a time.
+"""A second opinion: every full cell of signs on its own, in other arithmetic and another order.
 
-Shares nothing with the cells of `signs` but the verifier: the drafts and coins are enumerated by
-`simulators`, the law is gathered and compared by `theory.emission`, and the numbers are quotients of
-sympy's own polynomials. Every comparison is answered by z3; where both answers are possible the whole
-run is repeated for each. Slower by far: meant for two symbols and two tokens.
+Shares nothing with the cells of `signs` but the verifier: drafts and coins are enumerated by
+`simulators`, the law is gathered and compared by `theory.emission`, numbers are quotients of sympy's
+own polynomials. Every comparison is answered on the way; where z3 does not rule the other answer out,
+the whole run is repeated with it. Meant for two symbols and two tokens.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import product
 from time import monotonic
 from typing import Any, ClassVar
 
 import sympy
 import sympy.polys.fields
-import z3
 
-from proofs_check.solver import OutOfTime
+from proofs_check.second_answers import Answers
 from simulators.enumerate import iteration
+from theory.draft import Node
 from theory.drafts import Scheme
 from theory.emission import Emission
-from theory.rows import Prefix, Row
-from theory.table import Table
+from theory.rows import Number, Prefix, Row
+from theory.table import Rows, Table
 from theory.verifier import Verifier
 
 
@@ -29,7 +30,7 @@ class Term:
 
     __slots__ = ("value",)
     __hash__ = None  # type: ignore[assignment]
-    ask: ClassVar["Answers"]
+    ask: ClassVar[Answers]
     functions: ClassVar[Any]
 
     def __init__(self, value: Any):
@@ -49,6 +50,9 @@ class Term:
     def __rsub__(self, other: Any) -> "Term":
         return type(self)(self._other(other) - self.value)
 
+    def __neg__(self) -> "Term":
+        return type(self)(-self.value)
+
     def __mul__(self, other: Any) -> "Term":
         return type(self)(self.value * self._other(other))
 
@@ -56,66 +60,45 @@ class Term:
 
     def __truediv__(self, other: Any) -> "Term":
         other = type(self)(self._other(other))
-        if not other != 0:
+        if other == 0:
             raise ZeroDivisionError("a verifier divides by zero")
         return type(self)(self.value / other.value)
 
+    def __rtruediv__(self, other: Any) -> "Term":
+        return type(self)(self._other(other)) / self
+
+    def __pow__(self, power: int) -> "Term":
+        return type(self)(self.value**power)
+
     def __lt__(self, other: Any) -> bool:
-        return self.ask.whether(self._sign(other) < 0)
+        return self._signed(other, {-1})
 
     def __gt__(self, other: Any) -> bool:
-        return self.ask.whether(self._sign(other) > 0)
+        return self._signed(other, {1})
+
+    def __le__(self, other: Any) -> bool:
+        return self._signed(other, {-1, 0})
+
+    def __ge__(self, other: Any) -> bool:
+        return self._signed(other, {0, 1})
+
+    def __eq__(self, other: object) -> bool:
+        return self._signed(other, {0})
 
     def __ne__(self, other: object) -> bool:
+        return self._signed(other, {-1, 1})
+
+    def __bool__(self) -> bool:
+        return self != 0
+
+    def _signed(self, other: Any, signs: set[int]) -> bool:
         difference = self.value - self._other(other)
-        return bool(difference) and self.ask.whether(_z3(difference.numer) != 0)
-
-    def _sign(self, other: Any) -> Any:
-        difference = self.value - self._other(other)
-        return _z3(difference.numer) * _z3(difference.denom)
-
-
-@dataclass
-class Answers:
-    """The comparisons answered so far in one run, and those still to be answered the other way."""
-
-    domain: list[Any]
-    deadline: float
-    script: list[bool] = field(default_factory=list)
-    made: list[bool] = field(default_factory=list)
-    waiting: list[list[bool]] = field(default_factory=list)
-
-    def start(self, script: list[bool]) -> None:
-        self.script, self.made = script, []
-        self.solver = z3.SolverFor("QF_NRA")
-        self.solver.set("timeout", 20_000)
-        self.solver.add(*self.domain)
-
-    def whether(self, condition: Any) -> bool:
-        """The scripted answer; past the script yes where possible, with no kept for later if possible too."""
-        condition = z3.simplify(condition)
-        if z3.is_true(condition) or z3.is_false(condition):
-            return z3.is_true(condition)
-        if len(self.made) < len(self.script):
-            answer = self.script[len(self.made)]
-        else:
-            answer = self.possible(condition)
-            if answer and self.possible(z3.Not(condition)):
-                self.waiting.append([*self.made, False])
-        self.made.append(answer)
-        self.solver.add(condition if answer else z3.Not(condition))
-        return answer
-
-    def possible(self, condition: Any) -> bool:
-        """Whether z3 does not rule the condition out: "unknown" is possible."""
-        if monotonic() > self.deadline:
-            raise OutOfTime
-        return self.solver.check(condition) != z3.unsat
+        return self.ask.sign_in(signs, difference.numer, difference.denom)
 
 
 @dataclass(frozen=True)
 class Opinion:
-    """Whether every full cell has the target's law, and how many there are."""
+    """Whether every full cell has the target's law, and how many were looked at."""
 
     holds: bool
     cells: int
@@ -123,7 +106,7 @@ class Opinion:
 
 
 def second_opinion(verifier: Verifier, scheme: Scheme, vocab: int, seconds: float = 600.0) -> Opinion:
-    """z3's own verdict on losslessness for all real p and q. Raises OutOfTime.
+    """Losslessness for all real p and q, cell by cell. Raises OutOfTime.
 
     >>> from theory.drafts.chain import Chain
     >>> from theory.verifiers import named
@@ -136,34 +119,52 @@ def second_opinion(verifier: Verifier, scheme: Scheme, vocab: int, seconds: floa
         for letter, depth in (("p", scheme.depth), ("q", scheme.depth - 1))
     }
     functions, *gens = sympy.polys.fields.field(names, sympy.QQ)
-    number = type("Term", (Term,), {"__slots__": (), "functions": functions})
+    number = type("Term", (Term,), {"__slots__": (), "__hash__": None, "functions": functions})
     value = dict(zip(names, gens, strict=True))
-    domain: list[Any] = []
+    entries: list[Any] = []
 
     def table(letter: str) -> Table:
         return Table(vocab, {prefix: row(free) for prefix, free in rows[letter].items()})
 
     def row(free: list[str]) -> Row:
-        entries = [value[name] for name in free]
-        entries.append(functions(1) - sum(entries, functions(0)))
-        domain.extend(_z3(entry.numer) >= 0 for entry in entries)
-        return tuple(map(number, entries))
+        masses = [value[name] for name in free]
+        masses.append(functions(1) - sum(masses, functions(0)))
+        entries.extend(mass.numer for mass in masses)
+        return tuple(map(number, masses))
 
     target, proposal = table("p"), table("q")
-    number.ask = answers = Answers(domain, monotonic() + seconds, waiting=[[]])
+    number.ask = answers = Answers(entries, names, vocab, monotonic() + seconds)
     cells = 0
-    while answers.waiting:
-        answers.start(answers.waiting.pop())
+    for _ in answers.runs():
         emitted = Emission(target)
-        for weight, _, node, row in iteration(scheme, proposal, verifier, target, start=number(1)):
-            emitted.add(weight, node, row)
+        for weight, draft, node, row_ in iteration(scheme, proposal, verifier, target, start=number(1)):
+            following = target
+            if verifier.carry is not None:
+                following = verifier.carry(target, proposal, draft, node)
+            for stop in _completed(
+                weight, node, row_, following, scheme.depth if following is not target else 0
+            ):
+                emitted.add(*stop)
         cells += 1
         if (wrong := emitted.wrong_prefix()) is not None:
             return Opinion(False, cells, wrong[0])
     return Opinion(True, cells)
 
 
-def _prefixes(vocab: int, depth: int) -> list[Prefix]:
+def _completed(
+    weight: Number, node: Node, row: Row, following: Rows, depth: int
+) -> Iterator[tuple[Number, Node, Row]]:
+    # What comes out, continued by a target left behind up to the block's depth.
+    if len(node.prefix) + 1 >= depth:
+        yield weight, node, row
+        return
+    for token, mass in enumerate(row):
+        if mass > 0:
+            longer = Node((*node.prefix, token), None)
+            yield from _completed(weight * mass, longer, following[longer.prefix], following, depth)
+
+
+def _prefixes(vocab: int, depth: int) -> Iterable[Prefix]:
     return [prefix for length in range(depth + 1) for prefix in product(range(vocab), repeat=length)]
 
 
@@ -171,15 +172,3 @@ def _named(letter: str, vocab: int, prefix: Prefix, names: list[str]) -> list[st
     free = ["_".join((letter, *map(str, prefix), str(x))) for x in range(vocab - 1)]
     names += free
     return free
-
-
-def _z3(polynomial: Any) -> Any:
-    terms = []
-    for powers, coefficient in polynomial.terms():
-        factors = [
-            z3.Real(str(gen))
-            for gen, power in zip(polynomial.ring.gens, powers, strict=True)
-            for _ in range(power)
-        ]
-        terms.append(z3.Product([z3.RealVal(str(coefficient)), *factors]))
-    return z3.Sum([z3.RealVal(0), *terms])

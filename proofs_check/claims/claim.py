@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from proofs_check.induction import THEOREMS
-from proofs_check.means import Mean, compare
+from proofs_check.means import Mean, accepted, compare
 from proofs_check.prove import prove
 from simulators.verdict import judge
 from theory.drafts import Scheme
+from theory.drafts.chain import Chain
 from theory.instance import Instance
 from theory.verifiers import named
 
@@ -47,12 +48,19 @@ class Claim:
         return f"draftproof claims {self.key}"
 
 
-def by_induction(name: str) -> Callable[[], str]:
-    """Every step of a written-down theorem is checked."""
-    return lambda: EVERY if THEOREMS[name].check().holds else UNDECIDED
+def every(
+    key: str, theorem: str, statement: str, source: str, scope: str = "every chain", note: str = ""
+) -> Claim:
+    """A claim that a written-down induction proof decides."""
+    return Claim(key, statement, source, scope, EVERY, 1, by_induction(theorem), note)
 
 
-def lossless(verifier: str, *cases: Case, seconds: float = 600.0) -> Callable[[], str]:
+def by_induction(*names: str) -> Callable[[], str]:
+    """Every step of written-down theorems is checked."""
+    return lambda: EVERY if all(THEOREMS[name].check().holds for name in names) else UNDECIDED
+
+
+def lossless(verifier: str, *cases: Case, seconds: float = 1800.0) -> Callable[[], str]:
     """Sign-cell proofs of one verifier at every size given."""
 
     def check() -> str:
@@ -65,14 +73,23 @@ def lossless(verifier: str, *cases: Case, seconds: float = 600.0) -> Callable[[]
     return check
 
 
-def mean_relation(
-    wanted: str, a: Mean, b: Mean, *sizes: tuple[int, int], seconds: float = 600.0
+def means(verifier: str) -> Callable[[Scheme], Mean]:
+    """E[tau] of a verifier on a draft."""
+    return lambda scheme: accepted(named(verifier), scheme)
+
+
+def related(
+    wanted: str,
+    a: Callable[[Scheme], Mean],
+    b: Callable[[Scheme], Mean],
+    *cases: Case,
+    seconds: float = 1800.0,
 ) -> Callable[[], str]:
-    """E[tau] of one beside the other: "equal" or "never below", at every (vocabulary, depth)."""
+    """One mean beside another: "equal" or "never below", in every case."""
 
     def check() -> str:
-        for vocab, depth in sizes:
-            relation = compare(a, b, vocab, depth, seconds).relation
+        for vocab, scheme in cases:
+            relation = compare(a(scheme), b(scheme), vocab, scheme, seconds).relation
             if relation in ("refuted", "undecided"):
                 return relation
             if wanted == "equal" and relation != "equal":
@@ -80,6 +97,11 @@ def mean_relation(
         return SIZES
 
     return check
+
+
+def chains(vocab: int, *depths: int) -> list[Case]:
+    """Chains of some depths."""
+    return [(vocab, Chain(depth)) for depth in depths]
 
 
 def searched(
