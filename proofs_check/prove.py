@@ -122,8 +122,13 @@ def _words(proof: Proof, domain: Domain, verifier: Verifier, scheme: Scheme, don
     for word in list(proof.left):
         kept = proof.begun[1] if proof.begun is not None and proof.begun[0] == word else None
         signs.memory = Memory(signs.number, kept)
+        lost: list[Cell] = []
         try:
-            failing = list(_failing(domain, through(domain, verifier, scheme, word), word))
+            for cell in _failing(domain, through(domain, verifier, scheme, word), word):
+                lost.append(cell)
+                if (instance := _witness(domain, cell, verifier, scheme)) is not None:
+                    _refuted(proof, instance, verifier)
+                    return
         except (OutOfTime, KeyboardInterrupt) as stopped:
             proof.begun = word, signs.memory.spelled()
             proof.why = f"out of time with {len(proof.left)} of {len(words)} words left"
@@ -132,8 +137,9 @@ def _words(proof: Proof, domain: Domain, verifier: Verifier, scheme: Scheme, don
             return
         finally:
             proof.cells = signs.cells
-        if failing:
-            _refute(proof, failing, domain, verifier, scheme)
+        if lost:
+            proof.why = f"the law differs in a cell; of rational points in it {why_none(lost[0])}"
+            _search(proof, verifier, scheme, domain.vocab)
             return
         proof.begun = None
         proof.left.remove(word)
@@ -181,14 +187,9 @@ def _failing(domain: Domain, program: Program, word: Prefix) -> Iterator[Cell]:
                 yield differs
 
 
-def _refute(proof: Proof, failing: list[Cell], domain: Domain, verifier: Verifier, scheme: Scheme) -> None:
-    for cell in failing:
-        for point in rational_points(cell):
-            if _wrong(instance := Instance(*domain.at(point), scheme), verifier):
-                _refuted(proof, instance, verifier)
-                return
-    proof.why = f"the law differs in a cell; of rational points in it {why_none(failing[0])}"
-    _search(proof, verifier, scheme, domain.vocab)
+def _witness(domain: Domain, cell: Cell, verifier: Verifier, scheme: Scheme) -> Instance | None:
+    instances = (Instance(*domain.at(point), scheme) for point in rational_points(cell))
+    return next((instance for instance in instances if _wrong(instance, verifier)), None)
 
 
 def _search(proof: Proof, verifier: Verifier, scheme: Scheme, vocab: int) -> None:

@@ -15,8 +15,9 @@ from typing import Any, ClassVar
 import sympy
 import sympy.polys.fields
 
+from proofs_check.means import Mean
 from proofs_check.second_answers import Answers
-from simulators.enumerate import iteration
+from simulators.enumerate import iteration, outcomes
 from theory.draft import Node
 from theory.drafts import Scheme
 from theory.emission import Emission
@@ -96,9 +97,39 @@ class Term:
         return self.ask.sign_in(signs, difference.numer, difference.denom)
 
 
+class World:
+    """All tables of one size, with free entries, in sympy's numbers: what a program is run on."""
+
+    def __init__(self, vocab: int, depth: int, seconds: float):
+        self.vocab, self.depth = vocab, depth
+        names: list[str] = []
+        rows = {
+            letter: {prefix: _named(letter, vocab, prefix, names) for prefix in _prefixes(vocab, last)}
+            for letter, last in (("p", depth), ("q", depth - 1))
+        }
+        functions, *gens = sympy.polys.fields.field(names, sympy.QQ)
+        self.number = type("Term", (Term,), {"__slots__": (), "__hash__": None, "functions": functions})
+        self.signs = self  # as a domain of proofs has its numbers
+        value = dict(zip(names, gens, strict=True))
+        entries: list[Any] = []
+
+        def row(free: list[str]) -> Row:
+            masses = [value[name] for name in free]
+            masses.append(functions(1) - sum(masses, functions(0)))
+            entries.extend(mass.numer for mass in masses)
+            return tuple(map(self.number, masses))
+
+        tables = {
+            letter: Table(vocab, {prefix: row(free) for prefix, free in given.items()})
+            for letter, given in rows.items()
+        }
+        self.target, self.proposal = tables["p"], tables["q"]
+        self.number.ask = self.answers = Answers(entries, names, vocab, monotonic() + seconds)
+
+
 @dataclass(frozen=True)
 class Opinion:
-    """Whether every full cell has the target's law, and how many were looked at."""
+    """Whether the statement holds in every full cell, and how many were looked at."""
 
     holds: bool
     cells: int
@@ -113,41 +144,38 @@ def second_opinion(verifier: Verifier, scheme: Scheme, vocab: int, seconds: floa
     >>> second_opinion(named("token"), Chain(1), 2).holds
     True
     """
-    names: list[str] = []
-    rows = {
-        letter: {prefix: _named(letter, vocab, prefix, names) for prefix in _prefixes(vocab, depth)}
-        for letter, depth in (("p", scheme.depth), ("q", scheme.depth - 1))
-    }
-    functions, *gens = sympy.polys.fields.field(names, sympy.QQ)
-    number = type("Term", (Term,), {"__slots__": (), "__hash__": None, "functions": functions})
-    value = dict(zip(names, gens, strict=True))
-    entries: list[Any] = []
-
-    def table(letter: str) -> Table:
-        return Table(vocab, {prefix: row(free) for prefix, free in rows[letter].items()})
-
-    def row(free: list[str]) -> Row:
-        masses = [value[name] for name in free]
-        masses.append(functions(1) - sum(masses, functions(0)))
-        entries.extend(mass.numer for mass in masses)
-        return tuple(map(number, masses))
-
-    target, proposal = table("p"), table("q")
-    number.ask = answers = Answers(entries, names, vocab, monotonic() + seconds)
-    cells = 0
-    for _ in answers.runs():
+    world, cells = World(vocab, scheme.depth, seconds), 0
+    target, proposal = world.target, world.proposal
+    for _ in world.answers.runs():
         emitted = Emission(target)
-        for weight, draft, node, row_ in iteration(scheme, proposal, verifier, target, start=number(1)):
-            following = target
-            if verifier.carry is not None:
-                following = verifier.carry(target, proposal, draft, node)
-            for stop in _completed(
-                weight, node, row_, following, scheme.depth if following is not target else 0
-            ):
+        stops = iteration(scheme, proposal, verifier, target, start=world.number(1))
+        for weight, draft, node, row in stops:
+            if verifier.carry is None:
+                emitted.add(weight, node, row)
+                continue
+            following = verifier.carry(target, proposal, draft, node)
+            for stop in _completed(weight, node, row, following, scheme.depth):
                 emitted.add(*stop)
         cells += 1
         if (wrong := emitted.wrong_prefix()) is not None:
             return Opinion(False, cells, wrong[0])
+    return Opinion(True, cells)
+
+
+def second_comparison(
+    wanted: str, a: Mean, b: Mean, vocab: int, scheme: Scheme, seconds: float = 600.0
+) -> Opinion:
+    """Whether mean a is "equal" to mean b, or "never below" it, cell by cell. Raises OutOfTime."""
+    world, cells = World(vocab, scheme.depth, seconds), 0
+    for _ in world.answers.runs():
+        one = world.number(1)
+        left, right = (
+            sum((weight * value for weight, value in outcomes(mean(world), one)), one * 0)  # type: ignore[arg-type]
+            for mean in (a, b)
+        )
+        cells += 1
+        if not (left == right if wanted == "equal" else left >= right):
+            return Opinion(False, cells)
     return Opinion(True, cells)
 
 

@@ -6,6 +6,7 @@ from proofs_check.claims.claim import (
     REFUTED,
     SIZES,
     Claim,
+    Together,
     chains,
     every,
     means,
@@ -24,6 +25,7 @@ from theory.verifiers import block, named
 
 SMALL = chains(2, 1, 2)
 SMALL_SIZES = "V = 2, depth 1 and 2"
+FORMS = {"token": token_mean, "block": block_mean, "greedy-block": greedy_mean}
 
 
 def all_but_the_last(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
@@ -186,15 +188,11 @@ CLAIMS = (
         SMALL_SIZES,
         SIZES,
         8,
-        lambda: _means(),
+        Together(
+            tuple(
+                related("equal", means(name), lambda _, form=form: formula(form), *SMALL)
+                for name, form in FORMS.items()
+            )
+        ),
     ),
 )
-
-
-def _means() -> str:
-    forms = {"token": token_mean, "block": block_mean, "greedy-block": greedy_mean}
-    found = {
-        related("equal", means(name), lambda _, form=form: formula(form), *SMALL)()
-        for name, form in forms.items()
-    }
-    return found.pop() if len(found) == 1 else REFUTED

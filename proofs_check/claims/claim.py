@@ -17,6 +17,9 @@ SIZES = "proved for the sizes listed"
 REFUTED = "refuted"
 UNDECIDED = "undecided"
 
+SECONDS = 1800.0
+"""Time limit of one sign-cell proof."""
+
 Case = tuple[int, Scheme]
 """A vocabulary and a draft."""
 
@@ -60,17 +63,24 @@ def by_induction(*names: str) -> Callable[[], str]:
     return lambda: EVERY if all(THEOREMS[name].check().holds for name in names) else UNDECIDED
 
 
-def lossless(verifier: str, *cases: Case, seconds: float = 1800.0) -> Callable[[], str]:
+@dataclass(frozen=True)
+class Lossless:
     """Sign-cell proofs of one verifier at every size given."""
 
-    def check() -> str:
-        for vocab, scheme in cases:
-            verdict = prove(named(verifier), scheme, vocab, seconds).verdict
+    verifier: str
+    cases: tuple[Case, ...]
+
+    def __call__(self) -> str:
+        for vocab, scheme in self.cases:
+            verdict = prove(named(self.verifier), scheme, vocab, SECONDS).verdict
             if verdict != "proved":
                 return verdict
         return SIZES
 
-    return check
+
+def lossless(verifier: str, *cases: Case) -> Lossless:
+    """Sign-cell proofs of one verifier."""
+    return Lossless(verifier, cases)
 
 
 def means(verifier: str) -> Callable[[Scheme], Mean]:
@@ -78,25 +88,38 @@ def means(verifier: str) -> Callable[[Scheme], Mean]:
     return lambda scheme: accepted(named(verifier), scheme)
 
 
-def related(
-    wanted: str,
-    a: Callable[[Scheme], Mean],
-    b: Callable[[Scheme], Mean],
-    *cases: Case,
-    seconds: float = 1800.0,
-) -> Callable[[], str]:
-    """One mean beside another: "equal" or "never below", in every case."""
+@dataclass(frozen=True)
+class Related:
+    """One mean beside another, "equal" or "never below", in every case."""
 
-    def check() -> str:
-        for vocab, scheme in cases:
-            relation = compare(a(scheme), b(scheme), vocab, scheme, seconds).relation
+    wanted: str
+    a: Callable[[Scheme], Mean]
+    b: Callable[[Scheme], Mean]
+    cases: tuple[Case, ...]
+
+    def __call__(self) -> str:
+        for vocab, scheme in self.cases:
+            relation = compare(self.a(scheme), self.b(scheme), vocab, scheme, SECONDS).relation
             if relation in ("refuted", "undecided"):
                 return relation
-            if wanted == "equal" and relation != "equal":
+            if self.wanted == "equal" and relation != "equal":
                 return REFUTED
         return SIZES
 
-    return check
+
+def related(wanted: str, a: Callable[[Scheme], Mean], b: Callable[[Scheme], Mean], *cases: Case) -> Related:
+    """Sign-cell comparisons of two means."""
+    return Related(wanted, a, b, cases)
+
+
+@dataclass(frozen=True)
+class Together:
+    """Several sign-cell checks as one."""
+
+    parts: tuple[Lossless | Related, ...]
+
+    def __call__(self) -> str:
+        return next((found for part in self.parts if (found := part()) != SIZES), SIZES)
 
 
 def chains(vocab: int, *depths: int) -> list[Case]:

@@ -25,7 +25,7 @@ def _one_more(verifier: str) -> Callable[[Instance], bool]:
     return holds
 
 
-def _claim(verifier: str, verdict: str, source: str, seconds: float) -> Claim:
+def _claim(verifier: str, verdict: str, source: str, seconds: float, note: str = "") -> Claim:
     return Claim(
         f"second-path-{verifier}",
         f"A second path never lowers E[tau] of {verifier}.",
@@ -34,11 +34,18 @@ def _claim(verifier: str, verdict: str, source: str, seconds: float) -> Claim:
         verdict,
         seconds,
         searched(_instances, _one_more(verifier)),
+        note,
     )
 
 
 CLAIMS = (
-    _claim("multipath-block", REFUTED, "thomas2026multipath, greedy multi-path block verification", 2),
+    _claim(
+        "multipath-block",
+        REFUTED,
+        "open; thomas2026multipath",
+        1,
+        "p = q = (1/3, 2/3): one path is kept whole, the better of two has another law than p",
+    ),
     _claim("hsd-multidraft", unrefuted(156), "zhou2026hsd, multi-draft, corrected by us", 5),
     _claim("traversal", unrefuted(156), "open; weng2025traversal", 5),
     _claim("rrs", unrefuted(156), "open; jeon2024recursive", 5),
