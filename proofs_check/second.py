@@ -6,9 +6,10 @@ own polynomials. Every comparison is answered on the way; where z3 does not rule
 the whole run is repeated with it. Meant for two symbols and two tokens.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
+from operator import add, mul, sub, truediv
 from time import monotonic
 from typing import Any, ClassVar
 
@@ -33,6 +34,7 @@ class Term:
     __hash__ = None  # type: ignore[assignment]
     ask: ClassVar[Answers]
     functions: ClassVar[Any]
+    known: ClassVar[dict[Any, Any]]
 
     def __init__(self, value: Any):
         self.value = self.functions(int(value)) if isinstance(value, int) else value
@@ -40,30 +42,39 @@ class Term:
     def _other(self, other: Any) -> Any:
         return other.value if isinstance(other, Term) else self.functions(int(other))
 
-    def __add__(self, other: Any) -> "Term":
-        return type(self)(self.value + self._other(other))
+    def _made(self, operation: Callable[[Any, Any], Any], a: Any, b: Any) -> "Term":
+        # Every cell repeats most of the others' arithmetic: it is done once.
+        key = operation, a, b
+        if key not in self.known:
+            self.known[key] = operation(a, b)
+        return type(self)(self.known[key])
 
-    __radd__ = __add__
+    def __add__(self, other: Any) -> "Term":
+        return self._made(add, self.value, self._other(other))
+
+    def __radd__(self, other: Any) -> "Term":
+        return self._made(add, self._other(other), self.value)
 
     def __sub__(self, other: Any) -> "Term":
-        return type(self)(self.value - self._other(other))
+        return self._made(sub, self.value, self._other(other))
 
     def __rsub__(self, other: Any) -> "Term":
-        return type(self)(self._other(other) - self.value)
+        return self._made(sub, self._other(other), self.value)
 
     def __neg__(self) -> "Term":
         return type(self)(-self.value)
 
     def __mul__(self, other: Any) -> "Term":
-        return type(self)(self.value * self._other(other))
+        return self._made(mul, self.value, self._other(other))
 
-    __rmul__ = __mul__
+    def __rmul__(self, other: Any) -> "Term":
+        return self._made(mul, self._other(other), self.value)
 
     def __truediv__(self, other: Any) -> "Term":
         other = type(self)(self._other(other))
         if other == 0:
             raise ZeroDivisionError("a verifier divides by zero")
-        return type(self)(self.value / other.value)
+        return self._made(truediv, self.value, other.value)
 
     def __rtruediv__(self, other: Any) -> "Term":
         return type(self)(self._other(other)) / self
@@ -93,7 +104,7 @@ class Term:
         return self != 0
 
     def _signed(self, other: Any, signs: set[int]) -> bool:
-        difference = self.value - self._other(other)
+        difference = (self - type(self)(self._other(other))).value
         return self.ask.sign_in(signs, difference.numer, difference.denom)
 
 
@@ -108,7 +119,7 @@ class World:
             for letter, last in (("p", depth), ("q", depth - 1))
         }
         functions, *gens = sympy.polys.fields.field(names, sympy.QQ)
-        self.number = type("Term", (Term,), {"__slots__": (), "__hash__": None, "functions": functions})
+        self.number = type("Term", (Term,), {"__slots__": (), "functions": functions, "known": {}})
         self.signs = self  # as a domain of proofs has its numbers
         value = dict(zip(names, gens, strict=True))
         entries: list[Any] = []

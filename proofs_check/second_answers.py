@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import product
+from math import prod
 from time import monotonic
 from typing import Any, TypeAlias
 
@@ -115,7 +116,11 @@ class Answers:
         self.facts[factor] = chosen
 
     def _sign(self, polynomial: Any, point: Point) -> int:
-        value = polynomial(*[point[name] for name in self.names])
+        values = [point[name] for name in self.names]
+        value = sum(
+            prod((v**power for v, power in zip(values, powers, strict=True) if power), start=coefficient)
+            for powers, coefficient in polynomial.terms()
+        )
         return (value > 0) - (value < 0)
 
     def _find(self, factor: Any, signs: Signs) -> tuple[bool, Point | None]:

@@ -36,7 +36,8 @@ THEOREMS = (
     Theorem(
         name="without replacement is no worse",
         statement=(
-            "alpha* of k drafts without replacement is never below that of k i.i.d. ones: every vocabulary and k."
+            "alpha* of k drafts without replacement is never below that of k i.i.d. ones: every "
+            "vocabulary and k."
         ),
         source="hu2025towards, comparison of samplings",
         verifiers=(),
