@@ -187,7 +187,7 @@ CLAIMS = (
         "leviathan2023fast; sun2025block",
         SMALL_SIZES,
         SIZES,
-        8,
+        7,
         Together(
             tuple(
                 related("equal", means(name), lambda _, form=form: formula(form), *SMALL)

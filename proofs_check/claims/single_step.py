@@ -150,7 +150,7 @@ CLAIMS = (
         "sun2023spectr, Section 3 (one draft: maximal coupling)",
         "V = 2 and 3",
         SIZES,
-        3,
+        1,
         related(
             "equal", _row(flow(True, 1)), _row(lambda p, q: total(meet(p, q))), (2, Chain(1)), (3, Chain(1))
         ),
@@ -168,7 +168,7 @@ CLAIMS = (
         "sun2023spectr, Section 5 (the factor of K-SEQ)",
         "a pair with replacement, V = 2, 3 and 4",
         unrefuted(234),
-        2,
+        1,
         searched(_pairs(WITH), _factor),
     ),
     every(
@@ -184,7 +184,7 @@ CLAIMS = (
         "hu2025towards, Theorem 3",
         f"{SMALL}, with and without replacement",
         SIZES,
-        60,
+        8,
         _both(flow, subsets),
     ),
     Claim(
@@ -193,7 +193,7 @@ CLAIMS = (
         "hu2025towards, Section 4",
         f"{SMALL}, with and without replacement",
         SIZES,
-        60,
+        14,
         _both(subsets, prefixes),
     ),
     Claim(
@@ -202,7 +202,7 @@ CLAIMS = (
         "hu2025towards, Theorem 3; sun2023spectr, Section 3",
         "V = 3, 4 and 5, two and three drafts, with and without replacement",
         unrefuted(396),
-        20,
+        3,
         _certified,
     ),
     every(
@@ -218,7 +218,7 @@ CLAIMS = (
         "hu2025towards, Section 5",
         "n = 2, V = 2 and 3",
         SIZES,
-        20,
+        5,
         related(
             "equal",
             means("hu-greedy"),
@@ -243,7 +243,7 @@ CLAIMS = (
         "khisti2025multidraft, Theorem 1",
         "two drafts, V = 2, with and without replacement",
         SIZES,
-        5,
+        1,
         Together(
             tuple(
                 related("equal", means("khisti"), _row(flow(with_)), (2, Tree(PAIR, with_)))
@@ -265,7 +265,7 @@ CLAIMS = (
         "khisti2025multidraft, two identical drafts",
         "V = 2 and 3",
         SIZES,
-        60,
+        5,
         related("equal", _row(_condition), _row(_always), (2, Chain(1)), (3, Chain(1))),
     ),
     Claim(
@@ -274,7 +274,7 @@ CLAIMS = (
         "thomas2026global, global resolution for i.i.d. drafts",
         "a pair with replacement, V = 2, 3 and 4",
         unrefuted(234),
-        20,
+        1,
         searched(_pairs(WITH), _near_best),
     ),
     Claim(
@@ -283,7 +283,7 @@ CLAIMS = (
         "sun2024spechub, Section 4",
         "V = 2 and 3",
         SIZES,
-        20,
+        10,
         related("equal", means("spechub"), _row(greedy_flow), (2, SpecHub(1)), (3, SpecHub(1))),
     ),
     Claim(

@@ -136,7 +136,7 @@ CLAIMS = (
         "ways of "
         "drawing",
         SIZES,
-        30,
+        3,
         Together(tuple(_small())),
         "equal on pairs; without replacement at V = 2 above it only on two paths",
     ),

@@ -10,14 +10,14 @@ with c_j, the demand left is r_j, and what follows shows that more draws never s
 import sympy
 import z3
 
-from proofs_check.induction.steps import Theorem, algebra, always, every_token, meet, p, pos, q, reals
+from proofs_check.induction.steps import Theorem, algebra, always, every_token, meet, p, pos, q, reals, when
 
 c = sympy.Symbol("c", positive=True)
 _c, _e, _q, _r, _s, _t = reals("c e q r s t")
 
 
 def _positive(e):
-    return z3.If(e > 0, e, z3.RealVal(0))
+    return when(e > 0, e, z3.RealVal(0))
 
 
 THEOREM = Theorem(

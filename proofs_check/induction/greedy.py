@@ -22,6 +22,7 @@ from proofs_check.induction.steps import (
     reals,
     summed,
     total,
+    when,
 )
 
 P, Q = sympy.symbols("P Q", nonnegative=True)
@@ -33,7 +34,7 @@ more, less, PP, QQ, shared = reals("D+ D- P Q shared")
 STEPS = (
     always(
         "a leaf is kept with Q min(1, P / Q) = min(P, Q)",
-        z3.If(PP < QQ, QQ * (PP / QQ), QQ) == z3.If(PP < QQ, PP, QQ),
+        when(PP < QQ, QQ * (PP / QQ), QQ) == when(PP < QQ, PP, QQ),
         QQ > 0,
         PP >= 0,
     ),
@@ -44,21 +45,21 @@ STEPS = (
     summed("D+ - D- = P - Q", pos(P * p - Q * q) - pos(Q * q - P * p), P - Q),
     always(
         "of D- the part D- min(1, D+ / D-) = min(D+, D-) is kept here",
-        z3.If(less == 0, less, less * z3.If(more < less, more / less, z3.RealVal(1)))
-        == z3.If(more < less, more, less),
+        when(less == 0, less, less * when(more < less, more / less, z3.RealVal(1)))
+        == when(more < less, more, less),
         more >= 0,
         less >= 0,
     ),
     always(
         "(i): sum min(Pp, Qq) + min(D+, D-) = min(P, Q)",
-        shared + z3.If(more < less, more, less) == z3.If(PP < QQ, PP, QQ),
+        shared + when(more < less, more, less) == when(PP < QQ, PP, QQ),
         shared == PP - more,
         shared == QQ - less,
     ),
     always(
         "min(D+, D-) + (P - Q)+ = D+: kept here, or entered from above, all of it goes on with (Pp - Qq)+ "
         "/ D+",
-        z3.If(more < less, more, less) + z3.If(PP > QQ, PP - QQ, z3.RealVal(0)) == more,
+        when(more < less, more, less) + when(PP > QQ, PP - QQ, z3.RealVal(0)) == more,
         more - less == PP - QQ,
     ),
     algebra(
@@ -73,7 +74,7 @@ STEPS = (
     ),
     always(
         "at the root P = Q = 1 gives (P - Q)+ = 0 and D+ = D-: it keeps all that reaches it",
-        z3.And(z3.If(PP > QQ, PP - QQ, z3.RealVal(0)) == 0, more == less),
+        z3.And(when(PP > QQ, PP - QQ, z3.RealVal(0)) == 0, more == less),
         PP == 1,
         QQ == 1,
         more - less == PP - QQ,
@@ -116,7 +117,7 @@ THEOREMS = (
             *STEPS[:6],
             always(
                 "a mass within p and within q is within min(p, q)",
-                shared <= z3.If(PP < QQ, PP, QQ),
+                shared <= when(PP < QQ, PP, QQ),
                 shared <= PP,
                 shared <= QQ,
             ),

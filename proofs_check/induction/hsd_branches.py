@@ -8,7 +8,7 @@ import sympy
 import z3
 
 from proofs_check.induction.greedy import LESS, MORE, P, Q
-from proofs_check.induction.steps import Theorem, always, p, pos, q, reals, summed
+from proofs_check.induction.steps import Theorem, always, p, pos, q, reals, summed, when
 
 more, less, PP, QQ, _p, _q, t = reals("D+ D- P Q p q t")
 BRANCH = ("rows are non-negative and have mass 1; sums over the vocabulary are finite and linear",)
@@ -27,7 +27,7 @@ THEOREMS = (
         steps=(
             always(
                 "w is kept with q min(1, p/q) = min(p, q) and lacks (p - q)+",
-                _p - z3.If(_p < _q, _p, _q) == z3.If(_p > _q, _p - _q, z3.RealVal(0)),
+                _p - when(_p < _q, _p, _q) == when(_p > _q, _p - _q, z3.RealVal(0)),
                 _p >= 0,
                 _q >= 0,
             ),
@@ -59,8 +59,8 @@ THEOREMS = (
             summed("over all words P = Q = 1: D+ = D-", pos(p - q) - pos(q - p), sympy.Integer(0)),
             always(
                 "|p - q| = (p - q)+ + (q - p)+, so half its sum is D+",
-                z3.If(_p > _q, _p - _q, _q - _p)
-                == z3.If(_p > _q, _p - _q, z3.RealVal(0)) + z3.If(_q > _p, _q - _p, z3.RealVal(0)),
+                when(_p > _q, _p - _q, _q - _p)
+                == when(_p > _q, _p - _q, z3.RealVal(0)) + when(_q > _p, _q - _p, z3.RealVal(0)),
             ),
         ),
     ),

@@ -5,9 +5,8 @@ its mass, g = (1 - (1 - beta)^k) / beta = 1 + (1 - beta) + .. + (1 - beta)^{k-1}
 """
 
 import sympy
-import z3
 
-from proofs_check.induction.steps import Theorem, algebra, always, reals
+from proofs_check.induction.steps import Theorem, algebra, always, reals, when
 
 b, k, m, p = sympy.symbols("beta k m p", positive=True)
 _p, _q, _rho, _g, _m, _b, _a, _o = reals("p q rho g m beta alpha optimum")
@@ -34,7 +33,7 @@ THEOREMS = (
         steps=(
             always(
                 "a child x is drawn and accepted with q min(1, p / (rho q)) = min(p / rho, q) = m",
-                z3.If(_p < _rho * _q, _q * (_p / (_rho * _q)), _q) == z3.If(_p / _rho < _q, _p / _rho, _q),
+                when(_p < _rho * _q, _q * (_p / (_rho * _q)), _q) == when(_p / _rho < _q, _p / _rho, _q),
                 _q > 0,
                 _p >= 0,
                 _rho > 0,
@@ -82,7 +81,7 @@ THEOREMS = (
         steps=(
             always(
                 "any rule accepts x with at most min(p, k q) = k min(p / k, q): in all k beta, at rho = k",
-                z3.If(_p < _rho * _q, _p, _rho * _q) == _rho * z3.If(_p / _rho < _q, _p / _rho, _q),
+                when(_p < _rho * _q, _p, _rho * _q) == _rho * when(_p / _rho < _q, _p / _rho, _q),
                 _rho > 0,
             ),
             always("beta = sum min(p / k, q) <= 1 / k", _b <= 1 / _rho, _b <= _a / _rho, _a == 1, _rho > 0),

@@ -1,10 +1,8 @@
 """E[tau] in closed form, for every vocabulary and depth."""
 
-import z3
-
 from proofs_check.induction.accepting import STEPS
 from proofs_check.induction.block import THEOREM as BLOCK
-from proofs_check.induction.steps import ONE, Theorem, always, least, reals
+from proofs_check.induction.steps import ONE, Theorem, always, least, reals, when
 
 Q, w, p, q, kept, t = reals("Q w p q kept t")
 TAIL = "E[tau] = sum over l of Pr(tau >= l), a sum over the words x^l"
@@ -22,12 +20,12 @@ THEOREMS = (
         steps=(
             always(
                 "x is drafted and kept with q min(1, p / q) = min(p, q)",
-                z3.If(p < q, q * (p / q), q) == z3.If(p < q, p, q),
+                when(p < q, q * (p / q), q) == when(p < q, p, q),
                 q > 0,
                 p >= 0,
             ),
             always(
-                "where q = 0 it is never drafted, and min(p, q) = 0", z3.If(p < q, p, q) == 0, q == 0, p >= 0
+                "where q = 0 it is never drafted, and min(p, q) = 0", when(p < q, p, q) == 0, q == 0, p >= 0
             ),
         ),
     ),

@@ -5,7 +5,6 @@ child, and the claim holds below it; not drafted, it is Y. So it is enough that 
 """
 
 import sympy
-import z3
 
 from proofs_check.induction.steps import (
     Theorem,
@@ -19,6 +18,7 @@ from proofs_check.induction.steps import (
     reals,
     summed,
     total,
+    when,
 )
 
 _p, _q, _s, _g = reals("p q s g")
@@ -30,7 +30,7 @@ ROWS = (
 MATCHED = (
     always(
         "x is drawn and accepted with q min(1, p / q) = min(p, q)",
-        z3.If(_p < _q, _q * (_p / _q), _q) == z3.If(_p < _q, _p, _q),
+        when(_p < _q, _q * (_p / _q), _q) == when(_p < _q, _p, _q),
         _q > 0,
         _p >= 0,
     ),

@@ -1,14 +1,19 @@
 """The registry: every verdict can be had again, the page is fresh, every source is known."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
+import click
 import pytest
 
 from proofs_check.claims import CLAIMS
 from proofs_check.claims.claim import EVERY, REFUTED, SIZES
+from proofs_check.commands import COMMANDS
 from proofs_check.induction import THEOREMS
 from proofs_check.page import page
+from simulators.door import enter
+from theory.verifiers import VERIFIERS
 
 ROOT = Path(__file__).parents[2]
 FAST = [claim for claim in CLAIMS.values() if claim.seconds <= 1]
@@ -24,6 +29,25 @@ def test_verdict(claim):
 @pytest.mark.parametrize("claim", SLOW, ids=lambda claim: claim.key)
 def test_verdict_that_takes_longer(claim):
     assert claim.check() == claim.verdict
+
+
+def test_every_theorem_is_claimed():
+    assert {name for claim in CLAIMS.values() for name in getattr(claim.check, "names", ())} == set(THEOREMS)
+
+
+def test_every_verifier_is_judged():
+    judged = {getattr(claim.check, "verifier", None) for claim in CLAIMS.values()}
+    judged |= {name for theorem in THEOREMS.values() for name in theorem.verifiers}
+    assert judged >= set(VERIFIERS) - {"typical"}
+    assert "typical-lossless" in CLAIMS
+
+
+def test_a_verdict_that_differs_is_said_so(capsys, monkeypatch):
+    key = "token-lossless"
+    monkeypatch.setitem(CLAIMS, key, replace(CLAIMS[key], verdict=SIZES))
+    status = enter(click.Group("draftproof", list(COMMANDS)), ["claims", key])
+    assert status == 1
+    assert "NOT every verdict is as recorded" in capsys.readouterr().out
 
 
 def test_the_page_is_fresh():

@@ -54,9 +54,12 @@ SLOW = [
     ("traversal", 2, Paths(2, 2)),
     ("traversal", 3, Tree(PAIR)),
     ("traversal", 3, Tree(PAIR, True)),
-    ("specinfer", 3, Tree(TWO_LEVELS, True)),
-    ("rrs", 3, Tree(TWO_LEVELS)),
+    ("greedy-block", 3, Chain(1)),
+    ("lifted", 2, Chain(2)),
+    ("optimal-transport", 2, Tree(PAIR, True)),
 ]
+
+LONG = [("specinfer", 3, Tree(TWO_LEVELS, True)), ("rrs", 3, Tree(TWO_LEVELS))]
 
 
 def labelled(cases):
@@ -74,6 +77,12 @@ def test_proved(name, vocab, scheme):
 @pytest.mark.parametrize(("name", "vocab", "scheme"), labelled(SLOW))
 def test_proved_at_larger_sizes(name, vocab, scheme):
     assert prove(named(name), scheme, vocab, seconds=900).verdict == "proved"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "vocab", "scheme"), labelled(LONG))
+def test_proved_in_minutes(name, vocab, scheme):
+    assert prove(named(name), scheme, vocab, seconds=3600).verdict == "proved"
 
 
 @pytest.mark.parametrize("name", ["hsd-released", "hsd-multidraft-released"])
