@@ -1,6 +1,7 @@
 """Whether some real numbers have given signs: z3 decides, and "unknown" is no answer."""
 
 from collections.abc import Iterable
+from ctypes import ArgumentError
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
@@ -47,7 +48,10 @@ class Solver:
         key = frozenset(facts)
         if key not in self._answers:
             self.check_time()
-            self._answers[key] = self._solve(key, polynomials)
+            try:
+                self._answers[key] = self._solve(key, polynomials)
+            except ArgumentError:  # what Ctrl-C becomes on its way through z3's bindings
+                raise KeyboardInterrupt from None
         return self._answers[key]
 
     def check_time(self) -> None:
@@ -59,6 +63,7 @@ class Solver:
         self.asked += 1
         solver = z3.SolverFor("QF_NRA")
         solver.set("timeout", self.milliseconds)
+        solver.set("ctrl_c", False)  # Ctrl-C is Python's
         for spelled, signs in sorted(facts):
             if signs != ANY:
                 if spelled not in self._polynomials:

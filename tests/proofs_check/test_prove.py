@@ -160,6 +160,24 @@ def test_a_word_that_time_runs_out_on_is_taken_up():
     assert proof.begun is None
 
 
+def test_an_interrupted_proof_is_kept():
+    runs, kept = 0, []
+
+    def verify(oracle, draft, target):
+        nonlocal runs
+        runs += 1
+        if runs > 60:
+            raise KeyboardInterrupt
+        return named("token").verify(oracle, draft, target)
+
+    rule = replace(named("token"), verify=verify)
+    with pytest.raises(KeyboardInterrupt):
+        prove(rule, Chain(2), 2, keep=kept.append)
+    (proof,) = kept
+    assert proof.begun is not None
+    assert proof.begun[1]
+
+
 def test_an_irrational_point_has_rational_neighbours():
     """Wrong where 2 p^2 > 1, open: a rational witness is found. Wrong where 2 p^2 = 1: there is none."""
 
