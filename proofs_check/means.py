@@ -9,12 +9,11 @@ from flint import fmpq
 from proofs_check.cell import Cell
 from proofs_check.deferred import draw
 from proofs_check.domain import Domain
-from proofs_check.memory import Memory
 from proofs_check.points import rational_points
 from proofs_check.signs import Program
 from proofs_check.signset import NEGATIVE, ZERO
 from proofs_check.symbol import Symbol
-from proofs_check.tree import Tree, leaves, mapped, plus
+from proofs_check.tree import leaves, mapped, plus
 from simulators.enumerate import emission
 from theory.drafts import Scheme
 from theory.instance import Instance
@@ -115,8 +114,8 @@ def compare(a: Mean, b: Mean, vocab: int, scheme: Scheme, seconds: float = 60.0)
     """
     domain = Domain(vocab, scheme.depth, seconds=seconds)
     signs, whole = domain.signs, domain.whole
-    left = _mean(domain, a(domain))
-    right = mapped(_mean(domain, b(domain)), Symbol.__neg__)
+    left = signs.expectation(a(domain), whole)
+    right = mapped(signs.expectation(b(domain), whole), Symbol.__neg__)
     relation: Relation = "equal"
     for cell, difference in leaves(whole, plus(whole, left, right, Symbol.__add__)):
         if cell.vanishes(cell.reduce(difference.top)):
@@ -130,11 +129,6 @@ def compare(a: Mean, b: Mean, vocab: int, scheme: Scheme, seconds: float = 60.0)
             return Comparison("refuted", signs.cells, Instance(*domain.at(point), scheme))
         return Comparison("undecided", signs.cells)
     return Comparison(relation, signs.cells)
-
-
-def _mean(domain: Domain, program: Program) -> Tree:
-    domain.signs.memory = Memory(domain.signs.number)  # places are those of one program
-    return domain.signs.expectation(program, domain.whole)
 
 
 def _below(cell: Cell, difference: Symbol) -> Cell | None:

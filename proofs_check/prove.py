@@ -16,7 +16,6 @@ from typing import Any, Literal
 from proofs_check.cell import Cell
 from proofs_check.deferred import draw
 from proofs_check.domain import Domain
-from proofs_check.memory import Memory
 from proofs_check.points import rational_points, why_none
 from proofs_check.signs import Program
 from proofs_check.signset import ZERO
@@ -121,10 +120,9 @@ def _words(proof: Proof, domain: Domain, verifier: Verifier, scheme: Scheme, don
     signs = domain.signs
     for word in list(proof.left):
         kept = proof.begun[1] if proof.begun is not None and proof.begun[0] == word else None
-        signs.memory = Memory(signs.number, kept)
         lost: list[Cell] = []
         try:
-            for cell in _failing(domain, through(domain, verifier, scheme, word), word):
+            for cell in _failing(domain, through(domain, verifier, scheme, word), word, kept):
                 lost.append(cell)
                 if (instance := _witness(domain, cell, verifier, scheme)) is not None:
                     _refuted(proof, instance, verifier)
@@ -172,10 +170,10 @@ def through(domain: Domain, verifier: Verifier, scheme: Scheme, word: Prefix) ->
     return program
 
 
-def _failing(domain: Domain, program: Program, word: Prefix) -> Iterator[Cell]:
+def _failing(domain: Domain, program: Program, word: Prefix, kept: dict[str, Any] | None) -> Iterator[Cell]:
     # The cells in which the mass through the word is not shown to be the product formula.
     try:
-        tree = domain.signs.expectation(program, domain.whole)
+        tree = domain.signs.expectation(program, domain.whole, kept)
     except ZeroDivisionError:
         yield domain.signs.here
         return

@@ -7,7 +7,7 @@ are gone before the next is added.
 """
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from flint import fmpq_mpoly, fmpq_mpoly_ctx
 
@@ -64,12 +64,18 @@ class Signs:
         """Whether the sign of a product lies in a set of signs, in the present cell; raises Cut."""
         return self.here.within(signs, *product)
 
-    def expectation(self, program: Program, cell: Cell, trail: tuple[int, ...] = ()) -> Tree:
-        """E[program] over all its draws, after those of the trail, as a function on the cell.
+    def expectation(self, program: Program, cell: Cell, kept: dict[str, Any] | None = None) -> Tree:
+        """E[program] over all its draws, as a function on the cell.
 
-        Raises OutOfTime, but not before a step was added to the memory. `cells` counts the runs
-        that came to an end: one a draw and cell.
+        `kept` is what an earlier call, that ran out of time, left in `memory`. Raises OutOfTime, but
+        not before a step was added to that. `cells` counts the runs that came to an end: one a draw
+        and cell.
         """
+        self.memory = Memory(self.number, kept)
+        return self._after(program, cell, ())
+
+    def _after(self, program: Program, cell: Cell, trail: tuple[int, ...]) -> Tree:
+        # The expectation after the draws of the trail.
         place = f"{' '.join(map(str, trail))} {cell.key}"
         mark = self.memory.mark
         kept = self.memory.recall(place)
@@ -87,7 +93,7 @@ class Signs:
                 cell,
                 outcome.polynomial,
                 outcome.signs,
-                lambda part, _: self.expectation(program, part, trail),
+                lambda part, _: self._after(program, part, trail),
             )
         if isinstance(outcome, Symbol):
             self.cells += 1
@@ -118,7 +124,7 @@ class Signs:
             if not possible:
                 return Leaf(self.number(0))
             mass = self.reduced(cell, mass)
-            return mapped(self.expectation(program, cell, trail), lambda value: mass * value)
+            return mapped(self._after(program, cell, trail), lambda value: mass * value)
         return split(cell, polynomial, signs, lambda part, _: self._branch(program, part, trail, mass))
 
     def reduced(self, cell: Cell, number: Symbol) -> Symbol:
