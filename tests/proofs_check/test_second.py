@@ -28,8 +28,9 @@ def _verdicts() -> Iterator[tuple[str, object, Scheme, bool]]:
         for check in _checks(claim.check):
             for vocab, scheme in check.cases:
                 said = check.verifier if isinstance(check, Lossless) else claim.key
-                if vocab == 2 and scheme.depth <= 2 and (said, scheme) not in seen:
-                    seen.add((said, scheme))
+                once = (said if isinstance(check, Lossless) else id(check)), scheme
+                if vocab == 2 and scheme.depth <= 2 and once not in seen:
+                    seen.add(once)
                     yield said, check, scheme, claim.verdict == SIZES
     for name, vocab, scheme in PROOFS:
         if vocab == 2 and scheme.depth <= 2 and (name, scheme) not in seen:
