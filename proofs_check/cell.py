@@ -1,11 +1,13 @@
 """A cell: the part of the domain where some polynomials have known signs."""
 
-from typing import NamedTuple
+from hashlib import sha256
 
 from flint import fmpq, fmpq_mpoly
 
-from proofs_check.solver import Solver
-from proofs_check.symbol import ANY, NEGATIVE, POSITIVE, ZERO, Symbol
+from proofs_check.book import Book
+from proofs_check.polynomials import eliminate, put, solve, value
+from proofs_check.signset import ANY, NEGATIVE, POSITIVE, ZERO, flip, raised, sign, times
+from proofs_check.symbol import Symbol
 
 
 class Cut(Exception):
@@ -15,40 +17,6 @@ class Cut(Exception):
         super().__init__("the cell has to be cut")
         self.polynomial = polynomial
         self.signs = signs
-
-
-class Spelled(NamedTuple):
-    """A polynomial up to a positive factor: monic, or minus a monic one."""
-
-    key: str
-    flipped: bool
-
-
-class Book:
-    """What is the same in all cells: spellings, factors, the solver."""
-
-    def __init__(self, solver: Solver):
-        self.solver = solver
-        self.polynomials: dict[str, fmpq_mpoly] = {}
-        self.names: dict[str, frozenset[str]] = {}
-        self._factors: dict[str, list[tuple[str, int]]] = {}
-
-    def spell(self, polynomial: fmpq_mpoly) -> Spelled:
-        lead = polynomial.leading_coefficient()
-        monic = polynomial / lead if lead != 1 else polynomial
-        key = repr(monic)
-        if key not in self.polynomials:
-            self.polynomials[key] = monic
-            unused = set(monic.unused_gens())
-            self.names[key] = frozenset(name for name in monic.context().names() if name not in unused)
-        return Spelled(key, lead < 0)
-
-    def factors(self, key: str) -> list[tuple[str, int]]:
-        """The irreducible factors of a spelled polynomial, with their powers."""
-        if key not in self._factors:
-            _, found = self.polynomials[key].factor()
-            self._factors[key] = [(self.spell(factor).key, int(power)) for factor, power in found]
-        return self._factors[key]
 
 
 class Cell:
@@ -66,6 +34,12 @@ class Cell:
         point: dict[str, fmpq] | None = None,
     ):
         self.book, self.facts, self.equal, self.point = book, facts, equal, point
+
+    @property
+    def key(self) -> str:
+        """A name for what is known in the cell, the same in every run."""
+        equal = [(name, str(value)) for name, value in self.equal]
+        return sha256(repr((sorted(self.facts.items()), equal)).encode()).hexdigest()[:24]
 
     def reduce(self, polynomial: fmpq_mpoly) -> fmpq_mpoly:
         """The polynomial with the cell's linear equalities put in."""
@@ -249,80 +223,3 @@ class Cell:
             if known == ZERO and solve(self.book.polynomials[old]) is not None:
                 return cell._with(old, ZERO, point)
         return cell
-
-
-def put(polynomial: fmpq_mpoly, name: str, replacement: fmpq_mpoly) -> fmpq_mpoly:
-    """The polynomial with a variable replaced."""
-    context = polynomial.context()
-    at = context.variable_to_index(name)
-    if polynomial.is_constant() or not polynomial.degrees()[at]:
-        return polynomial
-    if replacement.is_constant():
-        return polynomial.subs({name: replacement.leading_coefficient() if replacement else fmpq(0)})
-    gens = list(context.gens())
-    gens[at] = replacement
-    return polynomial.compose(*gens, ctx=context)
-
-
-def eliminate(polynomial: fmpq_mpoly, equation: fmpq_mpoly, slope: fmpq_mpoly, at: int) -> fmpq_mpoly:
-    """slope^k polynomial, of degree k in variable `at`, which slope v + b = equation = 0 replaces."""
-    context = polynomial.context()
-    gen = context.gen(at)
-    replacement = gen * slope - equation  # -b, free of v
-    degree = polynomial.degrees()[at]
-    out = context.constant(0)
-    rest = polynomial
-    for power in range(degree, -1, -1):
-        part = context.from_dict({p: c for p, c in rest.to_dict().items() if p[at] == power})
-        rest = rest - part
-        out = out + (part / gen**power) * replacement**power * slope ** (degree - power)
-    return out
-
-
-def solve(polynomial: fmpq_mpoly) -> tuple[str, fmpq_mpoly] | None:
-    """A variable that polynomial = 0 gives as a polynomial of the others, and that; or None."""
-    context = polynomial.context()
-    for at, degree in enumerate(polynomial.degrees()):
-        if degree == 1:
-            gen = context.gen(at)
-            slope = polynomial.derivative(at)
-            if slope.is_constant():
-                slope = slope.leading_coefficient()
-                return context.names()[at], gen - polynomial / slope
-    return None
-
-
-def value(polynomial: fmpq_mpoly, point: dict[str, fmpq]) -> fmpq:
-    """The polynomial's value at a point."""
-    return polynomial(*[point[name] for name in polynomial.context().names()])
-
-
-def sign(number: fmpq) -> int:
-    """The set that holds the sign of a number."""
-    return POSITIVE if number > 0 else NEGATIVE if number < 0 else ZERO
-
-
-def flip(signs: int) -> int:
-    """The signs of minus a number.
-
-    >>> flip(NEGATIVE | ZERO) == POSITIVE | ZERO
-    True
-    """
-    return (signs & ZERO) | (POSITIVE if signs & NEGATIVE else 0) | (NEGATIVE if signs & POSITIVE else 0)
-
-
-def times(a: int, b: int) -> int:
-    """The signs that a product may have."""
-    out = ZERO if (a | b) & ZERO else 0
-    if (a & POSITIVE and b & POSITIVE) or (a & NEGATIVE and b & NEGATIVE):
-        out |= POSITIVE
-    if (a & POSITIVE and b & NEGATIVE) or (a & NEGATIVE and b & POSITIVE):
-        out |= NEGATIVE
-    return out
-
-
-def raised(signs: int, power: int) -> int:
-    """The signs that a power may have."""
-    if power % 2:
-        return signs
-    return (signs & ZERO) | (POSITIVE if signs & (POSITIVE | NEGATIVE) else 0)

@@ -27,6 +27,10 @@ class Deferred(Node):
         self._drawn: tuple[Node, ...] | None = None
 
     @property
+    def shape(self) -> Shape:  # type: ignore[override]
+        return self._shape
+
+    @property
     def proposal(self) -> Row:  # type: ignore[override]
         return self._table[self.prefix] if self._shape else None
 

@@ -8,8 +8,9 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
 from proofs_check.cell import Cell
 from proofs_check.signs import Signs
+from proofs_check.signset import POSITIVE, ZERO
 from proofs_check.solver import Solver
-from proofs_check.symbol import POSITIVE, ZERO, Symbol, unread
+from proofs_check.symbol import Symbol, unread
 from theory.rows import Prefix, Row
 from theory.table import Table
 

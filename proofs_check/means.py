@@ -9,14 +9,16 @@ from flint import fmpq
 from proofs_check.cell import Cell
 from proofs_check.deferred import draw
 from proofs_check.domain import Domain
+from proofs_check.points import rational_points
 from proofs_check.signs import Program
-from proofs_check.symbol import NEGATIVE, ZERO, Symbol
+from proofs_check.signset import NEGATIVE, ZERO
+from proofs_check.symbol import Symbol
 from proofs_check.tree import leaves, mapped, plus
 from simulators.enumerate import emission
 from theory.drafts import Scheme
 from theory.instance import Instance
 from theory.oracle import Oracle
-from theory.rows import Prefix, minimum
+from theory.rows import Prefix, Row, minimum
 from theory.verifier import Verifier
 
 Relation = Literal["equal", "never below", "refuted", "undecided"]
@@ -94,16 +96,23 @@ def block_mean(domain: Domain) -> Symbol:
     return out
 
 
-def compare(a: Mean, b: Mean, vocab: int, depth: int, seconds: float = 60.0) -> Comparison:
-    """Whether mean a equals mean b, or is never below it, for all p and q. Raises OutOfTime.
+def by_row(of: Callable[[Row, Row], Symbol]) -> Mean:
+    """A closed form of the root's rows p and q alone."""
+    return formula(lambda domain: domain.signs.number(1) * of(domain.target[()], domain.proposal[()]))
+
+
+def compare(a: Mean, b: Mean, vocab: int, scheme: Scheme, seconds: float = 60.0) -> Comparison:
+    """Whether mean a equals mean b, or is never below it, for all p and q of the draft's depth.
+
+    A witness is given with the draft `scheme`. Raises OutOfTime.
 
     >>> from theory.drafts.chain import Chain
     >>> from theory.verifiers import named
     >>> block, token = (accepted(named(name), Chain(1)) for name in ("block", "token"))
-    >>> compare(block, token, 2, 1).relation
+    >>> compare(block, token, 2, Chain(1)).relation
     'equal'
     """
-    domain = Domain(vocab, depth, seconds=seconds)
+    domain = Domain(vocab, scheme.depth, seconds=seconds)
     signs, whole = domain.signs, domain.whole
     left = signs.expectation(a(domain), whole)
     right = mapped(signs.expectation(b(domain), whole), Symbol.__neg__)
@@ -116,9 +125,9 @@ def compare(a: Mean, b: Mean, vocab: int, depth: int, seconds: float = 60.0) -> 
             if cell.sides(difference.top, ZERO)[1] is not None:
                 relation = "never below"
             continue
-        if below.point is None:
-            return Comparison("undecided", signs.cells)
-        return Comparison("refuted", signs.cells, Instance(*domain.at(below.point), _chain(depth)))
+        for point in rational_points(below):
+            return Comparison("refuted", signs.cells, Instance(*domain.at(point), scheme))
+        return Comparison("undecided", signs.cells)
     return Comparison(relation, signs.cells)
 
 
@@ -126,12 +135,6 @@ def _below(cell: Cell, difference: Symbol) -> Cell | None:
     # The part of the cell where the difference is negative, its denominator's sign taken into account.
     product = difference.top * difference.bottom
     return cell.sides(product, NEGATIVE)[0]
-
-
-def _chain(depth: int) -> Scheme:
-    from theory.drafts.chain import Chain
-
-    return Chain(depth)
 
 
 def mean_on(instance: Instance, verifier: Verifier, scheme: Scheme) -> fmpq:

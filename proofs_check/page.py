@@ -20,7 +20,7 @@ it (`python -m proofs_check.page > docs/claims.md`); a test fails when it is sta
 | no counterexample in N exact instances | searched only, in exact rationals; nothing is proved |
 | refuted | there are rational p and q on which exact enumeration shows otherwise |
 
-Seconds are those of a 2-core x86-64 virtual machine, rounded up.
+Seconds are CPU seconds on a 2-core x86-64 virtual machine, rounded up.
 """
 
 

@@ -3,22 +3,27 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from theory.errors import BadInput
 from theory.rows import Prefix
 
+Begun = tuple[Prefix, dict[str, Any]]
+"""A word, and what was worked out of it."""
 
-def remembered(path: Path, statement: str) -> list[Prefix]:
-    """The words already proved of a statement; none when there is no file yet.
+
+def remembered(path: Path, statement: str) -> tuple[list[Prefix], Begun | None]:
+    """The words already proved of a statement, and the one begun; none when there is no file yet.
 
     Raises BadInput when the file is about something else.
     """
     if not path.exists():
-        return []
+        return [], None
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
         if kept["statement"] == statement:
-            return [tuple(int(x) for x in word.split()) for word in kept["proved"]]
+            begun = kept.get("begun")
+            return list(map(_word, kept["proved"])), begun and (_word(begun["word"]), dict(begun["trees"]))
     except OSError as error:
         raise BadInput(f"{path}: {(error.strerror or str(error)).lower()}") from None
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -26,10 +31,20 @@ def remembered(path: Path, statement: str) -> list[Prefix]:
     raise BadInput(f"{path}: is the progress of another proof")
 
 
-def remember(path: Path, statement: str, proved: Iterable[Prefix]) -> None:
-    """Writes the words proved so far."""
-    content = {"statement": statement, "proved": [" ".join(map(str, word)) for word in proved]}
+def remember(path: Path, statement: str, proved: Iterable[Prefix], begun: Begun | None = None) -> None:
+    """Writes the words proved so far, and what was worked out of the next."""
+    content: dict[str, Any] = {"statement": statement, "proved": list(map(_text, proved))}
+    if begun is not None:
+        content["begun"] = {"word": _text(begun[0]), "trees": begun[1]}
     try:
-        path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(content) + "\n", encoding="utf-8")
     except OSError as error:
         raise BadInput(f"{path}: {(error.strerror or str(error)).lower()}") from None
+
+
+def _word(text: str) -> Prefix:
+    return tuple(int(x) for x in text.split())
+
+
+def _text(word: Prefix) -> str:
+    return " ".join(map(str, word))

@@ -1,25 +1,29 @@
 """Proofs of one size: lossless for all real p and q, or rational ones on which it is not.
 
 One iteration is lossless exactly when, for every word of `depth` tokens, the mass of all that is
-emitted and completed by the target through that word is the product formula, and the token after
-a full draft is drawn from the target's own row. The words are proved one by one.
+emitted and completed through that word is the product formula, and the token after a full draft is
+drawn from the target's own row. What is emitted is completed by the target, or, for a verifier that
+keeps state, by the target that it leaves behind: then later iterations, lossless for whatever target
+they are given, complete it likewise. The words are proved one by one.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
 from time import monotonic
-from typing import Literal
-
-from flint import fmpq
+from typing import Any, Literal
 
 from proofs_check.cell import Cell
 from proofs_check.deferred import draw
 from proofs_check.domain import Domain
-from proofs_check.signs import OutOfTime, Program
-from proofs_check.solver import Solver
-from proofs_check.symbol import ZERO, LeafRead, Symbol
+from proofs_check.points import rational_points, why_none
+from proofs_check.signs import Program
+from proofs_check.signset import ZERO
+from proofs_check.solver import OutOfTime, Solver
+from proofs_check.symbol import LeafRead, Symbol
 from proofs_check.tree import leaves
+from simulators.instances.randoms import Randoms
+from simulators.instances.scenarios import Scenarios
 from simulators.verdict import judge
 from simulators.witness import shrink
 from theory.drafts import Scheme
@@ -31,14 +35,18 @@ from theory.verifier import Verifier
 
 Answer = Literal["proved", "refuted", "undecided"]
 
+SEARCHED = 200
+"""Random instances that are tried where sign cells cannot say."""
+
 
 @dataclass
 class Proof:
     """What was found, and what it took.
 
-    `done` and `left` are the words whose mass was proved, and the others. `cells` counts the runs
-    of the verifier that came to an end, one for each way of drawing in each cell of signs;
-    `parameters` are free probabilities. `counterexample` is confirmed by exact enumeration.
+    `done` and `left` are the words whose mass was proved, and the others; `begun` is a word that
+    time ran out on, with what was worked out of it. `cells` counts the runs of the verifier that
+    came to an end, one for each way of drawing in each cell of signs; `parameters` are free
+    probabilities. `counterexample` is confirmed by exact enumeration.
     """
 
     verifier: str
@@ -49,18 +57,27 @@ class Proof:
     seconds: float = 0.0
     done: list[Prefix] = field(default_factory=list)
     left: list[Prefix] = field(default_factory=list)
+    begun: tuple[Prefix, dict[str, Any]] | None = None
     counterexample: Instance | None = None
     why: str = ""
 
 
 def prove(
-    verifier: Verifier, scheme: Scheme, vocab: int, seconds: float = 60.0, done: Iterable[Prefix] = ()
+    verifier: Verifier,
+    scheme: Scheme,
+    vocab: int,
+    seconds: float = 60.0,
+    done: Iterable[Prefix] = (),
+    begun: tuple[Prefix, dict[str, Any]] | None = None,
+    keep: Callable[[Proof], None] = lambda proof: None,
 ) -> Proof:
     """Proves or refutes that one iteration is lossless, for all real p and q, zeros included.
 
-    Words in `done` were proved before and are not proved again. Raises BadInput for a verifier
-    that keeps state, whose single iteration is not meant to be lossless, and for one that computes
-    with more than the four operations and comparisons.
+    Words in `done` were proved before and are not proved again, a word `begun` is taken up where it
+    was left; every call does some of what is left, however few the seconds. `keep` is given the
+    proof at the end, also when it is interrupted. A verifier that computes with more than the four
+    operations and comparisons is searched for a counterexample instead. Raises BadInput for a
+    vocabulary below 2.
 
     >>> from theory.drafts.chain import Chain
     >>> from theory.verifiers import named
@@ -70,21 +87,22 @@ def prove(
     >>> refuted.verdict, judge(refuted.counterexample, named("hsd-released")).lossless
     ('refuted', False)
     """
-    if verifier.carry is not None:
-        raise BadInput(f"{verifier.name} keeps state between iterations; a proof of one size covers one")
     if vocab < 2:
         raise BadInput(f"a proof needs a vocabulary of at least 2, not {vocab}")
     started, solver = monotonic(), Solver()
-    proof = Proof(verifier.name, f"vocab={vocab} {_spelled(scheme)}", "undecided")
+    proof = Proof(verifier.name, f"vocab={vocab} {_spelled(scheme)}", "undecided", begun=begun)
     known = set(done)
     try:
         try:
             _words(proof, Domain(vocab, scheme.depth, solver, seconds), verifier, scheme, known)
         except LeafRead:
-            _words(proof, Domain(vocab, scheme.depth, solver, seconds, leaves=True), verifier, scheme, set())
+            _words(proof, Domain(vocab, scheme.depth, solver, seconds, leaves=True), verifier, scheme, known)
     except TypeError as error:
-        raise BadInput(f"{verifier.name} cannot be run on rational functions: {error}") from None
-    proof.seconds = round(monotonic() - started, 3)
+        proof.why = f"{verifier.name} cannot be run on rational functions ({error})"
+        _search(proof, verifier, scheme, vocab)
+    finally:
+        proof.seconds = round(monotonic() - started, 3)
+        keep(proof)
     return proof
 
 
@@ -99,22 +117,29 @@ def _words(proof: Proof, domain: Domain, verifier: Verifier, scheme: Scheme, don
     proof.parameters = domain.parameters
     proof.done = [word for word in words if word in done]
     proof.left = [word for word in words if word not in done]
+    signs = domain.signs
     for word in list(proof.left):
+        kept = proof.begun[1] if proof.begun is not None and proof.begun[0] == word else None
+        lost: list[Cell] = []
         try:
-            failing = _failing(domain, through(domain, verifier, scheme, word), word)
-            for cell in failing:
-                proof.counterexample = _confirmed(domain, cell, verifier, scheme)
-                if proof.counterexample is not None:
-                    proof.verdict = "refuted"
+            for cell in _failing(domain, through(domain, verifier, scheme, word), word, kept):
+                lost.append(cell)
+                if (instance := _witness(domain, cell, verifier, scheme)) is not None:
+                    _refuted(proof, instance, verifier)
                     return
-                proof.why = "the law differs in a cell in which no rational point was found"
-            if proof.why:
-                return
-        except OutOfTime:
+        except (OutOfTime, KeyboardInterrupt) as stopped:
+            proof.begun = word, signs.memory.spelled()
             proof.why = f"out of time with {len(proof.left)} of {len(words)} words left"
+            if isinstance(stopped, KeyboardInterrupt):
+                raise
             return
         finally:
-            proof.cells = domain.signs.cells
+            proof.cells = signs.cells
+        if lost:
+            proof.why = f"the law differs in a cell; of rational points in it {why_none(lost[0])}"
+            _search(proof, verifier, scheme, domain.vocab)
+            return
+        proof.begun = None
         proof.left.remove(word)
         proof.done.append(word)
     proof.verdict = "proved"
@@ -125,7 +150,8 @@ def through(domain: Domain, verifier: Verifier, scheme: Scheme, word: Prefix) ->
     number = domain.signs.number
 
     def program(oracle: Oracle) -> Symbol:
-        node, row = verifier.verify(oracle, draw(scheme, oracle, domain.proposal), domain.target)
+        draft = draw(scheme, oracle, domain.proposal)
+        node, row = verifier.verify(oracle, draft, domain.target)
         at = len(node.prefix)
         if node.prefix != word[:at]:
             return number(0)
@@ -133,18 +159,21 @@ def through(domain: Domain, verifier: Verifier, scheme: Scheme, word: Prefix) ->
             if row is not domain.target[node.prefix]:
                 raise LeafRead
             return number(1)
+        following = domain.target
+        if verifier.carry is not None:
+            following = verifier.carry(domain.target, domain.proposal, draft, node)
         mass = number(1) * row[word[at]]
         for i in range(at + 1, len(word)):
-            mass = mass * domain.target[word[:i]][word[i]]
+            mass = mass * following[word[:i]][word[i]]
         return mass
 
     return program
 
 
-def _failing(domain: Domain, program: Program, word: Prefix) -> Iterator[Cell]:
+def _failing(domain: Domain, program: Program, word: Prefix, kept: dict[str, Any] | None) -> Iterator[Cell]:
     # The cells in which the mass through the word is not shown to be the product formula.
     try:
-        tree = domain.signs.expectation(program, domain.whole)
+        tree = domain.signs.expectation(program, domain.whole, kept)
     except ZeroDivisionError:
         yield domain.signs.here
         return
@@ -156,22 +185,30 @@ def _failing(domain: Domain, program: Program, word: Prefix) -> Iterator[Cell]:
                 yield differs
 
 
-def _confirmed(domain: Domain, cell: Cell, verifier: Verifier, scheme: Scheme) -> Instance | None:
-    # A rational instance in the cell on which exact enumeration finds the wrong law, made small.
-    def fails(instance: Instance) -> bool:
-        try:
-            return judge(instance, verifier, 1).wrong is not None
-        except ZeroDivisionError:
-            return True
-
-    for point in _points(cell):
-        target, proposal = domain.at(point)
-        instance = Instance(target, proposal, scheme)
-        if fails(instance):
-            return shrink(instance, lambda small: small.vocab == domain.vocab and fails(small))
-    return None
+def _witness(domain: Domain, cell: Cell, verifier: Verifier, scheme: Scheme) -> Instance | None:
+    instances = (Instance(*domain.at(point), scheme) for point in rational_points(cell))
+    return next((instance for instance in instances if _wrong(instance, verifier)), None)
 
 
-def _points(cell: Cell) -> Iterator[dict[str, fmpq]]:
-    if cell.point is not None:
-        yield cell.point
+def _search(proof: Proof, verifier: Verifier, scheme: Scheme, vocab: int) -> None:
+    # Exact instances, the last resort.
+    count = 0
+    for instance in (*Scenarios(scheme, vocab), *Randoms(scheme, vocab, SEARCHED)):
+        count += 1
+        if _wrong(instance, verifier):
+            _refuted(proof, instance, verifier)
+            return
+    proof.why += f"; no counterexample in {count} exact instances"
+
+
+def _wrong(instance: Instance, verifier: Verifier) -> bool:
+    try:
+        return judge(instance, verifier, 1).wrong is not None
+    except ZeroDivisionError:
+        return True
+
+
+def _refuted(proof: Proof, instance: Instance, verifier: Verifier) -> None:
+    vocab = instance.vocab
+    proof.verdict, proof.why, proof.begun = "refuted", "", None
+    proof.counterexample = shrink(instance, lambda small: small.vocab == vocab and _wrong(small, verifier))

@@ -1,26 +1,29 @@
-"""A second opinion: z3 alone, on the whole statement, one full cell at a time.
+"""A second opinion: every full cell of signs on its own, in other arithmetic and another order.
 
-Shares nothing with the cells of `signs` but the verifier: the drafts and coins are enumerated by
-`simulators`, the law is gathered and compared by `theory.emission`, and the numbers are quotients of
-sympy's own polynomials. Every comparison is answered by z3; where both answers are possible the whole
-run is repeated for each. Slower by far: meant for two symbols and two tokens.
+Shares nothing with the cells of `signs` but the verifier: drafts and coins are enumerated by
+`simulators`, the law is gathered and compared by `theory.emission`, numbers are quotients of sympy's
+own polynomials. Every comparison is answered on the way; where z3 does not rule the other answer out,
+the whole run is repeated with it. Meant for two symbols and two tokens.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import product
+from operator import add, mul, sub, truediv
 from time import monotonic
 from typing import Any, ClassVar
 
 import sympy
 import sympy.polys.fields
-import z3
 
-from proofs_check.signs import OutOfTime
-from simulators.enumerate import iteration
+from proofs_check.means import Mean
+from proofs_check.second_answers import Answers
+from simulators.enumerate import iteration, outcomes
+from theory.draft import Node
 from theory.drafts import Scheme
 from theory.emission import Emission
-from theory.rows import Prefix, Row
-from theory.table import Table
+from theory.rows import Number, Prefix, Row
+from theory.table import Rows, Table
 from theory.verifier import Verifier
 
 
@@ -29,8 +32,9 @@ class Term:
 
     __slots__ = ("value",)
     __hash__ = None  # type: ignore[assignment]
-    ask: ClassVar["Answers"]
+    ask: ClassVar[Answers]
     functions: ClassVar[Any]
+    known: ClassVar[dict[Any, Any]]
 
     def __init__(self, value: Any):
         self.value = self.functions(int(value)) if isinstance(value, int) else value
@@ -38,84 +42,105 @@ class Term:
     def _other(self, other: Any) -> Any:
         return other.value if isinstance(other, Term) else self.functions(int(other))
 
-    def __add__(self, other: Any) -> "Term":
-        return type(self)(self.value + self._other(other))
+    def _made(self, operation: Callable[[Any, Any], Any], a: Any, b: Any) -> "Term":
+        # Every cell repeats most of the others' arithmetic: it is done once.
+        key = operation, a, b
+        if key not in self.known:
+            self.known[key] = operation(a, b)
+        return type(self)(self.known[key])
 
-    __radd__ = __add__
+    def __add__(self, other: Any) -> "Term":
+        return self._made(add, self.value, self._other(other))
+
+    def __radd__(self, other: Any) -> "Term":
+        return self._made(add, self._other(other), self.value)
 
     def __sub__(self, other: Any) -> "Term":
-        return type(self)(self.value - self._other(other))
+        return self._made(sub, self.value, self._other(other))
 
     def __rsub__(self, other: Any) -> "Term":
-        return type(self)(self._other(other) - self.value)
+        return self._made(sub, self._other(other), self.value)
+
+    def __neg__(self) -> "Term":
+        return type(self)(-self.value)
 
     def __mul__(self, other: Any) -> "Term":
-        return type(self)(self.value * self._other(other))
+        return self._made(mul, self.value, self._other(other))
 
-    __rmul__ = __mul__
+    def __rmul__(self, other: Any) -> "Term":
+        return self._made(mul, self._other(other), self.value)
 
     def __truediv__(self, other: Any) -> "Term":
         other = type(self)(self._other(other))
-        if not other != 0:
+        if other == 0:
             raise ZeroDivisionError("a verifier divides by zero")
-        return type(self)(self.value / other.value)
+        return self._made(truediv, self.value, other.value)
+
+    def __rtruediv__(self, other: Any) -> "Term":
+        return type(self)(self._other(other)) / self
+
+    def __pow__(self, power: int) -> "Term":
+        return type(self)(self.value**power)
 
     def __lt__(self, other: Any) -> bool:
-        return self.ask.whether(self._sign(other) < 0)
+        return self._signed(other, {-1})
 
     def __gt__(self, other: Any) -> bool:
-        return self.ask.whether(self._sign(other) > 0)
+        return self._signed(other, {1})
+
+    def __le__(self, other: Any) -> bool:
+        return self._signed(other, {-1, 0})
+
+    def __ge__(self, other: Any) -> bool:
+        return self._signed(other, {0, 1})
+
+    def __eq__(self, other: object) -> bool:
+        return self._signed(other, {0})
 
     def __ne__(self, other: object) -> bool:
-        difference = self.value - self._other(other)
-        return bool(difference) and self.ask.whether(_z3(difference.numer) != 0)
+        return self._signed(other, {-1, 1})
 
-    def _sign(self, other: Any) -> Any:
-        difference = self.value - self._other(other)
-        return _z3(difference.numer) * _z3(difference.denom)
+    def __bool__(self) -> bool:
+        return self != 0
+
+    def _signed(self, other: Any, signs: set[int]) -> bool:
+        difference = (self - type(self)(self._other(other))).value
+        return self.ask.sign_in(signs, difference.numer, difference.denom)
 
 
-@dataclass
-class Answers:
-    """The comparisons answered so far in one run, and those still to be answered the other way."""
+class World:
+    """All tables of one size, with free entries, in sympy's numbers: what a program is run on."""
 
-    domain: list[Any]
-    deadline: float
-    script: list[bool] = field(default_factory=list)
-    made: list[bool] = field(default_factory=list)
-    waiting: list[list[bool]] = field(default_factory=list)
+    def __init__(self, vocab: int, depth: int, seconds: float):
+        self.vocab, self.depth = vocab, depth
+        names: list[str] = []
+        rows = {
+            letter: {prefix: _named(letter, vocab, prefix, names) for prefix in _prefixes(vocab, last)}
+            for letter, last in (("p", depth), ("q", depth - 1))
+        }
+        functions, *gens = sympy.polys.fields.field(names, sympy.QQ)
+        self.number = type("Term", (Term,), {"__slots__": (), "functions": functions, "known": {}})
+        self.signs = self  # as a domain of proofs has its numbers
+        value = dict(zip(names, gens, strict=True))
+        entries: list[Any] = []
 
-    def start(self, script: list[bool]) -> None:
-        self.script, self.made = script, []
-        self.solver = z3.SolverFor("QF_NRA")
-        self.solver.set("timeout", 20_000)
-        self.solver.add(*self.domain)
+        def row(free: list[str]) -> Row:
+            masses = [value[name] for name in free]
+            masses.append(functions(1) - sum(masses, functions(0)))
+            entries.extend(mass.numer for mass in masses)
+            return tuple(map(self.number, masses))
 
-    def whether(self, condition: Any) -> bool:
-        """The scripted answer; past the script yes where possible, with no kept for later if possible too."""
-        condition = z3.simplify(condition)
-        if z3.is_true(condition) or z3.is_false(condition):
-            return z3.is_true(condition)
-        if len(self.made) < len(self.script):
-            answer = self.script[len(self.made)]
-        else:
-            answer = self.possible(condition)
-            if answer and self.possible(z3.Not(condition)):
-                self.waiting.append([*self.made, False])
-        self.made.append(answer)
-        self.solver.add(condition if answer else z3.Not(condition))
-        return answer
-
-    def possible(self, condition: Any) -> bool:
-        """Whether z3 does not rule the condition out: "unknown" is possible."""
-        if monotonic() > self.deadline:
-            raise OutOfTime
-        return self.solver.check(condition) != z3.unsat
+        tables = {
+            letter: Table(vocab, {prefix: row(free) for prefix, free in given.items()})
+            for letter, given in rows.items()
+        }
+        self.target, self.proposal = tables["p"], tables["q"]
+        self.number.ask = self.answers = Answers(entries, names, vocab, monotonic() + seconds)
 
 
 @dataclass(frozen=True)
 class Opinion:
-    """Whether every full cell has the target's law, and how many there are."""
+    """Whether the statement holds in every full cell, and how many were looked at."""
 
     holds: bool
     cells: int
@@ -123,47 +148,62 @@ class Opinion:
 
 
 def second_opinion(verifier: Verifier, scheme: Scheme, vocab: int, seconds: float = 600.0) -> Opinion:
-    """z3's own verdict on losslessness for all real p and q. Raises OutOfTime.
+    """Losslessness for all real p and q, cell by cell. Raises OutOfTime.
 
     >>> from theory.drafts.chain import Chain
     >>> from theory.verifiers import named
     >>> second_opinion(named("token"), Chain(1), 2).holds
     True
     """
-    names: list[str] = []
-    rows = {
-        letter: {prefix: _named(letter, vocab, prefix, names) for prefix in _prefixes(vocab, depth)}
-        for letter, depth in (("p", scheme.depth), ("q", scheme.depth - 1))
-    }
-    functions, *gens = sympy.polys.fields.field(names, sympy.QQ)
-    number = type("Term", (Term,), {"__slots__": (), "functions": functions})
-    value = dict(zip(names, gens, strict=True))
-    domain: list[Any] = []
-
-    def table(letter: str) -> Table:
-        return Table(vocab, {prefix: row(free) for prefix, free in rows[letter].items()})
-
-    def row(free: list[str]) -> Row:
-        entries = [value[name] for name in free]
-        entries.append(functions(1) - sum(entries, functions(0)))
-        domain.extend(_z3(entry.numer) >= 0 for entry in entries)
-        return tuple(map(number, entries))
-
-    target, proposal = table("p"), table("q")
-    number.ask = answers = Answers(domain, monotonic() + seconds, waiting=[[]])
-    cells = 0
-    while answers.waiting:
-        answers.start(answers.waiting.pop())
+    world, cells = World(vocab, scheme.depth, seconds), 0
+    target, proposal = world.target, world.proposal
+    for _ in world.answers.runs():
         emitted = Emission(target)
-        for weight, _, node, row in iteration(scheme, proposal, verifier, target, start=number(1)):
-            emitted.add(weight, node, row)
+        stops = iteration(scheme, proposal, verifier, target, start=world.number(1))
+        for weight, draft, node, row in stops:
+            if verifier.carry is None:
+                emitted.add(weight, node, row)
+                continue
+            following = verifier.carry(target, proposal, draft, node)
+            for stop in _completed(weight, node, row, following, scheme.depth):
+                emitted.add(*stop)
         cells += 1
         if (wrong := emitted.wrong_prefix()) is not None:
             return Opinion(False, cells, wrong[0])
     return Opinion(True, cells)
 
 
-def _prefixes(vocab: int, depth: int) -> list[Prefix]:
+def second_comparison(
+    wanted: str, a: Mean, b: Mean, vocab: int, scheme: Scheme, seconds: float = 600.0
+) -> Opinion:
+    """Whether mean a is "equal" to mean b, or "never below" it, cell by cell. Raises OutOfTime."""
+    world, cells = World(vocab, scheme.depth, seconds), 0
+    for _ in world.answers.runs():
+        one = world.number(1)
+        left, right = (
+            sum((weight * value for weight, value in outcomes(mean(world), one)), one * 0)  # type: ignore[arg-type]
+            for mean in (a, b)
+        )
+        cells += 1
+        if not (left == right if wanted == "equal" else left >= right):
+            return Opinion(False, cells)
+    return Opinion(True, cells)
+
+
+def _completed(
+    weight: Number, node: Node, row: Row, following: Rows, depth: int
+) -> Iterator[tuple[Number, Node, Row]]:
+    # What comes out, continued by a target left behind up to the block's depth.
+    if len(node.prefix) + 1 >= depth:
+        yield weight, node, row
+        return
+    for token, mass in enumerate(row):
+        if mass > 0:
+            longer = Node((*node.prefix, token), None)
+            yield from _completed(weight * mass, longer, following[longer.prefix], following, depth)
+
+
+def _prefixes(vocab: int, depth: int) -> Iterable[Prefix]:
     return [prefix for length in range(depth + 1) for prefix in product(range(vocab), repeat=length)]
 
 
@@ -171,15 +211,3 @@ def _named(letter: str, vocab: int, prefix: Prefix, names: list[str]) -> list[st
     free = ["_".join((letter, *map(str, prefix), str(x))) for x in range(vocab - 1)]
     names += free
     return free
-
-
-def _z3(polynomial: Any) -> Any:
-    terms = []
-    for powers, coefficient in polynomial.terms():
-        factors = [
-            z3.Real(str(gen))
-            for gen, power in zip(polynomial.ring.gens, powers, strict=True)
-            for _ in range(power)
-        ]
-        terms.append(z3.Product([z3.RealVal(str(coefficient)), *factors]))
-    return z3.Sum([z3.RealVal(0), *terms])

@@ -7,12 +7,13 @@ are gone before the next is added.
 """
 
 from collections.abc import Callable
-from time import monotonic
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from flint import fmpq_mpoly, fmpq_mpoly_ctx
 
-from proofs_check.cell import Book, Cell, Cut
+from proofs_check.book import Book
+from proofs_check.cell import Cell, Cut
+from proofs_check.memory import WHOLE, Memory
 from proofs_check.solver import Solver
 from proofs_check.symbol import Symbol, field
 from proofs_check.tree import Leaf, Tree, mapped, plus, split
@@ -21,10 +22,6 @@ from theory.rows import Number, Row
 
 Program: TypeAlias = Callable[[Oracle], Symbol]
 """A sampler program whose result is a number."""
-
-
-class OutOfTime(Exception):
-    """The deadline has passed."""
 
 
 class _Draw(Exception):
@@ -61,18 +58,30 @@ class Signs:
         self.deadline = deadline
         self.cells = 0
         self.here = Cell(self.book, {})
+        self.memory = Memory(self.number)
 
     def within(self, signs: int, *product: fmpq_mpoly) -> bool:
         """Whether the sign of a product lies in a set of signs, in the present cell; raises Cut."""
         return self.here.within(signs, *product)
 
-    def expectation(self, program: Program, cell: Cell, trail: tuple[int, ...] = ()) -> Tree:
-        """E[program] over all its draws, after those of the trail, as a function on the cell.
+    def expectation(self, program: Program, cell: Cell, kept: dict[str, Any] | None = None) -> Tree:
+        """E[program] over all its draws, as a function on the cell.
 
-        Raises OutOfTime. `cells` counts the runs that came to an end: one a draw and cell.
+        `kept` is what an earlier call, that ran out of time, left in `memory`. Raises OutOfTime, but
+        not before a step was added to that. `cells` counts the runs that came to an end: one a draw
+        and cell.
         """
-        if monotonic() > self.deadline:
-            raise OutOfTime
+        self.memory = Memory(self.number, kept)
+        return self._after(program, cell, ())
+
+    def _after(self, program: Program, cell: Cell, trail: tuple[int, ...]) -> Tree:
+        # The expectation after the draws of the trail.
+        place = f"{' '.join(map(str, trail))} {cell.key}"
+        mark = self.memory.mark
+        kept = self.memory.recall(place)
+        if kept is not None and kept[0] == WHOLE:
+            return kept[1]
+        self.solver.check_time()
         self.here = cell
         outcome: Symbol | Cut | _Draw
         try:
@@ -84,17 +93,25 @@ class Signs:
                 cell,
                 outcome.polynomial,
                 outcome.signs,
-                lambda part, _: self.expectation(program, part, trail),
+                lambda part, _: self._after(program, part, trail),
             )
         if isinstance(outcome, Symbol):
             self.cells += 1
-            return Leaf(self.reduced(cell, outcome))
-        whole: Tree | None = None
-        for x, mass in outcome.branches:
+            leaf = Leaf(self.reduced(cell, outcome))
+            self._keep(mark, place, WHOLE, leaf)
+            return leaf
+        done, whole = kept or (0, None)
+        for x, mass in outcome.branches[done:]:
             branch = self._branch(program, cell, (*trail, x), mass)
             whole = branch if whole is None else plus(cell, whole, branch, Symbol.__add__)
+            done += 1
+            self._keep(mark, place, done if done < len(outcome.branches) else WHOLE, whole)
         assert whole is not None
         return whole
+
+    def _keep(self, mark: int, place: str, branches: int, tree: Tree) -> None:
+        self.memory.keep(mark, place, branches, tree)
+        self.solver.deadline = self.deadline  # not before: every run gets further
 
     def _branch(self, program: Program, cell: Cell, trail: tuple[int, ...], mass: Symbol) -> Tree:
         # A branch is entered where its mass is positive, and only there; elsewhere it adds nothing.
@@ -107,7 +124,7 @@ class Signs:
             if not possible:
                 return Leaf(self.number(0))
             mass = self.reduced(cell, mass)
-            return mapped(self.expectation(program, cell, trail), lambda value: mass * value)
+            return mapped(self._after(program, cell, trail), lambda value: mass * value)
         return split(cell, polynomial, signs, lambda part, _: self._branch(program, part, trail, mass))
 
     def reduced(self, cell: Cell, number: Symbol) -> Symbol:

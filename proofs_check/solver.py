@@ -1,13 +1,15 @@
 """Whether some real numbers have given signs: z3 decides, and "unknown" is no answer."""
 
 from collections.abc import Iterable
+from ctypes import ArgumentError
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any
 
 import z3
 from flint import fmpq, fmpq_mpoly
 
-from proofs_check.symbol import ANY, NEGATIVE, POSITIVE, ZERO
+from proofs_check.signset import ANY, NEGATIVE, POSITIVE, ZERO
 
 Fact = tuple[str, int]
 """A polynomial, spelled, and the set of signs it may have."""
@@ -22,15 +24,21 @@ CONDITIONS = {
 }
 
 
+class OutOfTime(Exception):
+    """The deadline has passed."""
+
+
 @dataclass
 class Solver:
-    """Answers are kept: the same question met in another cell costs nothing.
+    """Answers are kept: the same question met in another cell costs nothing. After the deadline
+    nothing new is asked: OutOfTime is raised.
 
     `find` returns a point (variable name -> rational) where all facts hold, {} when there are such
     points but no rational one was found or z3 could not tell, None when it is proved there is none.
     """
 
     milliseconds: int = 5000
+    deadline: float = float("inf")
     asked: int = 0
     unknown: int = 0
     _polynomials: dict[str, Any] = field(default_factory=dict)
@@ -39,13 +47,23 @@ class Solver:
     def find(self, facts: Iterable[Fact], polynomials: dict[str, fmpq_mpoly]) -> dict[str, fmpq] | None:
         key = frozenset(facts)
         if key not in self._answers:
-            self._answers[key] = self._solve(key, polynomials)
+            self.check_time()
+            try:
+                self._answers[key] = self._solve(key, polynomials)
+            except ArgumentError:  # what Ctrl-C becomes on its way through z3's bindings
+                raise KeyboardInterrupt from None
         return self._answers[key]
+
+    def check_time(self) -> None:
+        """Raises OutOfTime after the deadline."""
+        if monotonic() > self.deadline:
+            raise OutOfTime
 
     def _solve(self, facts: frozenset[Fact], polynomials: dict[str, fmpq_mpoly]) -> dict[str, fmpq] | None:
         self.asked += 1
         solver = z3.SolverFor("QF_NRA")
         solver.set("timeout", self.milliseconds)
+        solver.set("ctrl_c", False)  # Ctrl-C is Python's
         for spelled, signs in sorted(facts):
             if signs != ANY:
                 if spelled not in self._polynomials:

@@ -8,9 +8,7 @@ from typing import Any, ClassVar, NoReturn, Protocol
 
 from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
-NEGATIVE, ZERO, POSITIVE = 1, 2, 4
-"""A set of signs is the sum of those it contains."""
-ANY = NEGATIVE | ZERO | POSITIVE
+from proofs_check.signset import NEGATIVE, POSITIVE, ZERO
 
 
 class Ground(Protocol):

@@ -7,16 +7,16 @@ starts anew (no memory); so each draft race is a race with handicaps p_i s / q_i
 exponentials in s, and the integral over s rational in p and q.
 """
 
-from functools import lru_cache
 from typing import TypeAlias
 
+from theory.memo import remembered
 from theory.rows import Number, Row
 
-Decays: TypeAlias = dict[Number, Number]
-"""rate a -> coefficient c: the function sum c exp(-a s) of the time s."""
+Decays: TypeAlias = list[tuple[Number, Number]]
+"""Pairs (rate a, coefficient c): the function sum c exp(-a s) of the time s."""
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def target_law(p: Row, q: Row, drafts: tuple[int, ...]) -> Row:
     """Pr(Y = y, X^(1..K) = drafts) for every y: of mass q(x_1) .. q(x_K), to be normalised.
 
@@ -36,7 +36,7 @@ def target_law(p: Row, q: Row, drafts: tuple[int, ...]) -> Row:
                 function = track.winner(x, y)
                 for other in (*drafts[:k], *drafts[k + 1 :]):
                     function = _product(function, free[other])
-                for rate, factor in function.items():
+                for rate, factor in function:
                     out = out + factor / (K + rate)
         row.append(mass * out)
     return tuple(row)
@@ -64,27 +64,20 @@ class _Track:
         end = len(self.rates) if y is None else self.place.get(y, len(self.rates))
         start = self.place[x]
         if x == y:
-            return {self.rates[start]: self.one}
-        out: Decays = {}
+            return [(self.rates[start], self.one)]
+        out: Decays = []
+        before = self.q[x] - self.q[x]
         for n in range(start, end):
             weight = self.q[x] / self.masses[n]
-            _gain(out, self.rates[n], weight)
-            if n + 1 < len(self.rates):  # the last token's hazard lasts for ever
-                _gain(out, self.rates[n + 1], -weight)
+            out.append((self.rates[n], weight - before))
+            before = weight
+        if end < len(self.rates):  # the last token's hazard lasts for ever
+            out.append((self.rates[end], -before))
         return out
 
 
 def _product(first: Decays, second: Decays) -> Decays:
-    out: Decays = {}
-    for a, c in first.items():
-        for b, d in second.items():
-            _gain(out, a + b, c * d)
-    return out
-
-
-def _gain(function: Decays, rate: Number, factor: Number) -> None:
-    known = function.get(rate)
-    function[rate] = factor if known is None else known + factor
+    return [(a + b, c * d) for a, c in first for b, d in second]
 
 
 def agreement(p: Row, q: Row) -> Row:

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from proofs_check.induction import THEOREMS
-from proofs_check.means import Mean, compare
+from proofs_check.means import Mean, accepted, compare
 from proofs_check.prove import prove
 from simulators.verdict import judge
 from theory.drafts import Scheme
+from theory.drafts.chain import Chain
 from theory.instance import Instance
 from theory.verifiers import named
 
@@ -15,6 +16,9 @@ EVERY = "proved for every vocabulary and depth"
 SIZES = "proved for the sizes listed"
 REFUTED = "refuted"
 UNDECIDED = "undecided"
+
+SECONDS = 1800.0
+"""Time limit of one sign-cell proof."""
 
 Case = tuple[int, Scheme]
 """A vocabulary and a draft."""
@@ -47,39 +51,90 @@ class Claim:
         return f"draftproof claims {self.key}"
 
 
-def by_induction(name: str) -> Callable[[], str]:
-    """Every step of a written-down theorem is checked."""
-    return lambda: EVERY if THEOREMS[name].check().holds else UNDECIDED
+def every(
+    key: str, theorem: str, statement: str, source: str, scope: str = "every chain", note: str = ""
+) -> Claim:
+    """A claim that a written-down induction proof decides."""
+    return Claim(key, statement, source, scope, EVERY, 1, by_induction(theorem), note)
 
 
-def lossless(verifier: str, *cases: Case, seconds: float = 600.0) -> Callable[[], str]:
+@dataclass(frozen=True)
+class Induction:
+    """Every step of some written-down theorems is checked."""
+
+    names: tuple[str, ...]
+
+    def __call__(self) -> str:
+        return EVERY if all(THEOREMS[name].check().holds for name in self.names) else UNDECIDED
+
+
+def by_induction(*names: str) -> Induction:
+    """Proofs for every vocabulary and depth."""
+    return Induction(names)
+
+
+@dataclass(frozen=True)
+class Lossless:
     """Sign-cell proofs of one verifier at every size given."""
 
-    def check() -> str:
-        for vocab, scheme in cases:
-            verdict = prove(named(verifier), scheme, vocab, seconds).verdict
+    verifier: str
+    cases: tuple[Case, ...]
+
+    def __call__(self) -> str:
+        for vocab, scheme in self.cases:
+            verdict = prove(named(self.verifier), scheme, vocab, SECONDS).verdict
             if verdict != "proved":
                 return verdict
         return SIZES
 
-    return check
+
+def lossless(verifier: str, *cases: Case) -> Lossless:
+    """Sign-cell proofs of one verifier."""
+    return Lossless(verifier, cases)
 
 
-def mean_relation(
-    wanted: str, a: Mean, b: Mean, *sizes: tuple[int, int], seconds: float = 600.0
-) -> Callable[[], str]:
-    """E[tau] of one beside the other: "equal" or "never below", at every (vocabulary, depth)."""
+def means(verifier: str) -> Callable[[Scheme], Mean]:
+    """E[tau] of a verifier on a draft."""
+    return lambda scheme: accepted(named(verifier), scheme)
 
-    def check() -> str:
-        for vocab, depth in sizes:
-            relation = compare(a, b, vocab, depth, seconds).relation
+
+@dataclass(frozen=True)
+class Related:
+    """One mean beside another, "equal" or "never below", in every case."""
+
+    wanted: str
+    a: Callable[[Scheme], Mean]
+    b: Callable[[Scheme], Mean]
+    cases: tuple[Case, ...]
+
+    def __call__(self) -> str:
+        for vocab, scheme in self.cases:
+            relation = compare(self.a(scheme), self.b(scheme), vocab, scheme, SECONDS).relation
             if relation in ("refuted", "undecided"):
                 return relation
-            if wanted == "equal" and relation != "equal":
+            if self.wanted == "equal" and relation != "equal":
                 return REFUTED
         return SIZES
 
-    return check
+
+def related(wanted: str, a: Callable[[Scheme], Mean], b: Callable[[Scheme], Mean], *cases: Case) -> Related:
+    """Sign-cell comparisons of two means."""
+    return Related(wanted, a, b, cases)
+
+
+@dataclass(frozen=True)
+class Together:
+    """Several sign-cell checks as one."""
+
+    parts: tuple[Lossless | Related, ...]
+
+    def __call__(self) -> str:
+        return next((found for part in self.parts if (found := part()) != SIZES), SIZES)
+
+
+def chains(vocab: int, *depths: int) -> list[Case]:
+    """Chains of some depths."""
+    return [(vocab, Chain(depth)) for depth in depths]
 
 
 def searched(

@@ -41,6 +41,11 @@ def least(u: Any, v: Any) -> Any:
     return z3.If(u < v, u, v)
 
 
+def when(condition: Any, u: Any, v: Any) -> Any:
+    """u where the condition holds, else v, of z3's numbers."""
+    return z3.If(condition, u, v)
+
+
 def meet(u: Any, v: Any) -> Any:
     """min(u, v), written with the positive part."""
     return u - pos(u - v)

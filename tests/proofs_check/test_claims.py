@@ -1,14 +1,19 @@
 """The registry: every verdict can be had again, the page is fresh, every source is known."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
+import click
 import pytest
 
 from proofs_check.claims import CLAIMS
 from proofs_check.claims.claim import EVERY, REFUTED, SIZES
+from proofs_check.commands import COMMANDS
 from proofs_check.induction import THEOREMS
 from proofs_check.page import page
+from simulators.door import enter
+from theory.verifiers import VERIFIERS
 
 ROOT = Path(__file__).parents[2]
 FAST = [claim for claim in CLAIMS.values() if claim.seconds <= 1]
@@ -26,6 +31,25 @@ def test_verdict_that_takes_longer(claim):
     assert claim.check() == claim.verdict
 
 
+def test_every_theorem_is_claimed():
+    assert {name for claim in CLAIMS.values() for name in getattr(claim.check, "names", ())} == set(THEOREMS)
+
+
+def test_every_verifier_is_judged():
+    judged = {getattr(claim.check, "verifier", None) for claim in CLAIMS.values()}
+    judged |= {name for theorem in THEOREMS.values() for name in theorem.verifiers}
+    assert judged >= set(VERIFIERS) - {"typical"}
+    assert "typical-lossless" in CLAIMS
+
+
+def test_a_verdict_that_differs_is_said_so(capsys, monkeypatch):
+    key = "token-lossless"
+    monkeypatch.setitem(CLAIMS, key, replace(CLAIMS[key], verdict=SIZES))
+    status = enter(click.Group("draftproof", list(COMMANDS)), ["claims", key])
+    assert status == 1
+    assert "NOT every verdict is as recorded" in capsys.readouterr().out
+
+
 def test_the_page_is_fresh():
     assert (ROOT / "docs" / "claims.md").read_text(encoding="utf-8") == page()
 
@@ -41,4 +65,4 @@ def test_every_source_is_in_the_references():
     for source in [claim.source for claim in CLAIMS.values()] + [each.source for each in THEOREMS.values()]:
         cited = set(re.findall(r"\b[a-z]+20\d\d[a-z0-9]+", source))
         assert cited <= known
-        assert cited or source.startswith(("our", "open")), source
+        assert cited or source.startswith(("our", "open", "draftproof")), source

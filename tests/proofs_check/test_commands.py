@@ -51,6 +51,30 @@ def test_undecided_says_what_is_left_and_resumes(capsys, tmp_path):
     assert len(json.loads(kept.read_text())["proved"]) == 4
 
 
+def test_a_word_is_taken_up_where_it_was_left(capsys, tmp_path):
+    kept = tmp_path / "token.json"
+    statuses = []
+    for _ in range(40):
+        status, said = answer(
+            capsys, "prove", "token", "--depth", "1", "--seconds", "0", "--resume", str(kept)
+        )
+        statuses.append(status)
+        if status == 0:
+            break
+        assert json.loads(kept.read_text())["begun"]["trees"]
+    assert statuses[-1] == 0
+    assert len(statuses) > 2
+    assert said["left"] == []
+
+
+def test_what_cannot_be_run_on_symbols_is_searched(capsys):
+    status, said = answer(capsys, "prove", "typical", "--depth", "1")
+    assert (status, said["verdict"]) == (1, "refuted")
+    status, said = answer(capsys, "prove", "layered", "--depth", "1")
+    assert (status, said["verdict"]) == (3, "undecided")
+    assert "no counterexample in" in said["why"]
+
+
 def test_undecided_in_words(capsys):
     status, out, _ = run(capsys, "prove", "block", "--seconds", "0")
     assert status == 3
@@ -63,7 +87,9 @@ def test_a_draft_may_be_spelled(capsys):
     assert (status, said["verdict"]) == (0, "proved")
 
 
-@pytest.mark.parametrize("name", ["token", "block", "hsd", "rrs", "specinfer", "traversal"])
+@pytest.mark.parametrize(
+    "name", ["token", "block", "hsd", "rrs", "specinfer", "traversal", "greedy-block", "k-seq"]
+)
 def test_every_size(capsys, name):
     status, said = answer(capsys, "prove", name, "--every-size")
     assert status == 0
@@ -74,9 +100,7 @@ def test_every_size(capsys, name):
     "arguments",
     [
         ["prove", "nobody"],
-        ["prove", "k-seq"],
-        ["prove", "greedy-block"],
-        ["prove", "nss", "--every-size"],
+        ["prove", "gls", "--every-size"],
         ["prove", "token", "--vocab", "1"],
         ["prove", "token", "--draft", "{"],
         ["prove", "token", "--draft", '{"kind": "paths", "count": 2, "depth": 1}'],

@@ -1,5 +1,7 @@
 """Proofs of one size: what is proved, what is refuted, and what is left."""
 
+import json
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -10,17 +12,15 @@ from proofs_check.prove import prove
 from simulators.enumerate import outcomes
 from simulators.instances.randoms import Randoms
 from simulators.verdict import judge
-from tests.checks import assert_one_line
 from theory.drafts.chain import Chain
 from theory.drafts.greedy import Greedy
 from theory.drafts.paths import Paths
 from theory.drafts.shape import every
 from theory.drafts.spechub import SpecHub
 from theory.drafts.tree import Tree
-from theory.errors import BadInput
 from theory.law import Law
 from theory.verifier import CHAIN, Verifier
-from theory.verifiers import VERIFIERS, named
+from theory.verifiers import named
 
 PAIR, TWO_LEVELS, FORK, TWO_PATHS = every(2, 1), every(2, 2), (every(2, 1),), (every(1, 1),) * 2
 
@@ -54,9 +54,12 @@ SLOW = [
     ("traversal", 2, Paths(2, 2)),
     ("traversal", 3, Tree(PAIR)),
     ("traversal", 3, Tree(PAIR, True)),
-    ("specinfer", 3, Tree(TWO_LEVELS, True)),
-    ("rrs", 3, Tree(TWO_LEVELS)),
+    ("greedy-block", 3, Chain(1)),
+    ("lifted", 2, Chain(2)),
+    ("optimal-transport", 2, Tree(PAIR, True)),
 ]
+
+LONG = [("specinfer", 3, Tree(TWO_LEVELS, True)), ("rrs", 3, Tree(TWO_LEVELS))]
 
 
 def labelled(cases):
@@ -74,6 +77,12 @@ def test_proved(name, vocab, scheme):
 @pytest.mark.parametrize(("name", "vocab", "scheme"), labelled(SLOW))
 def test_proved_at_larger_sizes(name, vocab, scheme):
     assert prove(named(name), scheme, vocab, seconds=900).verdict == "proved"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "vocab", "scheme"), labelled(LONG))
+def test_proved_in_minutes(name, vocab, scheme):
+    assert prove(named(name), scheme, vocab, seconds=3600).verdict == "proved"
 
 
 @pytest.mark.parametrize("name", ["hsd-released", "hsd-multidraft-released"])
@@ -110,10 +119,10 @@ def test_a_loss_only_on_a_curve_is_found():
         return named("token").verify(oracle, draft, target)
 
     proof = prove(Verifier("wrong on a curve", "ours", CHAIN, lossless=False, verify=verify), Chain(1), 2)
-    assert proof.verdict != "proved"
-    if proof.counterexample is not None:
-        p, q = proof.counterexample.target[()], proof.counterexample.proposal[()]
-        assert p[0] == q[0] ** 2
+    assert proof.verdict == "refuted"
+    assert proof.counterexample is not None
+    p, q = proof.counterexample.target[()], proof.counterexample.proposal[()]
+    assert p[0] == q[0] ** 2
 
 
 def test_out_of_time_says_what_is_left_and_resumes():
@@ -127,11 +136,70 @@ def test_out_of_time_says_what_is_left_and_resumes():
     assert half.cells < prove(block, Chain(2), 2).cells
 
 
-@pytest.mark.parametrize("name", ["greedy-block", "hsd-naive", "k-seq", "typical"])
-def test_what_cannot_be_proved_is_bad_input(name):
-    with pytest.raises(BadInput) as error:
-        prove(VERIFIERS[name], Chain(2), 2)
-    assert_one_line(error.value, name)
+def test_state_left_behind_pays_for_the_surplus():
+    """Greedy block verification is lossless with its modified target, and not without."""
+    greedy = named("greedy-block")
+    assert prove(greedy, Chain(2), 2).verdict == "proved"
+    forgetful = replace(greedy, carry=None)
+    proof = prove(forgetful, Chain(2), 2)
+    assert proof.verdict == "refuted"
+    assert proof.counterexample is not None
+    assert not judge(proof.counterexample, forgetful).lossless
+
+
+def test_a_word_that_time_runs_out_on_is_taken_up():
+    """Every run does some of what is left, however few the seconds, and what it did survives a file."""
+    rule, done, begun, runs = named("token"), [], None, 0
+    while (proof := prove(rule, Chain(1), 2, 0, done, begun)).verdict == "undecided":
+        runs += 1
+        assert runs < 100
+        assert proof.begun is not None
+        done, begun = proof.done, (proof.begun[0], json.loads(json.dumps(proof.begun[1])))
+    assert proof.verdict == "proved"
+    assert runs > 2
+    assert proof.begun is None
+
+
+def test_an_interrupted_proof_is_kept():
+    runs, kept = 0, []
+
+    def verify(oracle, draft, target):
+        nonlocal runs
+        runs += 1
+        if runs > 60:
+            raise KeyboardInterrupt
+        return named("token").verify(oracle, draft, target)
+
+    rule = replace(named("token"), verify=verify)
+    with pytest.raises(KeyboardInterrupt):
+        prove(rule, Chain(2), 2, keep=kept.append)
+    (proof,) = kept
+    assert proof.begun is not None
+    assert proof.begun[1]
+
+
+def test_an_irrational_point_has_rational_neighbours():
+    """Wrong where 2 p^2 > 1, open: a rational witness is found. Wrong where 2 p^2 = 1: there is none."""
+
+    def above(oracle, draft, target):
+        p = target[draft.root.prefix]
+        if 2 * p[0] * p[0] > 1:
+            return draft.path[-1], target[draft.path[-1].prefix]
+        return named("token").verify(oracle, draft, target)
+
+    def on(oracle, draft, target):
+        p = target[draft.root.prefix]
+        if 2 * p[0] * p[0] == 1:
+            return draft.path[-1], target[draft.path[-1].prefix]
+        return named("token").verify(oracle, draft, target)
+
+    assert (
+        prove(Verifier("above", "ours", CHAIN, lossless=False, verify=above), Chain(1), 2).verdict
+        == "refuted"
+    )
+    proof = prove(Verifier("on", "ours", CHAIN, lossless=False, verify=on), Chain(1), 2)
+    assert proof.verdict == "undecided"
+    assert "there is none" in proof.why
 
 
 @pytest.mark.parametrize("replacement", [False, True])

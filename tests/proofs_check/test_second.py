@@ -1,50 +1,77 @@
-"""A second, independent verdict on every sign-cell proof with two symbols and at most two tokens."""
+"""A second, independent verdict on every sign-cell verdict with two symbols and at most two tokens."""
+
+from collections.abc import Iterator
 
 import pytest
 
-from proofs_check.prove import prove
-from proofs_check.second import second_opinion
-from theory.drafts.chain import Chain
-from theory.drafts.paths import Paths
-from theory.drafts.shape import every
-from theory.drafts.tree import Tree
+from benchmarks.proofs import PROOFS
+from proofs_check.claims import CLAIMS
+from proofs_check.claims.claim import SIZES, Lossless, Related, Together
+from proofs_check.second import second_comparison, second_opinion
+from theory.drafts import Scheme
 from theory.verifiers import named
 
-PAIR, TWO_LEVELS, FORK, TWO_PATHS = every(2, 1), every(2, 2), (every(2, 1),), (every(1, 1),) * 2
-
-FAST = [
-    *[(name, Chain(1)) for name in ("token", "block", "hsd", "rrs", "traversal", "naive-tree", "nss")],
-    ("rrs", Tree(PAIR)),
-    ("specinfer", Tree(PAIR, True)),
-    ("traversal", Tree(PAIR)),
-    ("traversal", Tree(PAIR, True)),
-    ("hsd-released", Chain(2)),
-    ("hsd-multidraft-released", Chain(2)),
-]
-
-SLOW = [
-    *[(name, Chain(2)) for name in ("token", "block", "traversal")],
-    ("traversal", Tree(FORK)),
-    ("traversal", Tree(FORK, True)),
-    ("traversal", Tree(TWO_PATHS, True)),
-    ("traversal", Tree(TWO_PATHS)),
-    ("traversal", Paths(2, 2)),
-    ("rrs", Tree(TWO_LEVELS)),
-    ("specinfer", Tree(TWO_LEVELS, True)),
-]
+SECONDS = 3000
 
 
-def labelled(cases):
-    return [pytest.param(*case, id=f"{case[0]} {case[1]}") for case in cases]
+def _checks(check) -> Iterator[Lossless | Related]:
+    if isinstance(check, Together):
+        yield from check.parts
+    elif isinstance(check, Lossless | Related):
+        yield check
 
 
-@pytest.mark.parametrize(("name", "scheme"), labelled(FAST))
-def test_both_routes_agree(name, scheme):
-    verifier = named(name)
-    assert second_opinion(verifier, scheme, 2).holds == (prove(verifier, scheme, 2).verdict == "proved")
+def _verdicts() -> Iterator[tuple[str, object, Scheme, bool]]:
+    """(name, what is said, draft, whether it holds) of every sign-cell verdict of that size, once."""
+    seen = set()
+    for claim in CLAIMS.values():
+        for check in _checks(claim.check):
+            for vocab, scheme in check.cases:
+                said = check.verifier if isinstance(check, Lossless) else claim.key
+                once = (said if isinstance(check, Lossless) else id(check)), scheme
+                if vocab == 2 and scheme.depth <= 2 and once not in seen:
+                    seen.add(once)
+                    yield said, check, scheme, claim.verdict == SIZES
+    for name, vocab, scheme in PROOFS:
+        if vocab == 2 and scheme.depth <= 2 and (name, scheme) not in seen:
+            yield name, Lossless(name, ((2, scheme),)), scheme, True
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "scheme"), labelled(SLOW))
-def test_both_routes_agree_at_two_tokens(name, scheme):
-    assert second_opinion(named(name), scheme, 2, seconds=3000).holds
+def _cases():
+    for said, check, scheme, holds in _verdicts():
+        slow = scheme.depth > 1 and holds
+        yield pytest.param(
+            check, scheme, holds, id=f"{said} {scheme}", marks=[pytest.mark.slow] if slow else []
+        )
+
+
+@pytest.mark.parametrize(("check", "scheme", "holds"), _cases())
+def test_both_routes_agree(check, scheme, holds):
+    if isinstance(check, Lossless):
+        opinion = second_opinion(named(check.verifier), scheme, 2, SECONDS)
+    else:
+        opinion = second_comparison(check.wanted, check.a(scheme), check.b(scheme), 2, scheme, SECONDS)
+    assert opinion.holds == holds
+
+
+def test_a_loss_on_a_curve_is_found():
+    """Wrong only where p(0) = q(0)^2."""
+    from theory.drafts.chain import Chain
+    from theory.verifier import CHAIN, Verifier
+
+    def verify(oracle, draft, target):
+        p, q = target[draft.root.prefix], draft.root.proposal
+        if p[0] == q[0] * q[0] and q[0] > 0 and q[1] > 0:
+            return draft.path[-1], target[draft.path[-1].prefix]
+        return named("token").verify(oracle, draft, target)
+
+    rule = Verifier("wrong on a curve", "ours", CHAIN, lossless=False, verify=verify)
+    assert not second_opinion(rule, Chain(1), 2).holds
+
+
+def test_a_wrong_comparison_is_seen():
+    from proofs_check.means import accepted
+    from theory.drafts.chain import Chain
+
+    token, block = (accepted(named(name), Chain(2)) for name in ("token", "block"))
+    assert not second_comparison("never below", token, block, 2, Chain(2), SECONDS).holds

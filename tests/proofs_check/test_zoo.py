@@ -4,7 +4,7 @@ import pytest
 
 from proofs_check.prove import prove
 from simulators.verdict import judge
-from tests.proofs_check.zoo import ZOO, bug, product_of_ratios, unscaled_residual
+from tests.proofs_check.zoo import TREES, ZOO, bug, product_of_ratios, unscaled_residual
 from theory.drafts.chain import Chain
 from theory.drafts.top_k import TopK
 from theory.instance import Instance
@@ -17,7 +17,7 @@ SIZES = [(2, Chain(1)), (2, Chain(2)), (3, Chain(1)), (3, Chain(2))]
 def refuted(verifier, sizes=SIZES):
     """The first counterexample by size; every other size is proved lossless, none is left open."""
     for vocab, scheme in sizes:
-        proof = prove(verifier, scheme, vocab)
+        proof = prove(verifier, scheme, vocab, seconds=900)
         assert proof.verdict != "undecided", proof.why
         if proof.counterexample is not None:
             assert proof.verdict == "refuted"
@@ -28,6 +28,14 @@ def refuted(verifier, sizes=SIZES):
 @pytest.mark.parametrize("verifier", ZOO, ids=lambda verifier: verifier.name)
 def test_every_bug_is_refuted_and_enumeration_agrees(verifier):
     found = refuted(verifier)
+    assert found is not None
+    assert found.vocab <= 3
+    assert not judge(found, verifier).lossless
+
+
+@pytest.mark.parametrize(("verifier", "scheme"), TREES, ids=lambda each: getattr(each, "name", ""))
+def test_every_bug_on_a_tree_is_refuted(verifier, scheme):
+    found = refuted(verifier, [(2, scheme), (3, scheme)])
     assert found is not None
     assert found.vocab <= 3
     assert not judge(found, verifier).lossless

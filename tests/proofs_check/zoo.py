@@ -1,4 +1,4 @@
-"""Bugs that real verifiers had, as small verifiers of our own: chain rules that one iteration exposes.
+"""Bugs that real verifiers had, as small verifiers of our own: those that one iteration exposes.
 
 Numbers are those of the project's list of public bugs; each docstring says what went wrong.
 """
@@ -6,11 +6,13 @@ Numbers are those of the project's list of public bugs; each docstring says what
 from itertools import pairwise
 
 from theory.draft import Draft, Node
+from theory.drafts.top_k import TopK
+from theory.drafts.tree import Tree
 from theory.oracle import Oracle
 from theory.rows import Row, add, excess, minimum, normalise, one, point, ratio, scale, share, total
 from theory.table import Rows
-from theory.verifier import CHAIN, Stop, Verifier
-from theory.verifiers import hsd, hsd_released, token
+from theory.verifier import ALL, CHAIN, Stop, Verifier
+from theory.verifiers import hsd, hsd_released, rrs, specinfer, token
 
 
 def product_of_ratios(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
@@ -191,6 +193,28 @@ def residual_off_by_one(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 def bug(number: int, name: str, verify) -> Verifier:
     return Verifier(f"{number} {name}", "a public bug report", CHAIN, lossless=False, verify=verify)
 
+
+def resorted(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
+    """30: siblings drawn without replacement are put in order of token ids before they are judged."""
+    return rrs.verify(oracle, Draft(_sorted(draft.root)), target)
+
+
+def _sorted(node: Node) -> Node:
+    children = sorted(node.children, key=lambda child: child.token)
+    return Node(node.prefix, node.proposal, tuple(map(_sorted, children)))
+
+
+def tree_bug(number: int, name: str, verify) -> Verifier:
+    return Verifier(f"{number} {name}", "a public bug report", ALL, lossless=False, verify=verify)
+
+
+TREES = [
+    (tree_bug(28, "deterministic children, q ratios", rrs.verify), TopK(((), ()))),
+    (tree_bug(30, "siblings re-sorted", resorted), Tree(((), ()))),
+    (tree_bug(30, "with-replacement rule, draws without", specinfer.verify), Tree(((), ()))),
+    (tree_bug(30, "without-replacement rule, draws with", rrs.verify), Tree(((), ()), True)),
+]
+"""Rules for trees whose loss one iteration shows, and the drafts that show it."""
 
 ZOO = [
     bug(1, "product of ratios", product_of_ratios),

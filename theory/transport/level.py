@@ -7,12 +7,12 @@ what verification decides about a level must not depend on draws of which it doe
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import TypeAlias
 
 from theory.draft import Draft, Node
+from theory.memo import remembered
 from theory.rows import Number, Row, add, excess, one, positive, scale, share, total, without
 from theory.transport.flow import Network
 
@@ -37,7 +37,7 @@ def draws(draft: Draft, node: Node, shape: tuple | None = None) -> Draws:
     return law(node.proposal, node.shape if shape is None else shape, draft.replacement, draft.merged)
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def law(q: Row, shape: tuple, replacement: bool, merged: bool) -> Draws:
     """The law of the brood of a node of that shape; `merged` are draws with replacement of which
     equal ones become one child, with all that is below them.
@@ -111,7 +111,7 @@ def carriers(brood: Brood, token: int) -> list[tuple]:
     return [shape for shape in copies if worth(shape) == most]
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def worth(shape: tuple) -> int:
     """About how many thousandths of a token are accepted below a node that is entered with rate 1:
     the mean of the slopes at both ends.
@@ -140,7 +140,7 @@ def plan(rows: Sequence[Row], laws: Sequence[Draws], room: Number, segments: int
     return _plan(tuple(rows), tuple(tuple(law.items()) for law in laws), room, segments)
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def _plan(
     rows: tuple[Row, ...], laws: tuple[tuple[tuple[Brood, Number], ...], ...], room: Number, segments: int
 ) -> Plan:
@@ -198,7 +198,7 @@ def split(p: Row, entries: Mapping[Entry, Number], laws: Mapping[tuple, Draws]) 
     )
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def _split(
     p: Row,
     entries: tuple[tuple[Entry, Number], ...],

@@ -3,10 +3,10 @@
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
+from theory.memo import remembered
 from theory.rows import Number, Row, excess, minimum, normalise
 from theory.transport.single_step import Draws, with_replacement, without_replacement
 
@@ -36,7 +36,7 @@ def drawn_law(q: Row, k: int, replacement: bool) -> Draws:
     return with_replacement(q, k) if replacement else without_replacement(q, k)
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def optimal_rule(p: Row, q: Row, k: int, replacement: bool) -> Rule:
     """An optimal plan for k draws from q, and the residual norm(p - what the plan emits).
 
@@ -51,7 +51,7 @@ def optimal_rule(p: Row, q: Row, k: int, replacement: bool) -> Rule:
     return Rule(draws, plan, normalise(excess(p, emitted(plan, p))))
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def canonical(p: Row, q: Row, k: int, replacement: bool) -> Selection:
     """An optimal selection: the max flow, and what a set has left spread evenly over its tokens.
 

@@ -1,8 +1,7 @@
 """K-SEQ: the sequential approximation of optimal transport for k i.i.d. drafts."""
 
-from functools import lru_cache
-
 from theory.draft import Draft
+from theory.memo import remembered
 from theory.oracle import Oracle
 from theory.rows import Number, Row, excess, meet, normalise, point, scale, share, total
 from theory.table import Rows
@@ -35,7 +34,7 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     return node, target[node.prefix]
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def smallest_rho(p: Row, q: Row, k: int) -> Number:
     """The smallest rho = n/STEPS in [1, k] with 1 - (1 - beta)^k <= rho beta; every larger one holds too.
 

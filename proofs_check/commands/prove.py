@@ -1,4 +1,4 @@
-"""The commands `prove` and `claims`."""
+"""The command `prove`."""
 
 import json
 from pathlib import Path
@@ -6,12 +6,10 @@ from typing import Any
 
 import click
 
-from proofs_check.claims import CLAIMS
 from proofs_check.induction import THEOREMS, Theorem
 from proofs_check.progress import remember, remembered
 from proofs_check.prove import Proof
 from proofs_check.prove import prove as prove_size
-from simulators import screen
 from simulators.commands import json_option
 from simulators.instances.files import decoded, document
 from simulators.instances.files import scheme as read_scheme
@@ -24,9 +22,6 @@ from theory.drafts.top_k import TopK
 from theory.errors import BadInput
 from theory.verifier import Verifier
 from theory.verifiers import named
-
-QUICK = 5.0
-"""Seconds up to which `claims` checks a verdict again without being asked."""
 
 STATUS = {"proved": 0, "refuted": 1, "undecided": 3}
 
@@ -68,10 +63,13 @@ def prove(
     if scheme.label not in rule.drafts:
         raise BadInput(f"{rule.name} is made for {', '.join(rule.drafts)}, not for {scheme.label}")
     statement = f"{rule.name} vocab={vocab} {scheme}"
-    done = remembered(resume, statement) if resume else ()
-    proof = prove_size(rule, scheme, vocab, seconds, done)
-    if resume:
-        remember(resume, statement, proof.done)
+    done, begun = remembered(resume, statement) if resume else ([], None)
+
+    def keep(proof: Proof) -> None:
+        if resume:
+            remember(resume, statement, proof.done, proof.begun)
+
+    proof = prove_size(rule, scheme, vocab, seconds, done, begun, keep)
     if as_json:
         click.echo(json.dumps(_answer(proof)))
     else:
@@ -118,9 +116,11 @@ def _show(proof: Proof) -> None:
     if proof.counterexample is not None:
         click.echo(f"not lossless on\n  {json.dumps(document(proof.counterexample))}")
     if proof.verdict == "undecided":
-        words = ", ".join(repr(" ".join(map(str, word))) for word in proof.left[:8])
-        more = f" and {len(proof.left) - 8} more" if len(proof.left) > 8 else ""
-        click.echo(f"{proof.why}\nwords left: {words}{more}")
+        click.echo(proof.why)
+        if proof.left:
+            words = ", ".join(repr(" ".join(map(str, word))) for word in proof.left[:8])
+            more = f" and {len(proof.left) - 8} more" if len(proof.left) > 8 else ""
+            click.echo(f"words left: {words}{more}")
 
 
 def _every_size(rule: Verifier, as_json: bool) -> int:
@@ -147,67 +147,3 @@ def _every_size(rule: Verifier, as_json: bool) -> int:
         click.echo(f"  {'checked' if holds else 'NOT PROVED'}: {step}")
     click.echo(f"\n{rule.name}, every vocabulary and depth: {verdict} ({checked.seconds:.1f} s)")
     return STATUS[verdict]
-
-
-@click.command()
-@click.argument("keys", nargs=-1, metavar="[CLAIM]...")
-@click.option(
-    "--all", "everything", is_flag=True, help="Check again also what takes longer than a few seconds."
-)
-@json_option
-def claims(keys: tuple[str, ...], everything: bool, as_json: bool) -> int:
-    """Every registered theorem with its verdict and how to reproduce it.
-
-    Verdicts that take a few seconds are checked again, those of the named claims whatever they take.
-    Exit status 0, or 1 if a verdict differs from the recorded one.
-    """
-    for key in keys:
-        if key not in CLAIMS:
-            raise BadInput(f"no claim is named {key[:40]!r}; `draftproof claims` lists them")
-    chosen = [CLAIMS[key] for key in dict.fromkeys(keys)] or list(CLAIMS.values())
-    found: dict[str, str | None] = {}
-    with screen.progress() as bar:
-        task = bar.add_task("checking", total=len(chosen))
-        for claim in chosen:
-            again = bool(keys) or everything or claim.seconds <= QUICK
-            found[claim.key] = claim.check() if again else None
-            bar.advance(task)
-    ok = all(found[claim.key] in (None, claim.verdict) for claim in chosen)
-    if as_json:
-        answer = [
-            {
-                "claim": claim.key,
-                "statement": claim.statement,
-                "source": claim.source,
-                "scope": claim.scope,
-                "verdict": claim.verdict,
-                "found": found[claim.key],
-                "command": claim.command,
-                "seconds": claim.seconds,
-            }
-            for claim in chosen
-        ]
-        click.echo(json.dumps({"claims": answer, "ok": ok}))
-        return int(not ok)
-    for claim in chosen:
-        now = found[claim.key]
-        said = (
-            "recorded, not checked now"
-            if now is None
-            else "checked"
-            if now == claim.verdict
-            else f"NOW: {now}"
-        )
-        click.echo(
-            f"{claim.key}: {claim.verdict} [{said}]\n  {claim.statement}\n  {claim.source}; {claim.scope}"
-        )
-        if claim.note:
-            click.echo(f"  {claim.note}")
-        click.echo(f"  {claim.command}   (about {claim.seconds:g} s)")
-    checked = sum(now is not None for now in found.values())
-    verdict = "every verdict checked is as recorded" if ok else "NOT every verdict is as recorded"
-    click.echo(f"{len(chosen)} claims, {checked} checked now: {verdict}")
-    return int(not ok)
-
-
-COMMANDS = (prove, claims)

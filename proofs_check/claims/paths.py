@@ -1,0 +1,52 @@
+"""Does one more path ever hurt? Open for every rule, attacked by search."""
+
+from collections.abc import Callable, Iterator
+
+from proofs_check.claims.claim import REFUTED, Claim, searched, unrefuted
+from proofs_check.means import mean_on
+from simulators.instances.randoms import Randoms
+from simulators.instances.scenarios import Scenarios
+from theory.drafts.paths import Paths
+from theory.instance import Instance
+from theory.verifiers import named
+
+
+def _instances() -> Iterator[Instance]:
+    for vocab in (2, 3):
+        yield from Scenarios(Paths(2, 2), vocab)
+        yield from Randoms(Paths(2, 2), vocab, 60)
+
+
+def _one_more(verifier: str) -> Callable[[Instance], bool]:
+    def holds(instance: Instance) -> bool:
+        rule = named(verifier)
+        return mean_on(instance, rule, Paths(2, 2)) >= mean_on(instance, rule, Paths(1, 2))
+
+    return holds
+
+
+def _claim(verifier: str, verdict: str, source: str, seconds: float, note: str = "") -> Claim:
+    return Claim(
+        f"second-path-{verifier}",
+        f"A second path never lowers E[tau] of {verifier}.",
+        source,
+        "paths of 2, V = 2 and 3",
+        verdict,
+        seconds,
+        searched(_instances, _one_more(verifier)),
+        note,
+    )
+
+
+CLAIMS = (
+    _claim(
+        "multipath-block",
+        REFUTED,
+        "open; thomas2026multipath",
+        1,
+        "p = q = (1/3, 2/3): one path is kept whole, the better of two has another law than p",
+    ),
+    _claim("hsd-multidraft", unrefuted(156), "zhou2026hsd, multi-draft, corrected by us", 5),
+    _claim("traversal", unrefuted(156), "open; weng2025traversal", 5),
+    _claim("rrs", unrefuted(156), "open; jeon2024recursive", 5),
+)

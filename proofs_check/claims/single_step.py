@@ -1,0 +1,154 @@
+"""How near single-step rules come to alpha*."""
+
+from collections.abc import Callable, Iterator
+
+from flint import fmpq
+
+from proofs_check.claims.claim import (
+    REFUTED,
+    SIZES,
+    Claim,
+    Together,
+    every,
+    means,
+    related,
+    searched,
+    unrefuted,
+)
+from proofs_check.claims.flows import (
+    PAIR,
+    WITH,
+    WITHOUT,
+    flow,
+    greedy_flow,
+    row,
+)
+from proofs_check.means import mean_on
+from simulators.instances.randoms import Randoms
+from simulators.instances.scenarios import Scenarios
+from theory.closed_forms import expected_accepted
+from theory.drafts import Scheme
+from theory.drafts.greedy import Greedy
+from theory.drafts.spechub import SpecHub
+from theory.drafts.tree import Tree
+from theory.instance import Instance
+from theory.transport import single_step
+from theory.verifiers import named
+
+
+def _pairs(scheme: Scheme, count: int = 60) -> Callable[[], Iterator[Instance]]:
+    def instances() -> Iterator[Instance]:
+        for vocab in (2, 3, 4):
+            yield from Scenarios(scheme, vocab)
+            yield from Randoms(scheme, vocab, count)
+
+    return instances
+
+
+def _near_best(instance: Instance) -> bool:
+    best = single_step.alpha(instance.target[()], instance.proposal[()], 2, True)[0]
+    found = expected_accepted(instance, "global-resolution")
+    return 0 <= best - found <= fmpq(1, 10**6)
+
+
+def _factor(instance: Instance) -> bool:
+    best = single_step.alpha(instance.target[()], instance.proposal[()], 2, True)[0]
+    return expected_accepted(instance, "k-seq") >= fmpq(3, 4) * best
+
+
+def _hub_above(instance: Instance) -> bool:
+    recursive = mean_on(instance, named("rrs"), WITHOUT)
+    return mean_on(instance, named("spechub"), SpecHub(1)) >= recursive
+
+
+def _greedy_above(instance: Instance) -> bool:
+    p, q = instance.target[()], instance.proposal[()]
+    return single_step.hu_greedy(p, q, 2) >= single_step.alpha(p, q, 2, False)[0]
+
+
+CLAIMS = (
+    every(
+        "k-seq-factor",
+        "k-seq is within 1 - 1/e",
+        "K-SEQ accepts at least 1 - (1 - 1/k)^k, more than 1 - 1/e, of what the best valid rule accepts.",
+        "sun2023spectr, Section 5 (the factor of K-SEQ)",
+        "k i.i.d. drafts",
+    ),
+    Claim(
+        "k-seq-factor-search",
+        "With two drafts K-SEQ, rho rounded up to 1/1024, accepts at least 3/4 of alpha*.",
+        "sun2023spectr, Section 5 (the factor of K-SEQ)",
+        "a pair with replacement, V = 2, 3 and 4",
+        unrefuted(234),
+        1,
+        searched(_pairs(WITH), _factor),
+    ),
+    Claim(
+        "hu-greedy-optimal",
+        "The greedy draft's rule reaches the alpha* of its draft, p(T) + sum of min(p, norm(q off T)).",
+        "hu2025towards, Section 5",
+        "n = 2, V = 2 and 3",
+        SIZES,
+        5,
+        related(
+            "equal",
+            means("hu-greedy"),
+            row(greedy_flow),
+            (2, Greedy(PAIR)),
+            (3, Greedy(PAIR)),
+        ),
+    ),
+    Claim(
+        "hu-greedy-above-sampling",
+        "The greedy draft never has a lower alpha* than two drafts without replacement.",
+        "open; measured in hu2025towards",
+        "two drafts, V = 3",
+        REFUTED,
+        1,
+        searched(_pairs(WITHOUT), _greedy_above),
+        "p = (0, 0, 1) and q = (1/3, 1/3, 1/3): the sample misses token 2 more often than two draws do",
+    ),
+    Claim(
+        "khisti-optimal",
+        "Importance-weighted selection followed by token verification reaches alpha*.",
+        "khisti2025multidraft, Theorem 1",
+        "two drafts, V = 2, with and without replacement",
+        SIZES,
+        1,
+        Together(
+            tuple(
+                related("equal", means("khisti"), row(flow(with_)), (2, Tree(PAIR, with_)))
+                for with_ in (False, True)
+            )
+        ),
+    ),
+    Claim(
+        "global-resolution-optimal",
+        "Global Resolution accepts alpha* up to its solver: within 1e-6, never above.",
+        "thomas2026global, global resolution for i.i.d. drafts",
+        "a pair with replacement, V = 2, 3 and 4",
+        unrefuted(234),
+        1,
+        searched(_pairs(WITH), _near_best),
+    ),
+    Claim(
+        "spechub-optimal",
+        "SpecHub reaches the alpha* of its pairs, the greedy draft's with n = 2.",
+        "sun2024spechub, Section 4",
+        "V = 2 and 3",
+        SIZES,
+        10,
+        related("equal", means("spechub"), row(greedy_flow), (2, SpecHub(1)), (3, SpecHub(1))),
+    ),
+    Claim(
+        "spechub-above-recursive",
+        "SpecHub never accepts less than recursive rejection of two drafts without replacement.",
+        "open; measured in sun2024spechub",
+        "two drafts, V = 3",
+        REFUTED,
+        1,
+        searched(_pairs(WITHOUT), _hub_above),
+        "p = (1, 0, 0) and q = (1/4, 1/4, 1/2): the hub is token 2, and token 0 is drawn beside it half "
+        "the time",
+    ),
+)

@@ -1,0 +1,176 @@
+"""Traversal Verification (weng2025traversal), theorem by theorem, and how it compares on trees."""
+
+from collections.abc import Iterator
+
+from proofs_check.claims.claim import (
+    REFUTED,
+    SIZES,
+    UNDECIDED,
+    Claim,
+    Related,
+    Together,
+    every,
+    means,
+    related,
+    searched,
+)
+from proofs_check.means import mean_on
+from simulators.instances.randoms import Randoms
+from simulators.instances.scenarios import Scenarios
+from theory.drafts.shape import every as full
+from theory.drafts.tree import Tree
+from theory.instance import Instance
+from theory.table import Table
+from theory.verifiers import named
+
+LEFT, RIGHT = (((), ()), ()), ((), ((), ()))
+SHAPES = (full(2, 1), full(2, 2), LEFT, RIGHT, (full(1, 1),) * 2)
+LATE = (((), ((),)),)
+"""A token with two children, of which the second has one more: four drafted tokens."""
+
+
+def late_child() -> Instance:
+    """Where traversal judges too early: it enters the first token's children with rate 1/2 and then
+    spends all of it on the first child, a leaf; recursive rejection has kept the first token before.
+    """
+    half, zero, one = ["1/2", "1/2"], ["1", "0"], ["0", "1"]
+    proposal = Table.exact(2, {(): zero, (0,): half, (0, 0): zero, (0, 1): one})
+    target = Table.exact(2, {(): half, (0,): zero, (0, 0): zero, (0, 1): zero})
+    return Instance(target, proposal, Tree(LATE))
+
+
+def _late() -> str:
+    instance = late_child()
+    traversal, recursive = (mean_on(instance, named(name), instance.draft) for name in ("traversal", "rrs"))
+    return REFUTED if traversal < recursive else UNDECIDED
+
+
+def _instances() -> Iterator[Instance]:
+    for shape in SHAPES:
+        for vocab, size in ((2, 100), (3, 100)):
+            scheme = Tree(shape)
+            yield from Scenarios(scheme, vocab)
+            yield from Randoms(scheme, vocab, size)
+
+
+def _never_below(instance: Instance) -> bool:
+    scheme = instance.draft
+    return mean_on(instance, named("traversal"), scheme) >= mean_on(instance, named("rrs"), scheme)
+
+
+def _order_is_free(verifier: str):
+    def holds(instance: Instance) -> bool:
+        rule = named(verifier)
+        return mean_on(instance, rule, Tree(LEFT)) == mean_on(instance, rule, Tree(RIGHT))
+
+    return holds
+
+
+def _lopsided() -> Iterator[Instance]:
+    yield from Scenarios(Tree(LEFT), 3)
+    yield from Randoms(Tree(LEFT), 3, 100)
+
+
+def _small() -> Iterator[Related]:
+    cases = [(2, shape) for shape in (*SHAPES, (full(2, 1),))] + [(3, full(2, 1))]
+    for vocab, shape in cases:
+        for rule, replacement in (("rrs", False), ("specinfer", True)):
+            yield related("never below", means("traversal"), means(rule), (vocab, Tree(shape, replacement)))
+
+
+NEVER_BELOW = "Traversal Verification never accepts less than recursive rejection on the same tree"
+
+CLAIMS = (
+    every(
+        "recursive-lossless",
+        "recursive rejection is lossless",
+        "Recursive rejection is lossless, with replacement (SpecInfer) and without (RSD, MCSD), in "
+        "drawing order.",
+        "miao2024specinfer, Algorithm 2; jeon2024recursive, Algorithm 1; yang2024multicandidate",
+        "every tree",
+    ),
+    every(
+        "traversal-lossless",
+        "traversal is lossless",
+        "Traversal Verification is lossless.",
+        "weng2025traversal, Theorem 3.3 and Algorithm 3",
+        "every tree, both ways of drawing",
+    ),
+    every(
+        "traversal-rate",
+        "traversal is lossless",
+        "A subtree of rate a is kept with probability exactly a, whatever its shape, and what is emitted "
+        "below its "
+        "root then follows the target.",
+        "weng2025traversal, Lemma A.2",
+        "every tree, both ways of drawing",
+    ),
+    every(
+        "traversal-is-block-on-a-chain",
+        "traversal is block on a chain",
+        "On one chain Traversal Verification accepts what block verification accepts, the most of any "
+        "valid rule.",
+        "weng2025traversal, Theorem 3.4",
+    ),
+    every(
+        "traversal-above-recursive",
+        "traversal is above recursive rejection, two levels",
+        f"{NEVER_BELOW} of depth at most 2 with i.i.d. siblings.",
+        "open; measured in weng2025traversal",
+        "every tree of depth 1 and 2, with replacement",
+    ),
+    Claim(
+        "traversal-above-recursive-without",
+        f"{NEVER_BELOW} of depth at most 2 drawn without replacement.",
+        "open; measured in weng2025traversal",
+        "five shapes of depth 1 and 2, V = 2 and 3",
+        "no counterexample in 1,180 exact instances",
+        10,
+        searched(_instances, _never_below),
+    ),
+    Claim(
+        "traversal-above-recursive-small",
+        f"{NEVER_BELOW} of depth at most 2, by sign cells.",
+        "open; measured in weng2025traversal",
+        "V = 2: a pair, two levels of pairs, a fork, two paths, both lopsided trees; V = 3: a pair; both "
+        "ways of "
+        "drawing",
+        SIZES,
+        3,
+        Together(tuple(_small())),
+        "equal on pairs; without replacement at V = 2 above it only on two paths",
+    ),
+    Claim(
+        "traversal-above-recursive-deep",
+        f"{NEVER_BELOW}.",
+        "open; measured in weng2025traversal",
+        "a token with two children of which the second has one more, V = 2, without replacement",
+        REFUTED,
+        1,
+        _late,
+        "E[tau] 1 of traversal, 5/4 of recursive rejection, with four drafted tokens: p(0) = 1/2 and q(0) "
+        "= 1 at the "
+        "root, p = (1, 0) below it, q = (1/2, 1/2) once. Traversal spends its rate 1/2 on the first "
+        "child, a leaf",
+    ),
+    Claim(
+        "sibling-order-traversal",
+        "Which of two siblings carries the larger subtree makes no difference to E[tau] of Traversal "
+        "Verification.",
+        "open",
+        "a root with two children, one of them with two more, V = 3, without replacement",
+        REFUTED,
+        1,
+        searched(_lopsided, _order_is_free("traversal")),
+    ),
+    Claim(
+        "sibling-order-recursive",
+        "Which of two siblings carries the larger subtree makes no difference to E[tau] of recursive "
+        "rejection.",
+        "open",
+        "a root with two children, one of them with two more, V = 3, without replacement",
+        REFUTED,
+        1,
+        searched(_lopsided, _order_is_free("rrs")),
+    ),
+)

@@ -1,0 +1,74 @@
+"""The command `claims`."""
+
+import json
+
+import click
+
+from proofs_check.claims import CLAIMS
+from simulators import screen
+from simulators.commands import json_option
+from theory.errors import BadInput
+
+QUICK = 5.0
+"""Seconds up to which `claims` checks a verdict again without being asked."""
+
+
+@click.command()
+@click.argument("keys", nargs=-1, metavar="[CLAIM]...")
+@click.option(
+    "--all", "everything", is_flag=True, help="Check again also what takes longer than a few seconds."
+)
+@json_option
+def claims(keys: tuple[str, ...], everything: bool, as_json: bool) -> int:
+    """Every registered theorem with its verdict and how to reproduce it.
+
+    Verdicts that take a few seconds are checked again, those of the named claims whatever they take.
+    Exit status 0, or 1 if a verdict differs from the recorded one.
+    """
+    for key in keys:
+        if key not in CLAIMS:
+            raise BadInput(f"no claim is named {key[:40]!r}; `draftproof claims` lists them")
+    chosen = [CLAIMS[key] for key in dict.fromkeys(keys)] or list(CLAIMS.values())
+    found: dict[str, str | None] = {}
+    with screen.progress() as bar:
+        task = bar.add_task("checking", total=len(chosen))
+        for claim in chosen:
+            again = bool(keys) or everything or claim.seconds <= QUICK
+            found[claim.key] = claim.check() if again else None
+            bar.advance(task)
+    ok = all(found[claim.key] in (None, claim.verdict) for claim in chosen)
+    if as_json:
+        answer = [
+            {
+                "claim": claim.key,
+                "statement": claim.statement,
+                "source": claim.source,
+                "scope": claim.scope,
+                "verdict": claim.verdict,
+                "found": found[claim.key],
+                "command": claim.command,
+                "seconds": claim.seconds,
+            }
+            for claim in chosen
+        ]
+        click.echo(json.dumps({"claims": answer, "ok": ok}))
+        return int(not ok)
+    for claim in chosen:
+        now = found[claim.key]
+        said = (
+            "recorded, not checked now"
+            if now is None
+            else "checked"
+            if now == claim.verdict
+            else f"NOW: {now}"
+        )
+        click.echo(
+            f"{claim.key}: {claim.verdict} [{said}]\n  {claim.statement}\n  {claim.source}; {claim.scope}"
+        )
+        if claim.note:
+            click.echo(f"  {claim.note}")
+        click.echo(f"  {claim.command}   (about {claim.seconds:g} s)")
+    checked = sum(now is not None for now in found.values())
+    verdict = "every verdict checked is as recorded" if ok else "NOT every verdict is as recorded"
+    click.echo(f"{len(chosen)} claims, {checked} checked now: {verdict}")
+    return int(not ok)

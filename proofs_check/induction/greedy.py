@@ -1,0 +1,126 @@
+"""Greedy block verification is lossless with the target it leaves behind, and as good as can be.
+
+P, Q are the joint target and proposal probabilities of a prefix z, Pp and Qq those of its children.
+Two claims, from the leaf up. (i) With z drafted, of mass Q, the draft is kept at or below z with mass
+min(P, Q). (ii) Through every word y below z goes the mass that was kept at or below z, plus (P - Q)+
+of what enters z by a residual and goes on with the modified rows norm((Pp - Qq)+): in all P p(y|z).
+At the root P = Q = 1: nothing enters from above, and every word has its target probability.
+"""
+
+import sympy
+import z3
+
+from proofs_check.induction.steps import (
+    Theorem,
+    algebra,
+    always,
+    every_token,
+    meet,
+    p,
+    pos,
+    q,
+    reals,
+    summed,
+    total,
+    when,
+)
+
+P, Q = sympy.symbols("P Q", nonnegative=True)
+MORE = total(pos(P * p - Q * q))
+LESS = total(pos(Q * q - P * p))
+
+more, less, PP, QQ, shared = reals("D+ D- P Q shared")
+
+STEPS = (
+    always(
+        "a leaf is kept with Q min(1, P / Q) = min(P, Q)",
+        when(PP < QQ, QQ * (PP / QQ), QQ) == when(PP < QQ, PP, QQ),
+        QQ > 0,
+        PP >= 0,
+    ),
+    summed(
+        "what is drafted and not kept below is Q - sum min(Pp, Qq) = D-", Q * q - meet(P * p, Q * q), LESS
+    ),
+    summed("sum min(Pp, Qq) = P - D+", meet(P * p, Q * q), P - MORE),
+    summed("D+ - D- = P - Q", pos(P * p - Q * q) - pos(Q * q - P * p), P - Q),
+    always(
+        "of D- the part D- min(1, D+ / D-) = min(D+, D-) is kept here",
+        when(less == 0, less, less * when(more < less, more / less, z3.RealVal(1)))
+        == when(more < less, more, less),
+        more >= 0,
+        less >= 0,
+    ),
+    always(
+        "(i): sum min(Pp, Qq) + min(D+, D-) = min(P, Q)",
+        shared + when(more < less, more, less) == when(PP < QQ, PP, QQ),
+        shared == PP - more,
+        shared == QQ - less,
+    ),
+    always(
+        "min(D+, D-) + (P - Q)+ = D+: kept here, or entered from above, all of it goes on with (Pp - Qq)+ "
+        "/ D+",
+        when(more < less, more, less) + when(PP > QQ, PP - QQ, z3.RealVal(0)) == more,
+        more - less == PP - QQ,
+    ),
+    algebra(
+        "so token x is entered by D+ (Pp - Qq)+ / D+ = (Pp - Qq)+, what claim (ii) asks at zx",
+        MORE * (pos(P * p - Q * q) / MORE),
+        pos(P * p - Q * q),
+    ),
+    every_token(
+        "(ii) at a leaf: min(P, Q) + (P - Q)+ = P, and below it the target goes on",
+        meet(P * p, Q * q) + pos(P * p - Q * q),
+        P * p,
+    ),
+    always(
+        "at the root P = Q = 1 gives (P - Q)+ = 0 and D+ = D-: it keeps all that reaches it",
+        z3.And(when(PP > QQ, PP - QQ, z3.RealVal(0)) == 0, more == less),
+        PP == 1,
+        QQ == 1,
+        more - less == PP - QQ,
+    ),
+)
+
+THEOREMS = (
+    Theorem(
+        name="greedy block verification is lossless",
+        statement=(
+            "Greedy block verification (naive HSD), continued with the target it leaves behind, emits the "
+            "target's law: every vocabulary and depth, p and q, zeros included."
+        ),
+        source="sun2025block, greedy block verification (appendix); zhou2026hsd, Algorithm 1 and Theorem 5",
+        verifiers=("greedy-block", "hsd-naive"),
+        assumed=(
+            "rows are non-negative and have mass 1; sums over the vocabulary are finite and linear",
+            "claims (i) and (ii) for the children (induction)",
+            "after a stop the tokens up to the block's end are drawn from the modified rows; a later "
+            "block that "
+            "is itself verified against them is lossless for whatever target it is given",
+        ),
+        steps=STEPS,
+    ),
+    Theorem(
+        name="greedy block verification is optimal",
+        statement=(
+            "Pr(x^l drafted and at least l kept) = min(p(x^l), q(x^l)) for greedy block verification; no "
+            "verifier, with or without state, keeps x^l with more: every vocabulary and depth."
+        ),
+        source="sun2025block, greedy block verification (appendix)",
+        verifiers=(),
+        assumed=(
+            "E[tau] = sum over l and x^l of Pr(x^l drafted and at least l kept)",
+            "kept tokens are drafted ones, and emitted ones: of probability q(x^l) and, when lossless, "
+            "p(x^l)",
+            "claim (i) for the children (induction)",
+        ),
+        steps=(
+            *STEPS[:6],
+            always(
+                "a mass within p and within q is within min(p, q)",
+                shared <= when(PP < QQ, PP, QQ),
+                shared <= PP,
+                shared <= QQ,
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,119 @@
+"""Rules that go down node by node: the token that comes out of every node follows the target.
+
+By induction on the depth below: what comes out of a node is a token x ~ p. Drafted, it is an accepted
+child, and the claim holds below it; not drafted, it is Y. So it is enough that token x gets p(x).
+"""
+
+import sympy
+
+from proofs_check.induction.steps import (
+    Theorem,
+    algebra,
+    always,
+    every_token,
+    meet,
+    p,
+    pos,
+    q,
+    reals,
+    summed,
+    total,
+    when,
+)
+
+_p, _q, _s, _g = reals("p q s g")
+px, py, g = sympy.symbols("p_x p_y g", positive=True)
+ROWS = (
+    "rows are non-negative and have mass 1; sums over the vocabulary are finite and linear",
+    "the claim for less depth (induction); with nothing drafted Y ~ p by definition",
+)
+MATCHED = (
+    always(
+        "x is drawn and accepted with q min(1, p / q) = min(p, q)",
+        when(_p < _q, _q * (_p / _q), _q) == when(_p < _q, _p, _q),
+        _q > 0,
+        _p >= 0,
+    ),
+    summed("the mass rejected is 1 - sum min(p, q) = sum (p - q)+", q - meet(p, q), total(pos(p - q))),
+    algebra(
+        "so token x gets (p - q)+ from the residual",
+        total(pos(p - q)) * (pos(p - q) / total(pos(p - q))),
+        pos(p - q),
+    ),
+    every_token("in all min(p, q) + (p - q)+ = p", meet(p, q) + pos(p - q), p),
+)
+
+THEOREMS = (
+    Theorem(
+        name="drawing from the target is lossless",
+        statement=(
+            "Naive sampling and sampling-match, which draw from the target and see what was drafted, emit "
+            "the "
+            "target's law on every draft: every vocabulary and depth."
+        ),
+        source="miao2024specinfer, naive sampling; kwon2023vllm",
+        verifiers=("nss", "sampling-match"),
+        assumed=ROWS,
+        steps=(
+            algebra(
+                "drafted with any probability g, x comes out with g p + (1 - g) p = p",
+                g * px + (1 - g) * px,
+                px,
+            ),
+        ),
+    ),
+    Theorem(
+        name="the one-hot rule is lossless",
+        statement=(
+            "Accepting each child with p(x), else taking x out of p, emits the target's law on every draft, "
+            "deterministic or sampled: every vocabulary and depth."
+        ),
+        source="li2024eagle2, evaluate_posterior",
+        verifiers=("one-hot",),
+        assumed=(*ROWS, "where p(x) = 1 the child is accepted, and nothing is renormalised"),
+        steps=(
+            algebra(
+                "y is left with (1 - p(x)) p(y) / (1 - p(x)) = p(y): taking x out changes no token's chance",
+                (1 - px) * (py / (1 - px)),
+                py,
+            ),
+        ),
+    ),
+    Theorem(
+        name="one judged draft is lossless",
+        statement=(
+            "Judging one token x ~ d with min(1, p / d), else y ~ norm((p - d)+), emits the target's law "
+            "whatever "
+            "d is: NaiveTree (d = q, the first child), the greedy draft (d = norm(q off T)), "
+            "importance-weighted "
+            "selection and Global Resolution (d the selected token's law): every vocabulary and depth."
+        ),
+        source=(
+            "thomas2026delayed, NaiveTree; hu2025towards, greedy draft; khisti2025multidraft, Theorem 1; "
+            "thomas2026global"
+        ),
+        verifiers=("naive-tree", "hu-greedy", "khisti", "global-resolution"),
+        assumed=(*ROWS, "the judged token has exactly the law d (here written q) that it is judged with"),
+        steps=MATCHED,
+    ),
+    Theorem(
+        name="plans are lossless",
+        statement=(
+            "Accepting child i of the drawn set t with S(i, t) / Pr(t), else Y ~ norm(p - sum_t S(., t)), "
+            "emits "
+            "the target's law for every plan S: every vocabulary and depth."
+        ),
+        source="sun2023spectr, Section 3",
+        verifiers=("optimal-transport",),
+        assumed=(*ROWS, "S >= 0, sum_i S(i, t) <= Pr(t), g(i) = sum_t S(i, t) <= p(i)"),
+        steps=(
+            always("what is left of p is not negative", _p - _g >= 0, _g <= _p),
+            algebra(
+                "of mass 1 - G it is what no child took: token x gets (1 - G) (p - g) / (1 - G)",
+                (1 - py) * ((px - g) / (1 - py)),
+                px - g,
+            ),
+            algebra("in all g + (p - g) = p", g + (px - g), px),
+        ),
+    ),
+)
