@@ -10,26 +10,24 @@ from simulators.audit.adapters import ADAPTERS, adapted
 from simulators.audit.commands import caught, load
 from simulators.audit.targets import Function, Target
 from simulators.audit.verdict import examine
-from simulators.sweep.columns import PLACE, WITNESS, exactly, number, place, table, witness
+from simulators.sweep.columns import PLACE, WITNESS, exactly, number, place, schema, table, witness
 from simulators.sweep.configuration import Entry
 from simulators.sweep.cut import Slice
 from simulators.sweep.families import families
 from simulators.sweep.metric import Metric
 from theory.errors import BadInput
 
-SCHEMA = pa.schema(
-    [
-        ("target", pa.string()),
-        *PLACE,
-        ("adapter", pa.string()),
-        ("lossless", pa.bool_()),
-        *number("total_variation"),
-        *number("error_bound"),
-        *number("expected_accepted"),
-        *number("stateless_optimum"),
-        *WITNESS,
-        ("findings", pa.string()),
-    ]
+SCHEMA = schema(
+    ("target", pa.string()),
+    *PLACE,
+    ("adapter", pa.string()),
+    ("lossless", pa.bool_()),
+    *number("total_variation"),
+    *number("error_bound"),
+    *number("expected_accepted"),
+    *number("stateless_optimum"),
+    *WITNESS,
+    ("findings", pa.string()),
 )
 
 STEP = 16
