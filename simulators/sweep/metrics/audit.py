@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from threading import Lock
 
 import pyarrow as pa
 
@@ -33,6 +34,9 @@ SCHEMA = schema(
 STEP = 16
 """Instances of a chunk: foreign code is slow."""
 
+ALONE = Lock()
+"""An audit answers random functions of the whole process, so threads of a cluster's worker take turns."""
+
 
 @dataclass(frozen=True)
 class Audit:
@@ -47,7 +51,7 @@ class Audit:
         return len(self.part.indices)
 
     def __call__(self) -> pa.Table:
-        with caught():
+        with ALONE, caught():
             target, rows = _target(self.target), []
             for index, instance in zip(self.part.indices, self.part.instances(), strict=True):
                 found = examine(
