@@ -9,6 +9,7 @@ import os
 import signal
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from itertools import islice
 from threading import Thread
 from time import sleep
@@ -55,7 +56,7 @@ def _parallel(chunks: Sequence[Chunk], workers: int) -> Shards:
     if workers > 1:
         settings |= {"pre_dispatch": AHEAD * workers, "initializer": _tied, "initargs": (os.getpid(),)}
     warnings.filterwarnings("ignore", "A worker stopped", UserWarning)  # it is replaced; nothing is lost
-    shards = Parallel(workers, **settings)(delayed(computed)(chunk) for chunk in chunks)
+    shards: Any = Parallel(workers, **settings)(delayed(computed)(chunk) for chunk in chunks)
     try:
         yield from shards
     finally:
@@ -85,7 +86,7 @@ def dask(url: str) -> Runner:
         except ImportError:
             raise BadInput("--scheduler needs Dask: pip install 'draftproof[dask]'") from None
         try:
-            client = Client(url, timeout=PATIENCE)
+            client: Any = Client(url, timeout=PATIENCE)
         except (OSError, ValueError) as error:
             reason = " ".join(str(error).split())
             raise BadInput(f"--scheduler {url}: cannot be reached ({reason})") from None
@@ -114,7 +115,7 @@ def ray() -> Runner:
 
     def run(chunks: Sequence[Chunk]) -> Shards:
         try:
-            import ray as library
+            library: Any = import_module("ray")
         except ImportError:
             raise BadInput("--ray needs Ray: pip install 'draftproof[ray]'") from None
         try:
