@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging
 
 from theory.errors import BadInput, quoted
@@ -15,14 +15,14 @@ from theory.errors import BadInput, quoted
 
 @dataclass(frozen=True)
 class Model:
-    """A causal language model with its tokenizer.
+    """A causal language model of transformers' (`network`) with its tokenizer.
 
     `vocab` is the number of ids the tokenizer knows: a head with more outputs is padded, and those
     are left out of every row. `context` is the largest number of tokens in a text.
     """
 
     name: str
-    network: PreTrainedModel
+    network: Any
     tokenizer: Any
     vocab: int
     context: int
@@ -60,7 +60,7 @@ def load(
             config = AutoConfig.from_pretrained(name, local_files_only=local)
             _can_be_cached(str(name), config)
             tokenizer = AutoTokenizer.from_pretrained(name, local_files_only=local)
-            network = AutoModelForCausalLM.from_pretrained(name, dtype=kind, local_files_only=local)
+            network: Any = AutoModelForCausalLM.from_pretrained(name, dtype=kind, local_files_only=local)
         network = network.to(device).eval().requires_grad_(False)
     except (OSError, ValueError, KeyError, ImportError) as error:
         said = str(error).strip().splitlines() or [type(error).__name__]

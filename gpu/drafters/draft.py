@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import torch
 from torch import Tensor
 
 from gpu.draft import Tree
@@ -49,6 +50,10 @@ class Structure(Protocol):
     depth: int
     kind: str
     """What the verifiers call it; see gpu.verify.verifier."""
+
+    def to(self, device: torch.device) -> "Structure":
+        """The same structure with its tables on a device."""
+        ...
 
     def grow(self, session: "Grower", sampling: Sampling, uniforms: Tensor) -> Draft:
         """Drafts with a session's rows; uniforms [B, size - 1], one a node."""

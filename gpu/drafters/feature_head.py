@@ -1,13 +1,14 @@
-"""The feature drafter's network: one decoder layer over the target's hidden states (EAGLE-3, li2025eagle3)."""
+"""The feature drafter's network: one decoder layer over the target's hidden states (li2025eagle3)."""
 
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
-from transformers import LlamaConfig, PreTrainedModel
+from transformers import LlamaConfig
 from transformers.cache_utils import Cache
 from transformers.models.llama.modeling_llama import LlamaModel, LlamaRMSNorm
 
@@ -75,7 +76,7 @@ class FeatureHead(nn.Module):
         (folder / "config.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
 
 
-def new_head(target: PreTrainedModel) -> FeatureHead:
+def new_head(target: Any) -> FeatureHead:
     """An untrained feature head for a target: one layer as wide as the target."""
     config = target.config
     depth = config.num_hidden_layers
@@ -95,7 +96,7 @@ def new_head(target: PreTrainedModel) -> FeatureHead:
     return FeatureHead(decoder, config.hidden_size, layers)
 
 
-def load_head(folder: Path, target: PreTrainedModel) -> FeatureHead:
+def load_head(folder: Path, target: Any) -> FeatureHead:
     """The feature head saved in a folder; BadInput where it does not fit the target."""
     try:
         about = json.loads((folder / "config.json").read_text(encoding="utf-8"))

@@ -10,6 +10,7 @@ from torch.nn import functional
 from gpu.drafters.draft import Accepted, Draft, Structure
 from gpu.engine.sampling import Sampling
 from gpu.models import Model
+from gpu.structures.sampled import Sampled
 
 
 class NgramDrafter:
@@ -57,6 +58,7 @@ class NgramSession:
 
     def draft(self, structure: Structure, sampling: Sampling, uniforms: Tensor) -> Draft:
         """A chain for every row, cut short where the text ends; nothing is random."""
+        assert isinstance(structure, Sampled)
         gamma = structure.depth
         found = [self.found(row, gamma) for row in range(len(self.texts))]
         tokens = torch.tensor(

@@ -1,5 +1,7 @@
 """A static key-value cache whose rows are written at slots of their own."""
 
+from typing import Any
+
 import torch
 from torch import Tensor
 from transformers.cache_utils import CacheLayerMixin
@@ -17,6 +19,9 @@ class Slots:
 
 class SlotLayer(CacheLayerMixin):
     """One layer's keys and values, [B, heads, capacity, size], written at `slots.at`."""
+
+    keys: Any
+    values: Any
 
     def __init__(self, slots: Slots) -> None:
         super().__init__()

@@ -1,6 +1,7 @@
 """What each model learns: the text, the target's rows, the target's rows along its own rollouts."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -34,7 +35,7 @@ def target_rows(target: PreTrainedModel, batch: Tensor) -> tuple[Tensor, tuple[T
 
 
 def rollouts(
-    head: FeatureHead, target: PreTrainedModel, hidden: tuple[Tensor, ...], batch: Tensor, depth: int
+    head: FeatureHead, target: Any, hidden: tuple[Tensor, ...], batch: Tensor, depth: int
 ) -> Iterator[Tensor]:
     """Yields the head's logits [B, T - k, V] for k = 0..depth-1 steps on its own outputs, from position k on.
 
@@ -55,7 +56,7 @@ def rollouts(
         yield target.get_output_embeddings()(feature[:, step:])
 
 
-def rollout_loss(head: FeatureHead, target: PreTrainedModel, batch: Tensor, depth: int) -> Tensor:
+def rollout_loss(head: FeatureHead, target: Any, batch: Tensor, depth: int) -> Tensor:
     """Mean row loss over the head's own rollouts."""
     rows, hidden = target_rows(target, batch)
     passes = enumerate(rollouts(head, target, hidden, batch, depth))

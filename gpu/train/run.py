@@ -123,18 +123,18 @@ def _begin(out: Path, settings: dict[str, Any]) -> None:
     (out / "work").mkdir(exist_ok=True)
 
 
-def _fresh(sizes: Preset, name: str, tokenizer: Any, seed: int) -> LlamaForCausalLM:
+def _fresh(sizes: Preset, name: str, tokenizer: Any, seed: int) -> Any:
     torch.manual_seed(seed)
     shape = sizes.target if name == "target" else sizes.drafter
     return LlamaForCausalLM(shape.config(len(tokenizer), sizes.context, tokenizer.eos_token_id))
 
 
-def _trained(folder: Path, device: torch.device) -> PreTrainedModel:
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, local_files_only=True)
+def _trained(folder: Path, device: torch.device) -> Any:
+    model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, local_files_only=True)
     return model.to(device).eval().requires_grad_(False)
 
 
-def _save_lm(model: PreTrainedModel, tokenizer: Any, folder: Path) -> None:
+def _save_lm(model: Any, tokenizer: Any, folder: Path) -> None:
     deepcopy(model).to(torch.bfloat16).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
