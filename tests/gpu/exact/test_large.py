@@ -6,7 +6,7 @@ torch = pytest.importorskip("torch")
 
 from gpu.exact import large  # noqa: E402
 from gpu.exact.large import KINDS, closeness  # noqa: E402
-from gpu.verify import VERIFIERS  # noqa: E402
+from gpu.verify import VERIFIERS, recursive  # noqa: E402
 
 
 def agree(vocab: int) -> None:
@@ -29,3 +29,18 @@ def test_a_small_vocabulary(monkeypatch):
 @pytest.mark.parametrize("vocab", [128_256, 262_144])
 def test_a_real_vocabulary(vocab):
     agree(vocab)
+
+
+def test_cancellation_is_found(monkeypatch):
+    def cancelled(tree, q, nodes, tokens, drawn):
+        left = exact(tree, q, nodes, tokens, drawn)
+        return 1 - (1 - left)
+
+    exact = recursive._left
+    monkeypatch.setattr(recursive, "_left", cancelled)
+    monkeypatch.setattr(large, "KINDS", {"peaked": KINDS["peaked"]})
+    monkeypatch.setattr(large, "DRAFTS", {"tree": large.DRAFTS["tree"]})
+    found = {
+        each.verifier: each.of_margin for seed in range(3) for each in closeness(5000, batch=8, seed=seed)
+    }
+    assert max(found["rrs"], found["traversal"]) > 1
