@@ -16,6 +16,8 @@ from gpu.verify.residual import remainder
 
 Pair = tuple[Tensor, Tensor]
 
+TYPES = torch.float32, torch.float64
+
 
 def _random(shape: tuple[int, ...], random: torch.Generator) -> Pair:
     target = 3 * torch.randn(shape, generator=random)
@@ -88,14 +90,11 @@ def _drafted(tree: Tree, kind: str, vocab: int, batch: int, seed: int) -> tuple[
     random = torch.Generator().manual_seed(seed)
     p, q = KINDS[kind]((batch, tree.size, vocab), random)
     q = q[:, : len(tree.inner or ())]
-    single, double = ((probabilities(p.to(dtype)), probabilities(q.to(dtype))) for dtype in UNIT_TYPES)
+    single, double = ((probabilities(p.to(dtype)), probabilities(q.to(dtype))) for dtype in TYPES)
     tokens = _siblings(tree, single[1], random)
     span = [(side.amax(-1) - side.masked_fill(side.isinf(), torch.inf).amin(-1)).amax(1) for side in (p, q)]
     unit = UNIT[torch.float32] * (1 + 2 * torch.maximum(*span).double() / STEPS)
     return Batch(tree, *single, tokens), Batch(tree, *double, tokens), unit[:, None, None]
-
-
-UNIT_TYPES = torch.float32, torch.float64
 
 
 def _siblings(tree: Tree, q: Tensor, random: torch.Generator) -> Tensor:
