@@ -4,9 +4,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from gpu.draft import Tree  # noqa: E402
 from gpu.exact import large  # noqa: E402
 from gpu.exact.large import KINDS, closeness  # noqa: E402
-from gpu.verify import VERIFIERS  # noqa: E402
+from gpu.verify import VERIFIERS, recursive  # noqa: E402
 
 
 def agree(vocab: int) -> None:
@@ -29,3 +30,11 @@ def test_a_small_vocabulary(monkeypatch):
 @pytest.mark.parametrize("vocab", [128_256, 262_144])
 def test_a_real_vocabulary(vocab):
     agree(vocab)
+
+
+def test_what_siblings_leave_is_summed_and_does_not_cancel():
+    q = torch.softmax(torch.tensor([[[30.0, 3.0, 2.0, 1.0]]]), -1)
+    tree, tokens = Tree([-1, 0, 0]), torch.tensor([[0, 1]])
+    left = recursive._left(tree, q, torch.tensor([2]), tokens, tree.drawn(tokens))
+    want = torch.softmax(torch.tensor([30.0, 3.0, 2.0, 1.0], dtype=torch.float64), -1)[1:].sum()
+    assert abs(float(left) / float(want) - 1) < 1e-5
