@@ -4,11 +4,11 @@ The function's random calls are answered one way after another until every way w
 of what it emits is then compared with the target's. See docs/audit.md.
 """
 
-from simulators.audit.battery import battery
-from simulators.audit.report import Report
-from simulators.audit.targets import Function
-from simulators.audit.trees import Tree
-from simulators.audit.verdict import assert_lossless, examine
-from simulators.audit.world import NotEnumerable
+from simulators.audit.judge.battery import battery
+from simulators.audit.judge.report import Report
+from simulators.audit.judge.verdict import assert_lossless, examine
+from simulators.audit.randomness.world import NotEnumerable
+from simulators.audit.targets.target import Function
+from simulators.audit.targets.trees import Tree
 
 __all__ = ["Function", "NotEnumerable", "Report", "Tree", "assert_lossless", "battery", "examine"]

@@ -10,12 +10,12 @@ from simulators import screen
 from simulators.audit.adapters import ADAPTERS, adapted
 from simulators.audit.door import SECONDS, Observer
 from simulators.audit.isolation import isolated
-from simulators.audit.load import load
-from simulators.audit.report import Report
-from simulators.audit.rounding import ROUNDOFF
-from simulators.audit.statistical import RUNS
-from simulators.audit.targets import Function
-from simulators.audit.verdict import DEPTH, VOCAB, examine
+from simulators.audit.judge.report import Report
+from simulators.audit.judge.rounding import ROUNDOFF
+from simulators.audit.judge.statistical import RUNS
+from simulators.audit.judge.verdict import DEPTH, VOCAB, examine
+from simulators.audit.targets.load import load
+from simulators.audit.targets.target import Function
 from theory.errors import BadInput
 
 

@@ -11,8 +11,8 @@ from time import monotonic
 from typing import Any
 
 from simulators.audit.door import Observer
-from simulators.audit.extremes import Finding
-from simulators.audit.report import Report
+from simulators.audit.judge.extremes import Finding
+from simulators.audit.judge.report import Report
 from theory.errors import BadInput
 
 GRACE = 2.0

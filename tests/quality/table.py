@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from simulators import audit
-from simulators.audit.targets import Function
+from simulators.audit.targets.target import Function
 from simulators.instances.randoms import Randoms
 from simulators.instances.scenarios import SCENARIOS, scenario
 from simulators.verdict import judge

@@ -9,7 +9,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 
-from simulators.audit.targets import Target
+from simulators.audit.targets.target import Target
 from theory.errors import BadInput
 
 ADAPTERS: dict[str, ModuleType] = {

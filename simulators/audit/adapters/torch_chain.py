@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from simulators.audit.targets import Function
+from simulators.audit.targets.target import Function
 from theory.draft import Draft
 from theory.table import Rows
 

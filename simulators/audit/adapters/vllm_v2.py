@@ -21,7 +21,7 @@ from simulators.audit.adapters import kernels, standins
 from simulators.audit.adapters.keyed_noise import Noise
 from simulators.audit.adapters.torch_chain import SHIFT, TorchChain
 from simulators.audit.door import Watch
-from simulators.audit.sources import Source
+from simulators.audit.randomness.sources import Source
 from theory.errors import BadInput
 from theory.rows import Prefix
 

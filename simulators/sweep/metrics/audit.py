@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from simulators.audit.adapters import ADAPTERS, adapted
 from simulators.audit.caught import caught
-from simulators.audit.load import load
-from simulators.audit.targets import Function, Target
-from simulators.audit.verdict import examine
+from simulators.audit.judge.verdict import examine
+from simulators.audit.targets.load import load
+from simulators.audit.targets.target import Function, Target
 from simulators.sweep.columns import PLACE, WITNESS, exactly, number, place, schema, table, witness
 from simulators.sweep.configuration import Entry
 from simulators.sweep.cut import Slice

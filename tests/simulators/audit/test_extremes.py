@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from simulators import audit
-from simulators.audit.battery import equal_rows
+from simulators.audit.judge.battery import equal_rows
 from tests.quality import zoo
 from tests.simulators.audit import foreign
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from simulators.audit.generator import Generator
-from simulators.audit.sources import Every, Seeded
-from simulators.audit.world import NotEnumerable
+from simulators.audit.randomness.generator import Generator
+from simulators.audit.randomness.sources import Every, Seeded
+from simulators.audit.randomness.world import NotEnumerable
 from simulators.enumerate import outcomes
 from theory.numbers import ONE, ZERO
 

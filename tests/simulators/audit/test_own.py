@@ -2,9 +2,9 @@
 
 import pytest
 
-from simulators.audit.case import case
 from simulators.audit.door import watched
-from simulators.audit.own import Own
+from simulators.audit.judge.case import case
+from simulators.audit.targets.own import Own
 from simulators.check import applies
 from simulators.instances.randoms import Randoms
 from simulators.instances.scenarios import Scenarios

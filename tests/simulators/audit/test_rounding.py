@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from simulators import audit
-from simulators.audit.rounding import ROUNDOFF, floor
+from simulators.audit.judge.rounding import ROUNDOFF, floor
 from simulators.instances.make import weighted
 from simulators.strategies import instances
 from tests.quality.controls import block_law, drawn, residual, weights

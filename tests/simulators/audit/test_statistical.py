@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from simulators import audit
 from simulators.anytime import Process, against, detectable
-from simulators.audit.wide import Wide, classes
+from simulators.audit.judge.wide import Wide, classes
 from tests.quality import controls, zoo
 from tests.simulators.audit import foreign
 from theory.errors import BadInput

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from simulators import audit
-from simulators.audit.battery import battery
+from simulators.audit.judge.battery import battery
 from simulators.instances.scenarios import scenario
 from tests.problems import TOY
 from tests.quality import zoo

@@ -6,7 +6,7 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulators.audit.volumes import products, race
+from simulators.audit.randomness.volumes import products, race
 from theory.numbers import ONE, ZERO
 
 WHOLE = (ZERO, ONE)

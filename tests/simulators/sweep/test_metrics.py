@@ -2,7 +2,7 @@
 
 import pytest
 
-from simulators.audit.verdict import examine
+from simulators.audit.judge.verdict import examine
 from simulators.gap.measure import expected, measure
 from simulators.sweep.configuration import parsed
 from simulators.sweep.families import families

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from simulators import audit
 from simulators.audit.adapters import adapted
-from simulators.audit.battery import battery
+from simulators.audit.judge.battery import battery
 from theory.errors import BadInput
 
 INSTANCES = [each for each in battery(3, 1) if each.name.startswith(("toy", "holes in both", "seesaw"))]

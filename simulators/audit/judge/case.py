@@ -1,0 +1,81 @@
+"""The exact verdict on a foreign function on one instance."""
+
+from dataclasses import dataclass
+
+from flint import fmpq
+
+from simulators.audit.door import Watch
+from simulators.audit.judge.rounding import floor
+from simulators.audit.judge.rounds import emit_rounds
+from simulators.audit.judge.run import Emitted, drafts, emit
+from simulators.audit.targets.target import Target
+from simulators.enumerate import emission
+from simulators.verdict import Wrong
+from theory.drafts.shape import inner
+from theory.instance import Instance
+from theory.law import Law, law_of
+from theory.rows import Prefix
+from theory.verifiers import named
+
+
+@dataclass(frozen=True)
+class Case:
+    """A target on one instance.
+
+    `bound` is the floor of its arithmetic: total variation at or below it is rounding, above it
+    is bias. `optimum` is the largest E[tau] of any valid verifier, None where it is not known.
+    """
+
+    instance: Instance
+    emitted: Emitted
+    total_variation: fmpq
+    bound: fmpq
+    expected_accepted: fmpq
+    optimum: fmpq | None
+    wrong: Wrong | None
+
+    @property
+    def lossless(self) -> bool:
+        return self.total_variation <= self.bound and self.emitted.lost <= self.bound
+
+
+def case(target: Target, watch: Watch, instance: Instance, rounds: int = 1) -> Case:
+    """The exact verdict on one instance, over one round of decoding or several."""
+    several = rounds > 1 or target.drafts
+    found = emit_rounds(target, watch, instance, rounds) if several else emit(target, watch, instance)
+    length = instance.draft.depth + rounds
+    got, want = found.law.complete(instance.target, length).marginal(length), wanted(instance, rounds)
+    variation, bound = got.total_variation(want), _floor(target, instance, length if several else 1)
+    wrong = first_wrong(got, want, bound) if variation > bound and found.lost <= bound else None
+    return Case(instance, found, variation, bound, found.accepted, optimum(instance), wrong)
+
+
+def _floor(target: Target, instance: Instance, rounds: int) -> fmpq:
+    _, draft = next(drafts(instance))
+    drafted = sum(inner(draft.root.shape))
+    return floor(target.dtype, instance.vocab, drafted, rounds, target.logits)
+
+
+def first_wrong(got: Law, want: Law, bound: fmpq) -> Wrong | None:
+    """The shortest prefix whose probability is off by more than rounding; else the worst word."""
+    off: dict[Prefix, fmpq] = {}
+    for length in range(1, max(map(len, want)) + 1):
+        a, b = got.marginal(length), want.marginal(length)
+        off = {prefix: abs(a[prefix] - b[prefix]) for prefix in a.keys() | b.keys()}
+        for prefix in sorted(off):
+            if off[prefix] > bound / 2:
+                return Wrong(prefix, a[prefix], b[prefix])
+    worst = max(off, key=lambda word: (off[word], word))
+    return Wrong(worst, a[worst], b[worst])
+
+
+def optimum(instance: Instance) -> fmpq | None:
+    """On a chain the E[tau] of block verification, which no valid verifier exceeds."""
+    if instance.draft.label != "chain":
+        return None
+    return emission(instance, named("block")).expected_accepted
+
+
+def wanted(instance: Instance, rounds: int = 1) -> Law:
+    """The target's own law of the tokens that a verdict is about."""
+    return law_of(instance.target, instance.draft.depth + rounds)

@@ -1,0 +1,142 @@
+"""Coins at the very edge of what generators return, and rows of NaN, tried on purpose.
+
+An edge has probability 2^-24 or less, so it changes no law by more than rounding; what happens
+there is a finding of its own: a token of probability zero, an id outside the vocabulary, an error.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from simulators.audit.door import Fault, Watch
+from simulators.audit.judge.battery import equal_rows
+from simulators.audit.judge.run import bare, drafts
+from simulators.audit.randomness.sources import Fixed
+from simulators.audit.targets.target import Target
+from theory.draft import Draft
+from theory.instance import Instance
+from theory.rows import Prefix
+
+EDGES = (0.0, 2.0**-149, 1 - 2.0**-24, 1 - 2.0**-53)
+"""The smallest and the largest coins of float32 and float64 generators."""
+
+MOST = 12
+"""How many coins of one call are put to an edge one by one."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something an engineer should know: in a word or two, and where it was seen."""
+
+    kind: str
+    where: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.where}"
+
+
+def at_the_edges(target: Target, watch: Watch, instance: Instance, found: dict[str, Finding]) -> None:
+    """Adds to `found` what happens when one coin, or all of them, stand at an edge."""
+    for _, draft in drafts(instance):
+        prepared = target.prepare(instance.target, draft)
+        for coins, said in _patterns(_tossed(target, watch, prepared)):
+            for last in (False,) if getattr(target, "slow", False) else (False, True):
+                fault = _tried(target, watch, prepared, Fixed(coins, last), instance, draft)
+                if fault is not None:
+                    seen = f"{fault.what}; {said}, {_where(instance, draft)}"
+                    found.setdefault(f"edge {fault.kind}", Finding(fault.kind, seen))
+
+
+def with_equal_rows(target: Target, watch: Watch, vocab: int, depth: int, found: dict[str, Finding]) -> None:
+    """Rows of p and q that differ by rounding alone, and the largest coins.
+
+    A ratio p/q just below 1 rejects the largest coin of its type, and then (p - q)+ may be zero
+    everywhere. Rows that are given as probabilities are equal, and q once a rounding above p; rows
+    given as logits differ by what the function's own softmax makes of them.
+    """
+    for instance in equal_rows(vocab, depth):
+        for _, draft in drafts(instance):
+            prepared = target.prepare(instance.target, draft)
+            if not (isinstance(prepared, tuple) and isinstance(prepared[0], np.ndarray)):
+                return
+            p, q, x = prepared
+            for rows in [q] if target.logits else [q, np.nextafter(q, q.dtype.type(2))]:
+                for at, edge in product(range(depth), EDGES[2:]):
+                    source = Fixed([*[0.0] * at, edge, 0.5])
+                    fault = _tried(target, watch, (p, rows, x), source, instance, draft)
+                    if fault is not None:
+                        seen = f"{fault.what}; coin {at + 1} is {edge!r}, p and q equal but for rounding"
+                        seen += f", {_where(instance, draft)}"
+                        found.setdefault(f"equal rows {fault.kind}", Finding(fault.kind, seen))
+                        return
+
+
+def with_nan(target: Target, watch: Watch, instance: Instance, found: dict[str, Finding]) -> None:
+    """A row of NaN may raise or not, but no token outside the vocabulary may come of it."""
+    for _, draft in drafts(instance):
+        prepared = target.prepare(instance.target, draft)
+        if not (isinstance(prepared, tuple) and isinstance(prepared[0], np.ndarray)):
+            return
+        broken = (np.full_like(prepared[0], np.nan), *prepared[1:])
+        for coin in (0.0, 0.5, 1 - 2.0**-24):
+            fault = _tried(target, watch, broken, Fixed([coin]), None, draft)
+            if fault is not None and fault.kind == "leaves the vocabulary":
+                found.setdefault(fault.kind, Finding(fault.kind, f"{fault.what}; target rows of NaN"))
+
+
+def with_padding(target: Target, watch: Watch, instance: Instance, found: dict[str, Finding]) -> None:
+    """A drafted id of -1 stands for nothing drafted: it may not come out."""
+    for _, draft in drafts(instance):
+        prepared = target.prepare(instance.target, draft)
+        if not (isinstance(prepared, tuple) and isinstance(prepared[0], np.ndarray)):
+            return
+        padded = (*prepared[:2], np.array([*prepared[2][:-1], -1]))
+        for coin in (0.0, 0.5, 1 - 2.0**-24):
+            fault = _tried(target, watch, padded, Fixed([coin]), None, draft)
+            if fault is not None and fault.kind == "leaves the vocabulary":
+                found.setdefault("accepts padding", Finding("accepts padding", fault.what))
+
+
+def _tossed(target: Target, watch: Watch, prepared: object) -> int:
+    source = Fixed([0.5])
+    try:
+        target.fresh()
+        target.call(watch, source, prepared, 0)
+    except Fault:
+        pass
+    return source.drawn
+
+
+def _patterns(coins: int) -> Iterator[tuple[list[float], str]]:
+    for edge in EDGES if coins else ():
+        yield [edge], f"every coin {edge!r}"
+        for at in range(min(coins, MOST)):
+            for other in (0.0, 0.5):
+                yield [*[other] * at, edge, other], f"coin {at + 1} is {edge!r}"
+
+
+def _tried(
+    target: Target, watch: Watch, prepared: object, source: Fixed, instance: Instance | None, draft: Draft
+) -> Fault | None:
+    try:
+        target.fresh()
+        word = target.call(watch, source, prepared, 0)
+    except Fault as fault:
+        return fault
+    impossible = None if instance is None else _impossible(instance, word)
+    if impossible is None:
+        return None
+    return Fault("emits a token of probability zero", f"{impossible[-1]} after {impossible[:-1]}")
+
+
+def _impossible(instance: Instance, word: Prefix) -> Prefix | None:
+    for end in range(1, len(word) + 1):
+        if not instance.target[word[: end - 1]][word[end - 1]]:
+            return word[:end]
+    return None
+
+
+def _where(instance: Instance, draft: Draft) -> str:
+    return f"on {instance.name or 'an instance'}, drafted {bare(draft)}"

@@ -1,0 +1,114 @@
+"""What a foreign function emits over several rounds of decoding, with the state it keeps."""
+
+from collections.abc import Callable
+from random import Random
+from time import monotonic
+
+from flint import fmpq
+
+from simulators.audit.door import Fault, Watch
+from simulators.audit.judge.run import SECONDS, Emitted, TooLarge, every_run, run_or_fault
+from simulators.audit.randomness.sources import Every, Source
+from simulators.audit.targets.target import Target
+from theory.draft import Draft, Node
+from theory.instance import Instance
+from theory.law import Law
+from theory.numbers import ONE
+from theory.rows import Number, Prefix, Row
+
+MOST = 100_000
+"""Most runs of an instance over several rounds."""
+
+PROBES = 60
+"""Random runs from which the number of all runs is estimated."""
+
+
+def emit_rounds(target: Target, watch: Watch, instance: Instance, rounds: int) -> Emitted:
+    """The law of the first depth + rounds tokens, from as many rounds of draft, verify, emit as it takes.
+
+    What it keeps between calls, and coins that it uses again, is followed through all rounds. A
+    target whose object has a method `draft(row, rng, position)` drafts its tokens itself. Raises
+    TooLarge where this would take more than MOST runs.
+    """
+    length = instance.draft.depth + rounds
+
+    def decode(source: Source) -> tuple[Prefix, int]:
+        target.fresh()
+        context: Prefix = ()
+        first = 0
+        while len(context) < length:
+            draft = _drawn(target, watch, instance, context, source)
+            word = target.call(watch, source, target.prepare(instance.target, draft), len(context))
+            context += word
+            first = first or len(word)
+        return context, first
+
+    expected = _size(decode)
+    if expected > MOST:
+        raise TooLarge(
+            f"{instance.name} over {rounds} rounds would take about {expected:,.0f} runs, "
+            f"and the limit is {MOST:,}"
+        )
+    found = Emitted()
+    words: list[tuple[Prefix, fmpq]] = []
+    for mass, result in every_run(decode, ONE, monotonic() + SECONDS):
+        if isinstance(result, Fault):
+            found.lost += mass
+            found.faults.setdefault(result.kind, result.what)
+        else:
+            word, first = result
+            words.append((word[:length], mass))
+            found.accepted += mass * (first - 1)
+    found.law = Law(words)
+    return found
+
+
+def _size(program: Callable[[Source], object]) -> float:
+    # Knuth's estimate of the leaves of a tree: the branches met along random descents, multiplied.
+    random = Random(0)
+    sizes = []
+    for _ in range(PROBES):
+        oracle = _Descent(random)
+        run_or_fault(program, Every(oracle))
+        sizes.append(oracle.leaves)
+    return sum(sizes) / PROBES
+
+
+class _Descent:
+    def __init__(self, random: Random):
+        self.random, self.leaves = random, 1
+
+    def choose(self, row: Row) -> int:
+        branches = [x for x, mass in enumerate(row) if mass > 0]
+        self.leaves *= len(branches)
+        return self.random.choice(branches)
+
+    def accept(self, probability: Number) -> bool:
+        return bool(self.choose((1 - probability, probability)))
+
+
+def _drawn(target: Target, watch: Watch, instance: Instance, context: Prefix, source: Source) -> Draft:
+    if not target.drafts:
+        return instance.draft.draw(_Drafting(source), instance.proposal, context)
+    prefix, above = context, []
+    for at in range(instance.draft.depth):
+        q = instance.proposal[prefix]
+        token = target.draw(watch, source, tuple(map(float, q)), len(context) + at)
+        above.append((prefix, q))
+        prefix = (*prefix, token)
+    node = Node(prefix, None)
+    for prefix, q in reversed(above):
+        node = Node(prefix, q, (node,))
+    return Draft(node)
+
+
+class _Drafting:
+    def __init__(self, source: Source):
+        self.source = source
+
+    def choose(self, row: Row) -> int:
+        world = getattr(self.source, "world", None)
+        return world.choose(row) if world else self.source.choose([float(x) for x in row])
+
+    def accept(self, probability: Number) -> bool:
+        return bool(self.choose((1 - probability, probability)))

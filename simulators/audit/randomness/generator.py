@@ -1,0 +1,171 @@
+"""A stand-in for `numpy.random.Generator` whose answers come from a source."""
+
+from typing import Any
+
+import numpy as np
+
+from simulators.audit.randomness.sources import Source
+from simulators.audit.randomness.world import NotEnumerable
+
+
+class Lazies(np.ndarray):
+    """An object array of lazy numbers; a cast to another float type leaves it as it is."""
+
+    def astype(self, dtype: Any, *_: Any, **__: Any) -> Any:
+        if np.dtype(dtype).kind in "fO":
+            return self
+        return np.vectorize(int, otypes=[dtype])(self)
+
+
+def lazies(values: list[Any], shape: Any) -> np.ndarray:
+    """The values as an array: of floats when they are, else of objects."""
+    if all(isinstance(value, float | np.floating) for value in values):
+        return np.array(values).reshape(shape)
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array.reshape(shape).view(Lazies)
+
+
+class Generator:
+    """numpy's methods over uniforms and weighted draws; the others are refused by name.
+
+    >>> from simulators.audit.randomness.sources import Fixed
+    >>> rng = Generator(Fixed([0.25, 0.5]))
+    >>> float(rng.random()), rng.integers(4), rng.choice(3, p=[0.0, 0.5, 0.5])
+    (0.25, 0, 1)
+    """
+
+    def __init__(self, source: Source):
+        self._source = source
+
+    def _many(self, one: Any, size: Any) -> Any:
+        if size is None:
+            return one()
+        shape = (size,) if isinstance(size, int | np.integer) else tuple(size)
+        return lazies([one() for _ in range(int(np.prod(shape)))], shape)
+
+    def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
+        if out is not None:
+            raise NotEnumerable("random(out=...) writes coins into an array of floats")
+        kind = np.dtype(dtype).type
+        return self._many(lambda: self._source.uniform(kind), size)
+
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+        if np.ndim(low) or np.ndim(high):
+            return low + (np.asarray(high) - low) * self.random(size or np.broadcast(low, high).shape)
+        if (low, high) == (0, 1):
+            return self.random(size)
+        return self._many(lambda: low + (high - low) * self._source.uniform(), size)
+
+    def standard_exponential(self, size: Any = None, dtype: Any = np.float64, method: str = "zig") -> Any:
+        kind = np.dtype(dtype).type
+        return self._many(lambda: exponential(self._source, kind), size)
+
+    def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
+        if np.ndim(scale):
+            return scale * self.standard_exponential(size or np.shape(scale))
+        return self._many(lambda: scale * exponential(self._source), size)
+
+    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        if np.ndim(loc) or np.ndim(scale):
+            size = size or np.broadcast(loc, scale).shape
+            return loc + scale * self._many(lambda: gumbel(self._source), size)
+        return self._many(lambda: loc + scale * gumbel(self._source), size)
+
+    def integers(
+        self, low: int, high: int | None = None, size: Any = None, dtype: Any = int, endpoint: bool = False
+    ) -> Any:
+        low, high = (0, low) if high is None else (low, high)
+        count = high + endpoint - low
+        if count <= 0:
+            raise ValueError("low >= high")
+        return self._draws(lambda: low + self._source.choose([1.0] * count), size)
+
+    def choice(
+        self,
+        a: Any,
+        size: Any = None,
+        replace: bool = True,
+        p: Any = None,
+        axis: int = 0,
+        shuffle: bool = True,
+    ) -> Any:
+        items = np.arange(a) if np.ndim(a) == 0 else np.asarray(a)
+        row = np.full(len(items), 1 / len(items)) if p is None else checked(p, len(items))
+        if replace:
+            index = self._draws(lambda: self._source.choose(row), size)
+        else:
+            index = self._without(row, 1 if size is None else size)
+        chosen = items[index]
+        return chosen.item() if size is None and np.ndim(chosen) == 0 else chosen
+
+    def multinomial(self, n: int, pvals: Any, size: Any = None) -> Any:
+        if size is not None or np.ndim(pvals) > 1:
+            raise NotEnumerable("multinomial for several rows at once")
+        row = np.asarray(pvals, dtype=np.float64)
+        if not (row >= 0).all() or row[:-1].sum() > 1 + 1e-12:
+            raise ValueError("pvals < 0, pvals > 1 or pvals contains NaNs")
+        row = np.append(row[:-1], max(1 - row[:-1].sum(), 0.0))
+        counts = np.zeros(len(row), dtype=np.int64)
+        for _ in range(n):
+            counts[self._source.choose(row)] += 1
+        return counts
+
+    def permutation(self, x: Any, axis: int = 0) -> Any:
+        items = np.arange(x) if np.ndim(x) == 0 else np.array(x)
+        return items[self._without(np.ones(len(items)), len(items))]
+
+    def shuffle(self, x: Any, axis: int = 0) -> None:
+        order = self._without(np.ones(len(x)), len(x))
+        x[:] = [x[i] for i in order] if isinstance(x, list) else np.array(x)[order]
+
+    def spawn(self, n_children: int) -> list["Generator"]:
+        return [Generator(self._source) for _ in range(n_children)]
+
+    def _draws(self, one: Any, size: Any) -> Any:
+        if size is None:
+            return one()
+        shape = (size,) if isinstance(size, int | np.integer) else tuple(size)
+        return np.array([one() for _ in range(int(np.prod(shape)))], dtype=np.int64).reshape(shape)
+
+    def _without(self, row: Any, size: Any) -> Any:
+        left, chosen = np.array(row, dtype=np.float64), []
+        for _ in range(int(np.prod(size))):
+            chosen.append(self._source.choose(left))
+            left[chosen[-1]] = 0.0
+        return np.array(chosen, dtype=np.int64).reshape(size)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise NotEnumerable(f"rng.{name} has no exact account here")
+
+
+def exponential(source: Source, kind: type = np.float64) -> Any:
+    """-log u of a fresh coin; of the coin 0, of a mirrored one: -log(1 - u), never infinite."""
+    u = source.uniform(kind)
+    return -np.log1p(-u) if isinstance(u, np.floating) else -np.log(u)
+
+
+def gumbel(source: Source, kind: type = np.float64) -> Any:
+    """-log E of a fresh exponential; a coin that gives E = 0 is tossed again, as numpy does."""
+    E = exponential(source, kind)
+    return -np.log(max(E, kind(2.0**-53))) if isinstance(E, np.floating) else -np.log(E)
+
+
+def checked(p: Any, size: int) -> np.ndarray:
+    """numpy's own conditions on `choice(p=...)`, with its own words."""
+    row = np.asarray(p)
+    slack = np.sqrt(np.finfo(np.float64).eps)
+    if row.dtype.kind == "f":
+        slack = max(slack, np.sqrt(np.finfo(row.dtype).eps))
+    row = row.astype(np.float64)
+    if row.shape != (size,):
+        raise ValueError("a and p must have same size")
+    if np.isnan(row.sum()):
+        raise ValueError("Probabilities contain NaN")
+    if (row < 0).any():
+        raise ValueError("Probabilities are not non-negative")
+    if abs(row.sum() - 1) > slack:
+        raise ValueError("Probabilities do not sum to 1")
+    return row

@@ -1,0 +1,108 @@
+"""Who answers the random calls of a foreign function: every branch in turn, fixed coins, or chance."""
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from simulators.audit.randomness.lazy import Lazy
+from simulators.audit.randomness.world import CHOICES, NotEnumerable, World, weights
+from theory.oracle import Oracle
+
+
+class Source(Protocol):
+    """A stream of uniforms in [0, 1) and of draws from rows of weights.
+
+    `keyed` remembers what seeded streams gave, so that one seed always gives the same.
+    """
+
+    keyed: dict[Hashable, Any]
+
+    def uniform(self, kind: type = np.float64) -> Any: ...
+    def choose(self, row: Any) -> int: ...
+
+
+class Every(Source):
+    """Lazy uniforms over an enumeration's oracle."""
+
+    def __init__(self, oracle: Oracle):
+        self.world = World(oracle)
+        self.keyed: dict[Hashable, Any] = {}
+
+    def uniform(self, kind: type = np.float64) -> Any:
+        return Lazy(self.world, self.world.coin(), kind)
+
+    def choose(self, row: Any) -> int:
+        return self.world.choose(weights(row))
+
+
+class Fixed(Source):
+    """Given coins in order, the last one again when they run out; draws take the first or last token."""
+
+    def __init__(self, coins: Sequence[float], last: bool = False):
+        self.coins, self.last, self.drawn = coins, last, 0
+        self.keyed: dict[Hashable, Any] = {}
+
+    def uniform(self, kind: type = np.float64) -> Any:
+        coin = self.coins[min(self.drawn, len(self.coins) - 1)]
+        self.drawn += 1
+        if self.drawn > CHOICES:
+            raise NotEnumerable(f"one run asks for more than {CHOICES:,} coins")
+        return kind(min(coin, float(np.nextafter(kind(1), kind(0)))))
+
+    def choose(self, row: Any) -> int:
+        possible = [x for x, weight in enumerate(weights(row)) if weight > 0]
+        return possible[-1 if self.last else 0]
+
+
+class Chance(Source):
+    """A real generator, for what cannot be enumerated.
+
+    With `native` a function is given numpy's and torch's own generators, which matters where it draws
+    noise for a large vocabulary; then a seed that it fixes itself is a fixed one.
+    """
+
+    def __init__(self, rng: np.random.Generator, native: bool = False):
+        self.rng, self.native = rng, native
+        self.keyed: dict[Hashable, Any] = {}
+
+    def uniform(self, kind: type = np.float64) -> Any:
+        return (
+            self.rng.random(dtype=kind)
+            if kind is not np.float16
+            else kind(self.rng.random() // 2**-11 * 2**-11)
+        )
+
+    def choose(self, row: Any) -> int:
+        numbers = np.array([float(x) for x in row])
+        if not (numbers >= 0).all() or not 0 < numbers.sum() < np.inf:
+            weights(row)
+        return int(self.rng.choice(len(numbers), p=numbers / numbers.sum()))
+
+
+class Seeded(Source):
+    """The stream of one seed: its n-th answer is made once in a run and then remembered."""
+
+    def __init__(self, source: Source, seed: Hashable):
+        self.source, self.seed, self.drawn, self.keyed = source, seed, 0, source.keyed
+
+    def _remembered(self, make: Callable[[], Any], *what: Hashable) -> Any:
+        key = (self.seed, self.drawn, *what)
+        self.drawn += 1
+        if key not in self.keyed:
+            self.keyed[key] = make()
+        return self.keyed[key]
+
+    def uniform(self, kind: type = np.float64) -> Any:
+        return self._remembered(lambda: self.source.uniform(kind), kind)
+
+    def choose(self, row: Any) -> int:
+        # By inversion of one remembered uniform, as real generators do: other rows, same coin.
+        left = self.uniform() * sum(map(float, row))
+        below = 0.0
+        possible = [x for x, weight in enumerate(weights(row)) if weight > 0]
+        for x in possible[:-1]:
+            below += float(row[x])
+            if left < below:
+                return x
+        return possible[-1]

@@ -1,0 +1,119 @@
+"""torch's random functions, each drawing from a source."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from simulators.audit.randomness.generator import exponential
+from simulators.audit.randomness.sources import Seeded, Source
+from simulators.audit.randomness.torch_mode.shadows import Shadows, objects
+from simulators.audit.randomness.world import NotEnumerable
+
+KIND = {torch.float64: np.float64, torch.float16: np.float16}
+"""The numpy type that a torch type's coins are computed in; float32 for all others."""
+
+REFUSED = frozenset(
+    ("randn", "randn_like", "normal", "poisson", "log_normal", "cauchy", "geometric", "dropout")
+)
+"""Random functions without an exact account here."""
+
+
+class Draws:
+    """`draw_NAME(func, args, kwargs)` answers torch's NAME."""
+
+    def __init__(self, source: Source, shadows: Shadows):
+        self.source, self.shadows = source, shadows
+
+    def draw_rand(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+        keep = {key: value for key, value in kwargs.items() if key != "generator"}
+        return self._uniforms(torch.empty(*args, **keep), kwargs.get("generator"))
+
+    def draw_rand_like(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+        keep = {key: value for key, value in kwargs.items() if key != "generator"}
+        return self._uniforms(torch.empty_like(*args, **keep), kwargs.get("generator"))
+
+    def draw_uniform(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+        low, high = (*args[1:], *(0.0, 1.0)[len(args) - 1 :])
+        low, high = kwargs.get("from", low), kwargs.get("to", high)
+        stretch = None if (low, high) == (0, 1) else (lambda u: low + (high - low) * u)
+        return self._uniforms(args[0], kwargs.get("generator"), stretch)
+
+    def draw_exponential(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+        rate = float(kwargs.get("lambd", args[1] if len(args) > 1 else 1.0))
+        draw = self._draws(
+            args[0], kwargs.get("generator"), lambda source, kind: exponential(source, kind) / rate
+        )
+        return self.shadows.into(args[0], draw)
+
+    def draw_bernoulli(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+        p = kwargs.get("p", args[1] if len(args) > 1 else args[0])
+        if isinstance(p, torch.Tensor) and not bool(((p >= 0) & (p <= 1)).all()):
+            return func(*args, **kwargs)  # torch's own complaint
+        coins = self._draws(args[0], kwargs.get("generator"), lambda source, kind: source.uniform(kind))
+        heads = np.less(coins, objects(p) if isinstance(p, torch.Tensor) else float(p)).astype(bool)
+        answer = torch.from_numpy(np.array(heads)).to(args[0].dtype)
+        return args[0].copy_(answer) if func.__name__.endswith("_") else answer
+
+    def draw_multinomial(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+        names = ("input", "num_samples", "replacement")
+        given = {**dict(zip(names, args, strict=False)), **kwargs}
+        rows, count = given["input"], int(given["num_samples"])
+        if self.shadows.met(rows):
+            raise NotEnumerable("torch.multinomial of weights that depend on coins")
+        plain = rows.detach().double()
+        if not bool(torch.isfinite(plain).all() and (plain >= 0).all() and (plain.sum(-1) > 0).all()):
+            return torch.multinomial(rows, count, given.get("replacement", False))  # torch's own complaint
+        source = self._stream(given.get("generator"))
+        drawn = []
+        for row in plain.reshape(-1, plain.shape[-1]).numpy():
+            left = row.copy()
+            for _ in range(count):
+                drawn.append(source.choose(left))
+                if not given.get("replacement", False):
+                    left[drawn[-1]] = 0.0
+        return torch.tensor(drawn, dtype=torch.int64).reshape(*plain.shape[:-1], count)
+
+    def draw_randint(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+        bounds = [int(x) for x in args if not isinstance(x, tuple | list | torch.Size)]
+        low, high = (0, bounds[0]) if len(bounds) == 1 else bounds[:2]
+        shape = next((x for x in args if isinstance(x, tuple | list | torch.Size)), kwargs.get("size", ()))
+        source = self._stream(kwargs.get("generator"))
+        drawn = [low + source.choose([1.0] * (high - low)) for _ in range(int(np.prod(shape)))]
+        return torch.tensor(drawn, dtype=kwargs.get("dtype", torch.int64)).reshape(tuple(shape))
+
+    def draw_randperm(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+        weights, order = [1.0] * int(args[0]), []
+        source = self._stream(kwargs.get("generator"))
+        for _ in range(int(args[0])):
+            order.append(source.choose(weights))
+            weights[order[-1]] = 0.0
+        return torch.tensor(order, dtype=torch.int64)
+
+    def _uniforms(self, tensor: torch.Tensor, generator: Any, stretch: Any = None) -> torch.Tensor:
+        def one(source: Source, kind: type) -> Any:
+            u = source.uniform(kind)
+            return u if stretch is None else stretch(u)
+
+        return self.shadows.into(tensor, self._draws(tensor, generator, one))
+
+    def _draws(self, like: torch.Tensor, generator: Any, one: Callable[[Source, type], Any]) -> np.ndarray:
+        source, kind = self._stream(generator), KIND.get(like.dtype, np.float32)
+        values = np.empty(like.numel(), dtype=object)
+        values[:] = [one(source, kind) for _ in range(like.numel())]
+        return values.reshape(tuple(like.shape))
+
+    def _stream(self, generator: Any) -> Source:
+        # The real generator's state names the stream, and moves on: seeding again repeats it.
+        generator = torch.default_generator if generator is None else generator
+        state = generator.get_state().numpy().tobytes()
+        torch.rand(1, generator=generator)
+        return _Stream(self.source, hash(state))
+
+
+class _Stream(Seeded):
+    """The draws of one generator state; a categorical draw is remembered by its row."""
+
+    def choose(self, row: Any) -> int:
+        return self._remembered(lambda: self.source.choose(row), tuple(map(float, row)))
