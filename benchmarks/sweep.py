@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 from time import perf_counter, process_time
 
@@ -68,9 +69,7 @@ def store_overhead(work: list[Chunk], folder: Path) -> dict[str, float]:
             marks.append((perf_counter(), process_time()))
             store.keep(chunk.name, shard)
             marks.append((perf_counter(), process_time()))
-            for part, (a, b) in zip(
-                ("jobs", "encoding", "keeping"), zip(marks, marks[1:], strict=False), strict=True
-            ):
+            for part, (a, b) in zip(("jobs", "encoding", "keeping"), pairwise(marks), strict=True):
                 spent[part] += b[0] - a[0]
                 spent[f"{part} cpu"] += b[1] - a[1]
             memory.append(resident())
@@ -87,16 +86,15 @@ def main() -> None:
     work, about = chunks(arguments.evaluations)
     evaluations = sum(chunk.job.evaluations for chunk in work)
     print(
-        f"{evaluations:,} (verifier, instance) evaluations in {len(work)} chunks; load {os.getloadavg()[0]:.1f}"
+        f"{evaluations:,} (verifier, instance) evaluations, {len(work)} chunks, load {os.getloadavg()[0]:.1f}"
     )
     with tempfile.TemporaryDirectory() as place:
         parts = store_overhead(work, Path(place) / "parts")
         store = parts["encoding"] + parts["keeping"]
         cpu = parts["encoding cpu"] + parts["keeping cpu"]
         print(json.dumps({key: round(value, 3) for key, value in parts.items()}))
-        print(
-            f"store over jobs: {100 * store / parts['jobs']:.1f} % of wall, {100 * cpu / parts['jobs cpu']:.1f} % of CPU"
-        )
+        wall, cpu = store / parts["jobs"], cpu / parts["jobs cpu"]
+        print(f"store over jobs: {100 * wall:.1f} % of wall, {100 * cpu:.1f} % of CPU")
         took = {}
         for workers in (1, 2, 1, 2):  # in turns, so that a change of load shows
             folder = Path(tempfile.mkdtemp(dir=place))

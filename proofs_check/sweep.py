@@ -8,25 +8,23 @@ import pyarrow as pa
 
 from proofs_check.prove import prove
 from simulators.instances.files import document
-from simulators.sweep.columns import SIZE, size, table
+from simulators.sweep.columns import SIZE, schema, size, table
 from simulators.sweep.configuration import Entry
 from simulators.sweep.metric import Metric
 from theory.drafts import Scheme
 from theory.errors import BadInput
 from theory.verifiers import VERIFIERS
 
-SCHEMA = pa.schema(
-    [
-        ("verifier", pa.string()),
-        *SIZE,
-        ("declared", pa.bool_()),
-        ("scope", pa.string()),
-        ("verdict", pa.string()),
-        ("cells", pa.int64()),
-        ("parameters", pa.int64()),
-        ("counterexample", pa.string()),
-        ("why", pa.string()),
-    ]
+SCHEMA = schema(
+    ("verifier", pa.string()),
+    *SIZE,
+    ("declared", pa.bool_()),
+    ("scope", pa.string()),
+    ("verdict", pa.string()),
+    ("cells", pa.int64()),
+    ("parameters", pa.int64()),
+    ("counterexample", pa.string()),
+    ("why", pa.string()),
 )
 
 

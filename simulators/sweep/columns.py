@@ -25,7 +25,17 @@ PLACE = (
     ("temperature", pa.float64()),
     ("index", pa.int64()),
 )
+NEVER_NULL = frozenset(
+    ["verifier", "target", "draft", "kind", "depth", "vocab", "rows", "index", "engine", "declared", "note"]
+)
+"""Columns that every row has, of all metrics that have them."""
+
 WITNESS = tuple((f"witness_{part}", pa.string()) for part in ("prefix", "got", "want"))
+
+
+def schema(*columns: tuple[str, pa.DataType]) -> pa.Schema:
+    """The columns of a metric."""
+    return pa.schema([pa.field(name, kind, nullable=name not in NEVER_NULL) for name, kind in columns])
 
 
 def number(name: str) -> tuple[tuple[str, pa.DataType], ...]:
@@ -92,4 +102,6 @@ def columns(schema: pa.Schema, constant: Mapping[str, Any], varying: Values) -> 
             return pa.nulls(count, field.type)
         return pa.DictionaryArray.from_arrays(zeros, pa.array([value], field.type))
 
-    return pa.table([column(field) for field in schema], names=schema.names)
+    made = [column(field) for field in schema]
+    fields = [field.with_type(each.type) for field, each in zip(schema, made, strict=True)]
+    return pa.table(made, schema=pa.schema(fields))

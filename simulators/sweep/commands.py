@@ -126,17 +126,10 @@ def _sweep(
 
 def _table(lines: list[Any]) -> Table:
     table = Table(title="Swept")
-    for heading, justify in (
-        ("metric", "left"),
-        ("verifier or target", "left"),
-        ("rows", "right"),
-        ("verdicts", "left"),
-        ("largest TV", "right"),
-        (r"mean E\[tau]", "right"),
-        ("of stateless", "right"),
-        ("least", "right"),
-    ):
-        table.add_column(heading, justify=justify)
+    for heading in ("metric", "verifier or target", "rows", "verdicts"):
+        table.add_column(heading, justify="right" if heading == "rows" else "left")
+    for heading in ("largest TV", r"mean E\[tau]", "of stateless", "least"):
+        table.add_column(heading, justify="right")
     for line in lines:
         decided = {
             said: count

@@ -186,12 +186,14 @@ def _schemes(spec: dict[str, Any], depths: list[int]) -> list[Scheme]:
     _known(spec, {"kind": "", **usual, **({"shape": []} if "width" in usual else {})}, f"drafts: {kind}: ")
     options = {key: _like(spec.get(key, usual[key]), usual[key], f"drafts: {key}") for key in usual}
     width = options.pop("width", None)
+    if "shape" in spec:
+        sizes = [{"shape": spec["shape"]}]
+    elif width is None:
+        sizes = [{"depth": depth} for depth in depths]
+    else:
+        sizes = [{"shape": every(_whole(width, "drafts: width"), depth)} for depth in depths]
     try:
-        if "shape" in spec:
-            return [SCHEMES[kind](shape=spec["shape"], **options)]
-        if width is None:
-            return [SCHEMES[kind](depth=depth, **options) for depth in depths]
-        return [SCHEMES[kind](shape=every(_whole(width, "width"), depth), **options) for depth in depths]
+        return [SCHEMES[kind](**size, **options) for size in sizes]
     except BadInput as error:
         raise BadInput(f"drafts: {kind}: {error}") from None
 

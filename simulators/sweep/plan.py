@@ -65,10 +65,10 @@ def encoded(table: pa.Table) -> bytes:
     few = [name for name in table.column_names if not _many(table.schema.field(name))]
     packed = {name: "DELTA_BINARY_PACKED" for name in table.column_names if name == "index"}
     parquet.write_table(
-        table,
+        table.combine_chunks(),
         out,
         compression="lz4",
-        use_dictionary=few,
+        use_dictionary=few,  # pyright: ignore[reportArgumentType]
         column_encoding=packed,
         write_statistics=False,
         store_schema=False,

@@ -9,7 +9,9 @@ import os
 import signal
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from itertools import islice
+from socket import create_connection
 from threading import Thread
 from time import sleep
 from typing import Any
@@ -55,7 +57,7 @@ def _parallel(chunks: Sequence[Chunk], workers: int) -> Shards:
     if workers > 1:
         settings |= {"pre_dispatch": AHEAD * workers, "initializer": _tied, "initargs": (os.getpid(),)}
     warnings.filterwarnings("ignore", "A worker stopped", UserWarning)  # it is replaced; nothing is lost
-    shards = Parallel(workers, **settings)(delayed(computed)(chunk) for chunk in chunks)
+    shards: Any = Parallel(workers, **settings)(delayed(computed)(chunk) for chunk in chunks)
     try:
         yield from shards
     finally:
@@ -85,7 +87,7 @@ def dask(url: str) -> Runner:
         except ImportError:
             raise BadInput("--scheduler needs Dask: pip install 'draftproof[dask]'") from None
         try:
-            client = Client(url, timeout=PATIENCE)
+            client: Any = Client(url, timeout=PATIENCE)
         except (OSError, ValueError) as error:
             reason = " ".join(str(error).split())
             raise BadInput(f"--scheduler {url}: cannot be reached ({reason})") from None
@@ -114,9 +116,10 @@ def ray() -> Runner:
 
     def run(chunks: Sequence[Chunk]) -> Shards:
         try:
-            import ray as library
+            library: Any = import_module("ray")
         except ImportError:
             raise BadInput("--ray needs Ray: pip install 'draftproof[ray]'") from None
+        _answers(os.environ.get("RAY_ADDRESS", ""))
         try:
             library.init(log_to_driver=False, logging_level="error", include_dashboard=False)
         except (OSError, RuntimeError, ValueError) as error:
@@ -136,3 +139,13 @@ def ray() -> Runner:
             library.shutdown()
 
     return run
+
+
+def _answers(address: str) -> None:
+    # Ray itself would try for minutes.
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        try:
+            create_connection((host, int(port)), PATIENCE).close()
+        except (OSError, OverflowError) as error:
+            raise BadInput(f"--ray: RAY_ADDRESS {address} cannot be reached ({error})") from None

@@ -1,11 +1,10 @@
 """What a sweep found, verifier by verifier, without holding all its rows at once."""
 
 from dataclasses import dataclass, field
-from math import fsum, nan
+from math import inf, nan
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from simulators.sweep.results import Results
 
@@ -21,30 +20,28 @@ class Line:
     name: str
     rows: int = 0
     verdicts: dict[str, int] = field(default_factory=dict)
-    sums: dict[str, list[float]] = field(default_factory=dict)
+    sums: dict[str, float] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     largest: dict[str, float] = field(default_factory=dict)
     least: dict[str, float] = field(default_factory=dict)
 
-    def add(self, part: pa.Table) -> None:
-        """Takes in the rows of one shard."""
-        self.rows += part.num_rows
-        for column in ("verdict", "lossless"):
-            if column in part.column_names:
-                for each in part[column].value_counts().to_pylist():
-                    said = _verdict(each["values"])
-                    self.verdicts[said] = self.verdicts.get(said, 0) + each["counts"]
+    def add(self, part: dict[str, Any]) -> None:
+        """Takes in sums, counts and extremes of the numbers of one shard."""
         for column in NUMBERS:
-            if column in part.column_names and (known := part[column].drop_null()).length():
-                self.sums.setdefault(column, []).append(pc.sum(known).as_py())
-                self.counts[column] = self.counts.get(column, 0) + known.length()
-                low, high = pc.min_max(known).as_py().values()
-                self.largest[column] = max(self.largest.get(column, high), high)
-                self.least[column] = min(self.least.get(column, low), low)
+            if known := part.get(f"{column}_count"):
+                self.sums[column] = self.sums.get(column, 0.0) + part[f"{column}_sum"]
+                self.counts[column] = self.counts.get(column, 0) + known
+                self.largest[column] = max(self.largest.get(column, -inf), part[f"{column}_max"])
+                self.least[column] = min(self.least.get(column, inf), part[f"{column}_min"])
+
+    def count(self, verdict: bool | str | None, rows: int) -> None:
+        """Takes in how many rows of one shard have a verdict."""
+        said = _verdict(verdict)
+        self.verdicts[said] = self.verdicts.get(said, 0) + rows
 
     def mean(self, column: str) -> float:
         """The mean of a column over the rows where it is known; NaN where it is nowhere."""
-        return fsum(self.sums[column]) / self.counts[column] if column in self.sums else nan
+        return self.sums[column] / self.counts[column] if column in self.sums else nan
 
     def document(self) -> dict[str, Any]:
         """For scripts; only what is known."""
@@ -63,14 +60,25 @@ def summary(results: Results) -> list[Line]:
     """A line for each metric and verifier, in the order of the metrics and by name."""
     found: list[Line] = []
     for metric in results.metrics:
-        who = "target" if metric == "audit" else "verifier"
         lines: dict[str, Line] = {}
         for table in results.tables(metric):
-            for name in pc.unique(table[who]).to_pylist():
-                line = lines.setdefault(name, Line(metric, name))
-                line.add(table.filter(pc.equal(table[who], name)))
+            _add(lines, metric, table)
         found += [lines[name] for name in sorted(lines)]
     return found
+
+
+def _add(lines: dict[str, Line], metric: str, table: pa.Table) -> None:
+    who = "target" if metric == "audit" else "verifier"
+    there = [column for column in NUMBERS if column in table.column_names]
+    wanted = [(column, how) for column in there for how in ("sum", "count", "min", "max")]
+    for part in table.group_by(who).aggregate([*wanted, (who, "count")]).to_pylist():
+        line = lines.setdefault(part[who], Line(metric, part[who]))
+        line.rows += part[f"{who}_count"]
+        line.add(part)
+    for verdict in ("verdict", "lossless"):
+        if verdict in table.column_names:
+            for part in table.group_by([who, verdict]).aggregate([(who, "count")]).to_pylist():
+                lines[part[who]].count(part[verdict], part[f"{who}_count"])
 
 
 def _verdict(value: bool | str | None) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from threading import Lock
 
 import pyarrow as pa
 
@@ -10,30 +11,31 @@ from simulators.audit.adapters import ADAPTERS, adapted
 from simulators.audit.commands import caught, load
 from simulators.audit.targets import Function, Target
 from simulators.audit.verdict import examine
-from simulators.sweep.columns import PLACE, WITNESS, exactly, number, place, table, witness
+from simulators.sweep.columns import PLACE, WITNESS, exactly, number, place, schema, table, witness
 from simulators.sweep.configuration import Entry
 from simulators.sweep.cut import Slice
 from simulators.sweep.families import families
 from simulators.sweep.metric import Metric
 from theory.errors import BadInput
 
-SCHEMA = pa.schema(
-    [
-        ("target", pa.string()),
-        *PLACE,
-        ("adapter", pa.string()),
-        ("lossless", pa.bool_()),
-        *number("total_variation"),
-        *number("error_bound"),
-        *number("expected_accepted"),
-        *number("stateless_optimum"),
-        *WITNESS,
-        ("findings", pa.string()),
-    ]
+SCHEMA = schema(
+    ("target", pa.string()),
+    *PLACE,
+    ("adapter", pa.string()),
+    ("lossless", pa.bool_()),
+    *number("total_variation"),
+    *number("error_bound"),
+    *number("expected_accepted"),
+    *number("stateless_optimum"),
+    *WITNESS,
+    ("findings", pa.string()),
 )
 
 STEP = 16
 """Instances of a chunk: foreign code is slow."""
+
+ALONE = Lock()
+"""An audit answers random functions of the whole process, so threads of a cluster's worker take turns."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Audit:
         return len(self.part.indices)
 
     def __call__(self) -> pa.Table:
-        with caught():
+        with ALONE, caught():
             target, rows = _target(self.target), []
             for index, instance in zip(self.part.indices, self.part.instances(), strict=True):
                 found = examine(

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from simulators import lanes
-from simulators.sweep.columns import PLACE, WITNESS, columns, exactly, number, place, table, witness
+from simulators.sweep.columns import PLACE, WITNESS, columns, exactly, number, place, schema, table, witness
 from simulators.sweep.configuration import Entry
 from simulators.sweep.cut import Slice, fitting, in_step, slices
 from simulators.sweep.families import families
@@ -15,17 +15,15 @@ from simulators.sweep.metric import Metric
 from simulators.verdict import judge
 from theory.verifiers import VERIFIERS
 
-SCHEMA = pa.schema(
-    [
-        ("verifier", pa.string()),
-        *PLACE,
-        ("engine", pa.string()),
-        ("declared", pa.bool_()),
-        ("lossless", pa.bool_()),
-        *number("total_variation"),
-        *number("expected_accepted"),
-        *WITNESS,
-    ]
+SCHEMA = schema(
+    ("verifier", pa.string()),
+    *PLACE,
+    ("engine", pa.string()),
+    ("declared", pa.bool_()),
+    ("lossless", pa.bool_()),
+    *number("total_variation"),
+    *number("expected_accepted"),
+    *WITNESS,
 )
 
 

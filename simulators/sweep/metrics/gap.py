@@ -17,7 +17,7 @@ from simulators import lanes
 from simulators.gap.measure import expected, ratio, remark
 from simulators.lanes import Lanes
 from simulators.optimum import full_information, stateless
-from simulators.sweep.columns import PLACE, Values, columns, exactly, number, place
+from simulators.sweep.columns import PLACE, Values, columns, exactly, number, place, schema
 from simulators.sweep.configuration import Entry
 from simulators.sweep.cut import Slice, fitting, in_step, slices
 from simulators.sweep.families import Family, families
@@ -27,21 +27,19 @@ from theory.instance import Instance
 from theory.numbers import exact, text
 from theory.verifiers import VERIFIERS, named
 
-SCHEMA = pa.schema(
-    [
-        ("verifier", pa.string()),
-        *PLACE,
-        ("engine", pa.string()),
-        ("declared", pa.bool_()),
-        *number("expected_accepted"),
-        *number("full_information"),
-        *number("stateless"),
-        ("stateless_lower", pa.string()),
-        ("stateless_upper", pa.string()),
-        ("share_stateless", pa.float64()),
-        ("share_full", pa.float64()),
-        ("note", pa.string()),
-    ]
+SCHEMA = schema(
+    ("verifier", pa.string()),
+    *PLACE,
+    ("engine", pa.string()),
+    ("declared", pa.bool_()),
+    *number("expected_accepted"),
+    *number("full_information"),
+    *number("stateless"),
+    ("stateless_lower", pa.string()),
+    ("stateless_upper", pa.string()),
+    ("share_stateless", pa.float64()),
+    ("share_full", pa.float64()),
+    ("note", pa.string()),
 )
 
 ROUNDING = 1e-9
@@ -68,13 +66,11 @@ class Gap:
             best = _forms(many) if many and _closed(self.part.family) else _solved(instances())
         where, parts = place(self.part.family), []
         for name in self.part.verifiers:
-            in_lanes = many is not None and in_step(VERIFIERS[name])
-            means = _floats(many, name) if in_lanes else _one_by_one(instances(), name)
-            said = {
-                "verifier": name,
-                "engine": "float" if in_lanes else "exact",
-                "declared": VERIFIERS[name].lossless,
-            }
+            if many and in_step(VERIFIERS[name]):
+                engine, means = "float", _floats(many, name)
+            else:
+                engine, means = "exact", _one_by_one(instances(), name)
+            said = {"verifier": name, "engine": engine, "declared": VERIFIERS[name].lossless}
             found = {"index": np.asarray(self.part.indices), **means, **best}
             parts.append(columns(SCHEMA, {**where, **said}, {**found, **_compared(name, found)}))
         return pa.concat_tables(parts)
