@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from itertools import islice
+from socket import create_connection
 from threading import Thread
 from time import sleep
 from typing import Any
@@ -118,6 +119,7 @@ def ray() -> Runner:
             library: Any = import_module("ray")
         except ImportError:
             raise BadInput("--ray needs Ray: pip install 'draftproof[ray]'") from None
+        _answers(os.environ.get("RAY_ADDRESS", ""))
         try:
             library.init(log_to_driver=False, logging_level="error", include_dashboard=False)
         except (OSError, RuntimeError, ValueError) as error:
@@ -137,3 +139,13 @@ def ray() -> Runner:
             library.shutdown()
 
     return run
+
+
+def _answers(address: str) -> None:
+    # Ray itself would try for minutes.
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        try:
+            create_connection((host, int(port)), PATIENCE).close()
+        except (OSError, OverflowError) as error:
+            raise BadInput(f"--ray: RAY_ADDRESS {address} cannot be reached ({error})") from None

@@ -25,7 +25,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Selection:
-    """The canonical decomposition: choose i of t by `weights[t][i]`; then i ~ law is verified as one draft."""
+    """The canonical decomposition: choose i of t by `weights[t][i]`; i ~ law is verified as one draft."""
 
     weights: Plan
     law: Row

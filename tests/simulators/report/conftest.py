@@ -14,12 +14,25 @@ from theory.drafts.chain import Chain
 from theory.drafts.tree import Tree
 
 FAMILY = """
+vocabularies = [2]
+
+[[family]]
 metrics = ["check", "gap"]
 drafts = ["chain", { kind = "tree", width = 2 }]
 depths = [1, 2]
-vocabularies = [2]
 verifiers = ["block", "token", "traversal", "rrs", "hsd-released", "nss"]
 rows = { kind = "logits", count = 3, temperatures = [0.5, 1.0] }
+
+[[family]]
+metrics = ["prove"]
+depths = [1]
+verifiers = ["token", "block"]
+
+[[family]]
+metrics = ["audit"]
+depths = [1]
+targets = ["tests.simulators.audit.foreign:good"]
+rows = { kind = "random", count = 3 }
 """
 
 INSTANCES = {
@@ -36,7 +49,12 @@ def results(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("swept")
     (folder / "family.toml").write_text(FAMILY, encoding="utf-8")
     arguments = [str(folder / "family.toml"), "--results", str(folder / "family"), "--workers", "1"]
-    assert enter(click.Group("draftproof", [sweep({})]), ["sweep", *arguments]) == 0
+    assert (
+        enter(
+            click.Group("draftproof", [sweep({"prove": "proofs_check.sweep:PROVE"})]), ["sweep", *arguments]
+        )
+        == 0
+    )
     return folder / "family"
 
 

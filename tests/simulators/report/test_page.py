@@ -24,6 +24,8 @@ def made(results, recorded_instances, tmp_path_factory):
         "gaps": summary.gaps(store),
         "worst": worst.both(store),
         "curves": summary.curves(store),
+        "proofs": summary.proofs(store),
+        "audits": summary.audits(store),
         "claims": [
             {
                 "statement": "a < b & </script>",

@@ -85,3 +85,10 @@ def test_worst_instances_are_those_of_the_rows(store, rows):
         row = next(each for each in missing if each["verifier"] == verifier)
         assert float(expected(instance, named(verifier))) == pytest.approx(row["mean"])
     assert [row["verifier"] for row in worst.wrong(store)] == ["hsd-released"]
+
+
+def test_proofs_and_audits_are_rows_of_their_own(store):
+    proofs = [(row["verifier"], row["draft"], row["verdict"]) for row in summary.proofs(store)]
+    assert proofs == [("block", "chain, depth 1", "proved"), ("token", "chain, depth 1", "proved")]
+    (audit,) = summary.audits(store)
+    assert (audit["instances"], audit["lossless"], audit["findings"]) == (3, "lossless", None)

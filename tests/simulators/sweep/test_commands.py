@@ -196,6 +196,14 @@ def test_a_scheduler_that_is_none_is_one_line(command, toml, tmp_path):
     assert "--scheduler nonsense: cannot be reached" in err
 
 
+def test_a_ray_that_does_not_answer_is_one_line(command, toml, tmp_path, monkeypatch):
+    pytest.importorskip("ray")
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:9")
+    status, out, err = command("sweep", toml, "--results", tmp_path / "r", "--ray")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "--ray: RAY_ADDRESS 127.0.0.1:9 cannot be reached" in err
+
+
 def test_help_explains(command):
     status, out, err = command("sweep", "--help")
     assert (status, err) == (0, "")
