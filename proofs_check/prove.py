@@ -128,7 +128,8 @@ def _words(proof: Proof, domain: Domain, verifier: Verifier, scheme: Scheme, don
                     _refuted(proof, instance, verifier)
                     return
         except (OutOfTime, KeyboardInterrupt) as stopped:
-            proof.begun = word, signs.memory.spelled()
+            trees = signs.memory.spelled()
+            proof.begun = (word, trees) if trees else None
             proof.why = f"out of time with {len(proof.left)} of {len(words)} words left"
             if isinstance(stopped, KeyboardInterrupt):
                 raise

@@ -46,7 +46,7 @@ def _drawn(schemes: tuple[Scheme, ...], count: int) -> Callable[[], Iterator[Ins
 
 CLAIMS = (
     _sizes(
-        "node-rules-by-cells",
+        "naive-tree-by-cells",
         "naive-tree",
         "NaiveTree by sign cells.",
         "thomas2026delayed, NaiveTree",

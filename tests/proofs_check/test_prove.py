@@ -153,8 +153,7 @@ def test_a_word_that_time_runs_out_on_is_taken_up():
     while (proof := prove(rule, Chain(1), 2, 0, done, begun)).verdict == "undecided":
         runs += 1
         assert runs < 100
-        assert proof.begun is not None
-        done, begun = proof.done, (proof.begun[0], json.loads(json.dumps(proof.begun[1])))
+        done, begun = proof.done, proof.begun and (proof.begun[0], json.loads(json.dumps(proof.begun[1])))
     assert proof.verdict == "proved"
     assert runs > 2
     assert proof.begun is None

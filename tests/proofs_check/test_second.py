@@ -45,7 +45,7 @@ def _cases():
         )
 
 
-@pytest.mark.parametrize(("check", "scheme", "holds"), _cases())
+@pytest.mark.parametrize(("check", "scheme", "holds"), list(_cases()))
 def test_both_routes_agree(check, scheme, holds):
     if isinstance(check, Lossless):
         opinion = second_opinion(named(check.verifier), scheme, 2, SECONDS)
