@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from simulators.instances.files import draft_document, draft_of
+from simulators.sweep.values import known, like, listed, one_of, positive, whole, with_kind
 from theory.drafts import SCHEMES, Scheme
 from theory.drafts.shape import every
 from theory.errors import BadInput, quoted
@@ -119,11 +120,11 @@ def parsed(given: Mapping[str, Any], metrics: Collection[str]) -> list[Entry]:
     tables = given.get("family", [{}])
     if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables) or not tables:
         raise BadInput("family: must be tables, [[family]]")
-    _known(shared, {**DEFAULTS, "family": []})
+    known(shared, {**DEFAULTS, "family": []})
     entries = []
     for n, table in enumerate(tables, 1):
         try:
-            _known(table, DEFAULTS)
+            known(table, DEFAULTS)
             entries.append(_entry({**DEFAULTS, **shared, **table}, metrics))
         except BadInput as error:
             raise BadInput(f"family {n}: {error}" if len(tables) > 1 else str(error)) from None
@@ -133,23 +134,23 @@ def parsed(given: Mapping[str, Any], metrics: Collection[str]) -> list[Entry]:
 def _entry(given: dict[str, Any], metrics: Collection[str]) -> Entry:
     if given["metrics"] is list:
         raise BadInput(f"metrics: is missing; there are {', '.join(sorted(metrics))}")
-    wanted = [_one_of(each, metrics, "metrics") for each in _list(given["metrics"], "metrics")]
-    depths = [_whole(depth, "depths") for depth in _list(given["depths"], "depths")]
+    wanted = [one_of(each, metrics, "metrics") for each in listed(given["metrics"], "metrics")]
+    depths = [whole(depth, "depths") for depth in listed(given["depths"], "depths")]
     drafts = [
-        scheme for spec in _list(given["drafts"], "drafts") for scheme in _schemes(_table(spec), depths)
+        scheme for spec in listed(given["drafts"], "drafts") for scheme in _schemes(with_kind(spec), depths)
     ]
     rows = given["rows"] if isinstance(given["rows"], list) else [given["rows"]]
     entry = Entry(
         tuple(dict.fromkeys(wanted)),
-        _one_of(given["engine"], ENGINES, "engine"),
+        one_of(given["engine"], ENGINES, "engine"),
         tuple(dict.fromkeys(_verifiers(given["verifiers"]))),
         tuple(dict.fromkeys(drafts)),
-        tuple(_whole(each, "vocabularies", 2) for each in _list(given["vocabularies"], "vocabularies")),
-        tuple(_rows(_table(each)) for each in _list(rows, "rows")),
-        tuple(_whole(each, "seeds", 0) for each in _list(given["seeds"], "seeds")),
-        _like(given["optima"], True, "optima"),
-        tuple(_like(each, "", "targets") for each in _list(given["targets"], "targets", empty=True)),
-        _like(given["seconds"], 1.0, "seconds"),
+        tuple(whole(each, "vocabularies", 2) for each in listed(given["vocabularies"], "vocabularies")),
+        tuple(_rows(with_kind(each)) for each in listed(rows, "rows")),
+        tuple(whole(each, "seeds", 0) for each in listed(given["seeds"], "seeds")),
+        like(given["optima"], True, "optima"),
+        tuple(like(each, "", "targets") for each in listed(given["targets"], "targets", empty=True)),
+        like(given["seconds"], 1.0, "seconds"),
     )
     _useful(entry)
     return entry
@@ -168,7 +169,7 @@ def _useful(entry: Entry) -> None:
 
 
 def _verifiers(value: Any) -> list[str]:
-    names = _list(value, "verifiers", empty=True)
+    names = listed(value, "verifiers", empty=True)
     for name in names:
         if not isinstance(name, str) or name not in VERIFIERS:
             near = get_close_matches(str(name), VERIFIERS, 1)
@@ -181,17 +182,17 @@ def _verifiers(value: Any) -> list[str]:
 
 
 def _schemes(spec: dict[str, Any], depths: list[int]) -> list[Scheme]:
-    kind = _one_of(spec.get("kind"), DRAFTS, "drafts: kind")
+    kind = one_of(spec.get("kind"), DRAFTS, "drafts: kind")
     usual = DRAFTS[kind]
-    _known(spec, {"kind": "", **usual, **({"shape": []} if "width" in usual else {})}, f"drafts: {kind}: ")
-    options = {key: _like(spec.get(key, usual[key]), usual[key], f"drafts: {key}") for key in usual}
+    known(spec, {"kind": "", **usual, **({"shape": []} if "width" in usual else {})}, f"drafts: {kind}: ")
+    options = {key: like(spec.get(key, usual[key]), usual[key], f"drafts: {key}") for key in usual}
     width = options.pop("width", None)
     if "shape" in spec:
         sizes = [{"shape": spec["shape"]}]
     elif width is None:
         sizes = [{"depth": depth} for depth in depths]
     else:
-        sizes = [{"shape": every(_whole(width, "drafts: width"), depth)} for depth in depths]
+        sizes = [{"shape": every(whole(width, "drafts: width"), depth)} for depth in depths]
     try:
         return [SCHEMES[kind](**size, **options) for size in sizes]
     except BadInput as error:
@@ -199,82 +200,25 @@ def _schemes(spec: dict[str, Any], depths: list[int]) -> list[Scheme]:
 
 
 def _rows(spec: dict[str, Any]) -> dict[str, Any]:
-    kind = _one_of(spec.get("kind"), ROWS, "rows: kind")
+    kind = one_of(spec.get("kind"), ROWS, "rows: kind")
     usual = ROWS[kind]
-    _known(spec, {"kind": "", **usual}, f"rows: {kind}: ")
+    known(spec, {"kind": "", **usual}, f"rows: {kind}: ")
     for key, value in usual.items():
         if isinstance(value, type) and key not in spec:
             raise BadInput(f"rows: {kind}: {key} is missing")
     made = {
-        key: _like(
-            spec.get(key, value), value() if isinstance(value, type) else value, f"rows: {kind}: {key}"
-        )
+        key: like(spec.get(key, value), value() if isinstance(value, type) else value, f"rows: {kind}: {key}")
         for key, value in usual.items()
     }
     for key in made.keys() & {"count", "denominator", "histories", "grain"}:
-        _whole(made[key], f"rows: {kind}: {key}")
+        whole(made[key], f"rows: {kind}: {key}")
     for key in made.keys() & {"concentration", "spread"}:
-        _positive(made[key], f"rows: {kind}: {key}")
+        positive(made[key], f"rows: {kind}: {key}")
     if not 0 <= made.get("far", 0) <= 1:
         raise BadInput(f"rows: {kind}: far: must be from 0 to 1, not {made['far']:g}")
     if "temperatures" in made:
-        listed = _list(made["temperatures"], f"rows: {kind}: temperatures")
+        where = f"rows: {kind}: temperatures"
         made["temperatures"] = [
-            _positive(_like(each, 1.0, "rows: logits: temperatures"), "rows: logits: temperatures")
-            for each in listed
+            positive(like(each, 1.0, where), where) for each in listed(made["temperatures"], where)
         ]
     return {"kind": kind, **made}
-
-
-def _known(table: Mapping[str, Any], keys: Collection[str], where: str = "") -> None:
-    for key in table:
-        if key not in keys:
-            near = get_close_matches(key, keys, 1)
-            hint = f"did you mean {quoted(near[0])}?" if near else f"there are {', '.join(keys)}"
-            raise BadInput(f"{where}unknown key {quoted(key)}; {hint}")
-
-
-def _table(spec: Any) -> dict[str, Any]:
-    return spec if isinstance(spec, dict) else {"kind": spec}
-
-
-def _one_of(value: Any, names: Collection[str], where: str) -> str:
-    if not isinstance(value, str) or value not in names:
-        near = get_close_matches(str(value), names, 1)
-        hint = f"did you mean {quoted(near[0])}?" if near else f"there are {', '.join(sorted(names))}"
-        raise BadInput(f"{where}: {'is missing' if value is None else quoted(value) + ' is unknown'}; {hint}")
-    return value
-
-
-def _list(value: Any, where: str, empty: bool = False) -> list[Any]:
-    if not isinstance(value, list) or not (value or empty):
-        raise BadInput(f"{where}: must be a list with something in it, not {quoted(value)}")
-    return value
-
-
-def _whole(value: Any, where: str, least: int = 1) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 2**63:
-        raise BadInput(f"{where}: must be a whole number from {least}, not {quoted(value)}")
-    return value
-
-
-def _positive(value: float, where: str) -> float:
-    if not 0 < value < float("inf"):
-        raise BadInput(f"{where}: must be above 0, not {value:g}")
-    return value
-
-
-def _like(value: Any, usual: Any, where: str) -> Any:
-    # The value, of the type of the usual one; whole numbers serve as floats.
-    if isinstance(usual, float) and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if type(value) is not type(usual):
-        kinds = {
-            bool: "true or false",
-            int: "a whole number",
-            float: "a number",
-            str: "a string",
-            list: "a list",
-        }
-        raise BadInput(f"{where}: must be {kinds[type(usual)]}, not {quoted(value)}")
-    return value
