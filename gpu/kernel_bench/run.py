@@ -51,7 +51,7 @@ def device_of(name: str | None) -> torch.device:
         device = torch.device(name)
         torch.empty(1, device=device)
     except (RuntimeError, AssertionError) as error:
-        raise BadInput(f"--device {name}: {str(error).splitlines()[0]}") from None
+        raise BadInput(f"--device {name}: {str(error).splitlines()[0][:120]}") from None
     return device
 
 

@@ -1,4 +1,4 @@
-"""How long a call takes: medians, with cold caches on a GPU, and the copy bandwidth beside them."""
+"""How long a call takes, with cold caches on a GPU, and the copy bandwidth beside it."""
 
 from collections.abc import Callable
 from statistics import median
@@ -12,12 +12,12 @@ SECONDS = 2.0
 
 
 def seconds_of(call: Callable[[], object], device: torch.device, graph: bool = False) -> float:
-    """Median seconds of one call. On a GPU by events, the L2 cache flushed before each repetition;
-    with `graph`, of a replay of the captured call.
+    """Seconds of one call. On a GPU the median by events, the L2 cache flushed before each repetition,
+    with `graph` of a replay of the captured call; on a CPU, which others may use too, the least.
     """
     call()
     if device.type != "cuda":
-        return _median(lambda: _clocked(call))
+        return min(_repeated(lambda: _clocked(call)))
     for _ in range(2):
         call()
     torch.cuda.synchronize(device)
@@ -28,7 +28,7 @@ def seconds_of(call: Callable[[], object], device: torch.device, graph: bool = F
         call = captured.replay
     size = 4 * torch.cuda.get_device_properties(device).L2_cache_size
     flush = torch.empty(size, dtype=torch.int8, device=device)
-    return _median(lambda: _events(call, flush))
+    return median(_repeated(lambda: _events(call, flush)))
 
 
 def copy_bandwidth(device: torch.device) -> float:
@@ -38,12 +38,12 @@ def copy_bandwidth(device: torch.device) -> float:
     return 2 * source.numel() / seconds_of(lambda: target.copy_(source), device)
 
 
-def _median(once: Callable[[], float]) -> float:
+def _repeated(once: Callable[[], float]) -> list[float]:
     taken: list[float] = []
     started = perf_counter()
     while len(taken) < 3 or (len(taken) < REPEATS and perf_counter() - started < SECONDS):
         taken.append(once())
-    return median(taken)
+    return taken
 
 
 def _clocked(call: Callable[[], object]) -> float:
