@@ -81,7 +81,8 @@ def _measured(case: Case, device: torch.device) -> Iterator[tuple[str, float | N
         yield from ((name, next(least) if call else None, note) for name, call, note in ready)
         return
     for name, call, note in ready:
-        yield name, *(_on_gpu(call, device, case.B == 1) if call else (None, note))
+        seconds, note = _on_gpu(call, device, case.B == 1) if call else (None, note)
+        yield name, seconds, note
 
 
 def _ready(case: Case, maker: Maker) -> tuple[Call | None, str]:
