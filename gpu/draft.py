@@ -101,7 +101,9 @@ class Tree:
         node = 1 + original * gamma + torch.arange(gamma, device=tokens.device)
         parents = torch.cat((torch.zeros_like(node[..., :1]), node[..., :-1]), -1)[..., :gamma]
         root = parents.new_zeros(B, 1)
-        rows = cls.paths(K, gamma).rows.to(tokens.device)
+        deep = torch.arange(gamma, device=tokens.device)
+        inner = torch.where(deep < gamma - 1, 1 + own * (gamma - 1) + deep, 0).flatten()
+        rows = torch.cat((inner.new_zeros(1), inner))
         tree = cls(torch.cat((root, parents.reshape(B, -1)), 1), depth=gamma, rows=rows)
         return tree, torch.where(original == own, tokens, -1).reshape(B, -1)
 

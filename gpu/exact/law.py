@@ -43,8 +43,8 @@ def rounded(verifier: Verifier, instance: Instance, dtype: torch.dtype, device: 
     >>> from simulators.instances.scenarios import scenario
     >>> from theory.drafts.chain import Chain
     >>> found = rounded(named("block"), scenario("toy", Chain(2)), torch.float32)
-    >>> 0 < float(found.ideal) < 1e-7
-    True
+    >>> float(found.own) < 1e-7, float(found.ideal) < 1e-7
+    (True, True)
     """
     read = Instance(as_read(instance.target, dtype), as_read(instance.proposal, dtype), instance.draft)
     drafts = list(every(instance, read.proposal))

@@ -17,6 +17,9 @@ STEPS = 64
 
 TRIES = 8
 
+SMALLEST = 2.0**-126
+"""The smallest normal float32: what is below it may be rounded to few digits, or to 0."""
+
 
 def margins(outputs: Callable[[Batch], Tensor], rows: Batch, unit: float | Tensor) -> Tensor:
     """[B, M]: by how much each of outputs(rows) [B, M] can be off in arithmetic of that unit roundoff.
@@ -24,22 +27,23 @@ def margins(outputs: Callable[[Batch], Tensor], rows: Batch, unit: float | Tenso
     `unit` is one number, or [B, 1, 1] for rows whose entries came with larger errors.
 
     Each operation of a verifier is backward stable entry by entry: it gives the exact result for
-    rows whose entries are changed by a relative `unit`. So an output is off by at most STEPS times what
-    such a change does to it. That is measured in float64, as the largest effect of random signs on
-    all entries at once; unlike a derivative it also sees both sides of a kink, such as p = q.
+    rows whose entries are changed by a relative `unit`, and by SMALLEST where they underflow. So an
+    output is off by at most STEPS times what such a change does to it. That is measured in float64, as
+    the largest effect of random signs on all entries at once; unlike a derivative it also sees both
+    sides of a kink, such as p = q.
     """
     random = torch.Generator().manual_seed(0)
 
     def nudged(row: Tensor) -> Tensor:
         signs = torch.randint(0, 2, row.shape, generator=random).to(row) * 2 - 1
-        return row * (1 + unit * signs)
+        return (row * (1 + unit * signs) + SMALLEST * signs * (row > 0)).clamp(min=0)
 
     y = outputs(rows)
     swing = y.abs() * (unit[..., 0] if isinstance(unit, Tensor) else unit)
     for _ in range(TRIES):
         moved = Batch(rows.tree, nudged(rows.target), nudged(rows.proposal), rows.tokens)
         swing = torch.maximum(swing, (outputs(moved) - y).abs())
-    return STEPS * swing
+    return STEPS * (swing + SMALLEST)
 
 
 def rates(verifier: Verifier, rows: Batch) -> Tensor:

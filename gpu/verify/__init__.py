@@ -8,6 +8,10 @@ The exact verifier of the same name in theory/verifiers is the reference.
 from importlib import import_module
 from pkgutil import iter_modules
 
+from torch import Tensor
+
+from gpu.draft import Tree
+from gpu.rows import Setting, probabilities
 from gpu.verify.outcome import ERRORS, Outcome
 from gpu.verify.verifier import Rates, Verifier
 from theory.errors import BadInput, quoted
@@ -39,4 +43,31 @@ def named(name: str) -> Verifier:
     return VERIFIERS[name]
 
 
-__all__ = ["ERRORS", "VERIFIERS", "Outcome", "Rates", "Verifier", "named"]
+def from_logits(
+    name: str,
+    tree: Tree,
+    target: Tensor,
+    proposal: Tensor | None,
+    tokens: Tensor,
+    coins: Tensor,
+    extra: Tensor,
+    *,
+    temperature: Setting = 1.0,
+    top_k: int | Tensor = 0,
+    top_p: Setting = 1.0,
+    min_p: Setting = 0.0,
+) -> Outcome:
+    """`Verifier.verify` from logits: both sides become rows by the same settings (`gpu.rows`).
+
+    >>> import torch
+    >>> even = torch.zeros(1, 2, 4)
+    >>> noise = torch.tensor([[0.5]]), torch.tensor([0.0])
+    >>> from_logits("block", Tree.chain(1), even, even[:, :1], torch.tensor([[3]]), *noise).node
+    tensor([1])
+    """
+    settings = temperature, top_k, top_p, min_p
+    rows = None if proposal is None else probabilities(proposal, *settings)
+    return named(name).verify(tree, probabilities(target, *settings), rows, tokens, coins, extra)
+
+
+__all__ = ["ERRORS", "VERIFIERS", "Outcome", "Rates", "Verifier", "from_logits", "named"]

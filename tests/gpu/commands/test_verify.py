@@ -45,9 +45,12 @@ class TestWithTorch:
     @pytest.fixture(autouse=True)
     def few(self, monkeypatch):
         pytest.importorskip("torch")
+        from gpu.exact import large
         from simulators.instances.scenarios import Scenarios
         from theory.drafts.chain import Chain
 
+        monkeypatch.setattr(large, "KINDS", {"random": large.KINDS["random"]})
+        monkeypatch.setattr(large, "DRAFTS", {"chain": large.DRAFTS["chain"]})
         monkeypatch.setattr("gpu.exact.run.standard", lambda: [Scenarios(Chain(2), 2)])
 
     def test_json(self, capfd):
@@ -68,9 +71,9 @@ class TestWithTorch:
         from dataclasses import replace
 
         from gpu.exact import noise
-        from tests.gpu.exact.test_noise import plain_residual
+        from gpu.verify import token
 
-        wrong = replace(noise.VERIFIERS["block"], rates=plain_residual)
+        wrong = replace(noise.VERIFIERS["block"], rates=token.rates)
         monkeypatch.setitem(noise.VERIFIERS, "block", wrong)
         status, out, _ = run(capfd, "verify", "--vocab", "64", "--device", "cpu")
         assert status == 1

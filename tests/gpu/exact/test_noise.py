@@ -6,15 +6,18 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from gpu.draft import Tree  # noqa: E402
+from gpu.exact.drafts import Batch, batch, every  # noqa: E402
+from gpu.exact.margin import rates  # noqa: E402
 from gpu.exact.noise import agreement, fits, grouped  # noqa: E402
-from gpu.verify import VERIFIERS, Rates  # noqa: E402
+from gpu.verify import VERIFIERS, Rates, Verifier, block  # noqa: E402
 from gpu.verify.recursive import rejections  # noqa: E402
-from gpu.verify.verifier import WITH, WITHOUT  # noqa: E402
 from simulators.instances.randoms import Randoms  # noqa: E402
 from simulators.instances.scenarios import Scenarios  # noqa: E402
 from simulators.instances.suite import standard  # noqa: E402
 from tests.problems import LOPSIDED, SCHEMES  # noqa: E402
 from theory.drafts.chain import Chain  # noqa: E402
+from theory.drafts.paths import Paths  # noqa: E402
 from theory.drafts.tree import Tree as TreeScheme  # noqa: E402
 
 
@@ -39,11 +42,11 @@ def test_the_whole_standard_suite():
 
 def uncapped(tree, target, proposal, tokens, drawn):
     judged = VERIFIERS["greedy-block"].rates(tree, target, proposal, tokens, drawn)
-    return Rates(judged.accept, VERIFIERS["block"].rates(tree, target, proposal, tokens, drawn).cut)
+    return Rates(judged.accept, block.rates(tree, target, proposal, tokens, drawn).cut)
 
 
 def plain_residual(tree, target, proposal, tokens, drawn):
-    judged = VERIFIERS["block"].rates(tree, target, proposal, tokens, drawn)
+    judged = block.rates(tree, target, proposal, tokens, drawn)
     return Rates(judged.accept, judged.cut.clamp(max=1))
 
 
@@ -71,12 +74,43 @@ def other_draws(tree, target, proposal, tokens, drawn):
 )
 def test_a_wrong_verifier_is_found(name, scheme, mutant):
     wrong = replace(VERIFIERS[name], rates=mutant)
-    (found,) = agreement(list(Randoms(scheme, 3, 4)), verifiers=[wrong])
-    assert found.wrong > found.rows / 100
+    (found,) = agreement(list(Randoms(scheme, 3, 16)), verifiers=[wrong])
+    assert found.wrong > 0
+
+
+class Downwards(Verifier):
+    def decide(self, *arguments):
+        return replace(VERIFIERS["traversal"], upwards=False).decide(*arguments)
 
 
 def test_a_wrong_order_is_found():
-    downwards = replace(VERIFIERS["traversal"], upwards=False)
-    (found,) = agreement(list(Randoms(TreeScheme(LOPSIDED), 3, 4)), verifiers=[downwards])
-    assert found.wrong
-    assert {WITH, WITHOUT} <= set(downwards.drafts)
+    traversal = VERIFIERS["traversal"]
+    wrong = Downwards(traversal.name, traversal.drafts, traversal.rates, upwards=True)
+    (found,) = agreement(list(Randoms(TreeScheme(LOPSIDED), 3, 4)), verifiers=[wrong])
+    assert found.wrong > 0
+
+
+@pytest.mark.parametrize("name", ["rrs", "traversal", "one-hot", "nss"])
+def test_merged_paths_are_judged_as_the_tree_that_the_theory_makes_of_them(name):
+    instance = Randoms(Paths(3, 2), 3, 2)[1]
+    drafts = [each for each in every(instance) if len(each.nodes) > 3]
+    rows = batch(drafts)
+    by_draft = rates(VERIFIERS[name], rows)
+    leaves = [[path[-1].prefix for path in each.draft.paths] for each in drafts]
+    tree, tokens = Tree.merged(torch.tensor(leaves))
+    p, q = instance.target, instance.proposal
+    words = [[(), *(leaf[:d] for leaf in paths for d in (1, 2))] for paths in leaves]
+    target = torch.tensor(
+        [[[float(x) for x in p[word]] for word in each] for each in words], dtype=torch.float64
+    )
+    heads = [[(), *(leaf[:1] for leaf in paths)] for paths in leaves]
+    proposal = torch.tensor(
+        [[[float(x) for x in q[word]] for word in each] for each in heads], dtype=torch.float64
+    )
+    merged = Batch(tree, target, proposal, tokens)
+    by_path = rates(VERIFIERS[name], merged)
+    there = tree.drawn(tokens)
+    for i, drafted in enumerate(drafts):
+        want = {node.prefix: float(by_draft[i, j]) for j, node in enumerate(drafted.nodes) if j}
+        got = {words[i][j]: float(by_path[i, j]) for j in range(1, tree.size) if there[i, j]}
+        assert got == pytest.approx(want, abs=1e-5)
