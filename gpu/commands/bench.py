@@ -39,7 +39,7 @@ def COMMAND(
 
     on = run.device_of(device)
     if figure is not None:
-        show.required()
+        show.required(figure)
     whole = run.FULL if on.type == "cuda" else run.ON_CPU
     grid = run.shorter(whole, vocab=vocab, gamma=gamma, batch=batch, drafts=draft)
     if on.type != "cuda":

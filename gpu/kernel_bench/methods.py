@@ -14,8 +14,7 @@ import torch
 
 from gpu import kernels
 from gpu.kernel_bench.case import Case
-from gpu.rows import probabilities
-from gpu.verify import named
+from gpu.verify import from_logits
 
 Call: TypeAlias = Callable[[], object]
 Maker: TypeAlias = Callable[[Case], Call]
@@ -48,13 +47,9 @@ def _kernels(name: str) -> Maker:
 
 
 def _plain(name: str) -> Maker:
-    verifier = named(name)
-
     def make(case: Case) -> Call:
-        noise = (case.tokens, case.coins, case.extra)
-        return lambda: verifier.verify(
-            case.tree, probabilities(case.target), probabilities(case.proposal), *noise
-        )
+        given = (case.target, case.proposal, case.tokens, case.coins, case.extra)
+        return lambda: from_logits(name, case.tree, *given)
 
     return make
 

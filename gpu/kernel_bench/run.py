@@ -6,9 +6,9 @@ from itertools import product
 
 import torch
 
+from gpu.kernel_bench import timing
 from gpu.kernel_bench.case import Case, make
-from gpu.kernel_bench.methods import Maker, methods
-from gpu.kernel_bench.timing import seconds_of
+from gpu.kernel_bench.methods import Call, Maker, methods
 from theory.errors import BadInput
 
 
@@ -51,7 +51,7 @@ def device_of(name: str | None) -> torch.device:
         device = torch.device(name)
         torch.empty(1, device=device)
     except (RuntimeError, AssertionError) as error:
-        raise BadInput(f"--device {name}: {str(error).splitlines()[0]}") from None
+        raise BadInput(f"--device {name}: {str(error).splitlines()[0][:120]}") from None
     return device
 
 
@@ -63,42 +63,48 @@ def run(grid: Grid, device: torch.device, bandwidth: float) -> Iterator[Point]:
     """
     dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
     for draft, gamma, V, B in product(grid.drafts, grid.gamma, grid.vocab, grid.batch):
-        base = None
         case = make(draft, gamma, V, B, device, dtype)
-        for name, maker in methods(case, device):
-            taken, note = _taken(case, maker, device)
+        base = None
+        for name, taken, note in _measured(case, device):
             base = base or taken
+            share = taken and case.bytes / bandwidth / taken
             yield Point(
-                draft,
-                gamma,
-                V,
-                B,
-                name,
-                taken,
-                case.bytes,
-                taken and case.bytes / bandwidth / taken,
-                taken and base and taken / base,
-                note,
+                draft, gamma, V, B, name, taken, case.bytes, share, taken and base and taken / base, note
             )
 
 
-def _taken(case: Case, maker: Maker, device: torch.device) -> tuple[float | None, str]:
-    graph = device.type == "cuda" and case.B == 1
+def _measured(case: Case, device: torch.device) -> Iterator[tuple[str, float | None, str]]:
+    # (method, seconds, note): one after the other on a GPU, in turns elsewhere.
+    ready = [(name, *_ready(case, maker)) for name, maker in methods(case, device)]
+    if device.type != "cuda":
+        least = iter(timing.on_cpu([call for _, call, _ in ready if call]))
+        yield from ((name, next(least) if call else None, note) for name, call, note in ready)
+        return
+    for name, call, note in ready:
+        seconds, note = _on_gpu(call, device, case.B == 1) if call else (None, note)
+        yield name, seconds, note
+
+
+def _ready(case: Case, maker: Maker) -> tuple[Call | None, str]:
     try:
         call = maker(case)
-        if graph:
-            try:
-                return seconds_of(call, device, graph=True), "graph"
-            except RuntimeError:  # reads something back, which cannot be captured
-                torch.cuda.synchronize(device)
-        return seconds_of(call, device), ""
+        call()
     except ImportError as error:
         return None, f"not installed: {error}"
     except torch.OutOfMemoryError:
-        torch.cuda.empty_cache()
         return None, "out of memory"
     except (RuntimeError, TypeError, AttributeError) as error:
         return None, f"did not run: {str(error).splitlines()[0]}"
+    return call, ""
+
+
+def _on_gpu(call: Call, device: torch.device, graph: bool) -> tuple[float, str]:
+    if graph:
+        try:
+            return timing.on_gpu(call, device, graph=True), "graph"
+        except RuntimeError:  # it reads something back, which cannot be captured
+            torch.cuda.synchronize(device)
+    return timing.on_gpu(call, device), ""
 
 
 def shorter(grid: Grid, **given: Sequence) -> Grid:

@@ -67,15 +67,20 @@ def document(
     }
 
 
-def required() -> Any:
-    """matplotlib's Figure, or BadInput that says how to get it."""
+def required(path: Path) -> Any:
+    """matplotlib's Figure; BadInput where it is not installed or could not write to that path."""
     try:
         import matplotlib
     except ImportError:
         raise BadInput("--plot needs matplotlib: pip install 'draftproof[plot]'") from None
     matplotlib.rcParams.update({"svg.hashsalt": "draftproof", "svg.fonttype": "none", "font.size": 9})
+    from matplotlib.backend_bases import FigureCanvasBase
     from matplotlib.figure import Figure
 
+    if path.suffix[1:] not in FigureCanvasBase.get_supported_filetypes():
+        raise BadInput(f"--plot {path}: the name must end in .svg, .png or .pdf")
+    if not path.parent.is_dir():
+        raise BadInput(f"--plot {path}: no such folder")
     return Figure
 
 
@@ -83,7 +88,7 @@ def plot(points: Sequence[Point], path: Path, device: torch.device) -> None:
     """Share of the bandwidth floor against the batch size, a panel a draft and vocabulary."""
     rows = sorted({(point.draft, point.gamma) for point in points})
     columns = sorted({point.V for point in points})
-    figure = required()(figsize=(3.2 * len(columns) + 1.8, 2.6 * len(rows) + 0.6), layout="constrained")
+    figure = required(path)(figsize=(3.2 * len(columns) + 1.8, 2.6 * len(rows) + 0.6), layout="constrained")
     axes = figure.subplots(len(rows), len(columns), squeeze=False, sharex=True, sharey=True)
     batches = sorted({point.B for point in points})
     names = list(dict.fromkeys(point.method for point in points if point.seconds))
@@ -112,5 +117,5 @@ def plot(points: Sequence[Point], path: Path, device: torch.device) -> None:
     figure.legend(shown.values(), shown.keys(), loc="outside right upper", fontsize=8)
     try:
         figure.savefig(path, **({"metadata": {"Date": None}} if path.suffix == ".svg" else {"dpi": 150}))
-    except (OSError, ValueError) as error:
-        raise BadInput(f"--plot {path}: {str(error).splitlines()[0]}") from None
+    except OSError as error:
+        raise BadInput(f"--plot {path}: {(error.strerror or str(error)).lower()}") from None

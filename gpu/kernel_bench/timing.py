@@ -1,6 +1,7 @@
-"""How long a call takes: medians, with cold caches on a GPU, and the copy bandwidth beside them."""
+"""How long a call takes, with cold caches on a GPU, and the copy bandwidth beside it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from math import inf
 from statistics import median
 from time import perf_counter
 
@@ -11,14 +12,11 @@ SECONDS = 2.0
 """A measurement ends after this many repetitions or, from three on, this long."""
 
 
-def seconds_of(call: Callable[[], object], device: torch.device, graph: bool = False) -> float:
-    """Median seconds of one call. On a GPU by events, the L2 cache flushed before each repetition;
-    with `graph`, of a replay of the captured call.
+def on_gpu(call: Callable[[], object], device: torch.device, graph: bool = False) -> float:
+    """Median seconds by events, the L2 cache flushed before each repetition; with `graph`, of a replay of the
+    captured call.
     """
-    call()
-    if device.type != "cuda":
-        return _median(lambda: _clocked(call))
-    for _ in range(2):
+    for _ in range(3):
         call()
     torch.cuda.synchronize(device)
     if graph:
@@ -28,22 +26,36 @@ def seconds_of(call: Callable[[], object], device: torch.device, graph: bool = F
         call = captured.replay
     size = 4 * torch.cuda.get_device_properties(device).L2_cache_size
     flush = torch.empty(size, dtype=torch.int8, device=device)
-    return _median(lambda: _events(call, flush))
+    taken: list[float] = []
+    started = perf_counter()
+    while _goes_on(len(taken), perf_counter() - started):
+        taken.append(_events(call, flush))
+    return median(taken)
+
+
+def on_cpu(calls: Sequence[Callable[[], object]]) -> list[float]:
+    """The least seconds of each call, in turns: what else the machine does then slows all of them alike."""
+    least = [inf] * len(calls)
+    rounds, started = 0, perf_counter()
+    while _goes_on(rounds, (perf_counter() - started) / max(1, len(calls))):
+        least = [min(best, _clocked(call)) for best, call in zip(least, calls, strict=True)]
+        rounds += 1
+    return least
 
 
 def copy_bandwidth(device: torch.device) -> float:
     """Bytes a second, read and written, of a large copy on the device."""
     source = torch.empty(2**31 if device.type == "cuda" else 2**27, dtype=torch.int8, device=device).random_()
     target = torch.empty_like(source)
-    return 2 * source.numel() / seconds_of(lambda: target.copy_(source), device)
+
+    def copy() -> object:
+        return target.copy_(source)
+
+    return 2 * source.numel() / (on_gpu(copy, device) if device.type == "cuda" else on_cpu([copy])[0])
 
 
-def _median(once: Callable[[], float]) -> float:
-    taken: list[float] = []
-    started = perf_counter()
-    while len(taken) < 3 or (len(taken) < REPEATS and perf_counter() - started < SECONDS):
-        taken.append(once())
-    return median(taken)
+def _goes_on(rounds: int, seconds: float) -> bool:
+    return rounds < 3 or (rounds < REPEATS and seconds < SECONDS)
 
 
 def _clocked(call: Callable[[], object]) -> float:

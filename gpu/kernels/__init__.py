@@ -11,7 +11,7 @@ from torch import Tensor
 
 from gpu.draft import Tree
 from gpu.kernels.interpreter import interpret_without_gpu
-from gpu.rows import probabilities
+from gpu.rows import Setting, probabilities
 from gpu.verify import Outcome, named
 from theory.errors import BadInput
 
@@ -34,17 +34,17 @@ def verify(
     coins: Tensor,
     extra: Tensor,
     *,
-    temperature: float | Tensor = 1.0,
-    top_k: int = 0,
-    top_p: float = 1.0,
-    min_p: float = 0.0,
+    temperature: Setting = 1.0,
+    top_k: int | Tensor = 0,
+    top_p: Setting = 1.0,
+    min_p: Setting = 0.0,
 ) -> Outcome:
     """One iteration of the verifier of that name for each row of a batch; see `gpu.verify` for the arguments.
 
     target_logits [B, N, V] and proposal_logits [B, I, V] are float32, bfloat16 or float16, each read once for
-    its softmax, and the rows of nodes whose children are rejected once more. The temperature is a number or
-    one for each request, [B]; a positive number alone needs no pass of its own, while top_k, top_p,
-    min_p and temperature 0 are applied by `gpu.rows` first. Nothing is read back from the device.
+    its softmax, and once more the rows of rejections that matter. The temperature is a number, or one for each
+    request in a tensor of B numbers. A positive one needs no pass of its own; top_k, top_p, min_p and
+    temperature 0 are applied by `gpu.rows` first. Nothing is read back from the device.
     """
     if not AVAILABLE:
         raise BadInput("the kernels need Triton, which is not installed: pip install 'draftproof[gpu]'")
@@ -54,16 +54,18 @@ def verify(
     verifier.must_fit(tree, target_logits, proposal_logits, tokens, coins, extra)
     from gpu.kernels.launch import launch
 
-    filtered = top_k != 0 or top_p != 1 or min_p != 0
+    filters = ((top_k, 0), (top_p, 1), (min_p, 0))
+    filtered = any(isinstance(given, Tensor) or given != neutral for given, neutral in filters)
     if filtered or (not isinstance(temperature, Tensor) and temperature <= 0):
         heat = temperature.reshape(-1, 1, 1) if isinstance(temperature, Tensor) else temperature
-        target_logits = probabilities(target_logits, heat, top_k, top_p, min_p).log()
+        settings = heat, top_k, top_p, min_p
+        target_logits = probabilities(target_logits, *settings).log()
         if proposal_logits is not None:
-            proposal_logits = probabilities(proposal_logits, heat, top_k, top_p, min_p).log()
+            proposal_logits = probabilities(proposal_logits, *settings).log()
         temperature = 1.0
     heat = torch.empty(len(target_logits), dtype=torch.float32, device=target_logits.device)
     if isinstance(temperature, Tensor):
-        heat.copy_(temperature)
+        heat.copy_(temperature.reshape(-1))
     else:
         heat.fill_(temperature)
     return Outcome(*launch(name, tree, target_logits, proposal_logits, heat, tokens, coins, extra))

@@ -55,7 +55,7 @@ def rounds(tree: Tree) -> int:
     A shared tree is read once, when it is first used; for trees that differ from row to row it is a bound.
 
     >>> rounds(Tree.chain(8)), rounds(Tree.of_shape([[[], []], [[], []]])), rounds(Tree.chain(0))
-    (1, 4, 0)
+    (1, 3, 0)
     """
     if not tree.shared:
         return tree.size - 1  # known to the device alone
