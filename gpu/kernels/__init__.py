@@ -42,7 +42,7 @@ def verify(
     """One iteration of the verifier of that name for each row of a batch; see `gpu.verify` for the arguments.
 
     target_logits [B, N, V] and proposal_logits [B, I, V] are float32, bfloat16 or float16, each read once for
-    """One iteration of the verifier of that name, for each row of a batch; arguments as in `gpu.verify`.
+    its softmax, and once more the rows of rejections that matter. The temperature is a number, or one for each
     request in a tensor of B numbers. A positive one needs no pass of its own; top_k, top_p, min_p and
     temperature 0 are applied by `gpu.rows` first. Nothing is read back from the device.
     """
