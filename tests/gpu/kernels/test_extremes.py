@@ -50,6 +50,12 @@ def test_rows_that_nothing_was_drawn_from_may_hold_anything(device):
     assert_agree(case.to(device), "block", at_least=1)
 
 
+def test_a_tree_that_names_rows_which_are_not_there_is_an_error(device):
+    case = draft(CHAIN, 2, 40)
+    tree = Tree(torch.tensor([[-1, 0, 1], [-1, 0, 1]]), depth=2, rows=torch.tensor([[0, 1, 0], [0, 7, 0]]))
+    assert replace(case, tree=tree).to(device).run("traversal").error.tolist() == [0, 2]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_no_drafts_and_no_requests(name, device):
     tree = Tree.chain(0)
