@@ -42,9 +42,14 @@ def verify(
     """One iteration of the verifier of that name for each row of a batch; see `gpu.verify` for the arguments.
 
     target_logits [B, N, V] and proposal_logits [B, I, V] are float32, bfloat16 or float16, each read once for
-    its softmax, and once more the rows of rejections that matter. The temperature is a number, or one for each
-    request in a tensor of B numbers. A positive one needs no pass of its own; top_k, top_p, min_p and
-    temperature 0 are applied by `gpu.rows` first. Nothing is read back from the device.
+    its softmax, and once more the rows of rejections that matter. The temperature is a number, or one for
+    each request in a tensor of B numbers. A positive one needs no pass of its own; top_k, top_p, min_p and
+    temperature 0 are applied by `gpu.rows` first. Nothing is read back from the device. Raises BadInput
+    where Triton is missing or shapes do not fit; `Outcome.error` has what is wrong with one request.
+
+    >>> even = torch.zeros(1, 2, 4)
+    >>> drafted = even, even[:, :1], torch.tensor([[3]]), torch.tensor([[0.5]]), torch.tensor([0.0])
+    >>> assert not AVAILABLE or verify("block", Tree.chain(1), *drafted).node.tolist() == [1]
     """
     if not AVAILABLE:
         raise BadInput("the kernels need Triton, which is not installed: pip install 'draftproof[gpu]'")

@@ -48,7 +48,6 @@ class Cut:
         return cls(size, -(-V // size))
 
 
-@lru_cache(maxsize=256)
 def rounds(tree: Tree) -> int:
     """How many sweeps can depend on one another: one for each earlier sibling on a path, then the node's own.
 
@@ -57,8 +56,11 @@ def rounds(tree: Tree) -> int:
     >>> rounds(Tree.chain(8)), rounds(Tree.of_shape([[[], []], [[], []]])), rounds(Tree.chain(0))
     (1, 3, 0)
     """
-    if not tree.shared:
-        return tree.size - 1  # known to the device alone
+    return _rounds(tree) if tree.shared else tree.size - 1
+
+
+@lru_cache(maxsize=64)
+def _rounds(tree: Tree) -> int:
     parents = tree.parents[0].tolist()
     entered, tried = [0] * tree.size, [0] * tree.size
     for v in range(1, tree.size):

@@ -95,8 +95,9 @@ def opening(
     bad_proposal = node & (nodes < 0)
     if SAMPLED:
         row = tl.load(rows + b * tree_b + parent, mask=drawn, other=0)
-        of_q = tl.load(normaliser + N + row, mask=drawn, other=0.0)
-        q_logit = tl.load(proposal + b * proposal_b + row * proposal_n + at, mask=drawn, other=0.0)
+        known = drawn & (row < I)
+        of_q = tl.load(normaliser + N + row, mask=known, other=float("inf"))
+        q_logit = tl.load(proposal + b * proposal_b + row * proposal_n + at, mask=known, other=0.0)
         q = tl.exp2(tl.fma(q_logit.to(tl.float32), scale, -of_q))
         bad_proposal = drawn & ((tl.abs(of_q) < float("inf")) == 0)
 

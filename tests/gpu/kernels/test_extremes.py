@@ -50,6 +50,12 @@ def test_rows_that_nothing_was_drawn_from_may_hold_anything(device):
     assert_agree(case.to(device), "block", at_least=1)
 
 
+def test_a_tree_that_names_rows_which_are_not_there_is_an_error(device):
+    case = draft(CHAIN, 2, 40)
+    tree = Tree(torch.tensor([[-1, 0, 1], [-1, 0, 1]]), depth=2, rows=torch.tensor([[0, 1, 0], [0, 7, 0]]))
+    assert replace(case, tree=tree).to(device).run("traversal").error.tolist() == [0, 2]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_no_drafts_and_no_requests(name, device):
     tree = Tree.chain(0)
@@ -89,16 +95,17 @@ def test_equal_rows_accept_everything_whatever_the_coins(device):
 def test_a_peaked_proposal_without_its_peak(name, device):
     """After the peak is rejected the siblings' law is the tail, whose mass 1 - q(peak) has no digits left."""
     tree, V = Tree.of_shape([[], [], []]), 30
-    case = draft(tree, 3, V, seed=12, spread=1.0)
+    case = draft(tree, 6, V, seed=12, spread=1.0)
     proposal = case.proposal.clone()
     proposal[..., 0] = 20.0
     target = case.target.clone()
     target[..., 0] = -20.0
     coins = case.coins.clone()
     coins[:, 0] = 1 - 2**-24
+    coins[3:] = 1 - 2**-24  # all that can be rejected is
     tokens = case.tokens.clone()
     tokens[:, 0] = 0
-    tokens[:, 1:] = 1 + torch.arange(6).reshape(3, 2)
+    tokens[:, 1:] = 1 + torch.arange(12).reshape(6, 2)
     case = replace(case, target=target, proposal=proposal, tokens=tokens, coins=coins)
     assert_agree(case.to(device), name)
 
