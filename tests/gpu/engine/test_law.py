@@ -1,4 +1,4 @@
-"""The joint law of the first tokens, over several steps, is the target's: a chi-square test at fixed seeds."""
+"""The joint law of the first tokens is the target's, over several steps: chi-square at fixed seeds."""
 # ruff: noqa: E402
 
 import itertools
@@ -70,7 +70,11 @@ def drafters(target):
     torch.manual_seed(3)
     head = new_head(target.network).eval().requires_grad_(False)
     other = Model("other", network(16, 1, 4, VOCAB), Numbers(), VOCAB, CONTEXT)
-    return {"model": ModelDrafter(other), "features": FeatureDrafter(head, target), "ngram": NgramDrafter(target)}
+    return {
+        "model": ModelDrafter(other),
+        "features": FeatureDrafter(head, target),
+        "ngram": NgramDrafter(target),
+    }
 
 
 @pytest.mark.parametrize(
