@@ -1,1 +1,1 @@
-"""The same algorithms on real models, with torch."""
+"""The same algorithms on tensors and on real models, with torch."""

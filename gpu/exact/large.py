@@ -9,12 +9,14 @@ from torch import Tensor
 
 from gpu.draft import Tree
 from gpu.exact.drafts import Batch
-from gpu.exact.margin import UNIT, margins, rates
+from gpu.exact.margin import STEPS, UNIT, margins, rates
 from gpu.rows import probabilities
 from gpu.verify import VERIFIERS, Verifier
 from gpu.verify.residual import remainder
 
 Pair = tuple[Tensor, Tensor]
+
+TYPES = torch.float32, torch.float64
 
 
 def _random(shape: tuple[int, ...], random: torch.Generator) -> Pair:
@@ -84,18 +86,15 @@ def closeness(vocab: int, batch: int = 1, device: str = "cpu", seed: int = 0) ->
 
 
 def _drafted(tree: Tree, kind: str, vocab: int, batch: int, seed: int) -> tuple[Batch, Batch, Tensor]:
-    # float32 and float64 rows, and the error that the former's entries came with: that of exp(logit).
+    # float32 and float64 rows; the unit of error also has that of exp(logit), logit times a rounding.
     random = torch.Generator().manual_seed(seed)
     p, q = KINDS[kind]((batch, tree.size, vocab), random)
     q = q[:, : len(tree.inner or ())]
-    single, double = ((probabilities(p.to(dtype)), probabilities(q.to(dtype))) for dtype in UNIT_TYPES)
+    single, double = ((probabilities(p.to(dtype)), probabilities(q.to(dtype))) for dtype in TYPES)
     tokens = _siblings(tree, single[1], random)
     span = [(side.amax(-1) - side.masked_fill(side.isinf(), torch.inf).amin(-1)).amax(1) for side in (p, q)]
-    unit = UNIT[torch.float32] * (1 + torch.maximum(*span)).double()
+    unit = UNIT[torch.float32] * (1 + 2 * torch.maximum(*span).double() / STEPS)
     return Batch(tree, *single, tokens), Batch(tree, *double, tokens), unit[:, None, None]
-
-
-UNIT_TYPES = torch.float32, torch.float64
 
 
 def _siblings(tree: Tree, q: Tensor, random: torch.Generator) -> Tensor:

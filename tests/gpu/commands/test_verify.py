@@ -45,9 +45,12 @@ class TestWithTorch:
     @pytest.fixture(autouse=True)
     def few(self, monkeypatch):
         pytest.importorskip("torch")
+        from gpu.exact import large
         from simulators.instances.scenarios import Scenarios
         from theory.drafts.chain import Chain
 
+        monkeypatch.setattr(large, "KINDS", {"random": large.KINDS["random"]})
+        monkeypatch.setattr(large, "DRAFTS", {"chain": large.DRAFTS["chain"]})
         monkeypatch.setattr("gpu.exact.run.standard", lambda: [Scenarios(Chain(2), 2)])
 
     def test_json(self, capfd):

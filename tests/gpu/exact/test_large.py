@@ -4,14 +4,16 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from gpu.draft import Tree  # noqa: E402
+from gpu.exact import large  # noqa: E402
 from gpu.exact.large import KINDS, closeness  # noqa: E402
-from gpu.verify import VERIFIERS  # noqa: E402
+from gpu.verify import VERIFIERS, recursive  # noqa: E402
 
 
 def agree(vocab: int) -> None:
     found = list(closeness(vocab))
     assert {each.verifier for each in found} == set(VERIFIERS)
-    assert {each.logits for each in found} == set(KINDS)
+    assert {each.logits for each in found} == set(large.KINDS)
     for each in found:
         assert each.wrong == 0, each
         assert each.of_margin <= 1, each
@@ -19,7 +21,8 @@ def agree(vocab: int) -> None:
     assert sum(each.rows for each in found) > 4 * len(found)
 
 
-def test_a_small_vocabulary():
+def test_a_small_vocabulary(monkeypatch):
+    monkeypatch.setattr(large, "KINDS", {name: KINDS[name] for name in ("near-equal", "adversarial")})
     agree(500)
 
 
@@ -27,3 +30,11 @@ def test_a_small_vocabulary():
 @pytest.mark.parametrize("vocab", [128_256, 262_144])
 def test_a_real_vocabulary(vocab):
     agree(vocab)
+
+
+def test_what_siblings_leave_is_summed_and_does_not_cancel():
+    q = torch.softmax(torch.tensor([[[30.0, 3.0, 2.0, 1.0]]]), -1)
+    tree, tokens = Tree([-1, 0, 0]), torch.tensor([[0, 1]])
+    left = recursive._left(tree, q, torch.tensor([2]), tokens, tree.drawn(tokens))
+    want = torch.softmax(torch.tensor([30.0, 3.0, 2.0, 1.0], dtype=torch.float64), -1)[1:].sum()
+    assert abs(float(left) / float(want) - 1) < 1e-5
