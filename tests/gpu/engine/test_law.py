@@ -1,4 +1,4 @@
-"""The joint law of the first tokens over several steps is the target's: chi-square at fixed seeds."""
+"""The joint law of the first tokens is the target's, over several steps: chi-square at fixed seeds."""
 # ruff: noqa: E402
 
 import itertools
