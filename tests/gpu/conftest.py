@@ -1,4 +1,4 @@
-"""One thread for torch: tests run side by side, and two processes of two threads each wait for one another."""
+"""Networks for the tests of gpu/: small, on the CPU, one thread; a position sees far and rows differ."""
 
 from importlib.util import find_spec
 
