@@ -1,4 +1,4 @@
-"""One thread for torch: tests run side by side, and two processes of two threads each wait for one another."""
+"""One thread for torch: tests run side by side, and their threads would wait for one another."""
 
 from importlib.util import find_spec
 
