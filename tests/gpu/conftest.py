@@ -1,4 +1,4 @@
-"""Networks for the tests of gpu/: small, on the CPU, one thread; a position sees far and rows differ."""
+"""One thread for torch: tests run side by side, and their threads would wait for one another."""
 
 from importlib.util import find_spec
 
