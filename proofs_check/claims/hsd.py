@@ -79,16 +79,16 @@ CLAIMS = (
     ),
     Claim(
         "hsd-naive-no-resampling",
-        "If the joint ratio of X^m is at most 1 and those after it are above 1, no X^t with t <= m is "
-        "drawn again.",
+        "If the ratio at m is at most 1 and those after it are above 1, no X^t with t <= m is drawn again, "
+        "be they ratios of prefixes or of tokens.",
         "zhou2026hsd, Lemma 4 as written",
         "a chain of 3, V = 2",
         REFUTED,
         1,
         _drawn_again,
-        "joint ratios 2, 1/2, 2: token X_1 is drawn again at the root. What the proof of losslessness "
-        "needs does "
-        "hold: X^m itself is not (p(X^m) <= q(X^m) leaves no residual), so no such draw goes on to the word",
+        "prefixes with ratios 2, 1/2, 2, tokens with 2, 1/4, 4: token X_1 is drawn again at the root. What "
+        "is shown there and losslessness needs, t = m for prefixes, holds: p(X^m) <= q(X^m) leaves no "
+        "residual, so no such draw goes on to the word",
     ),
     every(
         "hsd-naive-lossless",
@@ -164,14 +164,14 @@ CLAIMS = (
     ),
     Claim(
         "hsd-strictly-above",
-        "Beyond depth 1 HSD accepts strictly more than block verification, and that more than token "
-        "verification.",
+        "Beyond depth 1 HSD, block verification and token verification never all accept the same in "
+        "expectation.",
         "zhou2026hsd, Theorem 7, equality if and only if gamma = 1",
         "a chain of 2, V = 2",
         REFUTED,
         1,
         _strictly_more,
-        "p = q: all accept everything; between HSD and block verification it is an equality for all p and q",
+        "p = q: all accept everything. HSD and block verification accept the same for all p and q (hsd-is-block)",
     ),
     Claim(
         "hsd-released-lossless",
@@ -196,7 +196,7 @@ CLAIMS = (
     Claim(
         "hsd-multidraft-lossless",
         "Multi-draft HSD with the ratio restarted after a stop and the leaf capped is lossless.",
-        "zhou2026hsd, Algorithm 3, corrected by us",
+        "zhou2026hsd, Algorithm 3 read so",
         "V = 2: a chain of 2, two paths of 1 and of 2",
         SIZES,
         10,
