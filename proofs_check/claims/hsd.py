@@ -171,7 +171,7 @@ CLAIMS = (
         REFUTED,
         1,
         _strictly_more,
-        "p = q: all accept everything. HSD and block verification accept the same for all p and q (hsd-is-block)",
+        "p = q: all accept everything. HSD and block verification do the same for all p and q (hsd-is-block)",
     ),
     Claim(
         "hsd-released-lossless",
