@@ -11,14 +11,19 @@ from proofs_check.signs import Signs
 from proofs_check.signset import POSITIVE, ZERO
 from proofs_check.solver import Solver
 from proofs_check.symbol import Symbol, unread
+from theory.errors import BadInput
 from theory.rows import Prefix, Row
 from theory.table import Table
+
+LARGEST = 600
+"""Free probabilities that are tried. At 2,046 a single run of token verification takes half a minute."""
 
 
 class Domain:
     """Rows p(. | prefix) up to the depth and q(. | prefix) above it, each of V - 1 free parameters.
 
     The last entry is 1 minus the others, so rows always have mass 1; every entry may be zero.
+    Raises BadInput where that makes more than LARGEST parameters.
 
     >>> domain = Domain(2, 1)
     >>> domain.target[()], domain.parameters
@@ -34,6 +39,12 @@ class Domain:
         leaves: bool = False,
     ):
         self.vocab, self.depth, self.leaves = vocab, depth, leaves
+        self.parameters = 2 * (vocab**depth - 1) + leaves * vocab**depth * (vocab - 1)
+        if self.parameters > LARGEST:
+            raise BadInput(
+                f"a proof at vocab {vocab} and depth {depth} has {self.parameters:,} free probabilities, "
+                f"more than the {LARGEST} that are tried"
+            )
         spelled = [(letter, prefix) for letter, prefix in self._rows()]
         names = [
             "_".join((letter, *map(str, prefix), str(x)))
@@ -41,7 +52,6 @@ class Domain:
             for x in range(vocab - 1)
         ]
         variables = fmpq_mpoly_ctx.get(names or ["none"], Ordering.degrevlex)
-        self.parameters = len(names)
         self.signs = Signs(variables, solver, monotonic() + seconds)
         number = self.signs.number
         tables: dict[str, dict[Prefix, Row]] = {"p": {}, "q": {}}

@@ -13,7 +13,7 @@ from proofs_check.points import rational_points
 from proofs_check.signs import Program
 from proofs_check.signset import NEGATIVE, ZERO
 from proofs_check.symbol import Symbol
-from proofs_check.tree import leaves, mapped, plus
+from proofs_check.tree import leaves, mapped
 from simulators.enumerate import emission
 from theory.drafts import Scheme
 from theory.instance import Instance
@@ -117,7 +117,7 @@ def compare(a: Mean, b: Mean, vocab: int, scheme: Scheme, seconds: float = 60.0)
     left = signs.expectation(a(domain), whole)
     right = mapped(signs.expectation(b(domain), whole), Symbol.__neg__)
     relation: Relation = "equal"
-    for cell, difference in leaves(whole, plus(whole, left, right, Symbol.__add__)):
+    for cell, difference in leaves(whole, signs.sum(whole, left, right)):
         if cell.vanishes(cell.reduce(difference.top)):
             continue
         below = _below(cell, difference)

@@ -1,8 +1,8 @@
 """What a proof that ran out of time had worked out, so that the next run need not do it again.
 
-A step is one run of the verifier that came to an end, or one sum of two trees. After every step the
-tree of what is done is kept under the draws and the cell that it belongs to; a tree replaces those
-it was made of, so that little is ever kept.
+A step is one run of the verifier that came to an end, or one cut of a sum of two trees. After every
+step the tree of what is done is kept under the draws and the cell that it belongs to; a tree replaces
+those it was made of, so that little is ever kept.
 """
 
 from typing import Any

@@ -14,6 +14,7 @@ from time import monotonic
 from typing import Any, Literal
 
 from proofs_check.cell import Cell
+from proofs_check.counterexample import searched, smaller, wrong
 from proofs_check.deferred import draw
 from proofs_check.domain import Domain
 from proofs_check.points import rational_points, why_none
@@ -22,10 +23,6 @@ from proofs_check.signset import ZERO
 from proofs_check.solver import OutOfTime, Solver
 from proofs_check.symbol import LeafRead, Symbol
 from proofs_check.tree import leaves
-from simulators.instances.randoms import Randoms
-from simulators.instances.scenarios import Scenarios
-from simulators.verdict import judge
-from simulators.witness import shrink
 from theory.drafts import Scheme
 from theory.errors import BadInput
 from theory.instance import Instance
@@ -34,9 +31,6 @@ from theory.rows import Prefix
 from theory.verifier import Verifier
 
 Answer = Literal["proved", "refuted", "undecided"]
-
-SEARCHED = 200
-"""Random instances that are tried where sign cells cannot say."""
 
 
 @dataclass
@@ -79,6 +73,7 @@ def prove(
     operations and comparisons is searched for a counterexample instead. Raises BadInput for a
     vocabulary below 2.
 
+    >>> from simulators.verdict import judge
     >>> from theory.drafts.chain import Chain
     >>> from theory.verifiers import named
     >>> prove(named("token"), Chain(1), vocab=2).verdict
@@ -188,28 +183,17 @@ def _failing(domain: Domain, program: Program, word: Prefix, kept: dict[str, Any
 
 def _witness(domain: Domain, cell: Cell, verifier: Verifier, scheme: Scheme) -> Instance | None:
     instances = (Instance(*domain.at(point), scheme) for point in rational_points(cell))
-    return next((instance for instance in instances if _wrong(instance, verifier)), None)
+    return next((instance for instance in instances if wrong(instance, verifier)), None)
 
 
 def _search(proof: Proof, verifier: Verifier, scheme: Scheme, vocab: int) -> None:
-    # Exact instances, the last resort.
-    count = 0
-    for instance in (*Scenarios(scheme, vocab), *Randoms(scheme, vocab, SEARCHED)):
-        count += 1
-        if _wrong(instance, verifier):
-            _refuted(proof, instance, verifier)
-            return
-    proof.why += f"; no counterexample in {count} exact instances"
-
-
-def _wrong(instance: Instance, verifier: Verifier) -> bool:
-    try:
-        return judge(instance, verifier, 1).wrong is not None
-    except ZeroDivisionError:
-        return True
+    found, count = searched(verifier, scheme, vocab)
+    if found is None:
+        proof.why += f"; no counterexample in {count} exact instances"
+    else:
+        _refuted(proof, found, verifier)
 
 
 def _refuted(proof: Proof, instance: Instance, verifier: Verifier) -> None:
-    vocab = instance.vocab
     proof.verdict, proof.why, proof.begun = "refuted", "", None
-    proof.counterexample = shrink(instance, lambda small: small.vocab == vocab and _wrong(small, verifier))
+    proof.counterexample = smaller(instance, verifier)

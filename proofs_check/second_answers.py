@@ -26,51 +26,59 @@ HOLDS = {
 
 
 class Answers:
-    """Facts are signs of irreducible polynomials. A run follows a script of facts and, past it, the
-    point it was given, if one is known; every answer that z3 does not rule out starts a run of its own.
+    """Facts are signs of irreducible polynomials, each known by its place. A run follows a script of
+    facts and, past it, the point it was given, if one is known; every answer that z3 does not rule out
+    starts a run of its own.
     """
 
     def __init__(self, entries: list[Any], names: list[str], vocab: int, deadline: float):
         self.names, self.deadline = names, deadline
-        self.facts: dict[Any, Signs] = {}
-        self._entries = entries
-        self._factors: dict[Any, tuple[int, list[tuple[Any, int]]]] = {}
-        self._z3: dict[Any, Any] = {}
-        self._uses: dict[Any, frozenset[int]] = {}
+        self.facts: dict[int, Signs] = {}
+        self._polynomials: list[Any] = []
+        self._places: dict[Any, int] = {}
+        self._factors: dict[int, tuple[int, list[tuple[int, int]]]] = {}
+        self._z3: dict[int, Any] = {}
+        self._uses: dict[int, frozenset[int]] = {}
         self._found: dict[Any, tuple[bool, Point | None]] = {}
-        ring = entries[0].ring
+        self._domain = entries[0].ring.domain
+        self._never_negative = [self._factored(entry) for entry in entries]
         # Somewhere inside, and nowhere special.
-        first = {name: ring.domain(3 + (7 * n) % 11, 41 * (vocab - 1)) for n, name in enumerate(names)}
-        self._waiting: list[tuple[list[tuple[Any, Signs]], Point | None]] = [([], first)]
+        first = {name: self._domain(3 + (7 * n) % 11, 41 * (vocab - 1)) for n, name in enumerate(names)}
+        self._waiting: list[tuple[list[tuple[int, Signs]], Point | None]] = [([], first)]
 
     def runs(self) -> Iterator[None]:
         """One run after another, until none is left."""
         while self._waiting:
             self._script, self._point = self._waiting.pop()
-            self._made: list[tuple[Any, Signs]] = []
+            self._made: list[tuple[int, Signs]] = []
             self.facts = {}
-            for entry in self._entries:
-                sign, factors = self.factored(entry)
+            for sign, factors in self._never_negative:
                 for factor, _ in factors:
                     self.facts[factor] = frozenset((0, sign))
             yield
 
-    def factored(self, polynomial: Any) -> tuple[int, list[tuple[Any, int]]]:
-        """The sign of the constant, and irreducible factors with their powers."""
-        if polynomial not in self._factors:
-            constant, factors = polynomial.factor_list()
-            self._factors[polynomial] = (1 if constant > 0 else -1 if constant < 0 else 0), factors
-        return self._factors[polynomial]
-
-    def sign_in(self, wanted: set[int], *polynomials: Any) -> bool:
-        """Whether the sign of the product lies in `wanted`."""
-        constant, factors = 1, []
+    def _factored(self, *polynomials: Any) -> tuple[int, list[tuple[int, int]]]:
+        # The sign of the constant, and irreducible factors with whether their powers are odd.
+        sign, factors = 1, []
         for polynomial in polynomials:
             if not polynomial:
-                return 0 in wanted
-            sign, found = self.factored(polynomial)
-            constant *= sign
-            factors += [(factor, power % 2) for factor, power in found]
+                return 0, []
+            constant, found = polynomial.factor_list()
+            sign *= 1 if constant > 0 else -1
+            factors += [(self._place(factor), power % 2) for factor, power in found]
+        return sign, factors
+
+    def _place(self, factor: Any) -> int:
+        if factor not in self._places:
+            self._places[factor] = len(self._polynomials)
+            self._polynomials.append(factor)
+        return self._places[factor]
+
+    def sign_in(self, wanted: set[int], at: int, number: Any) -> bool:
+        """Whether the sign of a rational function, known by its place, lies in `wanted`."""
+        if at not in self._factors:
+            self._factors[at] = self._factored(number.numer, number.denom)
+        constant, factors = self._factors[at]
         while True:
             sets = [self._powered(self.facts.get(factor, ANY), odd) for factor, odd in factors]
             possible = {constant * _product(signs) for signs in product(*sets)}
@@ -95,7 +103,7 @@ class Answers:
             yes = known & {1} or known & {-1}
         self._split(factor, yes, known - yes)
 
-    def _split(self, factor: Any, yes: Signs, no: Signs) -> None:
+    def _split(self, factor: int, yes: Signs, no: Signs) -> None:
         if len(self._made) < len(self._script):
             chosen = self._script[len(self._made)][1]
         elif self._point is not None:
@@ -115,15 +123,15 @@ class Answers:
         self._made.append((factor, chosen))
         self.facts[factor] = chosen
 
-    def _sign(self, polynomial: Any, point: Point) -> int:
+    def _sign(self, factor: int, point: Point) -> int:
         values = [point[name] for name in self.names]
         value = sum(
             prod((v**power for v, power in zip(values, powers, strict=True) if power), start=coefficient)
-            for powers, coefficient in polynomial.terms()
+            for powers, coefficient in self._polynomials[factor].terms()
         )
         return (value > 0) - (value < 0)
 
-    def _find(self, factor: Any, signs: Signs) -> tuple[bool, Point | None]:
+    def _find(self, factor: int, signs: Signs) -> tuple[bool, Point | None]:
         # Whether z3 leaves it possible beside the facts that share its variables, and a point if it has one.
         near = [*self._near(factor), (factor, signs)]
         key = frozenset(near)
@@ -132,8 +140,8 @@ class Answers:
                 raise OutOfTime
             solver = z3.SolverFor("QF_NRA")
             solver.set("timeout", 20_000)
-            for polynomial, allowed in near:
-                solver.add(HOLDS[allowed](self._expression(polynomial)))
+            for each, allowed in near:
+                solver.add(HOLDS[allowed](self._expression(each)))
             answer = solver.check()
             self._found[key] = answer != z3.unsat, self._model(solver) if answer == z3.sat else None
         possible, found = self._found[key]
@@ -146,7 +154,6 @@ class Answers:
 
     def _model(self, solver: Any) -> Point | None:
         model: Any = solver.model()
-        domain = self._entries[0].ring.domain
         point: Point = {}
         for variable in model:
             if variable.arity():
@@ -154,10 +161,10 @@ class Answers:
             value = model[variable]
             if z3.is_algebraic_value(value):
                 return None
-            point[variable.name()] = domain(value.numerator_as_long(), value.denominator_as_long())
+            point[variable.name()] = self._domain(value.numerator_as_long(), value.denominator_as_long())
         return point
 
-    def _near(self, factor: Any) -> list[tuple[Any, Signs]]:
+    def _near(self, factor: int) -> list[tuple[int, Signs]]:
         used, near, left = set(self._variables(factor)), [], [f for f in self.facts.items() if f[0] != factor]
         grown = True
         while grown:
@@ -173,24 +180,26 @@ class Answers:
         known = self.facts.get(factor, ANY)
         return near if known == ANY else [*near, (factor, known)]
 
-    def _variables(self, polynomial: Any) -> frozenset[int]:
-        if polynomial not in self._uses:
-            used = frozenset(n for powers in polynomial for n, power in enumerate(powers) if power)
-            self._uses[polynomial] = used
-        return self._uses[polynomial]
+    def _variables(self, factor: int) -> frozenset[int]:
+        if factor not in self._uses:
+            polynomial = self._polynomials[factor]
+            self._uses[factor] = frozenset(
+                n for powers in polynomial for n, power in enumerate(powers) if power
+            )
+        return self._uses[factor]
 
-    def _expression(self, polynomial: Any) -> Any:
-        if polynomial not in self._z3:
+    def _expression(self, factor: int) -> Any:
+        if factor not in self._z3:
             terms = []
-            for powers, coefficient in polynomial.terms():
-                factors = [
+            for powers, coefficient in self._polynomials[factor].terms():
+                variables = [
                     z3.Real(name)
                     for name, power in zip(self.names, powers, strict=True)
                     for _ in range(power)
                 ]
-                terms.append(z3.Product([z3.RealVal(str(coefficient)), *factors]))
-            self._z3[polynomial] = z3.Sum([z3.RealVal(0), *terms])
-        return self._z3[polynomial]
+                terms.append(z3.Product([z3.RealVal(str(coefficient)), *variables]))
+            self._z3[factor] = z3.Sum([z3.RealVal(0), *terms])
+        return self._z3[factor]
 
 
 def _product(signs: Any) -> int:

@@ -17,57 +17,58 @@ from theory.table import Table
 class Term:
     """A rational function in sympy's own arithmetic; its denominator is not zero where it is used."""
 
-    __slots__ = ("value",)
+    __slots__ = ("at",)
     __hash__ = None  # type: ignore[assignment]
     ask: ClassVar[Answers]
-    functions: ClassVar[Any]
-    known: ClassVar[dict[Any, Any]]
+    store: ClassVar["Store"]
 
     def __init__(self, value: Any):
-        self.value = self.functions(int(value)) if isinstance(value, int) else value
+        self.at = self.store.integer(value) if isinstance(value, int) else self.store.place(value)
 
-    def _other(self, other: Any) -> Any:
-        return other.value if isinstance(other, Term) else self.functions(int(other))
+    @classmethod
+    def _stored(cls, at: int) -> "Term":
+        term = cls.__new__(cls)
+        term.at = at
+        return term
 
-    def _made(self, operation: Callable[[Any, Any], Any], a: Any, b: Any) -> "Term":
-        # Every cell repeats most of the others' arithmetic: it is done once.
-        key = operation, a, b
-        if key not in self.known:
-            self.known[key] = operation(a, b)
-        return type(self)(self.known[key])
+    def _other(self, other: Any) -> int:
+        return other.at if isinstance(other, Term) else self.store.integer(int(other))
+
+    def _made(self, operation: Callable[[Any, Any], Any], a: int, b: int) -> "Term":
+        return self._stored(self.store.made(operation, a, b))
 
     def __add__(self, other: Any) -> "Term":
-        return self._made(add, self.value, self._other(other))
+        return self._made(add, self.at, self._other(other))
 
     def __radd__(self, other: Any) -> "Term":
-        return self._made(add, self._other(other), self.value)
+        return self._made(add, self._other(other), self.at)
 
     def __sub__(self, other: Any) -> "Term":
-        return self._made(sub, self.value, self._other(other))
+        return self._made(sub, self.at, self._other(other))
 
     def __rsub__(self, other: Any) -> "Term":
-        return self._made(sub, self._other(other), self.value)
+        return self._made(sub, self._other(other), self.at)
 
     def __neg__(self) -> "Term":
-        return type(self)(-self.value)
+        return 0 - self
 
     def __mul__(self, other: Any) -> "Term":
-        return self._made(mul, self.value, self._other(other))
+        return self._made(mul, self.at, self._other(other))
 
     def __rmul__(self, other: Any) -> "Term":
-        return self._made(mul, self._other(other), self.value)
+        return self._made(mul, self._other(other), self.at)
 
     def __truediv__(self, other: Any) -> "Term":
-        other = type(self)(self._other(other))
+        other = self._stored(self._other(other))
         if other == 0:
             raise ZeroDivisionError("a verifier divides by zero")
-        return self._made(truediv, self.value, other.value)
+        return self._made(truediv, self.at, other.at)
 
     def __rtruediv__(self, other: Any) -> "Term":
-        return type(self)(self._other(other)) / self
+        return self._stored(self._other(other)) / self
 
     def __pow__(self, power: int) -> "Term":
-        return type(self)(self.value**power)
+        return type(self)(self.store.values[self.at] ** power)
 
     def __lt__(self, other: Any) -> bool:
         return self._signed(other, {-1})
@@ -91,8 +92,39 @@ class Term:
         return self != 0
 
     def _signed(self, other: Any, signs: set[int]) -> bool:
-        difference = (self - type(self)(self._other(other))).value
-        return self.ask.sign_in(signs, difference.numer, difference.denom)
+        difference = self.store.made(sub, self.at, self._other(other))
+        return self.ask.sign_in(signs, difference, self.store.values[difference])
+
+
+class Store:
+    """Every number once, by its place: the cells repeat most of each other's arithmetic."""
+
+    def __init__(self, functions: Any):
+        self.functions = functions
+        self.values: list[Any] = []
+        self._places: dict[Any, int] = {}
+        self._integers: dict[int, int] = {}
+        self._made: dict[tuple[Callable[[Any, Any], Any], int, int], int] = {}
+
+    def integer(self, value: int) -> int:
+        """The place of an integer."""
+        if value not in self._integers:
+            self._integers[value] = self.place(self.functions(value))
+        return self._integers[value]
+
+    def place(self, value: Any) -> int:
+        """The place of a rational function."""
+        if value not in self._places:
+            self._places[value] = len(self.values)
+            self.values.append(value)
+        return self._places[value]
+
+    def made(self, operation: Callable[[Any, Any], Any], a: int, b: int) -> int:
+        """The place of the result."""
+        key = operation, a, b
+        if key not in self._made:
+            self._made[key] = self.place(operation(self.values[a], self.values[b]))
+        return self._made[key]
 
 
 class World:
@@ -106,7 +138,7 @@ class World:
             for letter, last in (("p", depth), ("q", depth - 1))
         }
         functions, *gens = sympy.polys.fields.field(names, sympy.QQ)
-        self.number = type("Term", (Term,), {"__slots__": (), "functions": functions, "known": {}})
+        self.number = type("Term", (Term,), {"__slots__": (), "store": Store(functions)})
         self.signs = self  # as a domain of proofs has its numbers
         value = dict(zip(names, gens, strict=True))
         entries: list[Any] = []

@@ -16,7 +16,7 @@ from proofs_check.cell import Cell, Cut
 from proofs_check.memory import WHOLE, Memory
 from proofs_check.solver import Solver
 from proofs_check.symbol import Symbol, field
-from proofs_check.tree import Leaf, Tree, mapped, plus, split
+from proofs_check.tree import Leaf, Split, Tree, mapped, split
 from theory.oracle import Oracle
 from theory.rows import Number, Row
 
@@ -103,10 +103,30 @@ class Signs:
         done, whole = kept or (0, None)
         for x, mass in outcome.branches[done:]:
             branch = self._branch(program, cell, (*trail, x), mass)
-            whole = branch if whole is None else plus(cell, whole, branch, Symbol.__add__)
             done += 1
+            whole = branch if whole is None else self.sum(cell, whole, branch, f"{done} of {place}")
             self._keep(mark, place, done if done < len(outcome.branches) else WHOLE, whole)
         assert whole is not None
+        return whole
+
+    def sum(self, cell: Cell, a: Tree, b: Tree, of: str = "") -> Tree:
+        """a + b on the cell. Long sums are kept part by part, under the name `of`."""
+        cut = a if isinstance(a, Split) else b
+        if not isinstance(cut, Split):
+            assert isinstance(a, Leaf)
+            assert isinstance(b, Leaf)
+            return Leaf(a.value + b.value)
+        place = f"{of} on {cell.key}"
+        mark = self.memory.mark
+        if (kept := self.memory.recall(place)) is not None:
+            return kept[1]
+
+        def part(inside: Cell, yes: bool) -> Tree:
+            side = cut.yes if yes else cut.no
+            return self.sum(inside, side, b, of) if cut is a else self.sum(inside, a, side, of)
+
+        whole = split(cell, cut.polynomial, cut.signs, part)
+        self._keep(mark, place, WHOLE, whole)
         return whole
 
     def _keep(self, mark: int, place: str, branches: int, tree: Tree) -> None:

@@ -65,19 +65,6 @@ def serves(tree: Tree, cell: Cell, other: Tree) -> bool:
     return (yes is None or serves(tree, yes, other.yes)) and (no is None or serves(tree, no, other.no))
 
 
-def plus(cell: Cell, a: Tree, b: Tree, combine: Callable[[Symbol, Symbol], Symbol]) -> Tree:
-    """combine(a, b) on every part of the cell."""
-    if isinstance(a, Split):
-        return split(
-            cell, a.polynomial, a.signs, lambda part, yes: plus(part, a.yes if yes else a.no, b, combine)
-        )
-    if isinstance(b, Split):
-        return split(
-            cell, b.polynomial, b.signs, lambda part, yes: plus(part, a, b.yes if yes else b.no, combine)
-        )
-    return Leaf(combine(a.value, b.value))
-
-
 def mapped(tree: Tree, function: Callable[[Symbol], Symbol]) -> Tree:
     """function(tree), leaf by leaf."""
     if isinstance(tree, Leaf):

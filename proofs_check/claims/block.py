@@ -139,14 +139,15 @@ CLAIMS = (
         "No valid verifier of one path decodes more tokens than block verification, in expectation, over "
         "a fixed "
         "number of iterations.",
-        "sun2025block, Theorem 2 for several iterations",
+        "open; beside sun2025block, Theorem 2",
         "two iterations, a chain of 7, V = 2",
         REFUTED,
         1,
         _two_iterations,
         "block verification of all but the last drafted token decodes 11 tokens, block verification 43/4: "
-        "being a "
-        "token ahead can cost more than a token later (ahead_is_worse in proofs_check/claims/block.py)",
+        "being a token ahead can cost more than a token later (ahead_is_worse in "
+        "proofs_check/claims/block.py). The statement is in our words; in one iteration it holds "
+        "(block-optimal)",
     ),
     every(
         "block-above-token",

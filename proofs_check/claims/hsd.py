@@ -1,11 +1,10 @@
-"""Hierarchical speculative decoding (zhou2026hsd), theorem by theorem, and its released code."""
+"""Hierarchical speculative decoding (zhou2026hsd), theorem by theorem."""
 
 from flint import fmpq
 
-from proofs_check.claims.claim import REFUTED, SIZES, UNDECIDED, Claim, every, lossless
+from proofs_check.claims.claim import REFUTED, UNDECIDED, Claim, every
 from simulators.enumerate import emission, iteration
 from theory.drafts.chain import Chain
-from theory.drafts.paths import Paths
 from theory.instance import Instance, context_free
 from theory.table import Table
 from theory.verifiers import named
@@ -79,16 +78,16 @@ CLAIMS = (
     ),
     Claim(
         "hsd-naive-no-resampling",
-        "If the joint ratio of X^m is at most 1 and those after it are above 1, no X^t with t <= m is "
-        "drawn again.",
+        "If the ratio at m is at most 1 and those after it are above 1, no X^t with t <= m is drawn again, "
+        "be they ratios of prefixes or of tokens.",
         "zhou2026hsd, Lemma 4 as written",
         "a chain of 3, V = 2",
         REFUTED,
         1,
         _drawn_again,
-        "joint ratios 2, 1/2, 2: token X_1 is drawn again at the root. What the proof of losslessness "
-        "needs does "
-        "hold: X^m itself is not (p(X^m) <= q(X^m) leaves no residual), so no such draw goes on to the word",
+        "prefixes with ratios 2, 1/2, 2, tokens with 2, 1/4, 4: token X_1 is drawn again at the root. What "
+        "is shown there and losslessness needs, t = m for prefixes, holds: p(X^m) <= q(X^m) leaves no "
+        "residual, so no such draw goes on to the word",
     ),
     every(
         "hsd-naive-lossless",
@@ -164,42 +163,13 @@ CLAIMS = (
     ),
     Claim(
         "hsd-strictly-above",
-        "Beyond depth 1 HSD accepts strictly more than block verification, and that more than token "
-        "verification.",
+        "Beyond depth 1 HSD, block verification and token verification never all accept the same in "
+        "expectation.",
         "zhou2026hsd, Theorem 7, equality if and only if gamma = 1",
         "a chain of 2, V = 2",
         REFUTED,
         1,
         _strictly_more,
-        "p = q: all accept everything; between HSD and block verification it is an equality for all p and q",
-    ),
-    Claim(
-        "hsd-released-lossless",
-        "HSD as released, with the uncapped joint ratio at the leaf, is lossless.",
-        "zhou2026hsd, Listing 2 and repository",
-        "a chain of 2, V = 2",
-        REFUTED,
-        1,
-        lossless("hsd-released", (2, Chain(2))),
-        "p = (1/2, 1/2) and q = (1/3, 2/3) everywhere",
-    ),
-    Claim(
-        "hsd-multidraft-released-lossless",
-        "Multi-draft HSD as released, which carries the joint ratio over a stop, is lossless.",
-        "zhou2026hsd, repository",
-        "a chain of 2, V = 2",
-        REFUTED,
-        1,
-        lossless("hsd-multidraft-released", (2, Chain(2))),
-        "one path suffices: its full path is kept with the uncapped ratio",
-    ),
-    Claim(
-        "hsd-multidraft-lossless",
-        "Multi-draft HSD with the ratio restarted after a stop and the leaf capped is lossless.",
-        "zhou2026hsd, Algorithm 3, corrected by us",
-        "V = 2: a chain of 2, two paths of 1 and of 2",
-        SIZES,
-        10,
-        lossless("hsd-multidraft", (2, Chain(2)), (2, Paths(2, 1)), (2, Paths(2, 2))),
+        "p = q: all accept everything. HSD and block verification do the same for all p and q (hsd-is-block)",
     ),
 )

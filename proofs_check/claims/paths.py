@@ -44,9 +44,10 @@ CLAIMS = (
         REFUTED,
         "open; thomas2026multipath",
         1,
-        "p = q = (1/3, 2/3): one path is kept whole, the better of two has another law than p",
+        "p = q = (1/3, 2/3): one path is kept whole, the better of two has another law than p. Ties are not "
+        "needed: with p = (1/3, 2/3) and q = (2/5, 3/5) everywhere one path gives 137/75, two 1016/625",
     ),
-    _claim("hsd-multidraft", unrefuted(156), "zhou2026hsd, multi-draft, corrected by us", 5),
+    _claim("hsd-multidraft", unrefuted(156), "open; zhou2026hsd, Algorithm 3 with ratios restarted", 5),
     _claim("traversal", unrefuted(156), "open; weng2025traversal", 5),
     _claim("rrs", unrefuted(156), "open; jeon2024recursive", 5),
 )

@@ -103,6 +103,8 @@ def test_every_size(capsys, name):
         ["prove", "nobody"],
         ["prove", "gls", "--every-size"],
         ["prove", "token", "--vocab", "1"],
+        ["prove", "token", "--vocab", "16", "--depth", "16"],
+        ["prove", "rrs", "--draft", '{"kind": "tree"}'],
         ["prove", "token", "--draft", "{"],
         ["prove", "token", "--draft", '{"kind": "paths", "count": 2, "depth": 1}'],
         ["prove", "token", "--depth", "1", "--draft", '{"kind": "chain", "depth": 1}'],
