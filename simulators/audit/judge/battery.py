@@ -54,8 +54,9 @@ def rounds_battery(vocab: int, depth: int) -> Iterator[Instance]:
 def short_rounds_battery(depth: int) -> Iterator[Instance]:
     """The smallest instances over several rounds on which a coin may be met again, for slow targets.
 
-    One token can be drafted, so that choices are the verifier's alone.
+    After the toy with one drafted token, proposals are one-hot: choices are the verifier's alone.
     """
+    yield scenario("toy", Chain(1), 2)
     for d in range(1, depth + 1):
         yield scenario("one-hot proposal", Chain(d), 2)
 

@@ -7,7 +7,14 @@ from typing import Any
 
 from simulators.anytime import ERROR
 from simulators.audit.door import SECONDS, Fault, Observer, Watch, watched
-from simulators.audit.judge.battery import TELLING, battery, rounds_battery, short_battery, short_rounds_battery, steep
+from simulators.audit.judge.battery import (
+    TELLING,
+    battery,
+    rounds_battery,
+    short_battery,
+    short_rounds_battery,
+    steep,
+)
 from simulators.audit.judge.enumerated import enumerated
 from simulators.audit.judge.extremes import Finding, edges_of
 from simulators.audit.judge.report import Report
