@@ -121,9 +121,8 @@ def test_without_optima_they_are_null():
 
 
 def test_prove_says_proved_refuted_and_why_not():
-    found, _ = rows(
-        metrics=["prove"], verifiers=["token", "hsd-released", "greedy-block", "global-resolution"], seconds=2
-    )
+    names = ["token", "hsd-released", "greedy-block", "global-resolution"]
+    found, _ = rows(metrics=["prove"], verifiers=names)
     said = {row["verifier"]: row for row in found}
     assert said["token"]["verdict"] == "proved"
     assert said["hsd-released"]["verdict"] == "refuted"
