@@ -28,7 +28,11 @@ from theory.errors import BadInput
 @click.option(
     "--path", type=click.Path(path_type=Path), help="Where an adapter finds its file or repository."
 )
-@click.option("--dtype", type=click.Choice(list(ROUNDOFF)), help="The arithmetic that TARGET computes in.")
+@click.option(
+    "--dtype",
+    type=click.Choice(list(ROUNDOFF)),
+    help="The arithmetic that TARGET computes in; float64 looks beneath float32's rounding.",
+)
 @click.option(
     "--iterations", type=click.IntRange(1, 3), default=1, show_default=True, help="Rounds of decoding."
 )
@@ -82,7 +86,5 @@ def _examined(
     observer: Observer, target: str, path: Path | None, dtype: str | None, options: dict[str, Any]
 ) -> Report:
     if target in ADAPTERS:
-        if dtype is not None:
-            raise BadInput(f"--dtype goes with functions; {target} has its own")
-        return examine(adapted(target, path), observer=observer, **options)
+        return examine(adapted(target, path, dtype), observer=observer, **options)
     return examine(Function(load(target), name=target, dtype=dtype), observer=observer, **options)

@@ -56,6 +56,7 @@ class Watch:
     observer: Observer
     remarks: dict[str, str] = field(default_factory=dict)
     bisected: bool = False  # some coins had to be plain numbers
+    repeats: bool = False  # with the same coins it did the same
 
     def remark(self, kind: str, what: str) -> None:
         self.remarks.setdefault(kind, what)

@@ -20,11 +20,19 @@ ADAPTERS: dict[str, ModuleType] = {
 """Name -> module."""
 
 
-def adapted(name: str, path: Path | None = None) -> Target:
-    """The target that an adapter makes of what is installed, or of the file or folder at `path`."""
+def adapted(name: str, path: Path | None = None, dtype: str | None = None) -> Target:
+    """The target that an adapter makes of what is installed, or of the file or folder at `path`.
+
+    With `dtype` it is given rows of that type instead of float32: PyTorch functions then compute in
+    it; kernels do not, and raise BadInput.
+    """
     if name not in ADAPTERS:
         raise BadInput(f"no adapter is named {name[:40]!r}; there are {', '.join(ADAPTERS)}")
     try:
-        return ADAPTERS[name].load(path)
+        target = ADAPTERS[name].load(path)
     except ModuleNotFoundError as error:
         raise BadInput(f"{name} needs {error.name}, which is not installed") from None
+    if dtype is not None and target.slow:
+        raise BadInput(f"{name} is a kernel and computes in {target.dtype}, whatever it is given")
+    target.dtype = dtype or target.dtype
+    return target

@@ -51,6 +51,16 @@ def rounds_battery(vocab: int, depth: int) -> Iterator[Instance]:
             yield from Randoms(Chain(d), v, 4 if v**d <= 4 else 1)
 
 
+def short_rounds_battery(depth: int) -> Iterator[Instance]:
+    """The smallest instances over several rounds on which a coin may be met again, for slow targets.
+
+    After the toy with one drafted token, proposals are one-hot: choices are the verifier's alone.
+    """
+    yield scenario("toy", Chain(1), 2)
+    for d in range(1, depth + 1):
+        yield scenario("one-hot proposal", Chain(d), 2)
+
+
 def equal_rows(vocab: int, depth: int) -> Iterator[Instance]:
     """Proposals that are the target: nothing should be rejected, and rounding decides whether it is."""
     random = Random(0)

@@ -1,6 +1,7 @@
 """The exact verdict on a foreign function on one instance."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from flint import fmpq
 
@@ -10,6 +11,7 @@ from simulators.audit.judge.rounds import emit_rounds
 from simulators.audit.judge.run import Emitted, drafts, emit
 from simulators.audit.targets.target import Target
 from simulators.enumerate import emission
+from simulators.optimum import stateless
 from simulators.verdict import Wrong
 from theory.drafts.shape import inner
 from theory.instance import Instance
@@ -17,13 +19,16 @@ from theory.law import Law, law_of
 from theory.rows import Prefix
 from theory.verifiers import named
 
+SMALL, TIGHT = 100, fmpq(1, 10**9)
+"""Off chains: the most drafts of an instance whose optimum is computed, and how exactly."""
+
 
 @dataclass(frozen=True)
 class Case:
     """A target on one instance.
 
     `bound` is the floor of its arithmetic: total variation at or below it is rounding, above it
-    is bias. `optimum` is the largest E[tau] of any valid verifier, None where it is not known.
+    is bias.
     """
 
     instance: Instance
@@ -31,8 +36,12 @@ class Case:
     total_variation: fmpq
     bound: fmpq
     expected_accepted: fmpq
-    optimum: fmpq | None
     wrong: Wrong | None
+
+    @cached_property
+    def optimum(self) -> fmpq | None:
+        """The largest E[tau] of any valid verifier; None where it is not known."""
+        return optimum(self.instance)
 
     @property
     def lossless(self) -> bool:
@@ -47,7 +56,7 @@ def case(target: Target, watch: Watch, instance: Instance, rounds: int = 1) -> C
     got, want = found.law.complete(instance.target, length).marginal(length), wanted(instance, rounds)
     variation, bound = got.total_variation(want), _floor(target, instance, length if several else 1)
     wrong = first_wrong(got, want, bound) if variation > bound and found.lost <= bound else None
-    return Case(instance, found, variation, bound, found.accepted, optimum(instance), wrong)
+    return Case(instance, found, variation, bound, found.accepted, wrong)
 
 
 def _floor(target: Target, instance: Instance, rounds: int) -> fmpq:
@@ -70,10 +79,15 @@ def first_wrong(got: Law, want: Law, bound: fmpq) -> Wrong | None:
 
 
 def optimum(instance: Instance) -> fmpq | None:
-    """On a chain the E[tau] of block verification, which no valid verifier exceeds."""
-    if instance.draft.label != "chain":
+    """On a chain the E[tau] of block verification, which no valid verifier exceeds. On other drafts a
+    certified bound of it, less than TIGHT above, where there are at most SMALL of them.
+    """
+    if instance.draft.label == "chain":
+        return emission(instance, named("block")).expected_accepted
+    if instance.draft.outcomes(instance.vocab) > SMALL:
         return None
-    return emission(instance, named("block")).expected_accepted
+    best = stateless(instance)
+    return best.upper if best.upper - best.lower < TIGHT else None
 
 
 def wanted(instance: Instance, rounds: int = 1) -> Law:

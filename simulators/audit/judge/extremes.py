@@ -4,9 +4,9 @@ An edge has probability 2^-24 or less, so it changes no law by more than roundin
 there is a finding of its own: a token of probability zero, an id outside the vocabulary, an error.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 
 import numpy as np
 
@@ -37,16 +37,43 @@ class Finding:
         return f"{self.kind}: {self.where}"
 
 
-def at_the_edges(target: Target, watch: Watch, instance: Instance, found: dict[str, Finding]) -> None:
+def edges_of(
+    target: Target, watch: Watch, chosen: Sequence[Instance], found: dict[str, Finding], padding: bool
+) -> None:
+    """Adds to `found` what happens at the edges, on the smaller of the instances.
+
+    A target of which every call is slow is tried on two drafts: the first, and the first that has a
+    token of probability zero under the target.
+    """
+    least = min(instance.draft.outcomes(instance.vocab) for instance in chosen)
+    small = [each for each in chosen if each.draft.outcomes(each.vocab) <= max(4, least)]
+    tried = ((instance, draft) for instance in small for _, draft in drafts(instance))
+    for instance, draft in _two(tried) if target.slow else tried:
+        at_the_edges(target, watch, instance, draft, found)
+    with_nan(target, watch, chosen[0], found)
+    if padding:
+        with_padding(target, watch, chosen[0], found)
+    if not target.slow:
+        with_equal_rows(target, watch, chosen[-1].vocab, chosen[-1].draft.depth, found)
+
+
+def _two(tried: Iterable[tuple[Instance, Draft]]) -> Iterator[tuple[Instance, Draft]]:
+    first, *rest = tried
+    yield first
+    yield from islice(((each, draft) for each, draft in rest if _impossible(each, draft.path[-1].prefix)), 1)
+
+
+def at_the_edges(
+    target: Target, watch: Watch, instance: Instance, draft: Draft, found: dict[str, Finding]
+) -> None:
     """Adds to `found` what happens when one coin, or all of them, stand at an edge."""
-    for _, draft in drafts(instance):
-        prepared = target.prepare(instance.target, draft)
-        for coins, said in _patterns(_tossed(target, watch, prepared)):
-            for last in (False,) if getattr(target, "slow", False) else (False, True):
-                fault = _tried(target, watch, prepared, Fixed(coins, last), instance, draft)
-                if fault is not None:
-                    seen = f"{fault.what}; {said}, {_where(instance, draft)}"
-                    found.setdefault(f"edge {fault.kind}", Finding(fault.kind, seen))
+    prepared = target.prepare(instance.target, draft)
+    for coins, said in _patterns(_tossed(target, watch, prepared)):
+        for last in (False,) if target.slow else (False, True):
+            fault = _tried(target, watch, prepared, Fixed(coins, last), instance, draft)
+            if fault is not None:
+                seen = f"{fault.what}; {said}, {_where(instance, draft)}"
+                found.setdefault(f"edge {fault.kind}", Finding(fault.kind, seen))
 
 
 def with_equal_rows(target: Target, watch: Watch, vocab: int, depth: int, found: dict[str, Finding]) -> None:

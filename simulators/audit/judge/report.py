@@ -104,7 +104,7 @@ def _estimates(sampled: Sampled) -> dict[str, Any]:
         "total_variation": sampled.total_variation,
         "error_bound": sampled.detectable,
         "expected_accepted": sampled.expected_accepted,
-        "stateless_optimum": text(sampled.optimum) if sampled.optimum is not None else None,
+        "stateless_optimum": text(sampled.optimum) if isinstance(sampled.optimum, fmpq) else sampled.optimum,
         "witness": {"prefix": spelled(outcome), "got": share, "want": probability}
         if sampled.rejected and sampled.tokens and outcome
         else None,

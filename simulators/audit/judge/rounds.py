@@ -19,8 +19,11 @@ from theory.rows import Number, Prefix, Row
 MOST = 100_000
 """Most runs of an instance over several rounds."""
 
-PROBES = 60
-"""Random runs from which the number of all runs is estimated."""
+PROBES, FEW = 60, 6
+"""Random runs from which the number of all runs is estimated, and as many of a slow target."""
+
+SLOW = 1_000
+"""Most runs of an instance over several rounds where every call is slow."""
 
 
 def emit_rounds(target: Target, watch: Watch, instance: Instance, rounds: int) -> Emitted:
@@ -43,11 +46,11 @@ def emit_rounds(target: Target, watch: Watch, instance: Instance, rounds: int) -
             first = first or len(word)
         return context, first
 
-    expected = _size(decode)
-    if expected > MOST:
+    expected, limit = _size(decode, FEW if target.slow else PROBES), SLOW if target.slow else MOST
+    if expected > limit:
         raise TooLarge(
             f"{instance.name} over {rounds} rounds would take about {expected:,.0f} runs, "
-            f"and the limit is {MOST:,}"
+            f"and the limit is {limit:,}"
         )
     found = Emitted()
     words: list[tuple[Prefix, fmpq]] = []
@@ -63,15 +66,15 @@ def emit_rounds(target: Target, watch: Watch, instance: Instance, rounds: int) -
     return found
 
 
-def _size(program: Callable[[Source], object]) -> float:
+def _size(program: Callable[[Source], object], probes: int) -> float:
     # Knuth's estimate of the leaves of a tree: the branches met along random descents, multiplied.
     random = Random(0)
     sizes = []
-    for _ in range(PROBES):
+    for _ in range(probes):
         oracle = _Descent(random)
         run_or_fault(program, Every(oracle))
         sizes.append(oracle.leaves)
-    return sum(sizes) / PROBES
+    return sum(sizes) / probes
 
 
 class _Descent:

@@ -77,8 +77,9 @@ def emit(target: Target, watch: Watch, instance: Instance, seconds: float = SECO
             target.fresh()
             return target.call(watch, source, prepared, 0)
 
-        if not words and not found.faults:
+        if not words and not found.faults and not (target.slow and watch.repeats):
             _must_repeat(once)
+            watch.repeats = True
         for mass, word in _runs(once, weight, deadline, watch):
             if isinstance(word, Fault):
                 found.lost += mass

@@ -40,7 +40,7 @@ class Population(Protocol):
     @property
     def tokens(self) -> bool: ...  # outcomes are words of tokens
     @property
-    def optimum(self) -> fmpq | None: ...  # the largest E[tau] of any valid verifier
+    def optimum(self) -> fmpq | float | None: ...  # the largest E[tau] of any valid verifier
 
     def draw(self, chance: Chance) -> Draft: ...
     def next(self, chance: Chance, prefix: Prefix) -> int: ...
@@ -65,7 +65,7 @@ class Sampled:
     detectable: float
     total_variation: float
     expected_accepted: float
-    optimum: fmpq | None
+    optimum: fmpq | float | None
     likeliest: tuple[tuple[int, ...], float, float]
     tokens: bool
     faults: dict[str, str]

@@ -1,10 +1,10 @@
 """Rows over a vocabulary of any size, of which only classes of tokens are tested."""
 
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from flint import fmpq
 
 from simulators.audit.randomness.sources import Chance
 from theory.draft import Draft, Node
@@ -13,6 +13,9 @@ from theory.rows import Prefix
 
 OUTCOMES = 100
 """Most words of classes: with more of them a test needs more runs for the same total variation."""
+
+DRAFTS = 10**6
+"""Most drafts whose acceptance is added up."""
 
 
 class Wide:
@@ -29,7 +32,6 @@ class Wide:
     """
 
     tokens = False
-    optimum: fmpq | None = None
 
     def __init__(self, target: np.ndarray, proposal: np.ndarray, name: str):
         self.p, self.q, self.name = target, proposal, name
@@ -101,6 +103,24 @@ class Wide:
             found.append(kind)
             after = kind
         return tuple(found), probability
+
+    @cached_property
+    def optimum(self) -> float | None:
+        """The E[tau] of block verification; None where there are too many drafts to add up.
+
+        >>> round(Wide.peaked(vocab=10, depth=2).optimum, 3)
+        1.015
+        """
+        if self.vocab**self.depth > DRAFTS:
+            return None
+        weight, mass, after, total = np.ones(1), np.ones(1), np.zeros(1, dtype=np.int64), 0.0
+        for p, q, kinds in zip(self.p, self.q, self.kinds[:-1], strict=False):
+            ratio = np.divide(p, q, out=np.zeros_like(p), where=q > 0)
+            weight = np.minimum(1.0, weight[:, None] * ratio[after]).ravel()
+            mass = (mass[:, None] * q[after]).ravel()
+            total += float(weight @ mass)
+            after = kinds[after].ravel()
+        return total
 
     def _after(self, prefix: Prefix) -> int:
         after = 0

@@ -4,17 +4,22 @@ from itertools import product
 
 import numpy as np
 import pytest
+from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
 from simulators import audit
 from simulators.anytime import Process, against, detectable
+from simulators.audit.judge.case import optimum
 from simulators.audit.judge.wide import Wide, classes
 from tests.quality import controls, zoo
 from tests.simulators.audit import foreign
+from theory.drafts.chain import Chain
 from theory.errors import BadInput
+from theory.instance import Instance
 from theory.law import Law
 from theory.numbers import exact
+from theory.table import Table
 
 COIN = Law({(x,): exact(mass) for x, mass in enumerate(("1/2", "1/3", "1/6"))})
 
@@ -81,6 +86,22 @@ def test_the_law_of_classes_is_the_sum_over_words():
     assert len(seen) <= wide.outcomes == classes(5, 2) ** 3
     for said, mass in seen.values():
         assert said == pytest.approx(mass)
+
+
+def test_the_optimum_of_wide_rows_is_that_of_block_verification():
+    wide = Wide.peaked(4, 2, seed=1)
+    rows = [{}, {}]
+    for prefix in [(), *product(range(4), repeat=1), *product(range(4), repeat=2)]:
+        rows[0][prefix] = [fmpq(*float(x).as_integer_ratio()) for x in wide[prefix]]
+        if len(prefix) < 2:
+            rows[1][prefix] = [
+                fmpq(*float(x).as_integer_ratio()) for x in wide.q[len(prefix), wide._after(prefix)]
+            ]
+    target, proposal = (
+        Table(4, {at: [x / sum(row) for x in row] for at, row in each.items()}) for each in rows
+    )
+    assert wide.optimum == pytest.approx(float(optimum(Instance(target, proposal, Chain(2)))), abs=1e-12)
+    assert Wide.peaked(2000, 2).optimum is None
 
 
 def test_a_word_that_cannot_be_has_no_probability(tmp_path):

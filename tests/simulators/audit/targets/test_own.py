@@ -10,6 +10,8 @@ from simulators.instances.randoms import Randoms
 from simulators.instances.scenarios import Scenarios
 from tests.problems import SCHEMES, TOY
 from theory.drafts.chain import Chain
+from theory.drafts.paths import Paths
+from theory.instance import context_free
 from theory.verifiers import VERIFIERS, named
 
 LOSSLESS = [verifier for verifier in VERIFIERS.values() if verifier.lossless]
@@ -58,6 +60,14 @@ def _thousand():
 @pytest.mark.parametrize("name", ["token", "block", "traversal", "hsd", "rrs"])
 def test_no_alarm_on_scenarios(name):
     assert not alarms(named(name), Scenarios(Chain(2), 3))
+
+
+def test_the_optimum_of_a_tree_bounds_what_is_accepted():
+    instance = context_free(["1/2", "1/3", "1/6"], ["1/6", "1/3", "1/2"], Paths(2, 1))
+    with watched() as watch:
+        found = case(Own(named("rrs"), instance), watch, instance)
+    assert found.optimum is not None
+    assert 0 < found.expected_accepted <= found.optimum + found.bound
 
 
 def test_a_lossy_one_is_found():

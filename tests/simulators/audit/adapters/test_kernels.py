@@ -46,7 +46,7 @@ def stand_in(name):
 def audits(pairs):
     """[(status, total variation, report)] of (adapter, file) pairs."""
     words = [str(word) for pair in pairs for word in pair]
-    command = [sys.executable, "-m", "tests.simulators.audit.peers.audits", *words]
+    command = [sys.executable, "-m", "tests.simulators.audit.adapters.peers.audits", *words]
     environment = {**os.environ, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr

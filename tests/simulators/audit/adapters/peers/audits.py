@@ -1,6 +1,6 @@
 """Audits adapters of kernels, in a process whose Triton interprets: adapter and file in turn.
 
-    python -m tests.simulators.audit.peers.audits sglang FILE lmdeploy FILE ...
+    python -m tests.simulators.audit.adapters.peers.audits sglang FILE lmdeploy FILE ...
 
 Prints one JSON list of [exit status, total variation, what else was said]. Raises when Triton is
 not left as it was found.

@@ -61,7 +61,32 @@ def test_transformers_at_full_size():
     report = audit.examine(adapted("transformers"), vocab=4, depth=3)
     assert report.lossless, report
     assert 1e-9 < float(report.total_variation) < 1e-6
-    assert any("nan" in finding.where for finding in report.findings if finding.kind == "raises")
+    crashes = [finding.where for finding in report.findings if finding.kind == "raises"]
+    assert any("nan" in crash and str(1 - 2.0**-24) in crash for crash in crashes)
+    assert any("equal but for rounding" in crash for crash in crashes)
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_transformers_in_double_precision_leaves_no_room_for_bias(depth):
+    pytest.importorskip("transformers")
+    report = audit.examine(adapted("transformers", dtype="float64"), vocab=2, depth=depth)
+    assert report.lossless, report
+    assert float(report.case.bound) < 1e-13
+    assert float(report.total_variation) < 1e-15
+
+
+def test_a_bias_beneath_the_rounding_of_float32_is_seen_in_double_precision(tmp_path):
+    path = tmp_path / "utils.py"
+    path.write_text(STAND_IN.replace("<= row[x]", "<= row[x] + 1e-7"))
+    assert audit.examine(adapted("eagle", path), vocab=2, edges=False).lossless
+    closer = audit.examine(adapted("eagle", path, "float64"), vocab=2, edges=False)
+    assert closer.lossless is False
+    assert audit.examine(adapted("eagle", _written(path, STAND_IN), "float64"), vocab=2).lossless
+
+
+def _written(path, text):
+    path.write_text(text)
+    return path
 
 
 @pytest.mark.parametrize("extra", ["is_done_candidate", "last_assistant_token_is_eos, max_matches"])
