@@ -16,13 +16,14 @@ from threading import Thread
 from time import sleep
 from typing import Any
 
+import pyarrow as pa
 from joblib import Parallel, delayed
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from simulators.sweep.plan import Chunk, computed
 from theory.errors import BadInput
 
-Shards = Iterator[tuple[str, bytes]]
+Shards = Iterator[tuple[str, pa.Buffer]]
 Runner = Callable[[Sequence[Chunk]], Shards]
 
 AHEAD = 2
