@@ -46,7 +46,7 @@ class Prove:
         row = {"verifier": self.verifier, **size(self.draft, self.vocab), "declared": rule.lossless}
         try:
             found = prove(rule, self.draft, self.vocab, self.seconds)
-        except BadInput as error:  # keeps state, or computes with more than the four operations
+        except BadInput as error:  # computes with more than the four operations
             said = {"scope": f"vocab={self.vocab} {self.draft}", "verdict": "undecided", "why": str(error)}
             return table(SCHEMA, [row | said | {"cells": 0, "parameters": 0}])
         counterexample = found.counterexample and json.dumps(document(found.counterexample))

@@ -121,13 +121,13 @@ def test_without_optima_they_are_null():
 
 
 def test_prove_says_proved_refuted_and_why_not():
-    found, _ = rows(metrics=["prove"], verifiers=["token", "hsd-released", "greedy-block"])
+    found, _ = rows(metrics=["prove"], verifiers=["token", "hsd-released", "global-resolution"])
     said = {row["verifier"]: row for row in found}
     assert said["token"]["verdict"] == "proved"
     assert said["hsd-released"]["verdict"] == "refuted"
     assert '"target"' in said["hsd-released"]["counterexample"]
-    assert said["greedy-block"]["verdict"] == "undecided"
-    assert "keeps state" in said["greedy-block"]["why"]
+    assert said["global-resolution"]["verdict"] == "undecided"
+    assert "cannot be run on rational functions" in said["global-resolution"]["why"]
 
 
 def test_audit_is_the_examination_of_each_instance(tmp_path):
