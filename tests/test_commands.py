@@ -2,10 +2,11 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
-import time
+from contextlib import suppress
 
 import pytest
 
@@ -130,20 +131,29 @@ def test_help_explains(command, arguments):
 
 
 def test_ctrl_c_ends_with_what_was_finished():
-    # Sent to the whole group, as a terminal does, while the workers are at their pieces.
+    # Sent to the whole group, as a terminal does, once the progress bar counts a finished instance.
+    terminal, other_end = os.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "draftproof", "check", "--jobs", "2"],
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=other_end,
         text=True,
         start_new_session=True,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
     )
-    time.sleep(4)
+    os.close(other_end)
+    shown = b""
+    while not re.search(rb"[1-9][0-9,]* of ", shown):
+        shown += os.read(terminal, 4096)
     os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    with suppress(OSError):  # which ends what a terminal had to say
+        while more := os.read(terminal, 4096):
+            shown += more
+    os.close(terminal)
+    out, _ = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "interrupted with" in out
-    assert "Traceback" not in err
+    assert b"Traceback" not in shown
 
 
 def test_a_reader_that_goes_away_is_no_error(toy):

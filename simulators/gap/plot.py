@@ -10,9 +10,12 @@ from typing import Any
 from simulators.gap.ensemble import Series
 from theory.errors import BadInput
 
+BOUNDS = ("full information", "stateless")
+"""Drawn as bare lines."""
+
 LOOKS: dict[str, tuple[str, object, str]] = {
-    "full information": ("0.55", ":", ""),
-    "stateless": ("0.0", "-", ""),
+    "full information": ("0.55", ":", "1"),
+    "stateless": ("0.0", "-", "_"),
     "layered": ("#0072b2", "--", "o"),
     "lifted": ("#d55e00", "-.", "s"),
     "optimal-transport": ("#009e73", ":", "^"),
@@ -30,7 +33,8 @@ OTHERS: list[tuple[str, object, str]] = [
     ("#cc79a7", ":", "<"),
     ("#56b4e9", (0, (5, 1)), ">"),
 ]
-"""(colour, line, marker): within a figure no two of the first share line and marker; grey is enough."""
+"""(colour, line, marker): within a figure no two of the first share line and marker; grey is enough. Where
+the axis has no order, markers stand alone."""
 
 
 def write(series: Series, folder: Path) -> list[Path]:
@@ -66,15 +70,17 @@ def drawn(series: Series) -> Any:
     figure = required()(figsize=(9.5, 3.9), layout="constrained")
     left, right = figure.subplots(1, 2)
     at = [point.at for point in series.points]
+    ordered = not any(isinstance(place, str) for place in at)
     others = cycle(OTHERS)
     for name in _names(series):
         rows = [{row.name: row for row in point.summaries}.get(name) for point in series.points]
         colour, line, marker = LOOKS.get(name) or next(others)
         look: dict[str, Any] = {
             "color": colour,
-            "linestyle": line,
-            "marker": marker,
-            "markersize": 4,
+            "linestyle": line if ordered else "",
+            "marker": "" if ordered and name in BOUNDS else marker,
+            "markersize": 4 if ordered else 6,
+            "fillstyle": "full" if ordered else "none",
             "linewidth": 1.3,
         }
         left.plot(at, [row.mean if row else None for row in rows], label=name, **look)

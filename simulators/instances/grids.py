@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, pairwise, permutations, product
-from math import comb
+from math import comb, log10
 
 from simulators.instances.make import prefixes, tabulate, weighted
 from theory.drafts import Scheme
+from theory.errors import BadInput
 from theory.instance import Instance
 from theory.rows import Prefix, Row
 
@@ -36,13 +37,19 @@ class Grid(Sequence[Instance]):
     and paths): they are built from the operations of `theory.rows` that act token by token or
     by symmetric sums, so relabelling p and q by s maps each run with its weight to the run
     relabelled by s; hence law, total variation and E[tau] are relabelled alike. The family itself
-    is closed under relabelling, the fixed rows included.
+    is closed under relabelling, the fixed rows included. Raises BadInput beyond 10^18 instances.
     """
 
     draft: Scheme
     vocab: int
     denominator: int
     symmetric: bool = False
+
+    def __post_init__(self) -> None:
+        free = 2 * sum(self.vocab**depth for depth in range(self.draft.depth))
+        power = free * log10(comb(self.denominator + self.vocab - 1, self.vocab - 1))
+        if power > 18:
+            raise BadInput(f"{self.name}: about 10^{power:.0f} instances, more than can be numbered")
 
     @property
     def name(self) -> str:

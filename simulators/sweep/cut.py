@@ -1,7 +1,7 @@
 """How families are cut: enough work for a chunk to be worth its file, little enough to be lost."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from simulators.instances.draws import Draws
 from simulators.lanes import BATCH, Lanes, stack
@@ -15,6 +15,9 @@ SINGLES = 64
 
 DRAFTS = 3_000
 """About how many drafts such a chunk holds."""
+
+WIDE = 4_000_000
+"""About how many drafts a chunk of lanes verifies: a file of some megabytes."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +40,24 @@ class Slice:
         """The instances, exact."""
         return [self.family.instances[index] for index in self.indices]
 
+    def blocks(self) -> Iterator["Slice"]:
+        """The same in parts that are made in one go, to run in step."""
+        size, at = _block(self.family), self.start
+        while at < self.stop:
+            end = min(self.stop, at - at % size + size)
+            yield replace(self, start=at, stop=end)
+            at = end
+
     def lanes(self) -> Lanes:
-        """The instances as lanes of floats."""
+        """The instances, of one block, as lanes of floats."""
         instances = self.family.instances
         if isinstance(instances, Draws):
             return instances.lanes(self.start, self.stop)
         return stack(self.instances())
+
+
+def _block(family: Family) -> int:
+    return family.instances.block if isinstance(family.instances, Draws) else BATCH
 
 
 def in_step(verifier: Verifier) -> bool:
@@ -64,6 +79,7 @@ def slices(family: Family, verifiers: Sequence[Verifier], wide: bool) -> Iterato
     drafts = family.draft.outcomes(family.vocab)
     step = max(1, min(SINGLES, DRAFTS // drafts))
     if wide:
-        step = family.instances.block if isinstance(family.instances, Draws) else BATCH
+        block = _block(family)
+        step = block * max(1, WIDE // (drafts * len(names) * block))
     for start in range(0, len(family), step):
         yield Slice(family, start, min(start + step, len(family)), names)

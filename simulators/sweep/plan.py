@@ -44,7 +44,7 @@ def plan(entries: Iterable[Entry], metrics: Mapping[str, str]) -> list[Chunk]:
     return out
 
 
-def computed(chunk: Chunk) -> tuple[str, bytes]:
+def computed(chunk: Chunk) -> tuple[str, pa.Buffer]:
     """A chunk's name and its shard; what goes wrong is BadInput that names the chunk."""
     try:
         return chunk.name, encoded(chunk.job())
@@ -54,23 +54,27 @@ def computed(chunk: Chunk) -> tuple[str, bytes]:
         raise BadInput(f"chunk {chunk.name}: {type(error).__name__}: {error}") from error
 
 
-def _many(field: pa.Field) -> bool:
-    # Columns with about as many values as rows: a dictionary of them is work for nothing.
-    return pa.types.is_floating(field.type) or field.name == "index"
+def encoded(table: pa.Table) -> pa.Buffer:
+    """A table as the bytes of a Parquet file, the same ones every time.
 
-
-def encoded(table: pa.Table) -> bytes:
-    """A table as the bytes of a Parquet file, the same ones every time."""
-    out = pa.BufferOutputStream()
-    few = [name for name in table.column_names if not _many(table.schema.field(name))]
-    packed = {name: "DELTA_BINARY_PACKED" for name in table.column_names if name == "index"}
+    Words are dictionaries; floats of lanes hardly compress, so none are; `index` counts up.
+    """
+    words = [field.name for field in table.schema if _words(field.type)]
+    out = pa.BufferOutputStream(pa.system_memory_pool())  # which keeps its pages from chunk to chunk
     parquet.write_table(
         table.combine_chunks(),
         out,
-        compression="lz4",
-        use_dictionary=few,  # pyright: ignore[reportArgumentType]
-        column_encoding=packed,
+        compression={
+            field.name: "NONE" if pa.types.is_floating(field.type) else "LZ4" for field in table.schema
+        },
+        use_dictionary=words,  # pyright: ignore[reportArgumentType]
+        column_encoding={name: "DELTA_BINARY_PACKED" for name in table.column_names if name == "index"},
+        write_batch_size=2**17,
         write_statistics=False,
         store_schema=False,
     )
-    return out.getvalue().to_pybytes()
+    return out.getvalue()
+
+
+def _words(kind: pa.DataType) -> bool:
+    return pa.types.is_string(kind) or pa.types.is_dictionary(kind)

@@ -41,7 +41,9 @@ class Results:
         parts = list(self.tables(metric))
         if not parts:
             raise BadInput(f"{self.folder}: has no results of {metric!r}")
-        return pa.concat_tables(parts)
+        return pa.concat_tables(
+            parts, promote_options="default"
+        )  # they differ in which columns have no nulls
 
     def instance(self, row: Mapping[str, Any]) -> Instance:
         """The exact instance that a row is about, made again from its columns."""

@@ -16,13 +16,14 @@ from threading import Thread
 from time import sleep
 from typing import Any
 
+import pyarrow as pa
 from joblib import Parallel, delayed
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from simulators.sweep.plan import Chunk, computed
 from theory.errors import BadInput
 
-Shards = Iterator[tuple[str, bytes]]
+Shards = Iterator[tuple[str, pa.Buffer]]
 Runner = Callable[[Sequence[Chunk]], Shards]
 
 AHEAD = 2
@@ -30,6 +31,12 @@ AHEAD = 2
 
 PATIENCE = 10
 """Seconds that a scheduler has to answer, or to find a first worker."""
+
+HARMLESS = (
+    "A worker stopped",  # it is replaced; nothing is lost
+    r"\d+ tasks (have been successfully executed|which were still being processed)",  # given up after Ctrl-C
+)
+"""Beginnings of joblib's warnings that are nothing to worry about."""
 
 
 def processes(workers: int) -> Runner:
@@ -56,14 +63,13 @@ def _parallel(chunks: Sequence[Chunk], workers: int) -> Shards:
     settings: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
     if workers > 1:
         settings |= {"pre_dispatch": AHEAD * workers, "initializer": _tied, "initargs": (os.getpid(),)}
-    warnings.filterwarnings("ignore", "A worker stopped", UserWarning)  # it is replaced; nothing is lost
+    for harmless in HARMLESS:
+        warnings.filterwarnings("ignore", harmless, UserWarning)
     shards: Any = Parallel(workers, **settings)(delayed(computed)(chunk) for chunk in chunks)
     try:
         yield from shards
     finally:
-        with warnings.catch_warnings():  # what was under way is given up, as it should be
-            warnings.simplefilter("ignore", UserWarning)
-            shards.close()
+        shards.close()
 
 
 def _tied(parent: int) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from filelock import FileLock, Timeout
 
 from theory.errors import BadInput
@@ -26,7 +27,7 @@ class Store:
         """The names of the chunks that are kept."""
         return {path.stem for path in (self.folder / SHARDS).glob("*.parquet")}
 
-    def keep(self, name: str, shard: bytes) -> None:
+    def keep(self, name: str, shard: bytes | pa.Buffer) -> None:
         """Keeps a chunk's shard; BadInput when the disk refuses, and then everything else is still there."""
         _write(self.folder / SHARDS / f"{name}.parquet", shard)
 
@@ -57,6 +58,8 @@ def opened(folder: Path, manifest: dict[str, Any]) -> Iterator[Store]:
         _same(folder, manifest)
         yield Store(folder)
     finally:
+        with suppress(OSError):
+            _settled(folder / SHARDS)
         lock.release()
 
 
@@ -93,7 +96,7 @@ def _difference(key: str, there: Any, now: Any) -> str:
     return f"{'results format' if key == 'format' else key} {there}, this is {now}"
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write(path: Path, content: bytes | pa.Buffer) -> None:
     # Beside its place, flushed, then renamed: a reader never meets a part of it.
     beside = path.with_name(f".{path.name}.part")
     with _refused(path.parent):
@@ -107,11 +110,15 @@ def _write(path: Path, content: bytes) -> None:
             with suppress(OSError):
                 beside.unlink()
             raise
-        directory = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
+
+
+def _settled(folder: Path) -> None:
+    # Renames reach the disk; where the power fails before, a few chunks are computed again.
+    directory = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
 
 
 def _unfinished(path: Path) -> bool:

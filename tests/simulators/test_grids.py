@@ -12,6 +12,7 @@ from tests.checks import relabelled
 from theory.drafts.chain import Chain
 from theory.drafts.paths import Paths
 from theory.drafts.tree import Tree
+from theory.errors import BadInput
 from theory.verifiers import named
 
 PAIR = ((), ())
@@ -125,3 +126,9 @@ def test_names_tell_grids_apart():
     grids = [Grid(*each, symmetric=symmetric) for each in GRIDS for symmetric in (False, True)]
     assert len({grid.name for grid in grids}) == len(grids)
     assert grids[0][3].name.startswith(grids[0].name)
+
+
+def test_a_grid_beyond_all_numbers_is_one_line():
+    with pytest.raises(BadInput, match=r"grid chain depth 5 V=5 D=10: about 10\^4687 instances"):
+        Grid(Chain(5), 5, 10)
+    assert len(Grid(Chain(2), 2, 100)) == 101**6

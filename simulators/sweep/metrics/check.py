@@ -69,17 +69,23 @@ class Float:
         return len(self.part.indices) * len(self.part.verifiers)
 
     def __call__(self) -> pa.Table:
-        many, where, parts = self.part.lanes(), place(self.part.family), []
-        for name in self.part.verifiers:
-            found = lanes.measure(many, VERIFIERS[name])
-            said = {"verifier": name, "engine": "float", "declared": VERIFIERS[name].lossless}
-            numbers = {
-                "index": np.asarray(self.part.indices),
-                "total_variation": found.total_variation,
-                "expected_accepted": found.expected_accepted,
-            }
-            parts.append(columns(SCHEMA, {**where, **said}, numbers))
-        return pa.concat_tables(parts)
+        where, parts = place(self.part.family), []
+        for block in self.part.blocks():
+            many, indices = block.lanes(), np.asarray(block.indices)
+            for name in self.part.verifiers:
+                found = lanes.measure(many, VERIFIERS[name])
+                parts.append(
+                    {
+                        "verifier": name,
+                        **where,
+                        "index": indices,
+                        "engine": "float",
+                        "declared": VERIFIERS[name].lossless,
+                        "total_variation": found.total_variation,
+                        "expected_accepted": found.expected_accepted,
+                    }
+                )
+        return columns(SCHEMA, parts)
 
 
 def jobs(entry: Entry) -> Iterator[Exact | Float]:

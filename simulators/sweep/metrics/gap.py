@@ -59,21 +59,23 @@ class Gap:
         return len(self.part.indices) * len(self.part.verifiers)
 
     def __call__(self) -> pa.Table:
-        instances = cache(self.part.instances)
-        many = self.part.lanes() if self.floats else None
+        return columns(SCHEMA, [part for block in self.part.blocks() for part in self._parts(block)])
+
+    def _parts(self, block: Slice) -> Iterator[Values]:
+        instances = cache(block.instances)
+        many = block.lanes() if self.floats else None
         best: Values = {}
         if self.optima:
-            best = _forms(many) if many and _closed(self.part.family) else _solved(instances())
-        where, parts = place(self.part.family), []
-        for name in self.part.verifiers:
+            best = _forms(many) if many and _closed(block.family) else _solved(instances())
+        where = {**place(block.family), "index": np.asarray(block.indices)}
+        for name in block.verifiers:
             if many and in_step(VERIFIERS[name]):
                 engine, means = "float", _floats(many, name)
             else:
                 engine, means = "exact", _one_by_one(instances(), name)
             said = {"verifier": name, "engine": engine, "declared": VERIFIERS[name].lossless}
-            found = {"index": np.asarray(self.part.indices), **means, **best}
-            parts.append(columns(SCHEMA, {**where, **said}, {**found, **_compared(name, found)}))
-        return pa.concat_tables(parts)
+            found = {**means, **best}
+            yield {**said, **where, **found, **_compared(name, found)}
 
 
 def _closed(family: Family) -> bool:
