@@ -23,9 +23,9 @@ class Tree:
     * `turn`, the node's place in the order from leaf to root, depth first: children before parents.
 
     `steps` are groups of nodes that can be judged at once: their parents differ, and what they
-    depend on comes in earlier groups; `generations` are such groups of the nodes that may have children.
-    `depth` is the longest path, or a bound on it, which must be
-    given to build per-row trees without reading them back from the device.
+    depend on comes in earlier groups; `generations` groups the nodes that may have children, level by
+    level. `depth` is the longest path, or a bound on it, which must be given to build per-row trees
+    without reading them back from the device.
 
     >>> tree = Tree([-1, 0, 0, 1])
     >>> tree.size, tree.depth, tree.inner, tree.turn.tolist()
