@@ -8,7 +8,7 @@ from gpu.verify.residual import LARGEST, pick, rate, share
 from gpu.verify.verifier import CHAIN, WITH, Rates, Verifier
 
 HALVINGS = 24
-"""Of [1, k], where rho lies: to float32's own resolution, as in the exact verifier."""
+"""Of [1, k], where rho lies: to float32's own resolution."""
 
 SLACK = 2.0**-48
 """What float64 may miss the condition on rho by: with p = q it holds with equality, at rho = 1."""

@@ -7,8 +7,10 @@ from theory.table import Rows
 from theory.verifier import CHAIN, Stop, Verifier
 from theory.verifiers.k_seq import geometric, smallest_rho
 
-STEPS = 2**24
-"""rho is the smallest multiple of 1/STEPS that the rule allows: rho* as float32 would round it, upwards."""
+STEPS = 2**40
+"""rho is the smallest multiple of 1/STEPS that the rule allows: rho* to more digits than a float32 has, so
+that batches agree with this, also where little is left for the last child to take.
+"""
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
