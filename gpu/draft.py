@@ -23,8 +23,9 @@ class Tree:
     * `turn`, the node's place in the order from leaf to root, depth first: children before parents.
 
     `steps` are groups of nodes that can be judged at once: their parents differ, and what they
-    depend on comes in earlier groups. `depth` is the longest path, or a bound on it, which must be
-    given to build per-row trees without reading them back from the device.
+    depend on comes in earlier groups; `generations` groups the nodes that may have children, level by
+    level. `depth` is the longest path, or a bound on it, which must be given to build per-row trees
+    without reading them back from the device.
 
     >>> tree = Tree([-1, 0, 0, 1])
     >>> tree.size, tree.depth, tree.inner, tree.turn.tolist()
@@ -53,7 +54,7 @@ class Tree:
         counted = (has_child.cumsum(-1) - 1) * has_child
         self.rows = counted if rows is None else rows.reshape(-1, self.size)
         self.depth = int(self.levels.max()) if depth is None and self.levels.numel() else depth or 0
-        self.steps = self._steps()
+        self.steps, self.generations = self._steps()
 
     @classmethod
     def chain(cls, gamma: int) -> "Tree":
@@ -118,6 +119,7 @@ class Tree:
         for name in ("parents", "levels", "turn", "first", "rows"):
             setattr(moved, name, getattr(self, name).to(device))
         moved.steps = tuple(step.to(device) for step in self.steps)
+        moved.generations = tuple(nodes.to(device) for nodes in self.generations)
         return moved
 
     def take(self, which: Tensor) -> "Tree":
@@ -136,15 +138,21 @@ class Tree:
             there = there & there.gather(1, parents)
         return there
 
-    def _steps(self) -> tuple[Tensor, ...]:
+    def _steps(self) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
         device = self.parents.device
-        if not self.shared:
-            return tuple(torch.full((1,), i, device=device) for i in range(1, self.size))
-        groups: dict[tuple[int, int], list[int]] = {}
+        if self.inner is None:
+            nodes = tuple(torch.full((1,), i, device=device) for i in range(self.size))
+            return nodes[1:], nodes[:-1]
+        steps: dict[tuple[int, int], list[int]] = {}
+        generations: dict[int, list[int]] = {}
         parents, levels = self.parents[0].tolist(), self.levels[0].tolist()
         for i in range(1, self.size):
-            groups.setdefault((levels[i], parents[1:i].count(parents[i])), []).append(i)
-        return tuple(torch.tensor(groups[key], device=device) for key in sorted(groups))
+            steps.setdefault((levels[i], parents[1:i].count(parents[i])), []).append(i)
+        for i in self.inner:
+            generations.setdefault(levels[i], []).append(i)
+        groups = ([each[key] for key in sorted(each)] for each in (steps, generations))
+        by_step, by_level = (tuple(torch.tensor(nodes, device=device) for nodes in each) for each in groups)
+        return by_step, by_level
 
 
 def _check(parents: list[int]) -> None:

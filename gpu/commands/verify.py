@@ -21,7 +21,8 @@ def COMMAND(device: str | None, vocab: int, seed: int, as_json: bool) -> int:
     Three ties. The same noise gives the same decision, on every instance and draft of the standard
     suite and on both sides of every threshold. The exact law of the rounded algorithm, from float32
     and bfloat16 rows, is at the target up to rounding. At a real vocabulary size float32 decides as
-    float64 does. Exit status 0 when all hold, 1 when one does not, 2 for bad input.
+    float64 does. The Triton kernels go through the first and the last: compiled on a GPU, elsewhere a
+    few cases in Triton's interpreter. Exit status 0 when all hold, 1 when one does not, 2 for bad input.
     """
     from gpu.exact.run import Report, run
 
@@ -38,5 +39,6 @@ def COMMAND(device: str | None, vocab: int, seed: int, as_json: bool) -> int:
         click.echo(json.dumps({**report.answer(), "seconds": seconds}))
     else:
         screen.console().print(report.table())
+        screen.console().print(report.kernels.table())
         click.echo(f"{report.summary()} {seconds:.1f} s on {report.device}")
     return int(not report.ok)

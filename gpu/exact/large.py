@@ -1,8 +1,9 @@
 """Real vocabulary sizes: float32 against float64, from the same logits."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice, product
 
 import torch
 from torch import Tensor
@@ -75,14 +76,25 @@ class Closeness:
     wrong: int
 
 
-def closeness(vocab: int, batch: int = 1, device: str = "cpu", seed: int = 0) -> Iterator[Closeness]:
-    """Every verifier on every draft it is made for and every kind of logits, at one vocabulary size."""
-    for draft, tree in DRAFTS.items():
-        for kind in KINDS:
-            drafted = _drafted(tree, kind, vocab, batch, seed)
-            for verifier in VERIFIERS.values():
-                if verifier.fits(tree):
-                    yield _compare(verifier, draft, kind, drafted, device)
+def closeness(
+    vocab: int,
+    batch: int = 1,
+    device: str = "cpu",
+    seed: int = 0,
+    deciding: Mapping[str, Verifier] | None = None,
+    cases: int | None = None,
+) -> Iterator[Closeness]:
+    """Every verifier on every draft it is made for and every kind of logits, at one vocabulary size.
+
+    `deciding` has those that decide in float32, by name, where they are not `gpu.verify`'s own; `cases`
+    stops after so many pairs of draft and logits.
+    """
+    deciding = VERIFIERS if deciding is None else deciding
+    for draft, kind in islice(product(DRAFTS, KINDS), cases):
+        drafted = _drafted(DRAFTS[draft], kind, vocab, batch, seed)
+        for name, decides in deciding.items():
+            if decides.fits(DRAFTS[draft]):
+                yield _compare(VERIFIERS[name], decides, draft, kind, drafted, device)
 
 
 def _drafted(tree: Tree, kind: str, vocab: int, batch: int, seed: int) -> tuple[Batch, Batch, Tensor]:
@@ -113,7 +125,12 @@ def _siblings(tree: Tree, q: Tensor, random: torch.Generator) -> Tensor:
 
 
 def _compare(
-    verifier: Verifier, draft: str, kind: str, drafted: tuple[Batch, Batch, Tensor], device: str
+    verifier: Verifier,
+    decides: Verifier,
+    draft: str,
+    kind: str,
+    drafted: tuple[Batch, Batch, Tensor],
+    device: str,
 ) -> Closeness:
     single, double, unit = drafted
     single, double, unit = single.to(torch.float32, device), double.to(torch.float64, device), unit.to(device)
@@ -131,7 +148,8 @@ def _compare(
             coins = torch.where(near, (high + side * 2 * margin)[:, 1:], coins).clamp(0, 1 - 2**-24).float()
             clear = _clear(verifier, tree, coins, high, margin)
             extra = torch.rand(len(tokens), generator=random).to(device)
-            one, two = (verifier.verify(*_arguments(each), coins, extra) for each in (single, double))
+            one = decides.verify(*_arguments(single), coins, extra)
+            two = verifier.verify(*_arguments(double), coins, extra)
             wrong += int((clear & ((one.node != two.node) | (one.error != 0))).sum())
             count += int(clear.sum())
             apart = max(apart, _row_distance(verifier, single, double, two.node))

@@ -1,4 +1,4 @@
-"""All three ties on one device, gathered into one report."""
+"""All three ties on one device, of plain torch and of the kernels, gathered into one report."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -7,10 +7,12 @@ from typing import Any
 import torch
 from rich.table import Table
 
+from gpu.exact.kernels import Kernels
 from gpu.exact.large import Closeness, closeness
 from gpu.exact.law import rounded
 from gpu.exact.margin import STEPS, UNIT
 from gpu.exact.noise import Agreement, agreement, fits, grouped
+from gpu.kernels import NAMES
 from gpu.verify import VERIFIERS
 from simulators.check import Family
 from simulators.instances.suite import standard
@@ -27,9 +29,10 @@ ROUNDING = STEPS * UNIT[torch.float32]
 
 @dataclass
 class Report:
-    """What the three ties found, by verifier."""
+    """What the three ties found, by verifier, and what they found for the kernels."""
 
     device: str
+    kernels: Kernels
     noise: dict[str, Agreement] = field(default_factory=dict)
     laws: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)
     large: list[Closeness] = field(default_factory=list)
@@ -41,6 +44,7 @@ class Report:
             not any(each.wrong for each in self.noise.values())
             and all(own <= ROUNDING for by_type in self.laws.values() for own, _ in by_type.values())
             and not any(each.wrong or each.of_margin > 1 for each in self.large)
+            and self.kernels.ok
         )
 
     def answer(self) -> dict[str, Any]:
@@ -55,11 +59,12 @@ class Report:
                 for kind, (own, ideal) in by_type.items()
             ],
             "large": [asdict(each) for each in self.large],
+            "kernels": self.kernels.answer(),
         }
 
     def table(self) -> Table:
         """One row a verifier."""
-        table = Table(title="Batched verifiers beside the exact engine")
+        table = Table(title=f"Batched verifiers beside the exact engine, torch on {self.device}")
         vocab = max((each.vocab for each in self.large), default=0)
         noisy, large = ("instances", "noise rows", "differ"), (f"V = {vocab:,}", "differ", "rate error")
         table.add_column("verifier", no_wrap=True)
@@ -81,20 +86,25 @@ class Report:
 
     def summary(self) -> str:
         """One line: what was compared, and whether it held."""
-        rows = sum(each.rows for each in self.noise.values())
-        narrow = sum(each.narrow for each in self.noise.values())
+        both = [*self.noise.values(), *self.kernels.noise.values()]
+        rows, narrow = sum(each.rows for each in both), sum(each.narrow for each in both)
         verdict = "every decision is the exact engine's" if self.ok else "NOT all is as in the exact engine"
         return f"{verdict}: {rows:,} rows of noise, {narrow:,} cases narrower than float32;"
 
 
 def run(device: str | None, vocab: int, seed: int, tell: Tell) -> Report:
     """The standard suite, a sample of it for the laws, and one large vocabulary."""
-    report = Report(usable(device))
+    chosen = usable(device)
+    report = Report(chosen, Kernels.on(chosen))
     families = [family for family in standard() if len(family)]
+    sample = [family[len(family) // 2] for family in families]
     _noise(report, families, tell)
     _laws(report, families, tell)
     tell(f"V = {vocab:,}", 0, 1)
-    report.large = list(closeness(vocab, device=report.device, seed=seed))
+    report.large = list(closeness(vocab, device=chosen, seed=seed))
+    tell("kernels", 0, len(NAMES))
+    for done, _ in enumerate(report.kernels.check(sample, chosen, vocab, seed), 1):
+        tell("kernels", done, len(NAMES))
     return report
 
 

@@ -35,19 +35,20 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 
 
 @remembered(1024)
-def smallest_rho(p: Row, q: Row, k: int) -> Number:
-    """The smallest rho = n/STEPS in [1, k] with 1 - (1 - beta)^k <= rho beta; every larger one holds too.
+def smallest_rho(p: Row, q: Row, k: int, steps: int = STEPS) -> Number:
+    """The smallest rho = n/steps in [1, k] with 1 - (1 - beta)^k <= rho beta; every larger one holds too.
 
-    Divided by beta the condition reads 1 + (1 - beta) + .. + (1 - beta)^{k-1} <= rho.
+    Divided by beta the condition reads 1 + (1 - beta) + .. + (1 - beta)^{k-1} <= rho. The mass of p
+    may be less than 1.
     """
     number = type(p[0])
-    low, high = STEPS - 1, k * STEPS  # low fails or is out of range, high holds
+    low, high = steps - 1, k * steps  # low fails or is out of range, high holds
     while high - low > 1:
         middle = (low + high) // 2
-        rho = number(middle) / STEPS
+        rho = number(middle) / steps
         holds = geometric(total(meet(scale(1 / rho, p), q)), k) <= rho
         low, high = (low, middle) if holds else (middle, high)
-    return number(high) / STEPS
+    return number(high) / steps
 
 
 def geometric(beta: Number, k: int) -> Number:

@@ -30,7 +30,7 @@ def test_every_verifier_on_every_kind_of_draft(scheme):
     ]
     for each in found:
         assert each.wrong == 0, each
-        assert each.rows > 20 * each.narrow
+        assert each.rows > 10 * each.narrow
 
 
 @pytest.mark.slow

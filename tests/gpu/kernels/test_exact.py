@@ -1,33 +1,20 @@
 """The kernels against the exact engine itself, with noise on both sides of every threshold."""
 
-from dataclasses import fields
-
 import pytest
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("triton", reason="the kernels need Triton")
 
+from gpu.exact.kernels import fused  # noqa: E402
 from gpu.exact.noise import agreement, fits  # noqa: E402
-from gpu.kernels import NAMES, verify  # noqa: E402
-from gpu.verify import Verifier, named  # noqa: E402
+from gpu.kernels import NAMES  # noqa: E402
+from gpu.verify import named  # noqa: E402
 from simulators.instances.randoms import Randoms  # noqa: E402
 from tests.problems import SCHEMES  # noqa: E402
 from theory.drafts.chain import Chain  # noqa: E402
 from theory.drafts.tree import Tree as Drawn  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
-
-
-class Fused(Verifier):
-    """A verifier whose decisions are the kernels', from the logarithms of its rows."""
-
-    def verify(self, tree, target, proposal, *noise):
-        return verify(self.name, tree, target.log(), None if proposal is None else proposal.log(), *noise)
-
-
-def fused(name):
-    plain = named(name)
-    return Fused(**{each.name: getattr(plain, each.name) for each in fields(plain)})
 
 
 @pytest.mark.parametrize(
