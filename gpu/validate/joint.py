@@ -16,6 +16,9 @@ from theory.errors import BadInput
 
 Word: TypeAlias = tuple[int, ...]
 
+Known: TypeAlias = tuple[int, Sequence[int], dict[Word, float]]
+"""A prompt's number, its token ids, and the law of what comes next."""
+
 CLOSE = 1e-3
 """A prompt is left out where the last kept token and the first dropped one are this close in log-probability:
 rounding could then change what is kept."""
@@ -49,6 +52,7 @@ class Joint:
     """One prompt's evidence: runs, the e-value's logarithm at the end and at most, what was detectable."""
 
     prompt: int
+    top_k: int
     words: int
     runs: int
     log_e: float
@@ -64,7 +68,7 @@ class Joint:
 def observe(
     target: Model,
     drafter: Drafter,
-    prompt: tuple[int, Sequence[int], dict[Word, float]],
+    prompt: Known,
     verifier: Verifier,
     structure: Structure,
     sampling: Sampling,
@@ -104,6 +108,7 @@ def observe(
     spread = [abs(process.counts[word] / process.runs - law.get(word, 0.0)) for word in {*law, *process.counts}]
     return Joint(
         number,
+        sampling.top_k,
         len(law),
         process.runs,
         process.log_e,
@@ -115,7 +120,7 @@ def observe(
 
 def laws(
     target: Model, prompts: Sequence[Sequence[int]], length: int, sampling: Sampling, most: int
-) -> list[tuple[int, Sequence[int], dict[Word, float]]]:
+) -> list[Known]:
     """Up to `most` prompts whose law can be enumerated, each with its number; BadInput where there is none."""
     if sampling.top_k ** length > 4096:
         raise BadInput(f"{sampling.top_k} ** {length} words are too many: take a smaller --top-k or --length")

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from gpu.draft import Tree
 from gpu.verify import Outcome, Rates, Verifier, block, greedy_block, recursive, token
-from gpu.verify.residual import draw, pick
+from gpu.verify.residual import draw, excess, pick
 from gpu.verify.verifier import BELOW_ONE, CHAIN, WITHOUT
 
 
@@ -42,6 +42,14 @@ def _typical(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn
     return Rates(accept, torch.zeros_like(accept))
 
 
+def _target_for_residual(
+    tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor
+) -> Rates:
+    """After a rejection the extra token is drawn from p itself."""
+    accept = token.rates(tree, target, proposal, tokens, drawn).accept
+    return Rates(accept, torch.zeros_like(accept))
+
+
 def _with_replacement(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor) -> Rates:
     """The rule for siblings drawn with replacement, on siblings drawn without."""
     other = copy(tree)
@@ -49,8 +57,8 @@ def _with_replacement(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tens
     return recursive.rates(other, target, proposal, tokens, drawn)
 
 
-class _TargetForResidual(Verifier):
-    """After a rejection the extra token is drawn from p itself."""
+class _Open(Verifier):
+    """Draws the extra token from (p - cut q)+ as it is: the tokens of rejected children stay in."""
 
     def verify(
         self,
@@ -62,7 +70,13 @@ class _TargetForResidual(Verifier):
         extra: Tensor,
     ) -> Outcome:
         out = super().verify(tree, target, proposal, tokens, coins, extra)
-        return replace(out, token=draw(pick(target, out.node), extra.clamp(max=BELOW_ONE)))
+        assert proposal is not None
+        rates = self.rates(tree, target, proposal, tokens.clamp(min=0), tree.drawn(tokens))
+        at = out.node[:, None]
+        p, q = pick(target, out.node), pick(proposal, tree.rows.expand(len(at), -1).gather(1, at)[:, 0])
+        row = excess(p, rates.cut.gather(1, at)[:, 0], q)
+        row = torch.where(row.sum(1, keepdim=True) > 0, row, p)
+        return replace(out, token=draw(row, extra.clamp(max=BELOW_ONE)))
 
 
 class _JointProduct(Verifier):
@@ -88,10 +102,10 @@ class Specimen:
 
 
 SPECIMENS = (
-    Specimen(_TargetForResidual("p-for-residual", (CHAIN,), token.rates), "Y ~ p after a rejection"),
+    Specimen(_Open("p-for-residual", (CHAIN,), _target_for_residual), "Y ~ p after a rejection"),
     Specimen(Verifier("typical", (CHAIN,), _typical), "accepts what the target finds likely enough"),
     Specimen(_JointProduct("joint-product", (CHAIN,), _plain_ratios), "products of ratios and of coins"),
-    Specimen(Verifier("unscaled-residual", (CHAIN,), _unscaled, upwards=True), "block, (p - q)+ unscaled"),
+    Specimen(_Open("unscaled-residual", (CHAIN,), _unscaled, upwards=True), "block, Y ~ (p - q)+ unscaled"),
     Specimen(
         Verifier("hsd-released", (CHAIN,), _uncapped_leaf, upwards=True), "uncapped ratio for the whole draft"
     ),
