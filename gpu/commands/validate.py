@@ -16,16 +16,25 @@ from simulators.door import INTERRUPTED
     "--model", help="Target: a folder, a transformers name, or what `gpu train` made [default: shipped]."
 )
 @click.option("--drafter", help="Likewise, or features, ngram [default: trained with the target, or ngram].")
-@click.option("--draft", "drafts", multiple=True, help="As for `gpu generate`; may be repeated [default: five].")
+@click.option(
+    "--draft", "drafts", multiple=True, help="As for `gpu generate`; may be repeated [default: five]."
+)
 @click.option("--verifier", "verifiers", multiple=True, help="May be repeated [default: all].")
 @click.option("--specimens/--no-specimens", default=True, help="The lossy verifiers that must be noticed.")
 @click.option("--prompts", "file", type=click.Path(path_type=Path, dir_okay=False), help="One prompt a line.")
-@click.option("--runs", type=click.IntRange(1), default=1000, show_default=True, help="Decodings a law.")
-@click.option("--length", type=click.IntRange(1, 6), default=3, show_default=True, help="Tokens of a law's words.")
+@click.option("--runs", type=click.IntRange(1), default=500, show_default=True, help="Decodings a law.")
 @click.option(
-    "--top-k", type=click.IntRange(1, 16), multiple=True, default=(2, 4), show_default=True, help="Of the laws."
+    "--length", type=click.IntRange(1, 6), default=3, show_default=True, help="Tokens of a law's words."
 )
-@click.option("--max-new-tokens", type=click.IntRange(1), default=48, show_default=True, help="Of the texts.")
+@click.option(
+    "--top-k",
+    type=click.IntRange(1, 16),
+    multiple=True,
+    default=(2, 4),
+    show_default=True,
+    help="Of the laws.",
+)
+@click.option("--max-new-tokens", type=click.IntRange(1), default=32, show_default=True, help="Of the texts.")
 @click.option("--temperature", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True)
 @click.option("--batch", type=click.IntRange(1), default=500, show_default=True, help="Rows decoded at once.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)

@@ -26,7 +26,7 @@ def standard_library() -> Path:
 
 
 def names(folder: Path) -> list[str]:
-    """The files of a folder in the order of a hash of their paths; of the standard library its own sources."""
+    """The files of a folder in the order of a hash of their paths; of the standard library its own."""
     if not folder.is_dir():
         raise BadInput(f"{folder}: no such folder")
     paths = folder.rglob("*.py" if folder == standard_library() else "*")

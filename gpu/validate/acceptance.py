@@ -80,7 +80,9 @@ class Acceptance:
         p, q = step.target[row, up].double(), proposal[row, tree.rows.expand(B, -1)[row, up]].double()
         x = step.tokens[row, node][:, None]
         rate = share(p.gather(1, x), q.gather(1, x))[:, 0]
-        coin = torch.rand(len(rate), dtype=torch.float64, generator=torch.Generator().manual_seed(self.drafted))
+        coin = torch.rand(
+            len(rate), dtype=torch.float64, generator=torch.Generator().manual_seed(self.drafted)
+        )
         self.drawn.add_odds(torch.minimum(p, q).sum(1), coin < rate.cpu())
 
     @property

@@ -81,5 +81,10 @@ class Agreement:
         above, below = ((growth + price) / STRENGTHS).amin(1).tolist()
         steps = len(law)
         return Interval(
-            float(self.values[seen].mean()), float(mean.mean()), below / steps, above / steps, steps, self.error
+            float(self.values[seen].mean()),
+            float(mean.mean()),
+            below / steps,
+            above / steps,
+            steps,
+            self.error,
         )

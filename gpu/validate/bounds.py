@@ -56,7 +56,7 @@ def paths_odds(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, cou
     """[B, depth]: an unbiased estimate, from the merged draft, of sum over x^l of min(p(x^l), pi(x^l)).
 
     pi = 1 - (1 - q(x^l))^count is the chance that one of `count` i.i.d. paths starts with x^l, so this
-    bounds Pr(tau >= l) of every verifier, full information included: each drafted word counts p/pi, at most 1.
+    bounds Pr(tau >= l) of every verifier, full information included: a drafted word counts min(1, p/pi).
     """
     here = torch.arange(tree.size, device=tokens.device)[None]
     P, Q = joint(tree, target, tokens, here), joint(tree, proposal, tokens, tree.rows)

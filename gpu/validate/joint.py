@@ -25,7 +25,9 @@ rounding could then change what is kept."""
 
 
 @torch.inference_mode()
-def word_law(target: Model, prompt: Sequence[int], length: int, sampling: Sampling) -> dict[Word, float] | None:
+def word_law(
+    target: Model, prompt: Sequence[int], length: int, sampling: Sampling
+) -> dict[Word, float] | None:
     """The law of the next `length` tokens, from plain passes without a cache; None where a kept set is close.
 
     Needs top_k: the words are the products of the kept tokens, top_k ** length of them.
@@ -105,7 +107,9 @@ def observe(
                 process.saw(tuple(text), law.get(tuple(text), 0.0))
         if process.rejected:
             break
-    spread = [abs(process.counts[word] / process.runs - law.get(word, 0.0)) for word in {*law, *process.counts}]
+    spread = [
+        abs(process.counts[word] / process.runs - law.get(word, 0.0)) for word in {*law, *process.counts}
+    ]
     return Joint(
         number,
         sampling.top_k,
@@ -121,8 +125,8 @@ def observe(
 def laws(
     target: Model, prompts: Sequence[Sequence[int]], length: int, sampling: Sampling, most: int
 ) -> list[Known]:
-    """Up to `most` prompts whose law can be enumerated, each with its number; BadInput where there is none."""
-    if sampling.top_k ** length > 4096:
+    """Up to `most` prompts whose law can be enumerated, with their numbers; BadInput where there is none."""
+    if sampling.top_k**length > 4096:
         raise BadInput(f"{sampling.top_k} ** {length} words are too many: take a smaller --top-k or --length")
     found = []
     for number, prompt in enumerate(prompts):
@@ -131,5 +135,7 @@ def laws(
             if law is not None:
                 found.append((number, prompt, law))
     if not found:
-        raise BadInput("no prompt is short enough, and clear enough about its top-k tokens, to enumerate its law")
+        raise BadInput(
+            "no prompt is short enough, and clear enough about its top-k tokens, to enumerate its law"
+        )
     return found

@@ -28,20 +28,20 @@ class Plan:
     early, more words show more of them. Specimens get up to `patience` times as many runs.
     """
 
-    runs: int = 1000
+    runs: int = 500
     length: int = 3
-    laws: int = 2
-    tokens: int = 48
+    laws: int = 1
+    tokens: int = 32
     batch: int = 500
     seed: int = 0
     temperature: float = 1.0
     top_k: tuple[int, ...] = (2, 4)
-    patience: int = 8
+    patience: int = 16
 
 
 @dataclass
 class Cell:
-    """One verifier on one draft. A specimen is as expected when its law is rejected, others when nothing is."""
+    """One verifier on one draft: a specimen must have its law rejected, the others nothing."""
 
     draft: str
     verifier: str
@@ -66,7 +66,9 @@ class Cell:
         found = [f"the law is rejected at prompt {each.prompt + 1}" for each in self.laws if each.rejected]
         if self.greedy is not None and not self.greedy.ok:
             ties = [each for each in self.greedy.ties if not each.explained]
-            found += [f"greedy text of prompt {each.prompt + 1} differs at token {each.place}" for each in ties]
+            found += [
+                f"greedy text of prompt {each.prompt + 1} differs at token {each.place}" for each in ties
+            ]
         return found + (self.acceptance.problems if self.acceptance else [])
 
     def answer(self) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def summary(cells: Sequence[Cell]) -> str:
     ]
     lines += [f"{cell.draft} {cell.verifier}: {each}" for cell in cells for each in cell.problems]
     lines += [
-        f"{cell.draft} {cell.verifier}: greedy texts part at token {tie.place} of prompt {tie.prompt + 1}, a tie: "
+        f"{cell.draft} {cell.verifier}: token {tie.place} of greedy text {tie.prompt + 1} is a tie: "
         f"logits {tie.logits[0]:.6f} and {tie.logits[1]:.6f}, tolerance {tie.tolerance:.1e}"
         for cell in sound
         if cell.greedy

@@ -114,7 +114,8 @@ SPECIMENS = (
         "greedy block verification without the target it modifies",
     ),
     Specimen(
-        Verifier("specinfer-on-distinct", (WITHOUT,), _with_replacement), "rule with, draws without replacement"
+        Verifier("specinfer-on-distinct", (WITHOUT,), _with_replacement),
+        "rule with, draws without replacement",
     ),
 )
 """None of them is among `gpu.verify.VERIFIERS`."""
