@@ -139,7 +139,7 @@ def _models(options: dict[str, Any]) -> int:
         except BadInput as raised:
             error = raised
     cells, device = bench.cells, described(bench.target.device)
-    name = f"{bench.target.name} with {bench.drafter.name} on {device}"
+    name = f"{_short(bench.target.name)} with {_short(bench.drafter.name)} on {device}"
     if options["as_json"] and (cells or error is None):
         about = {
             "model": bench.target.name,
@@ -161,6 +161,10 @@ def _models(options: dict[str, Any]) -> int:
         click.echo("interrupted: what was measured is above", err=True)
         return status
     return int(any(row["problems"] for row in show.rows(cells)))
+
+
+def _short(name: str) -> str:
+    return "/".join(Path(name).parts[-2:])
 
 
 def _prepared(options: dict[str, Any]) -> Any:

@@ -21,6 +21,9 @@ from simulators.door import INTERRUPTED
 )
 @click.option("--verifier", "verifiers", multiple=True, help="May be repeated [default: all].")
 @click.option("--specimens/--no-specimens", default=True, help="The lossy verifiers that must be noticed.")
+@click.option(
+    "--only", multiple=True, metavar="SPECIMEN", help="Of the specimens; may be repeated [default: all]."
+)
 @click.option("--prompts", "file", type=click.Path(path_type=Path, dir_okay=False), help="One prompt a line.")
 @click.option("--runs", type=click.IntRange(1), default=500, show_default=True, help="Decodings a law.")
 @click.option(
@@ -109,10 +112,12 @@ def _prepared(options: dict[str, Any]) -> Any:
     from gpu.prompts import prompts
     from gpu.structures import structure
     from gpu.validate.run import DRAFTS, Plan, Validation, all_of
+    from gpu.validate.specimens import specimens_of
     from theory.errors import BadInput
 
     structures = [structure(each) for each in options["drafts"] or DRAFTS]
     verifiers = all_of(options["verifiers"])
+    specimens = specimens_of(options["only"])
     dtype = getattr(torch, options["dtype"])
     target, drafter = pair(options["model"], options["drafter"], options["device"], dtype)
     if drafter is None:
@@ -122,5 +127,5 @@ def _prepared(options: dict[str, Any]) -> Any:
     given = prompts(options["file"], target, count=8)
     validation = Validation(target, drafter, structures, verifiers, given, plan)
     if options["specimens"]:
-        validation.with_specimens(structures)
+        validation.with_specimens(structures, specimens)
     return validation

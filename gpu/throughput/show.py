@@ -135,9 +135,8 @@ def notes(cells: Sequence[Cell]) -> str:
     drafted = sum("steps" in row for row in shown)
     lines = [
         f"x: ratios of tokens a second over paired repeats, {LEVEL:.0%} t-intervals",
-        "MAT: mean acceptance length, the extra token counted (block efficiency); predicted: from the rows seen, "
-        "with an interval",
-        f"that holds at error {ERROR:g} a cell; stateless, full inf.: bounds on the same rows, 1 added",
+        "MAT: mean acceptance length, the extra token counted (block efficiency); predicted: from the rows",
+        f"seen, its interval holds at error {ERROR:g} a cell; stateless, full inf.: bounds on them, plus 1",
         f"prediction and measurement agree in {drafted - cut} of {drafted} cells",
     ]
     for row in shown:
@@ -175,13 +174,13 @@ def _finite(value: Any) -> Any:
 
 
 def plot(cells: Sequence[Cell], path: Path, name: str) -> None:
-    """Block efficiency, measured and predicted, and tokens a second, against the temperature."""
+    """Block efficiency, measured and predicted, and tokens a second, against the temperature, by draft."""
     from gpu.kernel_bench.show import required
     from theory.errors import BadInput
 
     shown = rows(cells)
     drafts = list(dict.fromkeys(row["draft"] for row in shown if "steps" in row))
-    figure = required()(figsize=(3.4 * len(drafts) + 1.6, 5.4), layout="constrained")
+    figure = required()(figsize=(3.2 * len(drafts) + 2.4, 5.4), layout="constrained")
     axes = figure.subplots(2, len(drafts), squeeze=False, sharex=True, sharey="row")
     for column, draft in enumerate(drafts):
         top, below = axes[:, column]

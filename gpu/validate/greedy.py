@@ -21,7 +21,7 @@ ROOM = 4
 
 @dataclass(frozen=True)
 class Tie:
-    """Where two greedy texts part: the tokens chosen, their logits on a plain pass, and how close is a tie."""
+    """Where two greedy texts part: the tokens chosen, their logits on a plain pass, what counts as a tie."""
 
     prompt: int
     place: int

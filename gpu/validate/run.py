@@ -11,7 +11,7 @@ from gpu.models import Model
 from gpu.validate.acceptance import Acceptance, Result
 from gpu.validate.greedy import Greedy, Reference, compare
 from gpu.validate.joint import Joint, Known, laws, observe
-from gpu.validate.specimens import SPECIMENS
+from gpu.validate.specimens import Specimen
 from gpu.verify import VERIFIERS, Verifier, named
 from simulators.anytime import ERROR
 from theory.errors import BadInput
@@ -25,7 +25,7 @@ class Plan:
     """How much is run: `runs` decodings of `length` tokens a law, texts of `tokens` tokens.
 
     There are `laws` prompts for each number of kept tokens in `top_k`: few words show small differences
-    early, more words show more of them. Specimens get up to `patience` times as many runs.
+    early, more words show more of them. Specimens get up to `patience` times as many of both.
     """
 
     runs: int = 500
@@ -36,7 +36,7 @@ class Plan:
     seed: int = 0
     temperature: float = 1.0
     top_k: tuple[int, ...] = (2, 4)
-    patience: int = 16
+    patience: int = 6
 
 
 @dataclass
@@ -106,9 +106,9 @@ class Validation:
         if not self.cells:
             raise BadInput(f"no verifier asked for is made for these drafts of {drafter.name}")
 
-    def with_specimens(self, structures: Sequence[Structure]) -> None:
-        """Adds every specimen, on the first structure that it takes."""
-        for each in SPECIMENS:
+    def with_specimens(self, structures: Sequence[Structure], specimens: Sequence[Specimen]) -> None:
+        """Adds specimens, each on the first structure that it takes."""
+        for each in specimens:
             fitting = (one for one in structures if fits(each.verifier, one, self.drafter))
             first = next(fitting, None)
             if first is not None:
@@ -118,18 +118,19 @@ class Validation:
         """The cells, one by one."""
         plan = self.plan
         samplings = [Sampling(plan.temperature, top_k) for top_k in plan.top_k]
-        known = [
-            (sampling, law)
-            for sampling in samplings
-            for law in laws(self.target, self.prompts, plan.length, sampling, plan.laws)
+        most = plan.laws * plan.patience
+        every = [
+            (sampling, laws(self.target, self.prompts, plan.length, sampling, most)) for sampling in samplings
         ]
+        some = [(sampling, law) for sampling, found in every for law in found[: plan.laws]]
+        many = [(sampling, law) for sampling, found in every for law in found]
         own = Reference(self.target, self.prompts, self.plan.tokens)
         for structure, verifier, specimen in self.cells:
             cell = Cell(structure.name, verifier.name, specimen)
             if specimen is None:
                 cell.greedy = compare(own, self.drafter, verifier, structure)
                 cell.acceptance = self._acceptance(verifier, structure)
-            cell.laws = self._laws(verifier, structure, known, specimen is not None)
+            cell.laws = self._laws(verifier, structure, many if specimen else some, specimen is not None)
             yield cell
 
     def _acceptance(self, verifier: Verifier, structure: Structure) -> Result:

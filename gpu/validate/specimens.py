@@ -1,5 +1,6 @@
 """Verifiers that lose the law, as they were met in the wild or are so by design: `validate` must notice."""
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 
@@ -10,6 +11,7 @@ from gpu.draft import Tree
 from gpu.verify import Outcome, Rates, Verifier, block, greedy_block, recursive, token
 from gpu.verify.residual import draw, excess, pick
 from gpu.verify.verifier import BELOW_ONE, CHAIN, WITHOUT
+from theory.errors import BadInput, quoted
 
 
 def _drafted(rows: Tensor, tokens: Tensor) -> Tensor:
@@ -26,12 +28,6 @@ def _uncapped_leaf(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor,
     whole = _ratios(target, proposal, tokens).prod(1).clamp(max=1)
     accept = torch.cat((rates.accept[:, :-1], whole[:, None]), 1)
     return Rates(torch.where(drawn.all(1, keepdim=True), accept, rates.accept), rates.cut)
-
-
-def _unscaled(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor) -> Rates:
-    """Block verification whose last row is (p - q)+, not (w p - q)+."""
-    rates = block.rates(tree, target, proposal, tokens, drawn)
-    return Rates(rates.accept, rates.cut.clamp(max=1))
 
 
 def _typical(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor) -> Rates:
@@ -105,7 +101,6 @@ SPECIMENS = (
     Specimen(_Open("p-for-residual", (CHAIN,), _target_for_residual), "Y ~ p after a rejection"),
     Specimen(Verifier("typical", (CHAIN,), _typical), "accepts what the target finds likely enough"),
     Specimen(_JointProduct("joint-product", (CHAIN,), _plain_ratios), "products of ratios and of coins"),
-    Specimen(_Open("unscaled-residual", (CHAIN,), _unscaled, upwards=True), "block, Y ~ (p - q)+ unscaled"),
     Specimen(
         Verifier("hsd-released", (CHAIN,), _uncapped_leaf, upwards=True), "uncapped ratio for the whole draft"
     ),
@@ -119,3 +114,12 @@ SPECIMENS = (
     ),
 )
 """None of them is among `gpu.verify.VERIFIERS`."""
+
+
+def specimens_of(names: Sequence[str]) -> list[Specimen]:
+    """The specimens of those names, or all; BadInput for a name that none has."""
+    known = {each.verifier.name: each for each in SPECIMENS}
+    for name in names:
+        if name not in known:
+            raise BadInput(f"no specimen is named {quoted(name)}; there are {', '.join(known)}")
+    return [known[name] for name in names] or list(SPECIMENS)
