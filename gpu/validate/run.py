@@ -116,6 +116,12 @@ class Validation:
 
     def run(self) -> Iterator[Cell]:
         """The cells, one by one."""
+        for number, prompt in enumerate(self.prompts, 1):
+            if len(prompt) + self.plan.tokens > self.target.context:
+                raise BadInput(
+                    f"prompt {number} has {len(prompt)} tokens and {self.plan.tokens} more are asked for; "
+                    f"{self.target.name} takes {self.target.context}"
+                )
         plan = self.plan
         samplings = [Sampling(plan.temperature, top_k) for top_k in plan.top_k]
         most = plan.laws * plan.patience

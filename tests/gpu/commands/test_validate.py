@@ -37,8 +37,16 @@ def command(capfd):
     return run
 
 
-def test_every_verifier_and_draft_is_as_predicted(command):
-    status, out, err = command(*FEW, "--no-specimens", "--json")
+@pytest.fixture
+def two(tmp_path):
+    """A file of two prompts."""
+    file = tmp_path / "two.txt"
+    file.write_text('import os, sys\n{"turns": ["def main(argv):\\n    parser = "]}\n')
+    return file
+
+
+def test_every_verifier_and_draft_is_as_predicted(command, two):
+    status, out, err = command(*FEW, "--prompts", two, "--no-specimens", "--json")
     answer = json.loads(out)
     assert (status, err) == (0, "")
     assert answer["ok"]
@@ -49,7 +57,7 @@ def test_every_verifier_and_draft_is_as_predicted(command):
         assert cell["greedy"]["tokens"] > 0
         assert cell["laws"][0]["runs"] == 60
         assert cell["acceptance"]["accepted"]["steps"] > 0
-        assert all(each["agrees"] if "agrees" in each else True for each in cell["acceptance"]["positions"])
+        assert all(each["steps"] > 0 for each in cell["acceptance"]["positions"])
 
 
 def test_specimens_are_noticed(command):
@@ -142,10 +150,10 @@ def test_prompts_that_do_not_fit_are_bad_input(command, tmp_path):
     file = tmp_path / "prompts.txt"
     for text, said in (
         ("\n\n", "no prompt is in it"),
-        ("x " * 900, "too long"),
+        ("x " * 900, "takes 256"),
         ('{"turns": []}', "neither"),
     ):
         file.write_text(text)
         status, out, err = command("--device", "cpu", "--prompts", file, "--draft", "chain:2")
         assert (status, out) == (2, "")
-        assert said in err or (said == "too long" and "takes 256" in err)
+        assert said in err
