@@ -69,10 +69,21 @@ def load(
     outputs = network.get_output_embeddings().weight.shape[0]
     if outputs < vocab:
         raise BadInput(f"{name}: the model has {outputs} outputs, its tokenizer {vocab} tokens")
-    text = network.config.get_text_config(decoder=True)
-    return Model(
-        str(name), network, tokenizer, vocab, getattr(text, "max_position_embeddings", None) or 1 << 20
-    )
+    return Model(str(name), network, tokenizer, vocab, context_of(network.config))
+
+
+def context_of(config: Any) -> int:
+    """The largest number of tokens that every layer sees whole: a sliding window bounds it too.
+
+    >>> from transformers import MistralConfig
+    >>> context_of(MistralConfig(max_position_embeddings=8192, sliding_window=4096))
+    4096
+    """
+    text = config.get_text_config(decoder=True)
+    positions = getattr(text, "max_position_embeddings", None) or 1 << 20
+    window = getattr(text, "sliding_window", None)
+    kinds = getattr(text, "layer_types", None) or ["sliding_attention"]
+    return min(positions, window) if window and "sliding_attention" in kinds else positions
 
 
 def check_pair(target: Model, drafter: Model) -> None:

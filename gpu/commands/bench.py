@@ -119,6 +119,7 @@ def _models(options: dict[str, Any]) -> int:
     from gpu.kernel_bench.show import described, required
     from gpu.memory import memory_errors
     from gpu.throughput import show
+    from gpu.throughput.plot import plot
 
     started = monotonic()
     if options["figure"] is not None:
@@ -154,7 +155,7 @@ def _models(options: dict[str, Any]) -> int:
         screen.console().print(*show.tables(cells, name))
         click.echo(show.notes(cells))
     if options["figure"] is not None and cells:
-        show.plot(cells, options["figure"], name)
+        plot(cells, options["figure"], name)
     if error is not None:
         raise error
     if status is not None:

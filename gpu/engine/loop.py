@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import torch
@@ -11,39 +10,17 @@ from torch import Tensor
 from gpu.draft import Tree
 from gpu.drafters.draft import Accepted, Draft, Drafter, Session, Structure
 from gpu.engine.carry import Carry
+from gpu.engine.fits import must_fit
 from gpu.engine.layout import Layout
 from gpu.engine.noise import Noise
 from gpu.engine.reader import Reader, padded
 from gpu.engine.sampling import PLAIN, Sampling
+from gpu.engine.step import Step
 from gpu.engine.stops import Row, Stops
 from gpu.models import Model
 from gpu.structures.sampled import Sampled
 from gpu.verify import ERRORS, Outcome, Verifier
 from theory.errors import BadInput
-
-
-@dataclass(frozen=True)
-class Step:
-    """All there is to know about one step; tensors have a row for each entry of `rows`.
-
-    rows: which prompts are still going, at the start of the step. target [B, N, V] and proposal
-    [B, I, V] (None for a draft without chance) are what the verifier saw, coins [B, N - 1] and extra
-    [B] its noise. accepted: drafted tokens accepted. emitted: the tokens added to each row, cut where
-    it ended. finished: why, or None. seconds: of the phases draft, target, verify and rest.
-    """
-
-    rows: list[int]
-    tree: Tree
-    target: Tensor
-    proposal: Tensor | None
-    tokens: Tensor
-    coins: Tensor
-    extra: Tensor
-    outcome: Outcome
-    accepted: list[int]
-    emitted: list[list[int]]
-    finished: list[str | None]
-    seconds: dict[str, float]
 
 
 def generate(
@@ -58,20 +35,24 @@ def generate(
     stop: Sequence[str] = (),
     ignore_end: bool = False,
     seed: int | Sequence[int] = 0,
+    timed: bool = False,
 ) -> Iterator[Step]:
     """Continues the prompts (token ids), step by step, until every row has ended.
 
     With `drafter` and `structure` None this is plain decoding in the same loop. A row ends at an end
     token (not with `ignore_end`), at a stop string, after `max_new_tokens`, or where the context ends.
-    Row b's noise depends on (seed, b), or on seed[b], alone. What was yielded is final, whatever
+    Row b's noise depends on (seed, b), or on seed[b], alone. On a GPU, phases are told apart in time
+    only if `timed`, which waits for the device between them. What was yielded is final, whatever
     comes after. Raises BadInput for an empty or too long prompt, and for what does not go together.
     """
-    _fits(target, drafter, prompts, verifier, structure)
+    must_fit(target, drafter, prompts, verifier, structure)
     if max_new_tokens < 1:
         raise BadInput(f"max_new_tokens must be at least 1, not {max_new_tokens}")
     limits = [min(max_new_tokens, target.context - len(prompt)) for prompt in prompts]
     stops = Stops(frozenset() if ignore_end else target.ends, tuple(stop), target.tokenizer.decode)
-    return _steps(_Decoder(target, drafter, prompts, verifier, structure, sampling, stops, limits, seed))
+    return _steps(
+        _Decoder(target, drafter, prompts, verifier, structure, sampling, stops, limits, seed, timed)
+    )
 
 
 def _steps(decoder: "_Decoder") -> Iterator[Step]:
@@ -94,11 +75,13 @@ class _Decoder:
         stops: Stops,
         limits: list[int],
         seed: int | Sequence[int],
+        timed: bool,
     ) -> None:
         device = target.device
         plain = Sampled("plain", Tree.chain(0))
         self.structure = (structure or plain).to(device)
         self.target, self.verifier, self.sampling, self.stops = target, verifier, sampling, stops
+        self.waits = timed and device.type == "cuda"
         self.rows = [Row(limit) for limit in limits]
         self.going = list(range(len(prompts)))
         self.noise = Noise(seed, len(prompts), device)
@@ -204,36 +187,6 @@ class _Decoder:
                 each.keep(stay)
 
     def _now(self) -> float:
-        if self.target.device.type == "cuda":
+        if self.waits:
             torch.cuda.synchronize()
         return time.perf_counter()
-
-
-def _fits(
-    target: Model,
-    drafter: Drafter | None,
-    prompts: Sequence[Sequence[int]],
-    verifier: Verifier,
-    structure: Structure | None,
-) -> None:
-    if not prompts:
-        raise BadInput("there is no prompt")
-    for number, prompt in enumerate(prompts, 1):
-        which = f"prompt {number}" if len(prompts) > 1 else "the prompt"
-        if not prompt:
-            raise BadInput(f"{which} is empty")
-        if len(prompt) >= target.context:
-            raise BadInput(
-                f"{which} has {len(prompt)} tokens; {target.name} takes {target.context}, answer included"
-            )
-    if drafter is None or structure is None:
-        return
-    if structure.kind not in verifier.drafts:
-        fit = ", ".join(verifier.drafts)
-        raise BadInput(f"{verifier.name} is made for {fit}, not for {structure.name} ({structure.kind})")
-    if drafter.only_chains and structure.kind != "chain":
-        raise BadInput(f"{drafter.name} drafts chains, not {structure.name}")
-    if verifier.name == "greedy-block" and not drafter.stateless:
-        raise BadInput(
-            f"greedy-block needs a drafter whose rows depend on the context alone; {drafter.name} is none"
-        )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from gpu.engine.loop import Step
+from gpu.engine.step import Step
 from gpu.models import Model
 
 UNFINISHED = "\N{REPLACEMENT CHARACTER}"

@@ -51,7 +51,6 @@ def fit(
     optimizer = torch.optim.AdamW(learned, rate, betas=(0.9, 0.95), weight_decay=0.05, fused=True)
     losses = _resume(model, optimizer, checkpoint, device)
     advance(len(losses), losses[-1] if losses else math.nan)
-    objective = torch.compile(loss_of) if cuda else loss_of
     model.train()
     waiting: list[Tensor] = []  # losses still on the device
     saved = time.monotonic()
@@ -61,7 +60,7 @@ def fit(
                 group["lr"] = rate_at(step, steps, rate)
             batch = batches(step).to(device, non_blocking=True)
             with torch.autocast("cuda", torch.bfloat16, enabled=cuda):
-                loss = objective(batch)
+                loss = loss_of(batch)
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(learned, 1.0)

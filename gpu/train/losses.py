@@ -34,6 +34,11 @@ def target_rows(target: PreTrainedModel, batch: Tensor) -> tuple[Tensor, tuple[T
         return seen.logits.float().softmax(-1), seen.hidden_states
 
 
+def drafter_loss(drafter: Any, target: Any, batch: Tensor) -> Tensor:
+    """Row loss of a drafter on a batch [B, T]."""
+    return row_loss(drafter(input_ids=batch, use_cache=False).logits, target_rows(target, batch)[0])
+
+
 def rollouts(
     head: FeatureHead, target: Any, hidden: tuple[Tensor, ...], batch: Tensor, depth: int
 ) -> Iterator[Tensor]:

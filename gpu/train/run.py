@@ -20,7 +20,7 @@ from gpu.models import quiet
 from gpu.train.corpus import HELD_OUT, byte_pairs, documents, encoded, standard_library
 from gpu.train.curve import write_curve
 from gpu.train.loop import batch_at, fit
-from gpu.train.losses import overlap, rollout_loss, rollouts, row_loss, target_rows, text_loss
+from gpu.train.losses import drafter_loss, overlap, rollout_loss, rollouts, target_rows, text_loss
 from gpu.train.presets import PRESETS, Preset
 from theory.errors import BadInput
 
@@ -30,83 +30,116 @@ Advance = Callable[[str, int, int, float], None]
 
 
 def train(out: Path, preset: str, corpus: Path | None, seed: int, advance: Advance) -> dict[str, Any]:
-    """Trains a pair into the folder `out`, going on where an earlier run stopped; what it measured."""
-    sizes = PRESETS[preset]
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    folder = (corpus or standard_library()).resolve()
-    _begin(out, {"preset": preset, "seed": seed, "corpus": str(corpus) if corpus else "standard library"})
+    """Trains a pair into the folder `out`, going on where an earlier run stopped; what it measured.
+
+    A folder that is finished is left as it is.
+    """
     started = time.monotonic()
-    work = out / "work"
-    texts = documents(folder, sizes.megabytes)
-    advance("tokenizer", 0, 1, math.nan)
-    if not (work / "tokenizer").exists():
-        _whole(work / "tokenizer", byte_pairs(texts, sizes.vocab).save_pretrained)
-    tokenizer = AutoTokenizer.from_pretrained(work / "tokenizer", local_files_only=True)
-    tokens = encoded(texts, tokenizer)
-    advance("tokenizer", 1, 1, math.nan)
-    known, unseen = np.split(tokens, [int(len(tokens) * (1 - HELD_OUT))])
-    length = min(sizes.context, len(unseen) // 2)
-    if length < 8:
-        raise BadInput(f"{folder}: too little text to train on")
-
-    curves: dict[str, list[float]] = _read(work / "losses.json", {})
-
-    def stage(
-        name: str, model: nn.Module, loss_of: Callable[[Tensor], Tensor], save: Callable[[Path], object]
-    ):
-        if (out / name).exists():
-            return
-        steps = sizes.steps[STAGES.index(name)]
-        curves[name] = fit(
-            model,
-            loss_of,
-            lambda step: batch_at(known, sizes.batch, length, f"{seed} {name} {step}"),
-            steps,
-            sizes.rate,
-            work / f"{name}.checkpoint",
-            lambda done, loss: advance(name, done, steps, loss),
-        )
-        _write(work / "losses.json", curves)
-        with quiet():
-            _whole(out / name, save)
-        (work / f"{name}.checkpoint").unlink(missing_ok=True)
-
-    target = _fresh(sizes, "target", tokenizer, seed).to(device)
-    stage(
-        "target", target, lambda batch: text_loss(target, batch), lambda to: _save_lm(target, tokenizer, to)
+    begun = _begin(
+        out, {"preset": preset, "seed": seed, "corpus": str(corpus) if corpus else "standard library"}
     )
-    target = _trained(out / "target", device)
-    drafter = _fresh(sizes, "drafter", tokenizer, seed + 1).to(device)
-
-    def drafter_loss(batch: Tensor) -> Tensor:
-        return row_loss(drafter(input_ids=batch, use_cache=False).logits, target_rows(target, batch)[0])
-
-    stage("drafter", drafter, drafter_loss, lambda to: _save_lm(drafter, tokenizer, to))
-    drafter = _trained(out / "drafter", device)
-    torch.manual_seed(seed + 2)
-    head = new_head(target).to(device)
-    stage("features", head, lambda batch: rollout_loss(head, target, batch, sizes.rollouts), head.save)
+    if "overlap" in begun:
+        return begun | {"out": str(out), "seconds": 0.0}
+    run = _Run(out, PRESETS[preset], seed, advance)
+    unseen = run.read((corpus or standard_library()).resolve())
+    target = run.fresh("target")
+    fast = run.compiled(target)
+    run.stage("target", target, lambda batch: text_loss(fast, batch))
+    target = run.trained("target")
+    drafter = run.fresh("drafter")
+    small = run.compiled(drafter)
+    run.stage("drafter", drafter, lambda batch: drafter_loss(small, target, batch))
+    drafter = run.trained("drafter")
+    torch.manual_seed(seed + STAGES.index("features"))
+    head = new_head(target).to(run.device)
+    run.stage("features", head, lambda batch: rollout_loss(head, target, batch, run.sizes.rollouts))
     head = load_head(out / "features", target)
-
-    measured = _measure(
-        target, drafter, head, batch_at(unseen, 16, length, f"{seed} held out"), sizes.rollouts
-    )
-    answer = _read(out / "train.json", {}) | {
-        "sizes": asdict(sizes),
-        "tokens": len(tokens),
-        "parameters": {
-            name: _count(model) for name, model in zip(STAGES, (target, drafter, head), strict=True)
-        },
-        **measured,
+    answer = begun | {
+        "sizes": asdict(run.sizes),
+        "tokens": run.count,
+        "parameters": {"target": _count(target), "drafter": _count(drafter), "features": _count(head)},
+        **_measure(target, drafter, head, unseen, run.sizes.rollouts),
     }
+    write_curve(run.curves, out)
     _write(out / "train.json", answer)
-    write_curve(curves, out)
-    shutil.rmtree(work)
+    shutil.rmtree(run.work)
     return answer | {"out": str(out), "seconds": round(time.monotonic() - started, 1)}
 
 
-def _begin(out: Path, settings: dict[str, Any]) -> None:
-    """Makes the folder, or checks that the run begun there is this one."""
+class _Run:
+    """What the stages of a run share."""
+
+    def __init__(self, out: Path, sizes: Preset, seed: int, advance: Advance) -> None:
+        self.out, self.sizes, self.seed, self.advance = out, sizes, seed, advance
+        self.work = out / "work"
+        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self.curves: dict[str, list[float]] = _read(self.work / "losses.json", {})
+
+    def read(self, folder: Path) -> Tensor:
+        """Reads the corpus, makes the tokenizer, and returns a batch of text that no model is trained on."""
+        texts = documents(folder, self.sizes.megabytes)
+        self.advance("tokenizer", 0, 1, math.nan)
+        if not (self.work / "tokenizer").exists():
+            _whole(self.work / "tokenizer", byte_pairs(texts, self.sizes.vocab).save_pretrained)
+        self.tokenizer = AutoTokenizer.from_pretrained(self.work / "tokenizer", local_files_only=True)
+        tokens = encoded(texts, self.tokenizer)
+        self.count = len(tokens)
+        self.advance("tokenizer", 1, 1, math.nan)
+        self.known, unseen = np.split(tokens, [int(len(tokens) * (1 - HELD_OUT))])
+        self.length = min(self.sizes.context, len(unseen) // 2)
+        if self.length < 8:
+            raise BadInput(f"{folder}: too little text to train on")
+        return batch_at(unseen, 16, self.length, f"{self.seed} held out").to(self.device)
+
+    def fresh(self, name: str) -> Any:
+        """A Llama with weights drawn by the seed."""
+        torch.manual_seed(self.seed + STAGES.index(name))
+        shape = self.sizes.target if name == "target" else self.sizes.drafter
+        config = shape.config(len(self.tokenizer), self.sizes.context, self.tokenizer.eos_token_id)
+        model: Any = LlamaForCausalLM(config)
+        return model.to(self.device)
+
+    def compiled(self, model: Any) -> Any:
+        """The model as it is trained fastest: compiled, where there is a GPU."""
+        return torch.compile(model) if self.device.type == "cuda" else model
+
+    def trained(self, name: str) -> Any:
+        """The finished model of a stage, in float32."""
+        model: Any = AutoModelForCausalLM.from_pretrained(
+            self.out / name, dtype=torch.float32, local_files_only=True
+        )
+        return model.to(self.device).eval().requires_grad_(False)
+
+    def stage(self, name: str, model: nn.Module, loss_of: Callable[[Tensor], Tensor]) -> None:
+        """Trains a model and saves it into its folder, unless an earlier run has."""
+        if (self.out / name).exists():
+            return
+        steps = self.sizes.steps[STAGES.index(name)]
+        checkpoint = self.work / f"{name}.checkpoint"
+        self.curves[name] = fit(
+            model,
+            loss_of,
+            lambda step: batch_at(self.known, self.sizes.batch, self.length, f"{self.seed} {name} {step}"),
+            steps,
+            self.sizes.rate,
+            checkpoint,
+            lambda done, loss: self.advance(name, done, steps, loss),
+        )
+        _write(self.work / "losses.json", self.curves)
+        with quiet():
+            _whole(self.out / name, lambda folder: self._save(model, folder))
+        checkpoint.unlink(missing_ok=True)
+
+    def _save(self, model: Any, folder: Path) -> None:
+        if isinstance(model, FeatureHead):
+            model.save(folder)
+        else:
+            deepcopy(model).to(torch.bfloat16).save_pretrained(folder)
+            self.tokenizer.save_pretrained(folder)
+
+
+def _begin(out: Path, settings: dict[str, Any]) -> dict[str, Any]:
+    """Makes the folder, or checks that the run begun there is this one; what is written down of it."""
     if out.exists() and not out.is_dir():
         raise BadInput(f"{out}: is a file, not a folder")
     begun = _read(out / "train.json", None)
@@ -115,35 +148,17 @@ def _begin(out: Path, settings: dict[str, Any]) -> None:
             raise BadInput(f"{out}: is not empty and holds no training run")
         (out / "work").mkdir(parents=True)
         _write(out / "train.json", settings)
-    elif different := [key for key, value in settings.items() if begun.get(key) != value]:
-        key = different[0]
-        raise BadInput(
-            f"{out}: was begun with {key} {begun.get(key)}, not {settings[key]}; take another folder"
-        )
-    (out / "work").mkdir(exist_ok=True)
-
-
-def _fresh(sizes: Preset, name: str, tokenizer: Any, seed: int) -> Any:
-    torch.manual_seed(seed)
-    shape = sizes.target if name == "target" else sizes.drafter
-    return LlamaForCausalLM(shape.config(len(tokenizer), sizes.context, tokenizer.eos_token_id))
-
-
-def _trained(folder: Path, device: torch.device) -> Any:
-    model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, local_files_only=True)
-    return model.to(device).eval().requires_grad_(False)
-
-
-def _save_lm(model: Any, tokenizer: Any, folder: Path) -> None:
-    deepcopy(model).to(torch.bfloat16).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+        return settings
+    for key, value in settings.items():
+        if begun.get(key) != value:
+            raise BadInput(f"{out}: was begun with {key} {begun.get(key)}, not {value}; take another folder")
+    return begun
 
 
 def _measure(
     target: PreTrainedModel, drafter: PreTrainedModel, head: FeatureHead, batch: Tensor, depth: int
 ) -> dict[str, Any]:
     """Losses and overlaps on text no model was trained on."""
-    batch = batch.to(next(target.parameters()).device)
     with torch.no_grad():
         rows, hidden = target_rows(target, batch)
         passes = enumerate(rollouts(head, target, hidden, batch, depth))

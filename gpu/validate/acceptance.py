@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from gpu.drafters.draft import Structure
-from gpu.engine.loop import Step
+from gpu.engine.step import Step
 from gpu.structures.sampled import Paths
 from gpu.validate.agreement import Agreement, Interval
 from gpu.validate.bounds import chain_odds, covered, paths_odds

@@ -97,7 +97,7 @@ class Validation:
         plan: Plan,
     ) -> None:
         self.target, self.drafter, self.prompts, self.plan = target, drafter, prompts, plan
-        self.cells = [
+        self.cells: list[tuple[Structure, Verifier, str | None]] = [
             (structure, verifier, None)
             for structure in structures
             for verifier in verifiers

@@ -1,0 +1,39 @@
+"""Whether prompts, drafter, verifier and structure go together."""
+
+from collections.abc import Sequence
+
+from gpu.drafters.draft import Drafter, Structure
+from gpu.models import Model
+from gpu.verify import Verifier
+from theory.errors import BadInput
+
+
+def must_fit(
+    target: Model,
+    drafter: Drafter | None,
+    prompts: Sequence[Sequence[int]],
+    verifier: Verifier,
+    structure: Structure | None,
+) -> None:
+    """Raises BadInput, in one line, where they do not."""
+    if not prompts:
+        raise BadInput("there is no prompt")
+    for number, prompt in enumerate(prompts, 1):
+        which = f"prompt {number}" if len(prompts) > 1 else "the prompt"
+        if not prompt:
+            raise BadInput(f"{which} is empty")
+        if len(prompt) >= target.context:
+            raise BadInput(
+                f"{which} has {len(prompt)} tokens; {target.name} takes {target.context}, answer included"
+            )
+    if drafter is None or structure is None:
+        return
+    if structure.kind not in verifier.drafts:
+        fit = ", ".join(verifier.drafts)
+        raise BadInput(f"{verifier.name} is made for {fit}, not for {structure.name} ({structure.kind})")
+    if drafter.only_chains and structure.kind != "chain":
+        raise BadInput(f"{drafter.name} drafts chains, not {structure.name}")
+    if verifier.name == "greedy-block" and not drafter.stateless:
+        raise BadInput(
+            f"greedy-block needs a drafter whose rows depend on the context alone; {drafter.name} is none"
+        )

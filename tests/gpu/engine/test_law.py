@@ -1,0 +1,100 @@
+"""The joint law of the first tokens is the target's, over several steps: chi-square at fixed seeds."""
+# ruff: noqa: E402
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from gpu.drafters.feature_head import new_head
+from gpu.drafters.features import FeatureDrafter
+from gpu.drafters.model import ModelDrafter
+from gpu.drafters.ngram import NgramDrafter
+from gpu.engine.carry import Carry
+from gpu.engine.loop import generate
+from gpu.engine.sampling import Sampling
+from gpu.models import Model
+from gpu.structures import structure
+from gpu.verify import named
+from tests.gpu.small import CONTEXT, Numbers, network
+
+VOCAB, LENGTH, ROWS, PROMPT = 5, 4, 6000, [1, 2, 1, 2]
+SAMPLING = Sampling(1.5, top_p=0.97)
+
+
+@pytest.fixture(scope="module")
+def target():
+    return Model("target", network(16, 2, 0, VOCAB), Numbers(), VOCAB, CONTEXT)
+
+
+@pytest.fixture(scope="module")
+def exact(target):
+    """The law of the first tokens, by enumerating the vocabulary."""
+    words = list(itertools.product(range(VOCAB), repeat=LENGTH))
+    with torch.no_grad():
+        ids = torch.tensor([[*PROMPT, *word] for word in words])
+        rows = SAMPLING.rows(target.network(input_ids=ids, use_cache=False).logits)[:, len(PROMPT) - 1 : -1]
+    return rows.double().gather(2, torch.tensor(words)[..., None])[..., 0].prod(1).numpy()
+
+
+def p_value(target, exact, drafter, verifier, spelling):
+    steps = generate(
+        target,
+        drafter,
+        [PROMPT] * ROWS,
+        verifier=named(verifier),
+        structure=structure(spelling),
+        sampling=SAMPLING,
+        max_new_tokens=LENGTH,
+        ignore_end=True,
+        seed=5,
+    )
+    texts = [[] for _ in range(ROWS)]
+    for step in steps:
+        for row, tokens in zip(step.rows, step.emitted, strict=True):
+            texts[row] += tokens
+    seen = np.array(texts) @ VOCAB ** np.arange(LENGTH - 1, -1, -1)
+    counts = np.bincount(seen, minlength=VOCAB**LENGTH)
+    assert not counts[exact == 0].any()
+    rare = exact * ROWS < 5  # one cell for all of them
+    expected = np.append(exact[~rare], exact[rare].sum()) * ROWS
+    found = np.append(counts[~rare], counts[rare].sum())
+    return chi2.sf(((found - expected) ** 2 / np.maximum(expected, 1e-9)).sum(), len(expected) - 1)
+
+
+def drafters(target):
+    torch.manual_seed(3)
+    head = new_head(target.network).eval().requires_grad_(False)
+    other = Model("other", network(16, 1, 4, VOCAB), Numbers(), VOCAB, CONTEXT)
+    return {
+        "model": ModelDrafter(other),
+        "features": FeatureDrafter(head, target),
+        "ngram": NgramDrafter(target),
+    }
+
+
+@pytest.mark.parametrize(
+    ("which", "verifier", "spelling"),
+    [
+        ("model", "token", "chain:2"),
+        ("features", "block", "chain:3"),
+        ("model", "greedy-block", "chain:3"),
+        ("model", "traversal", "paths:2x2"),
+        ("features", "rrs", "tree:2x2"),
+        ("model", "specinfer", "tree+:2x2"),
+        ("model", "one-hot", "top-k:2x3x4"),
+        ("ngram", "block", "chain:2"),
+    ],
+)
+def test_the_law_of_the_first_tokens_is_the_targets(target, exact, which, verifier, spelling):
+    assert p_value(target, exact, drafters(target)[which], verifier, spelling) > 1e-3
+
+
+def test_greedy_block_without_its_modified_target_is_found_out(target, exact, monkeypatch):
+    monkeypatch.setattr(Carry, "modified", lambda self, rows, *_: rows)
+    monkeypatch.setattr(Carry, "emit", lambda self, *_: None)
+    assert p_value(target, exact, drafters(target)["model"], "greedy-block", "chain:3") < 1e-6
