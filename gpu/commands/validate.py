@@ -33,7 +33,7 @@ from simulators.door import INTERRUPTED
     "--top-k",
     type=click.IntRange(1, 16),
     multiple=True,
-    default=(2, 4),
+    default=(2, 3),
     show_default=True,
     help="Of the laws.",
 )

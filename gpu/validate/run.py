@@ -35,7 +35,7 @@ class Plan:
     batch: int = 500
     seed: int = 0
     temperature: float = 1.0
-    top_k: tuple[int, ...] = (2, 4)
+    top_k: tuple[int, ...] = (2, 3)
     patience: int = 6
 
 
@@ -129,7 +129,8 @@ class Validation:
             (sampling, laws(self.target, self.prompts, plan.length, sampling, most)) for sampling in samplings
         ]
         some = [(sampling, law) for sampling, found in every for law in found[: plan.laws]]
-        many = [(sampling, law) for sampling, found in every for law in found]
+        turns = range(max(len(found) for _, found in every))
+        many = [(sampling, found[turn]) for turn in turns for sampling, found in every if turn < len(found)]
         own = Reference(self.target, self.prompts, self.plan.tokens)
         for structure, verifier, specimen in self.cells:
             cell = Cell(structure.name, verifier.name, specimen)

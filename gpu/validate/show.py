@@ -49,9 +49,10 @@ def summary(cells: Sequence[Cell]) -> str:
     steps = sum(cell.acceptance.total.steps for cell in sound if cell.acceptance)
     lines = [
         f"{sum(not cell.problems for cell in sound)} of {len(sound)} as predicted "
-        f"({tokens:,} greedy tokens, {steps:,} steps, {runs:,} runs), "
-        f"{sum(not cell.problems for cell in lossy)} of {len(lossy)} lossy specimens noticed",
+        f"({tokens:,} greedy tokens, {steps:,} steps, {runs:,} runs)"
     ]
+    if lossy:
+        lines[0] += f", {sum(not cell.problems for cell in lossy)} of {len(lossy)} lossy specimens noticed"
     lines += [f"{cell.draft} {cell.verifier}: {each}" for cell in cells for each in cell.problems]
     lines += [
         f"{cell.draft} {cell.verifier}: token {tie.place} of greedy text {tie.prompt + 1} is a tie: "
