@@ -93,8 +93,8 @@ def tables(cells: Sequence[Cell], name: str) -> list[Table]:
     for made in (speed, accepted):
         for heading in ("T", "draft", "method"):
             made.add_column(heading, no_wrap=True)
-    for heading in ("tokens/s", "x plain", "x assisted", "draft/target/verify/rest %"):
-        speed.add_column(heading, justify="right")
+    for heading in ("tokens/s", "x plain", "x assisted", "phases %"):
+        speed.add_column(heading, justify="right", no_wrap=True)
     for heading in ("MAT", "predicted", "stateless", "full inf.", "accepted", "by position"):
         accepted.add_column(heading, justify="right")
     for row in rows(cells):
@@ -124,7 +124,7 @@ def _spelled(found: dict[str, float] | None) -> str:
     if found is None:
         return ""
     ratio = Estimate(**found)
-    return f"{ratio.value:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]"
+    return "1" if ratio.low == ratio.high == 1 else f"{ratio.value:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]"
 
 
 def notes(cells: Sequence[Cell]) -> str:
@@ -133,7 +133,7 @@ def notes(cells: Sequence[Cell]) -> str:
     cut = sum(bool(row["problems"]) for row in shown)
     drafted = sum("steps" in row for row in shown)
     lines = [
-        f"x: ratios of tokens a second over paired repeats, {LEVEL:.0%} t-intervals",
+        f"x: ratios of tokens a second over paired repeats, {LEVEL:.0%} t-intervals; phases: {'/'.join(PHASES)}",
         "MAT: mean acceptance length, the extra token counted (block efficiency); predicted: from the rows",
         f"seen, its interval holds at error {ERROR:g} a cell; stateless, full inf.: bounds on them, plus 1",
         f"prediction and measurement agree in {drafted - cut} of {drafted} cells",
