@@ -2,6 +2,7 @@
 
 import hashlib
 import sysconfig
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -24,25 +25,35 @@ def standard_library() -> Path:
     return Path(sysconfig.get_paths()["stdlib"])
 
 
+def names(folder: Path) -> list[str]:
+    """The files of a folder in the order of a hash of their paths; of the standard library its own."""
+    if not folder.is_dir():
+        raise BadInput(f"{folder}: no such folder")
+    paths = folder.rglob("*.py" if folder == standard_library() else "*")
+    found = (path.relative_to(folder).as_posix() for path in paths if path.is_file())
+    kept = (name for name in found if not {"site-packages", "dist-packages", ".git"} & set(name.split("/")))
+    return sorted(kept, key=lambda name: hashlib.sha256(name.encode()).digest())
+
+
+def readable(folder: Path, files: Iterable[str]) -> Iterator[str]:
+    """The texts of those files that are UTF-8 and hold any."""
+    for name in files:
+        try:
+            text = (folder / name).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            continue
+        if text.strip() and "\0" not in text:
+            yield text
+
+
 def documents(folder: Path, megabytes: int) -> list[str]:
     """The texts of a folder, in the order of a hash of their paths, `megabytes` of them at most.
 
     Of the standard library only the Python sources, without installed packages. Files that are not
     UTF-8 text are left out.
     """
-    if not folder.is_dir():
-        raise BadInput(f"{folder}: no such folder")
-    paths = folder.rglob("*.py" if folder == standard_library() else "*")
-    names = (path.relative_to(folder).as_posix() for path in paths if path.is_file())
-    kept = (name for name in names if not {"site-packages", "dist-packages", ".git"} & set(name.split("/")))
     texts, room = [], megabytes * 1_000_000
-    for name in sorted(kept, key=lambda name: hashlib.sha256(name.encode()).digest()):
-        try:
-            text = (folder / name).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            continue
-        if not text.strip() or "\0" in text:
-            continue
+    for text in readable(folder, names(folder)):
         texts.append(text[:room])
         room -= len(text)
         if room <= 0:

@@ -1,0 +1,1 @@
+"""Tokens a second and block efficiency of real models, beside plain decoding and transformers' own."""

@@ -1,0 +1,167 @@
+"""Repeats of every cell, interleaved, so that what disturbs one disturbs its neighbours too."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from time import perf_counter
+
+import torch
+
+from gpu.drafters.draft import Drafter, Structure
+from gpu.engine.loop import generate
+from gpu.engine.sampling import Sampling
+from gpu.models import Model
+from gpu.structures import structure
+from gpu.throughput import peers
+from gpu.validate.acceptance import Acceptance
+from gpu.validate.run import fits
+from gpu.verify import VERIFIERS, Verifier
+from theory.errors import BadInput
+
+DRAFTS = ("chain:4", "tree:2x3", "top-k:4x4x16")
+TEMPERATURES = (0.2, 0.6, 1.0)
+PLAIN = "plain"
+PHASES = ("draft", "target", "verify", "rest")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is measured: texts of `tokens` tokens, each repeat with a seed of its own."""
+
+    tokens: int = 64
+    repeats: int = 3
+    seed: int = 0
+    temperatures: tuple[float, ...] = TEMPERATURES
+
+
+@dataclass
+class Cell:
+    """One way of decoding at one temperature; a number a repeat. Peers and plain decoding draft nothing."""
+
+    method: str
+    draft: str
+    temperature: float
+    acceptance: Acceptance | None = None
+    tokens: list[int] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    accepted: list[float] = field(default_factory=list)
+    phases: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PHASES, 0.0))
+
+    @property
+    def speeds(self) -> list[float]:
+        """Tokens a second of each repeat."""
+        return [made / taken for made, taken in zip(self.tokens, self.seconds, strict=True)]
+
+
+class Bench:
+    """A pair, prompts and a plan. Cells fill while `run` goes on; `finished` repeats are whole."""
+
+    def __init__(
+        self,
+        target: Model,
+        drafter: Drafter,
+        structures: Sequence[Structure],
+        verifiers: Sequence[Verifier],
+        prompts: Sequence[Sequence[int]],
+        plan: Plan,
+    ) -> None:
+        self.target, self.drafter, self.prompts, self.plan = target, drafter, prompts, plan
+        pairs = [(shape, each) for shape in structures for each in verifiers if fits(each, shape, drafter)]
+        if not pairs:
+            raise BadInput(f"no verifier asked for is made for these drafts of {drafter.name}")
+        self.ways: list[tuple[Cell, Structure | None, Verifier | None]] = []
+        chains = [shape for shape in structures if shape.kind == "chain"]
+        for heat in plan.temperatures:
+            self.ways.append((Cell(PLAIN, "", heat), None, None))
+            for index, chain in enumerate(chains or [None]):
+                named = peers.available(drafter, chain.depth if chain else None)
+                for name in named[1:] if index else named:
+                    drafts = chain if name == peers.ASSISTED else None
+                    self.ways.append((Cell(name, drafts.name if drafts else "", heat), drafts, None))
+            for shape, verifier in pairs:
+                cell = Cell(verifier.name, shape.name, heat, Acceptance(verifier, shape))
+                self.ways.append((cell, shape, verifier))
+
+    @property
+    def total(self) -> int:
+        """Runs in all: cells times repeats."""
+        return len(self.ways) * self.plan.repeats
+
+    @property
+    def cells(self) -> list[Cell]:
+        """Those that have been measured at least once."""
+        return [cell for cell, _, _ in self.ways if cell.tokens]
+
+    def run(self) -> Iterator[Cell]:
+        """All repeats; the first round, which is not counted, warms up one way of each kind."""
+        self._warm_up()
+        for repeat, (cell, shape, verifier) in product(range(self.plan.repeats), self.ways):
+            self._once(cell, shape, verifier, self.plan.seed + repeat, self.prompts, self.plan.tokens)
+            yield cell
+
+    def _warm_up(self) -> None:
+        kinds = set()
+        for cell, shape, verifier in self.ways:
+            kind = (cell.method if verifier is None else "", cell.draft)
+            if kind not in kinds:
+                kinds.add(kind)
+                tried = Cell(cell.method, cell.draft, cell.temperature)
+                self._once(tried, shape, verifier, self.plan.seed, self.prompts[:1], 8)
+
+    def _once(
+        self,
+        cell: Cell,
+        shape: Structure | None,
+        verifier: Verifier | None,
+        seed: int,
+        prompts: Sequence[Sequence[int]],
+        tokens: int,
+    ) -> None:
+        if verifier is None and cell.method != PLAIN:
+            gamma = shape.depth if shape else None
+            made, taken = peers.run(
+                cell.method, self.target, self.drafter, gamma, prompts, tokens, cell.temperature, seed
+            )
+            cell.tokens.append(made)
+            cell.seconds.append(taken)
+            return
+        made, steps, accepted, taken = 0, 0, 0, 0.0
+        for number, prompt in enumerate(prompts):
+            clock = perf_counter()
+            run = generate(
+                self.target,
+                self.drafter if shape else None,
+                [prompt],
+                verifier=verifier or VERIFIERS["token"],
+                structure=shape,
+                sampling=Sampling(cell.temperature),
+                max_new_tokens=tokens,
+                ignore_end=True,
+                seed=[seed * len(self.prompts) + number],
+            )
+            while True:
+                step = next(run, None)
+                _wait(self.target)
+                taken += perf_counter() - clock
+                if step is None:
+                    break
+                made += len(step.emitted[0])
+                accepted, steps = accepted + step.accepted[0], steps + 1
+                for phase in PHASES:
+                    cell.phases[phase] += step.seconds[phase]
+                if cell.acceptance is not None:
+                    cell.acceptance.add(step)
+                clock = perf_counter()
+        cell.tokens.append(made)
+        cell.seconds.append(taken)
+        cell.accepted.append(accepted / max(steps, 1))
+
+
+def _wait(target: Model) -> None:
+    if target.device.type == "cuda":
+        torch.cuda.synchronize(target.device)
+
+
+def default_drafts(drafter: Drafter) -> list[Structure]:
+    """What is measured when nothing is asked for."""
+    return [each for each in map(structure, DRAFTS) if each.kind == "chain" or not drafter.only_chains]

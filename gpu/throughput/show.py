@@ -1,0 +1,172 @@
+"""Cells as rows of figures: tables and a document; names as in vLLM and Spec-Bench."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from math import isfinite
+from statistics import fmean
+from typing import Any
+
+from rich.table import Table
+
+from gpu.throughput import peers
+from gpu.throughput.intervals import LEVEL, Estimate, difference, ratio
+from gpu.throughput.run import PHASES, PLAIN, Cell, Plan
+from simulators.anytime import ERROR
+
+VERSUS = (("block", "token"), ("traversal", "rrs"), ("traversal", "specinfer"))
+"""Pairs of verifiers whose block efficiency is compared, repeat by repeat."""
+
+
+def rows(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+    """One object a cell.
+
+    `mean_acceptance_length` counts the extra token (vLLM's mean acceptance length, Spec-Bench's MAT, block
+    efficiency); `draft_acceptance_rate` is accepted over drafted tokens and
+    `acceptance_rate_per_position[l - 1]` the share of drafts of which l tokens or more were accepted (vLLM).
+    """
+    return [_row(cell, cells) for cell in cells]
+
+
+def _row(cell: Cell, cells: Sequence[Cell]) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "method": cell.method,
+        "draft": cell.draft,
+        "temperature": cell.temperature,
+        "repeats": len(cell.tokens),
+        "tokens_per_second": fmean(cell.speeds),
+        "tokens_per_second_by_repeat": cell.speeds,
+        "over_plain": _beside(cell, _same(cells, PLAIN, "", cell.temperature)),
+        "over_transformers_plain": _beside(cell, _same(cells, peers.PLAIN, "", cell.temperature)),
+        "over_assisted": _beside(cell, _same(cells, peers.ASSISTED, cell.draft, cell.temperature)),
+        "phases": None,
+        "problems": [],
+    }
+    whole = sum(cell.phases.values())
+    if whole:
+        found["phases"] = {phase: cell.phases[phase] / whole for phase in PHASES}
+    if cell.acceptance is not None:
+        result = cell.acceptance.result()
+        total = result.total
+        found |= {
+            "mean_acceptance_length": 1 + total.measured,
+            "predicted_mean_acceptance_length": 1 + total.predicted,
+            "interval": [1 + total.predicted - total.below, 1 + total.predicted + total.above],
+            "error": total.error,
+            "steps": total.steps,
+            "draft_acceptance_rate": result.accepted_share,
+            "acceptance_rate_per_position": [each.measured for each in result.positions],
+            "predicted_per_position": [each.predicted for each in result.positions],
+            "bounds": result.bounds,
+            "problems": result.problems,
+        }
+    return found
+
+
+def _same(cells: Sequence[Cell], method: str, draft: str, heat: float) -> Cell | None:
+    return next((c for c in cells if (c.method, c.draft, c.temperature) == (method, draft, heat)), None)
+
+
+def _beside(cell: Cell, other: Cell | None) -> dict[str, float] | None:
+    if other is None:
+        return None
+    count = min(len(cell.speeds), len(other.speeds))
+    return asdict(ratio(cell.speeds[:count], other.speeds[:count]))
+
+
+def versus(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+    """Differences of block efficiency between verifiers on the same draft and temperature."""
+    found = []
+    for better, worse in VERSUS:
+        for cell in cells:
+            other = _same(cells, worse, cell.draft, cell.temperature)
+            if cell.method == better and other is not None:
+                count = min(len(cell.accepted), len(other.accepted))
+                apart = difference(cell.accepted[:count], other.accepted[:count])
+                where = {"draft": cell.draft, "temperature": cell.temperature}
+                found.append({"verifiers": [better, worse], **where, **asdict(apart)})
+    return found
+
+
+def tables(cells: Sequence[Cell], name: str) -> list[Table]:
+    """Speed and acceptance, one line a cell."""
+    speed, accepted = Table(title=f"Speed: {name}"), Table(title="Acceptance")
+    for made in (speed, accepted):
+        for heading in ("T", "draft", "method"):
+            made.add_column(heading, no_wrap=True)
+    for heading in ("tokens/s", "x plain", "x assisted", "phases %"):
+        speed.add_column(heading, justify="right", no_wrap=True)
+    for heading in ("MAT", "predicted", "stateless", "full inf.", "accepted", "by position"):
+        accepted.add_column(heading, justify="right")
+    for row in rows(cells):
+        start = [f"{row['temperature']:g}", row["draft"], row["method"]]
+        phases = row["phases"]
+        spent = "/".join(f"{100 * phases[each]:.0f}" for each in PHASES) if phases else ""
+        rates = [_spelled(row["over_plain"]), _spelled(row["over_assisted"])]
+        speed.add_row(*start, f"{row['tokens_per_second']:.1f}", *rates, spent)
+        if "steps" in row:
+            accepted.add_row(*start, *_acceptance(row), style="bold red" if row["problems"] else "")
+    return [speed, accepted]
+
+
+def _acceptance(row: dict[str, Any]) -> list[str]:
+    low, high = row["interval"]
+    middle = row["predicted_mean_acceptance_length"]
+    return [
+        f"{row['mean_acceptance_length']:.2f}",
+        f"{middle:.2f} ± {max(high - middle, middle - low):.2f}",
+        *("" if bound is None else f"{1 + bound:.2f}" for bound in row["bounds"].values()),
+        f"{row['draft_acceptance_rate']:.0%}",
+        " ".join(f"{each:.2f}" for each in row["acceptance_rate_per_position"]),
+    ]
+
+
+def _spelled(found: dict[str, float] | None) -> str:
+    if found is None:
+        return ""
+    ratio = Estimate(**found)
+    return "1" if ratio.low == ratio.high == 1 else f"{ratio.value:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]"
+
+
+def notes(cells: Sequence[Cell]) -> str:
+    """What stands below the table."""
+    shown = rows(cells)
+    cut = sum(bool(row["problems"]) for row in shown)
+    drafted = sum("steps" in row for row in shown)
+    lines = [
+        f"x: ratios of tokens a second over paired repeats, {LEVEL:.0%} t-intervals; phases: {'/'.join(PHASES)}",
+        "MAT: mean acceptance length, the extra token counted (block efficiency); predicted: from the rows",
+        f"seen, its interval holds at error {ERROR:g} a cell; stateless, full inf.: bounds on them, plus 1",
+        f"prediction and measurement agree in {drafted - cut} of {drafted} cells",
+    ]
+    for row in shown:
+        lines += [
+            f"T {row['temperature']:g} {row['draft']} {row['method']}: {each}" for each in row["problems"]
+        ]
+    for each in versus(cells):
+        better, worse = each["verifiers"]
+        lines.append(
+            f"T {each['temperature']:g} {each['draft']}: {better} - {worse} in block efficiency "
+            f"{each['value']:+.3f} [{each['low']:+.3f}, {each['high']:+.3f}]"
+        )
+    return "\n".join(lines)
+
+
+def document(cells: Sequence[Cell], plan: Plan, about: dict[str, Any]) -> dict[str, Any]:
+    """What --json prints; intervals that one repeat leaves open have null ends."""
+    shown = rows(cells)
+    made = {
+        **about,
+        "plan": asdict(plan),
+        "ok": not any(row["problems"] for row in shown),
+        "cells": shown,
+        "versus": versus(cells),
+    }
+    return _finite(made)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not isfinite(value) else value

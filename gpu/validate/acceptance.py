@@ -1,0 +1,147 @@
+"""Measured acceptance beside what the rows of the same steps predict."""
+
+from dataclasses import asdict
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gpu.drafters.draft import Structure
+from gpu.engine.step import Step
+from gpu.structures.sampled import Paths
+from gpu.validate.agreement import Agreement, Interval
+from gpu.validate.bounds import chain_odds, covered, paths_odds
+from gpu.verify.residual import share
+from gpu.verify.stopping import level_law, stop_law
+from gpu.verify.verifier import DETERMINISTIC, Verifier
+from simulators.anytime import ERROR
+
+CARRYING = "greedy-block"
+"""Its rows are those of the modified target, on which it reaches full information."""
+
+
+class Acceptance:
+    """Gathers steps; every figure below is a mean over steps and rows.
+
+    `total`: tau beside E[tau | draft, rows]. `positions[l - 1]`: tau >= l beside its probability.
+    `drawn`: min(1, p/q) of first drafted children beside its mean under q, sum min(p, q): were the tokens
+    drawn from the rows that verification was told? `stateless`, `full` by position: tau >= l beside the
+    bounds of chains and deterministic drafts; for K paths `estimates` of the full-information bound.
+    """
+
+    def __init__(self, verifier: Verifier, structure: Structure, error: float = ERROR) -> None:
+        self.verifier, self.structure, depth = verifier, structure, structure.depth
+        bits = torch.arange(2)
+        part = error / (2 + 3 * depth)
+
+        def each() -> list[Agreement]:
+            return [Agreement(bits, part) for _ in range(depth)]
+
+        self.total = Agreement(torch.arange(depth + 1), part)
+        self.positions, self.stateless, self.full = each(), each(), each()
+        self.drawn = Agreement(bits, part)
+        self.estimates: list[Tensor] = []
+        self.drafted = 0
+
+    def add(self, step: Step) -> None:
+        """Takes a step in."""
+        tree, tokens, target, proposal = step.tree, step.tokens, step.target, step.proposal
+        ids, drawn = tokens.clamp(min=0), tree.drawn(tokens)
+        given = None if DETERMINISTIC in self.verifier.drafts else proposal
+        rates = self.verifier.rates(tree, target, given, ids, drawn)
+        law = level_law(tree, stop_law(self.verifier, tree, rates.accept, drawn))
+        tau = torch.tensor(step.accepted)
+        self.drafted += int(drawn[:, 1:].sum())
+        self.total.add(law, tau)
+        self._compare(self.positions, law.flip(1).cumsum(1).flip(1)[:, 1:], tau)
+        if proposal is None:
+            odds = covered(tree, target, tokens)
+            self._compare(self.stateless, odds, tau)
+            self._compare(self.full, odds, tau)
+            return
+        self._draws(step, drawn, proposal)
+        if tree.is_chain:
+            if self.verifier.name != CARRYING:
+                self._compare(self.stateless, chain_odds(target, proposal, tokens, True), tau)
+            self._compare(self.full, chain_odds(target, proposal, tokens, False), tau)
+        elif isinstance(self.structure, Paths):
+            self.estimates.append(paths_odds(tree, target, proposal, tokens, self.structure.count).cpu())
+
+    def _compare(self, parts: list[Agreement], odds: Tensor, tau: Tensor) -> None:
+        for length, part in enumerate(parts, 1):
+            part.add_odds(odds[:, length - 1], tau >= length)
+
+    def _draws(self, step: Step, drawn: Tensor, proposal: Tensor) -> None:
+        # min(1, p/q)(x), x ~ q, has mean sum min(p, q); a coin of that rate makes it an outcome 0 or 1.
+        tree, B = step.tree, len(drawn)
+        first = drawn & (tree.first.expand(B, -1) == torch.arange(tree.size, device=drawn.device))
+        row, node = first[:, 1:].nonzero(as_tuple=True)
+        up = tree.parents.expand(B, -1)[row, node + 1]
+        p, q = step.target[row, up].double(), proposal[row, tree.rows.expand(B, -1)[row, up]].double()
+        x = step.tokens[row, node][:, None]
+        rate = share(p.gather(1, x), q.gather(1, x))[:, 0]
+        coin = torch.rand(
+            len(rate), dtype=torch.float64, generator=torch.Generator().manual_seed(self.drafted)
+        )
+        self.drawn.add_odds(torch.minimum(p, q).sum(1), coin < rate.cpu())
+
+    @property
+    def efficiency(self) -> float:
+        """Block efficiency: mean tau, and the extra token."""
+        return 1 + self.total.interval().measured
+
+    def result(self) -> "Result":
+        """All intervals."""
+        return Result(self)
+
+
+class Result:
+    """What an `Acceptance` found, as intervals and bounds; `problems` is empty when all agrees."""
+
+    def __init__(self, of: Acceptance) -> None:
+        self.total, self.drawn = of.total.interval(), of.drawn.interval()
+        self.positions = [each.interval() for each in of.positions]
+        self.stateless = [each.interval() for each in of.stateless if each.laws]
+        self.full = [each.interval() for each in of.full if each.laws]
+        self.estimate = float(torch.cat(of.estimates).sum(1).mean()) if of.estimates else None
+        self.accepted_share = self.total.measured * self.total.steps / max(of.drafted, 1)
+        self.problems = self._problems()
+
+    @property
+    def bounds(self) -> dict[str, float | None]:
+        """The two bounds of E[tau]; None where none was computed."""
+        stateless = sum(each.predicted for each in self.stateless) if self.stateless else None
+        full = sum(each.predicted for each in self.full) if self.full else self.estimate
+        return {"stateless": stateless, "full_information": full}
+
+    def _problems(self) -> list[str]:
+        found = []
+        if not self.total.agrees:
+            found.append(_apart("E[tau]", self.total))
+        for length, each in enumerate(self.positions, 1):
+            if not each.agrees:
+                found.append(_apart(f"Pr(tau >= {length})", each))
+        if not self.drawn.agrees:
+            found.append(_apart("draws from q", self.drawn))
+        for name, parts in (("stateless", self.stateless), ("full-information", self.full)):
+            for length, each in enumerate(parts, 1):
+                if each.exceeds:
+                    found.append(_apart(f"Pr(tau >= {length}) above the {name} bound", each))
+        return found
+
+    def answer(self) -> dict[str, Any]:
+        """The JSON object."""
+        return {
+            "accepted": asdict(self.total),
+            "positions": [asdict(each) for each in self.positions],
+            "draws": asdict(self.drawn),
+            "bounds": self.bounds,
+            "problems": self.problems,
+        }
+
+
+def _apart(what: str, found: Interval) -> str:
+    return (
+        f"{what}: measured {found.measured:.4f}, expected {found.predicted:.4f} "
+        f"(-{found.below:.4f}, +{found.above:.4f}), {found.steps} steps"
+    )

@@ -1,0 +1,129 @@
+"""Is greedy speculative decoding the target's own greedy decoding?"""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gpu.drafters.draft import Drafter, Structure
+from gpu.engine.loop import generate
+from gpu.engine.sampling import Sampling
+from gpu.models import Model
+from gpu.verify import Verifier
+
+ROOM = 4
+"""How much larger than measured the error of a logit may be in another order of summation."""
+
+
+@dataclass(frozen=True)
+class Tie:
+    """Where two greedy texts part: the tokens chosen, their logits on a plain pass, what counts as a tie."""
+
+    prompt: int
+    place: int
+    ours: int
+    theirs: int
+    logits: tuple[float, float]
+    tolerance: float
+
+    @property
+    def explained(self) -> bool:
+        return abs(self.logits[0] - self.logits[1]) <= self.tolerance
+
+
+@dataclass
+class Greedy:
+    """Texts compared, tokens that are equal, and the places where texts part."""
+
+    texts: int = 0
+    tokens: int = 0
+    ties: list[Tie] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        return all(each.explained for each in self.ties)
+
+    def answer(self) -> dict[str, Any]:
+        """The JSON object."""
+        ties = [asdict(each) | {"explained": each.explained} for each in self.ties]
+        return {"texts": self.texts, "tokens": self.tokens, "ties": ties, "ok": self.ok}
+
+
+class Reference:
+    """The target's own greedy texts, by transformers' `generate`, and its logits on plain passes."""
+
+    def __init__(self, target: Model, prompts: Sequence[Sequence[int]], tokens: int) -> None:
+        self.target, self.prompts, self.tokens = target, prompts, tokens
+        self.texts = [self._own(prompt) for prompt in prompts]
+
+    @torch.inference_mode()
+    def _own(self, prompt: Sequence[int]) -> list[int]:
+        ids = torch.tensor([list(prompt)], device=self.target.device)
+        ends = sorted(self.target.ends)
+        said = self.target.network.generate(
+            ids,
+            attention_mask=torch.ones_like(ids),
+            max_new_tokens=min(self.tokens, self.target.context - len(prompt)),
+            do_sample=False,
+            eos_token_id=ends or None,
+            pad_token_id=ends[0] if ends else 0,
+        )
+        return said[0, len(prompt) :].tolist()
+
+    @cached_property
+    def double(self) -> Any:
+        """The same network in float64."""
+        return deepcopy(self.target.network).double()
+
+    @torch.inference_mode()
+    def tie(self, prompt: int, ours: Sequence[int], theirs: Sequence[int]) -> Tie:
+        """The first place where two texts differ.
+
+        Both argmaxes are of logits that are each off by some error from the exact ones, so they differ
+        only if the exact gap is below twice it, and the gap seen here, off by as much again, below
+        four times. The error is the largest difference, at this place, from the same pass in float64,
+        times `ROOM`.
+        """
+        pairs = zip([*ours, -1], [*theirs, -1], strict=False)
+        place = next(i for i, (a, b) in enumerate(pairs) if a != b)
+        a, b = (text[place] if place < len(text) else -1 for text in (ours, theirs))
+        ids = torch.tensor([[*self.prompts[prompt], *theirs[:place]]], device=self.target.device)
+        logits = _last(self.target.network, ids)[: self.target.vocab]
+        error = float((logits - _last(self.double, ids)[: self.target.vocab]).abs().max())
+        two = (float(logits[a]) if a >= 0 else -torch.inf, float(logits[b]) if b >= 0 else -torch.inf)
+        return Tie(prompt, place, a, b, two, 4 * ROOM * error)
+
+
+def _last(network: Any, ids: Tensor) -> Tensor:
+    return network(input_ids=ids, use_cache=False).logits[0, -1].double()
+
+
+def compare(
+    reference: Reference, drafter: Drafter | None, verifier: Verifier, structure: Structure | None
+) -> Greedy:
+    """One way of decoding at temperature 0, all prompts in one batch, against the reference."""
+    texts: list[list[int]] = [[] for _ in reference.prompts]
+    for step in generate(
+        reference.target,
+        drafter,
+        reference.prompts,
+        verifier=verifier,
+        structure=structure,
+        sampling=Sampling(0.0),
+        max_new_tokens=reference.tokens,
+    ):
+        for row, tokens in zip(step.rows, step.emitted, strict=True):
+            texts[row] += tokens
+    found = Greedy()
+    for number, (ours, theirs) in enumerate(zip(texts, reference.texts, strict=True)):
+        found.texts += 1
+        if ours == theirs:
+            found.tokens += len(ours)
+        else:
+            found.ties.append(reference.tie(number, ours, theirs))
+            found.tokens += found.ties[-1].place
+    return found

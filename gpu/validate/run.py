@@ -1,0 +1,198 @@
+"""Every verifier on every draft it is made for, and the specimens, cell by cell."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gpu.drafters.draft import Drafter, Structure
+from gpu.engine.loop import generate
+from gpu.engine.sampling import Sampling
+from gpu.models import Model
+from gpu.validate.acceptance import Acceptance, Result
+from gpu.validate.greedy import Greedy, Reference, compare
+from gpu.validate.joint import Joint, Known, laws, observe
+from gpu.validate.specimens import Specimen
+from gpu.verify import VERIFIERS, Verifier, named
+from simulators.anytime import ERROR
+from theory.errors import BadInput
+
+DRAFTS = ("chain:3", "paths:2x3", "tree:2x2", "tree+:2x2", "top-k:3x3x8")
+"""What is validated by default."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is run: `runs` decodings of `length` tokens a law, texts of `tokens` tokens.
+
+    There are `laws` prompts for each number of kept tokens in `top_k`: few words show small differences
+    early, more words show more of them. Specimens get up to `patience` times as many of both.
+    """
+
+    runs: int = 500
+    length: int = 3
+    laws: int = 1
+    tokens: int = 32
+    batch: int = 500
+    seed: int = 0
+    temperature: float = 1.0
+    top_k: tuple[int, ...] = (2, 3)
+    patience: int = 6
+
+
+@dataclass
+class Cell:
+    """One verifier on one draft: a specimen must have its law rejected, the others nothing."""
+
+    draft: str
+    verifier: str
+    specimen: str | None = None
+    greedy: Greedy | None = None
+    laws: list[Joint] = field(default_factory=list)
+    acceptance: Result | None = None
+
+    @property
+    def rejected(self) -> bool:
+        return any(each.rejected for each in self.laws)
+
+    @property
+    def runs(self) -> int:
+        return sum(each.runs for each in self.laws)
+
+    @property
+    def problems(self) -> list[str]:
+        """What is not as expected, in words."""
+        if self.specimen is not None:
+            return [] if self.rejected else [f"lossy, and not noticed in {self.runs:,} runs"]
+        found = [f"the law is rejected at prompt {each.prompt + 1}" for each in self.laws if each.rejected]
+        if self.greedy is not None and not self.greedy.ok:
+            ties = [each for each in self.greedy.ties if not each.explained]
+            found += [
+                f"greedy text of prompt {each.prompt + 1} differs at token {each.place}" for each in ties
+            ]
+        return found + (self.acceptance.problems if self.acceptance else [])
+
+    def answer(self) -> dict[str, Any]:
+        """The JSON object."""
+        return {
+            "draft": self.draft,
+            "verifier": self.verifier,
+            "specimen": self.specimen,
+            "greedy": self.greedy.answer() if self.greedy else None,
+            "laws": [each.answer() for each in self.laws],
+            "acceptance": self.acceptance.answer() if self.acceptance else None,
+            "problems": self.problems,
+        }
+
+
+class Validation:
+    """A pair, prompts and a plan; `run` goes through the cells."""
+
+    def __init__(
+        self,
+        target: Model,
+        drafter: Drafter,
+        structures: Sequence[Structure],
+        verifiers: Sequence[Verifier],
+        prompts: Sequence[Sequence[int]],
+        plan: Plan,
+    ) -> None:
+        self.target, self.drafter, self.prompts, self.plan = target, drafter, prompts, plan
+        self.cells: list[tuple[Structure, Verifier, str | None]] = [
+            (structure, verifier, None)
+            for structure in structures
+            for verifier in verifiers
+            if fits(verifier, structure, drafter)
+        ]
+        if not self.cells:
+            raise BadInput(f"no verifier asked for is made for these drafts of {drafter.name}")
+
+    def with_specimens(self, structures: Sequence[Structure], specimens: Sequence[Specimen]) -> None:
+        """Adds specimens, each on the first structure that it takes."""
+        for each in specimens:
+            fitting = (one for one in structures if fits(each.verifier, one, self.drafter))
+            first = next(fitting, None)
+            if first is not None:
+                self.cells.append((first, each.verifier, each.how))
+
+    def run(self) -> Iterator[Cell]:
+        """The cells, one by one."""
+        for number, prompt in enumerate(self.prompts, 1):
+            if len(prompt) + self.plan.tokens > self.target.context:
+                raise BadInput(
+                    f"prompt {number} has {len(prompt)} tokens and {self.plan.tokens} more are asked for; "
+                    f"{self.target.name} takes {self.target.context}"
+                )
+        plan = self.plan
+        samplings = [Sampling(plan.temperature, top_k) for top_k in plan.top_k]
+        most = plan.laws * plan.patience
+        every = [
+            (sampling, laws(self.target, self.prompts, plan.length, sampling, most)) for sampling in samplings
+        ]
+        some = [(sampling, law) for sampling, found in every for law in found[: plan.laws]]
+        turns = range(max(len(found) for _, found in every))
+        many = [(sampling, found[turn]) for turn in turns for sampling, found in every if turn < len(found)]
+        own = Reference(self.target, self.prompts, self.plan.tokens)
+        for structure, verifier, specimen in self.cells:
+            cell = Cell(structure.name, verifier.name, specimen)
+            if specimen is None:
+                cell.greedy = compare(own, self.drafter, verifier, structure)
+                cell.acceptance = self._acceptance(verifier, structure)
+            cell.laws = self._laws(verifier, structure, many if specimen else some, specimen is not None)
+            yield cell
+
+    def _acceptance(self, verifier: Verifier, structure: Structure) -> Result:
+        found = Acceptance(verifier, structure)
+        for step in generate(
+            self.target,
+            self.drafter,
+            self.prompts,
+            verifier=verifier,
+            structure=structure,
+            sampling=Sampling(self.plan.temperature),
+            max_new_tokens=self.plan.tokens,
+            ignore_end=True,
+            seed=self.plan.seed,
+        ):
+            found.add(step)
+        return found.result()
+
+    def _laws(
+        self,
+        verifier: Verifier,
+        structure: Structure,
+        known: Sequence[tuple[Sampling, Known]],
+        until: bool,
+    ) -> list[Joint]:
+        found: list[Joint] = []
+        for sampling, prompt in known:
+            found.append(
+                observe(
+                    self.target,
+                    self.drafter,
+                    prompt,
+                    verifier,
+                    structure,
+                    sampling,
+                    runs=self.plan.runs * (self.plan.patience if until else 1),
+                    batch=self.plan.batch,
+                    seed=self.plan.seed,
+                    error=ERROR / len(known),
+                )
+            )
+            if until and found[-1].rejected:
+                break
+        return found
+
+
+def fits(verifier: Verifier, structure: Structure, drafter: Drafter) -> bool:
+    """Whether the three go together."""
+    if drafter.only_chains and structure.kind != "chain":
+        return False
+    if verifier.name == "greedy-block" and not drafter.stateless:
+        return False
+    return structure.kind in verifier.drafts
+
+
+def all_of(names: Sequence[str]) -> list[Verifier]:
+    """The verifiers of those names, or all."""
+    return [named(name) for name in names] if names else list(VERIFIERS.values())

@@ -1,0 +1,125 @@
+"""Verifiers that lose the law, as they were met in the wild or are so by design: `validate` must notice."""
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from gpu.draft import Tree
+from gpu.verify import Outcome, Rates, Verifier, block, greedy_block, recursive, token
+from gpu.verify.residual import draw, excess, pick
+from gpu.verify.verifier import BELOW_ONE, CHAIN, WITHOUT
+from theory.errors import BadInput, quoted
+
+
+def _drafted(rows: Tensor, tokens: Tensor) -> Tensor:
+    return rows[:, : tokens.shape[1]].gather(2, tokens[..., None])[..., 0]
+
+
+def _ratios(target: Tensor, proposal: Tensor, tokens: Tensor) -> Tensor:
+    return _drafted(target, tokens) / _drafted(proposal, tokens).clamp(min=1e-30)
+
+
+def _uncapped_leaf(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor) -> Rates:
+    """HSD as released: block verification, but the whole draft is accepted with min(1, R)."""
+    rates = block.rates(tree, target, proposal, tokens, drawn)
+    whole = _ratios(target, proposal, tokens).prod(1).clamp(max=1)
+    accept = torch.cat((rates.accept[:, :-1], whole[:, None]), 1)
+    return Rates(torch.where(drawn.all(1, keepdim=True), accept, rates.accept), rates.cut)
+
+
+def _typical(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor) -> Rates:
+    """Medusa's typical acceptance: p(x) > min(0.09, 0.3 exp(-H(p))), without a coin; Y ~ p."""
+    entropy = -torch.special.xlogy(target, target).sum(-1)[:, :-1]
+    typical = _drafted(target, tokens) > (0.3 * (-entropy).exp()).clamp(max=0.09)
+    accept = torch.cat((torch.ones_like(typical[:, :1]), typical), 1).to(target.dtype)
+    return Rates(accept, torch.zeros_like(accept))
+
+
+def _target_for_residual(
+    tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor
+) -> Rates:
+    """After a rejection the extra token is drawn from p itself."""
+    accept = token.rates(tree, target, proposal, tokens, drawn).accept
+    return Rates(accept, torch.zeros_like(accept))
+
+
+def _with_replacement(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor) -> Rates:
+    """The rule for siblings drawn with replacement, on siblings drawn without."""
+    other = copy(tree)
+    other.replacement = True
+    return recursive.rates(other, target, proposal, tokens, drawn)
+
+
+class _Open(Verifier):
+    """Draws the extra token from (p - cut q)+ as it is: the tokens of rejected children stay in."""
+
+    def verify(
+        self,
+        tree: Tree,
+        target: Tensor,
+        proposal: Tensor | None,
+        tokens: Tensor,
+        coins: Tensor,
+        extra: Tensor,
+    ) -> Outcome:
+        out = super().verify(tree, target, proposal, tokens, coins, extra)
+        assert proposal is not None
+        rates = self.rates(tree, target, proposal, tokens.clamp(min=0), tree.drawn(tokens))
+        at = out.node[:, None]
+        p, q = pick(target, out.node), pick(proposal, tree.rows.expand(len(at), -1).gather(1, at)[:, 0])
+        row = excess(p, rates.cut.gather(1, at)[:, 0], q)
+        row = torch.where(row.sum(1, keepdim=True) > 0, row, p)
+        return replace(out, token=draw(row, extra.clamp(max=BELOW_ONE)))
+
+
+class _JointProduct(Verifier):
+    """tau is the last i at which the product of ratios reaches the product of coins."""
+
+    def decide(self, tree: Tree, accept: Tensor, drawn: Tensor, coins: Tensor) -> Tensor:
+        taken = drawn[:, 1:] & (accept[:, 1:].cumprod(1) >= coins.cumprod(1))
+        place = torch.arange(1, tree.size, device=coins.device)
+        return torch.where(taken, place, 0).amax(1)
+
+
+def _plain_ratios(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor) -> Rates:
+    accept = torch.cat((torch.ones_like(target[:, :1, 0]), _ratios(target, proposal, tokens)), 1)
+    return Rates(accept, token.rates(tree, target, proposal, tokens, drawn).cut)
+
+
+@dataclass(frozen=True)
+class Specimen:
+    """A verifier that loses the law, and a sentence on how."""
+
+    verifier: Verifier
+    how: str
+
+
+SPECIMENS = (
+    Specimen(_Open("p-for-residual", (CHAIN,), _target_for_residual), "Y ~ p after a rejection"),
+    Specimen(Verifier("typical", (CHAIN,), _typical), "accepts what the target finds likely enough"),
+    Specimen(_JointProduct("joint-product", (CHAIN,), _plain_ratios), "products of ratios and of coins"),
+    Specimen(
+        Verifier("hsd-released", (CHAIN,), _uncapped_leaf, upwards=True), "uncapped ratio for the whole draft"
+    ),
+    Specimen(
+        Verifier("greedy-block-alone", (CHAIN,), greedy_block.rates, upwards=True),
+        "greedy block verification without the target it modifies",
+    ),
+    Specimen(
+        Verifier("specinfer-on-distinct", (WITHOUT,), _with_replacement),
+        "rule with, draws without replacement",
+    ),
+)
+"""None of them is among `gpu.verify.VERIFIERS`."""
+
+
+def specimens_of(names: Sequence[str]) -> list[Specimen]:
+    """The specimens of those names, or all; BadInput for a name that none has."""
+    known = {each.verifier.name: each for each in SPECIMENS}
+    for name in names:
+        if name not in known:
+            raise BadInput(f"no specimen is named {quoted(name)}; there are {', '.join(known)}")
+    return [known[name] for name in names] or list(SPECIMENS)

@@ -1,0 +1,139 @@
+"""`draftproof gpu bench --model` with the pair that ships. No time is asserted."""
+
+import json
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from gpu.commands import gpu
+from simulators.door import enter
+
+FEW = (
+    "--device",
+    "cpu",
+    "--model",
+    "shipped",
+    "--count",
+    "1",
+    "--max-new-tokens",
+    "10",
+    "--temperature",
+    "1",
+)
+
+
+@pytest.fixture
+def command(capfd):
+    """Runs `draftproof gpu bench ...`: (exit status, standard output, standard error)."""
+
+    def run(*arguments):
+        status = enter(gpu, ["bench", *map(str, arguments)])
+        return status, *capfd.readouterr()
+
+    return run
+
+
+def test_every_cell_has_prediction_and_measurement(command, tmp_path):
+    figure = tmp_path / "speed.png"
+    few = ("--draft", "chain:3", "--draft", "tree:2x2", "--repeats", 2)
+    verifiers = [part for name in ("token", "block", "rrs", "traversal") for part in ("--verifier", name)]
+    status, out, err = command(*FEW, *few, *verifiers, "--plot", figure, "--json")
+    answer = json.loads(out)
+    assert (status, err) == (0, "")
+    assert answer["ok"]
+    assert answer["complete"]
+    assert figure.read_bytes().startswith(b"\x89PNG")
+    cells = {(cell["draft"], cell["method"]): cell for cell in answer["cells"]}
+    assert set(cells) == {
+        ("", "plain"),
+        ("", "transformers plain"),
+        ("chain:3", "transformers assisted"),
+        *(("chain:3", name) for name in ("token", "block", "rrs", "traversal")),
+        *(("tree:2x2", name) for name in ("rrs", "traversal")),
+    }
+    for cell in cells.values():
+        assert len(cell["tokens_per_second_by_repeat"]) == 2
+        if "steps" in cell:
+            low, high = cell["interval"]
+            assert low <= cell["mean_acceptance_length"] <= high
+            assert cell["predicted_per_position"] == sorted(cell["predicted_per_position"], reverse=True)
+            assert sum(cell["phases"].values()) == pytest.approx(1)
+            assert sum(cell["acceptance_rate_per_position"]) == pytest.approx(
+                cell["mean_acceptance_length"] - 1
+            )
+    chain, tree = cells["chain:3", "block"], cells["tree:2x2", "traversal"]
+    assert chain["over_assisted"]["low"] <= chain["over_assisted"]["value"] <= chain["over_assisted"]["high"]
+    assert chain["mean_acceptance_length"] == cells["chain:3", "traversal"]["mean_acceptance_length"]
+    assert chain["bounds"]["stateless"] <= chain["bounds"]["full_information"] + 1e-9
+    assert tree["over_assisted"] is None
+    assert cells["", "plain"]["over_plain"]["value"] == 1
+    assert [each["verifiers"] for each in answer["versus"]] == [["block", "token"]] + 2 * [
+        ["traversal", "rrs"]
+    ]
+
+
+def test_a_cell_that_does_not_agree_is_said_and_is_status_1(command, monkeypatch):
+    from gpu.validate import acceptance
+
+    monkeypatch.setattr(acceptance, "level_law", lambda tree, stops: stops * 0 + stops.new_tensor([0, 0, 1]))
+    few = ("--draft", "chain:2", "--verifier", "token", "--repeats", 2, "--temperature", 1)
+    status, out, _ = command(*FEW[:-2], *few, "--max-new-tokens", 24)
+    assert status == 1
+    assert "agree in 0 of 1 cells" in out
+    assert "E[tau]: measured" in out
+
+
+def test_ctrl_c_keeps_what_was_measured(command, monkeypatch):
+    from gpu.throughput import run
+
+    once, seen = run.Bench._once, []
+
+    def interrupted(self, *given):
+        seen.append(1)
+        if len(seen) > 7:
+            raise KeyboardInterrupt
+        return once(self, *given)
+
+    monkeypatch.setattr(run.Bench, "_once", interrupted)
+    status, out, err = command(*FEW, "--draft", "chain:2", "--verifier", "token", "--repeats", 3)
+    assert status == 130
+    assert err.startswith("interrupted")
+    assert "tokens/s" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--model", "shipped", "--vocab", "100"], "--vocab is for runs without --model"),
+        (["--temperature", "1"], "--temperature is for runs with --model"),
+        (["--max-new-tokens", "8"], "--max-new-tokens is for runs with --model"),
+        (["--draft", "chain:3"], "without --model it is chain or tree"),
+        (["--model", "shipped", "--draft", "chain"], "not a structure"),
+        (["--model", "./nowhere"], "no such folder"),
+        (["--model", "shipped", "--drafter", "none"], "name one"),
+        (["--model", "shipped", "--prompts", "nowhere.txt"], "No such file"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(command, arguments, said):
+    status, out, err = command(*arguments)
+    assert (status, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_a_tokenizer_that_differs_is_bad_input(command, tmp_path):
+    from shutil import copytree
+
+    from gpu.drafters.choose import SHIPPED
+
+    other = tmp_path / "other"
+    copytree(SHIPPED / "drafter", other)
+    said = json.loads((other / "tokenizer.json").read_text(encoding="utf-8"))
+    vocab = said["model"]["vocab"]
+    vocab["a"], vocab["b"] = vocab["b"], vocab["a"]
+    (other / "tokenizer.json").write_text(json.dumps(said), encoding="utf-8")
+    status, out, err = command(*FEW, "--drafter", other)
+    assert (status, out) == (2, "")
+    assert "share the target's tokenizer" in err

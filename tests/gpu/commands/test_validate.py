@@ -1,0 +1,159 @@
+"""`draftproof gpu validate` as users meet it, with the pair that ships."""
+
+import json
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from gpu.commands import gpu
+from simulators.door import enter
+
+FEW = (
+    "--device",
+    "cpu",
+    "--runs",
+    "60",
+    "--batch",
+    "60",
+    "--max-new-tokens",
+    "8",
+    "--top-k",
+    "2",
+    "--length",
+    "2",
+)
+
+
+@pytest.fixture
+def command(capfd):
+    """Runs `draftproof gpu validate ...`: (exit status, standard output, standard error)."""
+
+    def run(*arguments):
+        status = enter(gpu, ["validate", *map(str, arguments)])
+        return status, *capfd.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def two(tmp_path):
+    """A file of two prompts."""
+    file = tmp_path / "two.txt"
+    file.write_text('import os, sys\n{"turns": ["def main(argv):\\n    parser = "]}\n')
+    return file
+
+
+def test_every_verifier_and_draft_is_as_predicted(command, two):
+    status, out, err = command(*FEW, "--prompts", two, "--no-specimens", "--json")
+    answer = json.loads(out)
+    assert (status, err) == (0, "")
+    assert answer["ok"]
+    assert answer["complete"]
+    assert len(answer["cells"]) == 22
+    for cell in answer["cells"]:
+        assert cell["problems"] == []
+        assert cell["greedy"]["tokens"] > 0
+        assert cell["laws"][0]["runs"] == 60
+        assert cell["acceptance"]["accepted"]["steps"] > 0
+        assert all(each["steps"] > 0 for each in cell["acceptance"]["positions"])
+
+
+def test_specimens_are_noticed(command):
+    few = ("--device", "cpu", "--runs", 600, "--max-new-tokens", 8, "--top-k", 2)
+    status, out, _ = command(*few, "--draft", "chain:3", "--verifier", "token", "--only", "typical", "--json")
+    cells = json.loads(out)["cells"]
+    assert status == 0
+    assert [cell["verifier"] for cell in cells] == ["token", "typical"]
+    assert cells[1]["specimen"]
+    assert cells[1]["laws"][-1]["rejected"]
+
+
+def test_what_is_not_noticed_is_status_1_and_said(command):
+    status, out, err = command(
+        *FEW, "--draft", "chain:2", "--verifier", "block", "--runs", 1, "--only", "typical"
+    )
+    assert (status, err) == (1, "")
+    assert "lossy, and not noticed in" in out
+    assert "NOT noticed" in out
+
+
+def test_features_and_ngram_drafts(command):
+    for drafter, cells in (("features", 1), ("ngram", 1)):
+        status, out, _ = command(
+            *FEW,
+            "--drafter",
+            drafter,
+            "--verifier",
+            "block",
+            "--draft",
+            "chain:2",
+            "--no-specimens",
+            "--json",
+        )
+        assert status == 0
+        assert len(json.loads(out)["cells"]) == cells
+
+
+def test_ctrl_c_and_memory_keep_what_is_finished(command, monkeypatch):
+    import torch
+
+    from gpu.validate import run
+
+    compare = run.compare
+    for error, expected, said in (
+        (KeyboardInterrupt(), 130, "interrupted: 1 of 2 cells"),
+        (torch.OutOfMemoryError("out"), 2, "draftproof: out of memory; what was finished is above"),
+    ):
+        seen = []
+
+        def second_time(*given, error=error, seen=seen):
+            seen.append(1)
+            if len(seen) == 2:
+                raise error
+            return compare(*given)
+
+        monkeypatch.setattr(run, "compare", second_time)
+        few = ("--draft", "chain:2", "--verifier", "block", "--verifier", "token", "--no-specimens")
+        status, out, err = command(*FEW, *few, "--json")
+        answer = json.loads(out)
+        assert status == expected
+        assert err.startswith(said)
+        assert not answer["complete"]
+        assert not answer["ok"]
+        assert [cell["verifier"] for cell in answer["cells"]] == ["block"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--model", "./nowhere"], "no such folder"),
+        (["--drafter", "none"], "nothing to validate"),
+        (["--draft", "bush:2"], "not a structure"),
+        (["--verifier", "blok"], "no GPU verifier"),
+        (["--verifier", "block", "--draft", "tree:2x2"], "no verifier asked for"),
+        (["--only", "bloc"], "no specimen is named"),
+        (["--prompts", "nowhere.txt"], "nowhere.txt: No such file"),
+        (["--length", "6", "--top-k", "16", "--draft", "chain:2"], "are too many"),
+        (["--temperature", "0"], "--temperature"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(command, arguments, said):
+    status, out, err = command("--device", "cpu", *arguments)
+    assert (status, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_prompts_that_do_not_fit_are_bad_input(command, tmp_path):
+    file = tmp_path / "prompts.txt"
+    for text, said in (
+        ("\n\n", "no prompt is in it"),
+        ("x " * 900, "takes 256"),
+        ('{"turns": []}', "neither"),
+    ):
+        file.write_text(text)
+        status, out, err = command("--device", "cpu", "--prompts", file, "--draft", "chain:2")
+        assert (status, out) == (2, "")
+        assert said in err

@@ -1,0 +1,94 @@
+"""Bounds read off single drafts average to the exact optima; specimens are what they claim to be."""
+# ruff: noqa: E402
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from gpu.draft import Tree
+from gpu.exact.drafts import batch, every
+from gpu.validate.bounds import chain_odds, covered, paths_odds
+from gpu.validate.specimens import SPECIMENS
+from gpu.verify import VERIFIERS
+from gpu.verify.stopping import level_law, stop_law
+from simulators.enumerate import emission
+from simulators.instances.randoms import Randoms
+from theory.closed_forms.chains import block
+from theory.drafts.chain import Chain
+from theory.transport.block import chain_optimum
+from theory.verifiers import named
+
+CHAINS = Randoms(Chain(3), 3, 12, seed=5)
+
+
+def drafts_of(instance):
+    drafts = list(every(instance))
+    return batch(drafts), torch.tensor([float(each.weight) for each in drafts], dtype=torch.float64)
+
+
+@pytest.mark.parametrize("index", range(len(CHAINS)))
+def test_chain_bounds_average_to_the_optima(index):
+    instance = CHAINS[index]
+    rows, weights = drafts_of(instance)
+    for capped, want in (
+        (True, block(instance)),
+        (False, chain_optimum(instance.target, instance.proposal, 3)),
+    ):
+        odds = chain_odds(rows.target, rows.proposal, rows.tokens, capped)
+        assert float(weights @ odds.sum(1)) == pytest.approx(float(want), abs=1e-9)
+
+
+def test_paths_estimate_averages_to_the_bound_by_level():
+    K, instance = 2, Randoms(Chain(2), 3, 1, seed=8)[0]
+    rows, weights = drafts_of(instance)
+    D = len(weights)
+    pair = torch.cartesian_prod(torch.arange(D), torch.arange(D))
+    tokens = rows.tokens[pair]
+    tree, merged = Tree.merged(tokens)
+    first, second = rows.take(pair[:, 0]), rows.take(pair[:, 1])
+    target = torch.cat((first.target, second.target[:, 1:]), 1)
+    proposal = torch.cat((first.proposal, second.proposal[:, 1:]), 1)
+    found = weights[pair].prod(1) @ paths_odds(tree, target, proposal, merged, K)
+    want = torch.zeros(2, dtype=torch.float64)
+    masses: dict[tuple[int, ...], float] = {}
+    for draft, weight in zip(every(instance), weights.tolist(), strict=True):
+        word = tuple(node.token for node in draft.nodes[1:])
+        for length in (1, 2):
+            masses[word[:length]] = masses.get(word[:length], 0.0) + weight
+    for word, q in masses.items():
+        p = 1.0
+        for i, x in enumerate(word):
+            p *= float(instance.target[word[:i]][x])
+        want[len(word) - 1] += min(p, 1 - (1 - q) ** K)
+    assert torch.allclose(found, want)
+
+
+def test_what_a_deterministic_draft_covers_is_what_nss_accepts():
+    tree = Tree([-1, 0, 0, 1, 1])
+    torch.manual_seed(3)
+    target = torch.softmax(torch.randn(6, 5, 7), -1)
+    tokens = torch.tensor([[1, 2, 3, 4]]).expand(6, -1)
+    drawn = tree.drawn(tokens)
+    for name in ("nss", "one-hot"):
+        verifier = VERIFIERS[name]
+        rates = verifier.rates(tree, target, None, tokens, drawn)
+        law = level_law(tree, stop_law(verifier, tree, rates.accept, drawn))
+        tail = law.flip(1).cumsum(1).flip(1)[:, 1:]
+        assert torch.allclose(tail, covered(tree, target, tokens), atol=1e-6)
+
+
+def test_no_specimen_is_registered():
+    assert not {each.verifier.name for each in SPECIMENS} & set(VERIFIERS)
+
+
+@pytest.mark.parametrize(("ours", "exact"), [("hsd-released", "hsd-released"), ("typical", "typical")])
+def test_specimens_accept_what_the_exact_ones_accept(ours, exact):
+    verifier = next(each.verifier for each in SPECIMENS if each.verifier.name == ours)
+    for instance in CHAINS:
+        rows, weights = drafts_of(instance)
+        drawn = rows.tree.drawn(rows.tokens)
+        rates = verifier.rates(rows.tree, rows.target, rows.proposal, rows.tokens, drawn)
+        law = level_law(rows.tree, stop_law(verifier, rows.tree, rates.accept, drawn))
+        mean = (weights @ law) @ torch.arange(4, dtype=torch.float64)
+        want = emission(instance, named(exact)).expected_accepted
+        assert float(mean) == pytest.approx(float(want), abs=1e-9)

@@ -1,0 +1,142 @@
+"""Greedy texts, joint laws and acceptance on small models: right is kept, wrong noticed."""
+# ruff: noqa: E402
+
+from dataclasses import replace
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from gpu.engine.loop import generate
+from gpu.engine.sampling import Sampling
+from gpu.structures import structure
+from gpu.validate.acceptance import Acceptance
+from gpu.validate.greedy import Reference, compare
+from gpu.validate.joint import laws, observe, word_law
+from gpu.validate.specimens import SPECIMENS
+from gpu.verify import Rates, named
+from tests.gpu.small import PROMPTS, drafter, target
+from theory.errors import BadInput
+
+TWO = Sampling(1.0, top_k=2)
+
+
+def test_a_law_of_words_is_the_product_of_rows_and_sums_to_one():
+    law = word_law(target(), PROMPTS[1], 2, Sampling(1.0, top_k=3))
+    assert law is not None
+    assert len(law) == 9
+    assert sum(law.values()) == pytest.approx(1)
+    word = max(law, key=law.__getitem__)
+    step = next(
+        generate(
+            target(),
+            None,
+            [[*PROMPTS[1], *word[:1]]],
+            verifier=named("token"),
+            structure=None,
+            sampling=Sampling(1.0, top_k=3),
+        )
+    )
+    first = sum(mass for other, mass in law.items() if other[0] == word[0])
+    assert law[word] / first == pytest.approx(float(step.target[0, 0, word[1]]), rel=1e-4)
+
+
+@pytest.mark.parametrize(("name", "spelling"), [("block", "chain:2"), ("traversal", "tree:2x2")])
+def test_lossless_laws_are_kept_and_words_outside_are_infinite_evidence(name, spelling):
+    (known,) = laws(target(), PROMPTS, 2, TWO, 1)
+    found = observe(
+        target(), drafter("near"), known, named(name), structure(spelling), TWO, runs=300, batch=150, seed=0
+    )
+    assert not found.rejected
+    assert (found.runs, found.words) == (300, 4)
+    wider = replace(TWO, top_k=5)
+    other = observe(
+        target(), drafter("near"), known, named(name), structure(spelling), wider, runs=300, batch=50, seed=0
+    )
+    assert other.rejected
+    assert other.log_e == torch.inf
+
+
+def test_a_lossy_specimen_is_noticed():
+    (known,) = laws(target(), PROMPTS, 2, TWO, 1)
+    typical = next(each.verifier for each in SPECIMENS if each.verifier.name == "typical")
+    found = observe(
+        target(), drafter("near"), known, typical, structure("chain:2"), TWO, runs=2000, batch=200, seed=0
+    )
+    assert found.rejected
+    assert found.runs < 2000
+
+
+def test_prompts_too_long_or_laws_too_large_are_bad_input():
+    with pytest.raises(BadInput, match="too many"):
+        laws(target(), PROMPTS, 6, Sampling(1.0, top_k=16), 1)
+    with pytest.raises(BadInput, match="short enough"):
+        laws(target(), [[1] * 95], 3, TWO, 1)
+
+
+def test_greedy_texts_are_equal_and_a_wrong_one_is_no_tie():
+    reference = Reference(target(), PROMPTS, 12)
+    found = compare(reference, drafter("near"), named("block"), structure("chain:3"))
+    assert found.ok
+    assert found.tokens == sum(map(len, reference.texts))
+    assert not found.ties
+    reference.texts[1][3] = (reference.texts[1][3] + 1) % 40
+    found = compare(reference, drafter("near"), named("block"), structure("chain:3"))
+    assert not found.ok
+    (tie,) = found.ties
+    assert (tie.prompt, tie.place) == (1, 3)
+    assert 0 < tie.tolerance < 0.1 < abs(tie.logits[0] - tie.logits[1])
+
+
+def accepted(verifier, rates=None, spelling="chain:3", told=None):
+    shape = structure(spelling)
+    found = Acceptance(replace(verifier, rates=rates) if rates else verifier, shape)
+    for step in generate(
+        target(),
+        drafter("near"),
+        [PROMPTS[1]] * 24,
+        verifier=verifier,
+        structure=shape,
+        max_new_tokens=24,
+        ignore_end=True,
+    ):
+        found.add(told(step) if told else step)
+    return found.result()
+
+
+@pytest.mark.parametrize(
+    ("name", "spelling"), [("block", "chain:3"), ("greedy-block", "chain:3"), ("rrs", "tree:2x2"),
+                           ("specinfer", "tree+:2x2"), ("traversal", "paths:2x2"), ("nss", "top-k:2x2x4")]
+)  # fmt: skip
+def test_acceptance_is_what_the_rows_predict(name, spelling):
+    result = accepted(named(name), spelling=spelling)
+    assert result.problems == []
+    if name == "block":
+        stateless, full = result.bounds["stateless"], result.bounds["full_information"]
+        assert result.total.predicted <= full
+        assert abs(result.total.predicted - stateless) < result.total.above
+
+
+def test_rates_of_another_verifier_do_not_agree():
+    def half(*given):
+        rates = named("block").rates(*given)
+        return Rates(rates.accept / 2, rates.cut)
+
+    assert any("E[tau]" in each for each in accepted(named("block"), half).problems)
+
+
+def test_draws_from_another_row_than_told_are_noticed():
+    def even(step):
+        return replace(step, proposal=torch.full_like(step.proposal, 1 / step.proposal.shape[-1]))
+
+    assert any("draws from q" in each for each in accepted(named("token"), told=even).problems)
+
+
+def test_acceptance_above_the_stateless_bound_is_noticed():
+    def everything(*given):
+        rates = named("token").rates(*given)
+        return Rates(torch.ones_like(rates.accept), rates.cut)
+
+    problems = accepted(replace(named("token"), name="everything", rates=everything)).problems
+    assert any("above the stateless bound" in each for each in problems)

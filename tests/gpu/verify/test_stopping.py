@@ -1,0 +1,52 @@
+"""The law of the stop is what the coins do, and its mean that of the exact engine."""
+# ruff: noqa: E402
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from gpu.draft import Tree
+from gpu.exact.drafts import batch, every
+from gpu.exact.noise import fits
+from gpu.verify import VERIFIERS
+from gpu.verify.stopping import level_law, stop_law
+from simulators.enumerate import emission
+from simulators.instances.suite import standard
+from theory.verifiers import named
+
+FAMILIES = [family for family in standard() if len(family)]
+
+
+@pytest.mark.parametrize("verifier", VERIFIERS.values(), ids=VERIFIERS)
+def test_means_over_all_drafts_are_the_exact_engines(verifier):
+    tried = 0
+    for family in FAMILIES[:: max(1, len(FAMILIES) // 12)]:
+        instance = family[len(family) // 3]
+        if not fits(verifier, instance):
+            continue
+        drafts = list(every(instance))
+        rows = batch(drafts)
+        drawn, tokens = rows.tree.drawn(rows.tokens), rows.tokens.clamp(min=0)
+        accept = verifier.rates(rows.tree, rows.target, rows.proposal, tokens, drawn).accept
+        law = level_law(rows.tree, stop_law(verifier, rows.tree, accept, drawn))
+        weights = torch.tensor([float(each.weight) for each in drafts], dtype=torch.float64)
+        assert torch.allclose(law.sum(1), torch.ones(len(drafts), dtype=torch.float64))
+        mean = (weights @ law) @ torch.arange(law.shape[1], dtype=torch.float64)
+        want = emission(instance, named(verifier.name)).expected_accepted
+        assert float(mean) == pytest.approx(float(want), abs=1e-12)
+        tried += 1
+    assert tried
+
+
+@pytest.mark.parametrize("verifier", VERIFIERS.values(), ids=VERIFIERS)
+def test_frequencies_of_decide_are_the_law(verifier):
+    torch.manual_seed(0)
+    tree = Tree([-1, 0, 0, 1, 1, 2, 3])
+    accept = torch.rand(1, 7)
+    drawn = torch.ones(1, 7, dtype=torch.bool)
+    drawn[0, 5] = False
+    B = 40_000
+    node = verifier.decide(tree, accept.expand(B, -1), drawn.expand(B, -1), torch.rand(B, 6))
+    seen = torch.bincount(node, minlength=7) / B
+    law = stop_law(verifier, tree, accept, drawn)[0]
+    assert (seen - law).abs().max() < 5 * (0.25 / B) ** 0.5
