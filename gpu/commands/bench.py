@@ -123,7 +123,7 @@ def _models(options: dict[str, Any]) -> int:
 
     started = monotonic()
     if options["figure"] is not None:
-        required()
+        required(options["figure"])
     with memory_errors("take a smaller model or another --device"):
         bench = _prepared(options)
     status: int | None = None

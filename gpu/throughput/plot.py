@@ -13,7 +13,7 @@ def plot(cells: Sequence[Cell], path: Path, name: str) -> None:
     """Block efficiency, measured and predicted, and tokens a second, against the temperature, by draft."""
     shown = rows(cells)
     drafts = list(dict.fromkeys(row["draft"] for row in shown if "steps" in row))
-    figure = required()(figsize=(3.2 * len(drafts) + 2.4, 5.4), layout="constrained")
+    figure = required(path)(figsize=(3.2 * len(drafts) + 2.4, 5.4), layout="constrained")
     axes = figure.subplots(2, len(drafts), squeeze=False, sharex=True, sharey="row")
     for column, draft in enumerate(drafts):
         top, below = axes[:, column]
