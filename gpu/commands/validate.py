@@ -10,7 +10,6 @@ import click
 from simulators import screen
 from simulators.door import INTERRUPTED
 
-
 OPENINGS = ("import os\n\n\nclass ", "def main():\n", '"""Read and write', "    for i in range(")
 """Prompts that leave the next tokens open, before those that `gpu bench` takes."""
 
