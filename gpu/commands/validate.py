@@ -10,6 +10,9 @@ import click
 from simulators import screen
 from simulators.door import INTERRUPTED
 
+OPENINGS = ("import os\n\n\nclass ", "def main():\n", '"""Read and write', "    for i in range(")
+"""Prompts that leave the next tokens open, before those that `gpu bench` takes."""
+
 
 @click.command("validate")
 @click.option(
@@ -33,7 +36,7 @@ from simulators.door import INTERRUPTED
     "--top-k",
     type=click.IntRange(1, 16),
     multiple=True,
-    default=(2, 3),
+    default=(2, 4),
     show_default=True,
     help="Of the laws.",
 )
@@ -125,6 +128,8 @@ def _prepared(options: dict[str, Any]) -> Any:
     asked = ("runs", "length", "batch", "seed", "temperature", "top_k")
     plan = Plan(**{key: options[key] for key in asked}, tokens=options["max_new_tokens"])
     given = prompts(options["file"], target, count=8)
+    if options["file"] is None:
+        given = [target.tokenizer.encode(text) for text in OPENINGS] + given[: 8 - len(OPENINGS)]
     validation = Validation(target, drafter, structures, verifiers, given, plan)
     if options["specimens"]:
         validation.with_specimens(structures, specimens)

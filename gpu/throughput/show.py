@@ -133,8 +133,8 @@ def notes(cells: Sequence[Cell]) -> str:
     cut = sum(bool(row["problems"]) for row in shown)
     drafted = sum("steps" in row for row in shown)
     lines = [
-        f"x: ratios of tokens a second over paired repeats, {LEVEL:.0%} t-intervals",
-        f"phases: {'/'.join(PHASES)}",
+        f"x: ratios of tokens a second over paired repeats, {LEVEL:.0%} t-intervals; phases: "
+        + "/".join(PHASES),
         "MAT: mean acceptance length, the extra token counted (block efficiency); predicted: from the rows",
         f"seen, its interval holds at error {ERROR:g} a cell; stateless, full inf.: bounds on them, plus 1",
         f"prediction and measurement agree in {drafted - cut} of {drafted} cells",

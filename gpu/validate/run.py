@@ -25,7 +25,8 @@ class Plan:
     """How much is run: `runs` decodings of `length` tokens a law, texts of `tokens` tokens.
 
     There are `laws` prompts for each number of kept tokens in `top_k`: few words show small differences
-    early, more words show more of them. Specimens get up to `patience` times as many of both.
+    early, more words show more of them. Specimens get `patience` times as many prompts, and eight times as
+    many runs at each.
     """
 
     runs: int = 500
@@ -35,7 +36,7 @@ class Plan:
     batch: int = 500
     seed: int = 0
     temperature: float = 1.0
-    top_k: tuple[int, ...] = (2, 3)
+    top_k: tuple[int, ...] = (2, 4)
     patience: int = 6
 
 
@@ -173,7 +174,7 @@ class Validation:
                     verifier,
                     structure,
                     sampling,
-                    runs=self.plan.runs * (self.plan.patience if until else 1),
+                    runs=self.plan.runs * (8 if until else 1),
                     batch=self.plan.batch,
                     seed=self.plan.seed,
                     error=ERROR / len(known),
