@@ -149,13 +149,15 @@ def test_state_left_behind_pays_for_the_surplus():
 
 def test_a_word_that_time_runs_out_on_is_taken_up():
     """Every run does some of what is left, however few the seconds, and what it did survives a file."""
-    rule, done, begun, runs = named("token"), [], None, 0
+    rule, done, begun, runs, sums = named("token"), [], None, 0, 0
     while (proof := prove(rule, Chain(1), 2, 0, done, begun)).verdict == "undecided":
         runs += 1
         assert runs < 100
+        sums += proof.begun is not None and any(" on " in place for place in proof.begun[1])
         done, begun = proof.done, proof.begun and (proof.begun[0], json.loads(json.dumps(proof.begun[1])))
     assert proof.verdict == "proved"
     assert runs > 2
+    assert sums > 0, "parts of a sum are steps of their own"
     assert proof.begun is None
 
 
