@@ -1,28 +1,42 @@
-"""Seconds to a verdict on a user's own function, as an engineer would write it.
+"""Seconds to a verdict: on a user's own function, and on transformers' as it is installed.
 
     python benchmarks/audit.py
 
-The functions are those of tests/simulators/audit/foreign.py: one law, drawn through numpy's
+The user's functions are those of tests/simulators/audit/foreign.py: one law, drawn through numpy's
 generator, plain floats, Python's `random` and numpy's global functions; V = 3, gamma = 2.
+transformers' `_speculative_sampling` is audited at V = 4, gamma = 3, in float32 and in float64.
 """
 
-from time import perf_counter
+from importlib.util import find_spec
+from time import perf_counter, process_time
 
 from simulators import audit
+from simulators.audit.adapters import adapted
 from tests.simulators.audit import foreign
 
 
 def main() -> None:
+    print(f"{'':<36}{'elapsed':>10}{'processor':>11}")
     for function in (
         foreign.good,
         foreign.good_with_floats,
         foreign.good_with_python_random,
         foreign.good_with_numpy_globals,
     ):
-        started = perf_counter()
-        report = audit.examine(function, vocab=3, depth=2)
-        took = perf_counter() - started
-        print(f"{function.__name__:<28}{took:>7.2f} s   {'lossless' if report.lossless else 'not lossless'}")
+        _timed(function.__name__, function, vocab=3, depth=2)
+    if find_spec("transformers") and find_spec("torch"):
+        adapted("transformers")  # its import is not part of the audit
+        for dtype in ("float32", "float64"):
+            _timed(f"transformers, {dtype}", adapted("transformers", dtype=dtype), vocab=4, depth=3)
+
+
+def _timed(name: str, target: object, vocab: int, depth: int) -> None:
+    elapsed, processor = perf_counter(), process_time()
+    report = audit.examine(target, vocab=vocab, depth=depth)  # type: ignore[arg-type]
+    took, spent = perf_counter() - elapsed, process_time() - processor
+    verdict = "lossless" if report.lossless else "not lossless"
+    findings = ", ".join(dict.fromkeys(finding.kind for finding in report.findings))
+    print(f"{name:<36}{took:>8.2f} s{spent:>9.2f} s   {verdict}{findings and '; ' + findings}")
 
 
 if __name__ == "__main__":
