@@ -112,7 +112,7 @@ def panels(found: Means, drafts: list[str], axis: str, columns: int) -> Any:
         places = sorted(key[1] for key in found if key[0] == draft)
         points = [found[draft, place] for place in places]
         lines = merged({name: [100 * p[name].share for p in points] for name in shown(found, draft)})
-        _draw(each, places, lines, {name: mean.shared for name, mean in points[0].items()})
+        _draw(each, places, lines, _fewest(points))
         each.set_xscale("log", base=2)
         each.set_xticks(places, [f"{place:g}" for place in places])
         each.set_xlabel(axis)
@@ -130,25 +130,30 @@ def depths(found: Means, temperatures: list[float]) -> Any:
         points = [found[draft, temperature] for draft in drafts]
         names = [name for name in shown(found, drafts[-1]) if all(name in point for point in points)]
         lines = merged({name: [100 * point[name].share for point in points] for name in names})
-        _draw(each, [1, 2, 3, 4], lines, {name: mean.shared for name, mean in points[0].items()})
+        _draw(each, [1, 2, 3, 4], lines, _fewest(points))
         each.set_xticks([1, 2, 3, 4])
         each.set_xlabel("depth of the draft (tokens)")
         each.set_title(f"one path, temperature {temperature:g}", fontsize=9)
     return figure
 
 
+def _fewest(points: list[dict[str, Mean]]) -> dict[str, int]:
+    return {name: min(point[name].shared for point in points if name in point) for name in points[0]}
+
+
 def _draw(axes: Any, places: list, lines: dict[str, list[float]], counts: dict[str, int]) -> None:
     marks = cycle("osD^vxP*<>+1")
     for label, values in lines.items():
-        count = counts[label.split(" = ")[0]]
+        over = sorted({counts[name] for name in label.split(" = ")})
+        said = f"{label}: {' to '.join(f'{count:,}' for count in dict.fromkeys((over[0], over[-1])))}"
         axes.plot(
             places,
             values,
-            linestyle=next(style for least, style in STYLES.items() if count >= least),
+            linestyle=next(style for least, style in STYLES.items() if over[-1] >= least),
             marker=next(marks),
             markersize=4,
             linewidth=1.2,
-            label=fill(f"{label}: {count:,}", 34, break_long_words=False, break_on_hyphens=False),
+            label=fill(said, 34, break_long_words=False, break_on_hyphens=False),
         )
     axes.set_ylabel("share of the stateless optimum (%)")
     axes.grid(color="0.9", linewidth=0.6)
