@@ -1,16 +1,17 @@
 """The figures and the table of the standard study, from its results.
 
     draftproof sweep studies/standard.toml
-    python studies/figures.py results/standard [docs/images]
+    draftproof sweep studies/ordered.toml
+    python studies/figures.py results/standard results/ordered [--out docs/images]
 
-Every lossless verifier that keeps no state. Rules that lanes run: means over 20,000 instances a point on
-chains; all others, and everything on trees and paths, where optima are solved one by one: over 40.
-Verifiers whose means agree to 1e-9 at every point of a panel share a line.
+Every lossless verifier that keeps no state, with the number of instances its means are over; where it was
+measured more than once, the most. Verifiers whose means agree to 1e-9 at every point of a panel share a line.
 """
 
+import argparse
 import json
-import sys
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
 from pathlib import Path
@@ -45,9 +46,25 @@ SHAPES = {
     '{"kind": "paths", "count": 2, "depth": 2}': "two independent paths, depth 2",
 }
 
+STYLES = {10_000: "-", 500: "--", 0: ":"}
+"""At least so many instances a point -> how the line is drawn."""
 
-def means(results: Results) -> Means:
-    """The means of every point; where a verifier was measured twice, over more instances."""
+
+def means(folders: Sequence[Results]) -> Means:
+    """The means of every point; where a verifier was measured more than once, over the most instances."""
+    out: Means = defaultdict(dict)
+    for results in folders:
+        for (draft, temperature, name, _), (mean, share, count, shared) in sorted(_sums(results).items()):
+            known = out[draft, temperature].get(name, Mean())
+            if count > known.count:
+                known = replace(known, accepted=mean / count, count=int(count))
+            if shared > known.shared:
+                known = replace(known, share=share / shared, shared=int(shared))
+            out[draft, temperature][name] = known
+    return out
+
+
+def _sums(results: Results) -> dict[tuple[str, float, str, str], list[float]]:
     sums: dict[tuple[str, float, str, str], list[float]] = defaultdict(lambda: [0.0, 0.0, 0, 0])
     keys = ["draft", "temperature", "verifier", "engine"]
     for table in results.tables("gap"):
@@ -65,15 +82,7 @@ def means(results: Results) -> Means:
             into[1] += row["share_stateless_sum"] or 0.0
             into[2] += row["index_count"]
             into[3] += row["share_stateless_count"]
-    out: Means = defaultdict(dict)
-    for (draft, temperature, name, _), (mean, share, count, shared) in sorted(sums.items()):
-        known = out[draft, temperature].get(name, Mean())
-        if count > known.count:
-            known = replace(known, accepted=mean / count, count=int(count))
-        if shared > known.shared:
-            known = replace(known, share=share / shared, shared=int(shared))
-        out[draft, temperature][name] = known
-    return out
+    return sums
 
 
 def shown(found: Means, draft: str) -> list[str]:
@@ -103,7 +112,7 @@ def panels(found: Means, drafts: list[str], axis: str, columns: int) -> Any:
         places = sorted(key[1] for key in found if key[0] == draft)
         points = [found[draft, place] for place in places]
         lines = merged({name: [100 * p[name].share for p in points] for name in shown(found, draft)})
-        _draw(each, places, lines, {name: mean.shared for name, mean in points[0].items()})
+        _draw(each, places, lines, _fewest(points))
         each.set_xscale("log", base=2)
         each.set_xticks(places, [f"{place:g}" for place in places])
         each.set_xlabel(axis)
@@ -121,21 +130,30 @@ def depths(found: Means, temperatures: list[float]) -> Any:
         points = [found[draft, temperature] for draft in drafts]
         names = [name for name in shown(found, drafts[-1]) if all(name in point for point in points)]
         lines = merged({name: [100 * point[name].share for point in points] for name in names})
-        _draw(each, [1, 2, 3, 4], lines, {name: mean.shared for name, mean in points[0].items()})
+        _draw(each, [1, 2, 3, 4], lines, _fewest(points))
         each.set_xticks([1, 2, 3, 4])
         each.set_xlabel("depth of the draft (tokens)")
         each.set_title(f"one path, temperature {temperature:g}", fontsize=9)
     return figure
 
 
+def _fewest(points: list[dict[str, Mean]]) -> dict[str, int]:
+    return {name: min(point[name].shared for point in points if name in point) for name in points[0]}
+
+
 def _draw(axes: Any, places: list, lines: dict[str, list[float]], counts: dict[str, int]) -> None:
     marks = cycle("osD^vxP*<>+1")
     for label, values in lines.items():
-        count = counts[label.split(" = ")[0]]
-        style = "-" if count > 1000 else ":"
-        label = fill(label, 30, break_long_words=False, break_on_hyphens=False)
+        over = sorted({counts[name] for name in label.split(" = ")})
+        said = f"{label}: {' to '.join(f'{count:,}' for count in dict.fromkeys((over[0], over[-1])))}"
         axes.plot(
-            places, values, linestyle=style, marker=next(marks), markersize=4, linewidth=1.2, label=label
+            places,
+            values,
+            linestyle=next(style for least, style in STYLES.items() if over[-1] >= least),
+            marker=next(marks),
+            markersize=4,
+            linewidth=1.2,
+            label=fill(said, 34, break_long_words=False, break_on_hyphens=False),
         )
     axes.set_ylabel("share of the stateless optimum (%)")
     axes.grid(color="0.9", linewidth=0.6)
@@ -162,18 +180,21 @@ def _apart(a: float, b: float) -> float:
 
 
 def main() -> None:
-    results = Results(sys.argv[1])
-    folder = Path(sys.argv[2] if len(sys.argv) > 2 else "docs/images")
-    found = means(results)
-    commit = results.manifest["commit"]
-    drafts = list(SHAPES)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folders", nargs="+", type=Results, metavar="RESULTS")
+    parser.add_argument("--out", type=Path, default=Path("docs/images"))
+    arguments = parser.parse_args()
+    found = means(arguments.folders)
     for name, figure in (
-        ("study-temperature", panels(found, drafts, "temperature of p and q", 2)),
+        ("study-temperature", panels(found, list(SHAPES), "temperature of p and q", 2)),
         ("study-depth", depths(found, [0.5, 1.0, 2.0])),
     ):
-        figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
-        figure.savefig(folder / f"{name}.png", dpi=90)
-    print(f"commit {commit}\n{table(found)}")
+        figure.savefig(arguments.out / f"{name}.svg", metadata={"Date": None})
+        figure.savefig(arguments.out / f"{name}.png", dpi=90)
+    commits = [results.manifest["commit"] for results in arguments.folders]
+    print(f"commits {', '.join(map(str, commits))}\n{table(found)}")
 
 
 if __name__ == "__main__":

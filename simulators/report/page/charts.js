@@ -37,11 +37,11 @@ export function lines(label, axis, series) {
     xs.map((tick) => element("text", { x: x(tick), y: h - bottom + 18, "text-anchor": "middle" }, decimal(tick))),
     element("text", { x: (left + w) / 2, y: h - 8, "text-anchor": "middle" }, axis),
     series.map((each, n) => element("g", { style: `--colour:${colour(n)}` },
-      element("polyline", { points: each.points.map(([a, b]) => `${x(a)},${y(b)}`).join(" "), "stroke-dasharray": STYLES[Math.floor(n / 8) % 4] }),
+      element("polyline", { points: each.points.map(([a, b]) => `${x(a)},${y(b)}`).join(" "), "stroke-dasharray": STYLES[(n + Math.floor(n / 8)) % 4] }),
       each.points.map(([a, b]) => element("circle", { cx: x(a), cy: y(b), r: 3 }, element("title", {}, `${each.name}: ${decimal(b)} at ${decimal(a)}`))))));
   const legend = element("ul", { class: "legend" }, series.map((each, n) =>
     element("li", { style: `--colour:${colour(n)}` },
-      element("svg", { viewBox: "0 0 26 8", "aria-hidden": "true" }, element("line", { x1: 0, x2: 26, y1: 4, y2: 4, "stroke-dasharray": STYLES[Math.floor(n / 8) % 4] })),
+      element("svg", { viewBox: "0 0 26 8", "aria-hidden": "true" }, element("line", { x1: 0, x2: 26, y1: 4, y2: 4, "stroke-dasharray": STYLES[(n + Math.floor(n / 8)) % 4] })),
       each.name)));
   return element("div", { class: "chart" }, figure, legend);
 }
