@@ -35,8 +35,8 @@ FEW = {
 }
 """What the interpreter, which is slow, is given: a draft and a vocabulary for each verifier."""
 
-LARGE = "token", "block"
-"""Verifiers that the interpreter runs at the large vocabulary, on a chain."""
+LARGE = ("block",)
+"""What the interpreter runs at the large vocabulary, on a chain."""
 
 
 class Fused(Verifier):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from itertools import product
 from typing import Any
 
 import torch
@@ -131,8 +132,8 @@ def _noise(report: Report, families: list[Family], tell: Tell) -> None:
 
 def _laws(report: Report, families: list[Family], tell: Tell) -> None:
     for done, family in enumerate(families):
-        instance = family[len(family) // 2]
-        for verifier in VERIFIERS.values():
+        quartiles = [family[i] for i in sorted({quarter * len(family) // 4 for quarter in (1, 2, 3)})]
+        for instance, verifier in product(quartiles, VERIFIERS.values()):
             if fits(verifier, instance):
                 by_type = report.laws.setdefault(verifier.name, dict.fromkeys(TYPES, (0.0, 0.0)))
                 for kind, dtype in TYPES.items():

@@ -113,7 +113,7 @@ class Verifier:
         coins: Tensor,
         extra: Tensor,
     ) -> None:
-        """Raises BadInput unless the draft is one this verifier is made for and the shapes agree."""
+        """Raises BadInput unless the draft is one this verifier is made for, shapes and devices agree."""
         if not self.fits(tree):
             raise BadInput(f"{self.name} is made for {', '.join(self.drafts)}, not for a {label(tree)}")
         if target.dim() != 3 or target.shape[1] != tree.size or not target.shape[2]:
@@ -125,6 +125,12 @@ class Verifier:
         for name, given, shape in wanted:
             if list(given.shape) != shape:
                 raise BadInput(f"{name} must be {shape}, not {list(given.shape)}")
+        placed = [("the tree", tree.parents), *((name, given) for name, given, _ in wanted)]
+        if proposal is not None:
+            placed.append(("proposal", proposal))
+        for name, given in placed:
+            if given.device != target.device:
+                raise BadInput(f"{name} is on {given.device}, target on {target.device}: move it with .to()")
         if DETERMINISTIC in self.drafts:
             return
         if proposal is None:

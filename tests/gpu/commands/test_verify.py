@@ -3,12 +3,14 @@
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import click
 import pytest
 
 from gpu.commands import gpu
 from simulators.door import enter
+from theory.drafts.chain import Chain
 
 
 def test_without_torch_one_line_says_how_to_install():
@@ -45,19 +47,19 @@ class TestWithTorch:
     @pytest.fixture(autouse=True)
     def few(self, monkeypatch):
         pytest.importorskip("torch")
-        from gpu.exact import large
+        from gpu.exact import kernels, large
         from simulators.instances.scenarios import Scenarios
-        from theory.drafts.chain import Chain
 
         monkeypatch.setattr(large, "KINDS", {"random": large.KINDS["random"]})
         monkeypatch.setattr(large, "DRAFTS", {"chain": large.DRAFTS["chain"]})
+        monkeypatch.setattr(kernels, "FEW", dict.fromkeys(kernels.FEW, (Chain(1), 2)))
         monkeypatch.setattr("gpu.exact.run.standard", lambda: [Scenarios(Chain(2), 2)])
 
     def test_json(self, capfd):
         status, out, err = run(capfd, "verify", "--vocab", "64", "--json", "--device", "cpu")
         answer = json.loads(out)
         assert (status, err, answer["ok"]) == (0, "", True)
-        assert answer.keys() == {"device", "ok", "noise", "laws", "large", "seconds"}
+        assert answer.keys() == {"device", "ok", "noise", "laws", "large", "kernels", "seconds"}
         assert {each["verifier"] for each in answer["noise"]} >= {"token", "block"}
         assert all(each["wrong"] == 0 < each["rows"] for each in answer["noise"])
 
@@ -66,6 +68,27 @@ class TestWithTorch:
         assert status == 0
         assert "every decision is the exact engine's" in out
         assert "greedy-block" in out
+        assert ("Kernels beside" in out) is bool(find_spec("triton"))
+
+    def test_without_triton_a_line_says_that_kernels_are_skipped(self, capfd, monkeypatch):
+        monkeypatch.setattr("gpu.kernels.AVAILABLE", False)
+        status, out, _ = run(capfd, "verify", "--vocab", "64", "--device", "cpu")
+        assert status == 0
+        assert "kernels skipped: Triton is not installed" in out
+
+    def test_a_wrong_kernel_is_status_1(self, capfd, monkeypatch):
+        pytest.importorskip("triton")
+        from gpu import kernels
+
+        def swapped(name, *given, right=kernels.verify):
+            return right({"block": "token"}.get(name, name), *given)
+
+        few = {**dict.fromkeys(kernels.NAMES, (Chain(1), 2)), "block": (Chain(2), 2)}
+        monkeypatch.setattr(kernels, "verify", swapped)
+        monkeypatch.setattr("gpu.exact.kernels.FEW", few)
+        status, out, _ = run(capfd, "verify", "--vocab", "64", "--device", "cpu")
+        assert status == 1
+        assert "NOT all is as in the exact engine" in out
 
     def test_a_wrong_verifier_is_status_1(self, capfd, monkeypatch):
         from dataclasses import replace

@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch")
 from gpu.draft import Tree  # noqa: E402
 from gpu.exact.margin import STEPS  # noqa: E402
 from gpu.verify import ERRORS, VERIFIERS, named  # noqa: E402
+from gpu.verify.lifted_k_seq import smallest_rho  # noqa: E402
 from gpu.verify.outcome import BAD_COIN, BAD_PROPOSAL, BAD_TARGET, BAD_TOKEN  # noqa: E402
 from gpu.verify.residual import draw  # noqa: E402
 from tests.gpu.verify.batches import ONE_BELOW, Drawn, drawn  # noqa: E402
@@ -24,9 +25,8 @@ def fitting(verifier, batch):
 
 def test_names_are_those_of_the_exact_verifiers():
     assert set(VERIFIERS) <= set(EXACT)
-    assert {"token", "block", "greedy-block", "rrs", "specinfer", "traversal", "one-hot", "nss"} <= set(
-        VERIFIERS
-    )
+    names = {"token", "block", "greedy-block", "rrs", "specinfer", "traversal", "lifted-k-seq"}
+    assert names | {"one-hot", "nss"} <= set(VERIFIERS)
     with pytest.raises(BadInput, match="no GPU verifier"):
         named("typical")
 
@@ -262,3 +262,34 @@ def test_shapes_that_do_not_fit_are_refused():
         assert name
     with pytest.raises(BadInput, match="proposal"):
         named("block").verify(*arguments[:2], None, *arguments[3:])
+
+
+@pytest.mark.parametrize("name", ["the tree", "proposal", "tokens", "coins", "extra"])
+def test_what_lies_on_another_device_is_named(name):
+    batch = Drawn(Tree.chain(2), 4, 3, 0)
+    arguments = list(batch.arguments())
+    i = ["the tree", "target", "proposal", "tokens", "coins", "extra"].index(name)
+    arguments[i] = arguments[i].to("meta")
+    with pytest.raises(BadInput, match=f"{name} is on meta, target on cpu"):
+        named("block").verify(*arguments)
+
+
+@given(drawn(Tree.chain(4)))
+def test_on_a_chain_lifted_k_seq_is_block_verification(batch):
+    assert torch.allclose(rates("lifted-k-seq", batch), rates("block", batch), atol=1e-6)
+
+
+@given(drawn(replacement=True))
+def test_rho_is_where_the_condition_of_k_seq_holds_with_equality(batch):
+    t, q = batch.target[:, :1].double() / 2, batch.target[:, :1].flip(-1).double()
+    k = torch.tensor(3)
+    rho = smallest_rho(t, q, k.expand(t.shape[:-1]))
+    beta = torch.minimum(t / rho[..., None], q).sum(-1)
+    assert ((rho >= 1) & (rho <= k)).all()
+    assert torch.allclose(1 - (1 - beta) ** k, rho * beta, atol=1e-6)
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_equal_rows_need_no_larger_rho(k):
+    p = torch.softmax(torch.randn(4, 1000, generator=torch.Generator().manual_seed(k)).double(), -1)
+    assert (smallest_rho(p, p, torch.full((4,), k)) == 1).all()
