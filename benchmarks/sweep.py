@@ -62,7 +62,9 @@ def resident() -> float:
 
 def store_overhead(work: list[Chunk], folder: Path) -> dict[str, float]:
     """CPU and wall seconds of the jobs, of making Parquet of them, and of keeping it; memory on the way."""
-    spent = dict.fromkeys(("jobs", "jobs cpu", "encoding", "encoding cpu", "keeping", "keeping cpu"), 0.0)
+    spent: dict[str, float] = dict.fromkeys(
+        ("jobs", "jobs cpu", "encoding", "encoding cpu", "keeping", "keeping cpu"), 0.0
+    )
     memory = []
     with opened(folder, {"format": 0}) as store:
         for chunk in work:
@@ -81,7 +83,7 @@ def store_overhead(work: list[Chunk], folder: Path) -> dict[str, float]:
     return spent | {"MiB, first quarter": max(memory[:quarter]), "MiB, last quarter": max(memory[-quarter:])}
 
 
-def spent() -> tuple[float, float, float]:
+def clocks() -> tuple[float, float, float]:
     """Seconds by the clock, CPU seconds of this process, CPU seconds of workers that have ended."""
     children = getrusage(RUSAGE_CHILDREN)
     return perf_counter(), process_time(), children.ru_utime + children.ru_stime
@@ -89,12 +91,12 @@ def spent() -> tuple[float, float, float]:
 
 def whole(evaluations: int, workers: int, folder: Path) -> np.ndarray:
     """What a sweep costs from its configuration to its last shard, workers' imports included."""
-    before = np.array(spent())
+    before = np.array(clocks())
     work, about = chunks(evaluations)
     sweep(work, about, folder, runners.processes(workers))
     if workers > 1:
         get_reusable_executor().shutdown(wait=True)  # only those that have ended are counted
-    return np.array(spent()) - before
+    return np.array(clocks()) - before
 
 
 def main() -> None:

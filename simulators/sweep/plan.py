@@ -60,13 +60,12 @@ def encoded(table: pa.Table) -> pa.Buffer:
     Words are dictionaries; floats of lanes hardly compress, so none are; `index` counts up.
     """
     words = [field.name for field in table.schema if _words(field.type)]
+    packed = {field.name: "NONE" if pa.types.is_floating(field.type) else "LZ4" for field in table.schema}
     out = pa.BufferOutputStream(pa.system_memory_pool())  # which keeps its pages from chunk to chunk
     parquet.write_table(
         table.combine_chunks(),
         out,
-        compression={
-            field.name: "NONE" if pa.types.is_floating(field.type) else "LZ4" for field in table.schema
-        },
+        compression=packed,  # pyright: ignore[reportArgumentType]
         use_dictionary=words,  # pyright: ignore[reportArgumentType]
         column_encoding={name: "DELTA_BINARY_PACKED" for name in table.column_names if name == "index"},
         write_batch_size=2**17,
