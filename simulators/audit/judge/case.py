@@ -87,7 +87,7 @@ def optimum(instance: Instance) -> fmpq | None:
     if instance.draft.outcomes(instance.vocab) > SMALL:
         return None
     best = stateless(instance)
-    return best.upper if best.upper - best.lower < TIGHT else None
+    return best.upper if best.lower is not None and best.upper - best.lower < TIGHT else None
 
 
 def wanted(instance: Instance, rounds: int = 1) -> Law:

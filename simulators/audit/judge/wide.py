@@ -1,6 +1,5 @@
 """Rows over a vocabulary of any size, of which only classes of tokens are tested."""
 
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +103,7 @@ class Wide:
             after = kind
         return tuple(found), probability
 
-    @cached_property
+    @property
     def optimum(self) -> float | None:
         """The E[tau] of block verification; None where there are too many drafts to add up.
 
