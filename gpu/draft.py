@@ -150,8 +150,8 @@ class Tree:
             steps.setdefault((levels[i], parents[1:i].count(parents[i])), []).append(i)
         for i in self.inner:
             generations.setdefault(levels[i], []).append(i)
-        groups = ([each[key] for key in sorted(each)] for each in (steps, generations))
-        by_step, by_level = (tuple(torch.tensor(nodes, device=device) for nodes in each) for each in groups)
+        by_step = tuple(torch.tensor(steps[key], device=device) for key in sorted(steps))
+        by_level = tuple(torch.tensor(generations[level], device=device) for level in sorted(generations))
         return by_step, by_level
 
 

@@ -15,6 +15,7 @@ from gpu.exact.large import Closeness, closeness
 from gpu.exact.noise import Agreement, agreement, fits
 from gpu.verify import Outcome, Verifier, named
 from simulators.instances.randoms import Randoms
+from theory.drafts import Scheme
 from theory.drafts.chain import Chain
 from theory.drafts.top_k import TopK
 from theory.drafts.tree import Tree as Drawn
@@ -23,7 +24,7 @@ from theory.instance import Instance
 COMPILED, INTERPRETED = "compiled", "in Triton's interpreter"
 
 PAIR = ((), ())
-FEW = {
+FEW: dict[str, tuple[Scheme, int]] = {
     "token": (Chain(1), 3),
     "block": (Chain(2), 2),
     "greedy-block": (Chain(2), 2),
@@ -42,9 +43,17 @@ LARGE = ("block",)
 class Fused(Verifier):
     """A verifier whose decisions are the kernels', from the logarithms of its rows."""
 
-    def verify(self, tree: Tree, target: Tensor, proposal: Tensor | None, *noise: Tensor) -> Outcome:
+    def verify(
+        self,
+        tree: Tree,
+        target: Tensor,
+        proposal: Tensor | None,
+        tokens: Tensor,
+        coins: Tensor,
+        extra: Tensor,
+    ) -> Outcome:
         logits = target.log(), None if proposal is None else proposal.log()
-        return kernels.verify(self.name, tree, *logits, *noise)
+        return kernels.verify(self.name, tree, *logits, tokens, coins, extra)
 
 
 def fused(name: str) -> Fused:
