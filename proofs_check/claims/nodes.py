@@ -91,6 +91,13 @@ CLAIMS = (
         "every tree and rule",
     ),
     every(
+        "lifted-k-seq-lossless",
+        "the lift of k-seq is lossless",
+        "The lift of K-SEQ is lossless for every rho that satisfies K-SEQ's condition on the node's own row.",
+        "draftproof, docs/layered.md",
+        "i.i.d. siblings",
+    ),
+    every(
         "layered-lossless",
         "layered is lossless",
         "Layered transport is lossless whatever its plan.",
