@@ -51,7 +51,7 @@ def test_every_verifier_and_draft_is_as_predicted(command, two):
     assert (status, err) == (0, "")
     assert answer["ok"]
     assert answer["complete"]
-    assert len(answer["cells"]) == 22
+    assert len(answer["cells"]) == 24
     for cell in answer["cells"]:
         assert cell["problems"] == []
         assert cell["greedy"]["tokens"] > 0
