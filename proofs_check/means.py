@@ -6,14 +6,14 @@ from typing import Literal
 
 from flint import fmpq
 
-from proofs_check.cell import Cell
-from proofs_check.deferred import draw
-from proofs_check.domain import Domain
-from proofs_check.points import rational_points
-from proofs_check.signs import Program
-from proofs_check.signset import NEGATIVE, ZERO
-from proofs_check.symbol import Symbol
-from proofs_check.tree import leaves, mapped
+from proofs_check.cells.cell import Cell
+from proofs_check.cells.deferred import draw
+from proofs_check.cells.domain import Domain
+from proofs_check.cells.points import rational_points
+from proofs_check.cells.signs import Program
+from proofs_check.cells.signset import NEGATIVE, ZERO
+from proofs_check.cells.symbol import Symbol
+from proofs_check.cells.tree import leaves, mapped
 from simulators.enumerate import emission
 from theory.drafts import Scheme
 from theory.instance import Instance

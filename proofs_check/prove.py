@@ -13,16 +13,16 @@ from itertools import product
 from time import monotonic
 from typing import Any, Literal
 
-from proofs_check.cell import Cell
+from proofs_check.cells.cell import Cell
+from proofs_check.cells.deferred import draw
+from proofs_check.cells.domain import Domain
+from proofs_check.cells.points import rational_points, why_none
+from proofs_check.cells.signs import Program
+from proofs_check.cells.signset import ZERO
+from proofs_check.cells.solver import OutOfTime, Solver
+from proofs_check.cells.symbol import LeafRead, Symbol
+from proofs_check.cells.tree import leaves
 from proofs_check.counterexample import searched, smaller, wrong
-from proofs_check.deferred import draw
-from proofs_check.domain import Domain
-from proofs_check.points import rational_points, why_none
-from proofs_check.signs import Program
-from proofs_check.signset import ZERO
-from proofs_check.solver import OutOfTime, Solver
-from proofs_check.symbol import LeafRead, Symbol
-from proofs_check.tree import leaves
 from theory.drafts import Scheme
 from theory.errors import BadInput
 from theory.instance import Instance

@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from proofs_check.deferred import draw
-from proofs_check.domain import Domain
+from proofs_check.cells.deferred import draw
+from proofs_check.cells.domain import Domain
 from proofs_check.prove import prove
 from simulators.enumerate import outcomes
 from simulators.instances.randoms import Randoms

@@ -6,11 +6,11 @@ from time import monotonic
 
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
-from proofs_check.cell import Cell
-from proofs_check.signs import Signs
-from proofs_check.signset import POSITIVE, ZERO
-from proofs_check.solver import Solver
-from proofs_check.symbol import Symbol, unread
+from proofs_check.cells.cell import Cell
+from proofs_check.cells.signs import Signs
+from proofs_check.cells.signset import POSITIVE, ZERO
+from proofs_check.cells.solver import Solver
+from proofs_check.cells.symbol import Symbol, unread
 from theory.errors import BadInput
 from theory.rows import Prefix, Row
 from theory.table import Table

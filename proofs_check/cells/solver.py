@@ -9,7 +9,7 @@ from typing import Any
 import z3
 from flint import fmpq, fmpq_mpoly
 
-from proofs_check.signset import ANY, NEGATIVE, POSITIVE, ZERO
+from proofs_check.cells.signset import ANY, NEGATIVE, POSITIVE, ZERO
 
 Fact = tuple[str, int]
 """A polynomial, spelled, and the set of signs it may have."""

@@ -11,12 +11,12 @@ from typing import Any, TypeAlias
 
 from flint import fmpq_mpoly, fmpq_mpoly_ctx
 
-from proofs_check.book import Book
-from proofs_check.cell import Cell, Cut
-from proofs_check.memory import WHOLE, Memory
-from proofs_check.solver import Solver
-from proofs_check.symbol import Symbol, field
-from proofs_check.tree import Leaf, Split, Tree, mapped, split
+from proofs_check.cells.book import Book
+from proofs_check.cells.cell import Cell, Cut
+from proofs_check.cells.memory import WHOLE, Memory
+from proofs_check.cells.solver import Solver
+from proofs_check.cells.symbol import Symbol, field
+from proofs_check.cells.tree import Leaf, Split, Tree, mapped, split
 from theory.oracle import Oracle
 from theory.rows import Number, Row
 

@@ -5,10 +5,10 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofs_check.cell import Cut
-from proofs_check.domain import Domain
-from proofs_check.signs import Signs
-from proofs_check.symbol import LeafRead, identical, unread
+from proofs_check.cells.cell import Cut
+from proofs_check.cells.domain import Domain
+from proofs_check.cells.signs import Signs
+from proofs_check.cells.symbol import LeafRead, identical, unread
 
 SIGNS = Signs(fmpq_mpoly_ctx.get(["x", "y"], Ordering.degrevlex))
 x, y = (SIGNS.number(gen) for gen in SIGNS.number.variables.gens())

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.proofs import PROOFS
 from proofs_check.claims import CLAIMS
 from proofs_check.claims.claim import SIZES, Lossless, Related, Together
-from proofs_check.second import second_comparison, second_opinion
+from proofs_check.second.opinion import second_comparison, second_opinion
 from theory.drafts import Scheme
 from theory.verifiers import named
 

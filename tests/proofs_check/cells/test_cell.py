@@ -7,10 +7,10 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofs_check.cell import Cut
-from proofs_check.domain import Domain
-from proofs_check.polynomials import eliminate, solve
-from proofs_check.signset import NEGATIVE, POSITIVE, ZERO, flip, raised, sign, times
+from proofs_check.cells.cell import Cut
+from proofs_check.cells.domain import Domain
+from proofs_check.cells.polynomials import eliminate, solve
+from proofs_check.cells.signset import NEGATIVE, POSITIVE, ZERO, flip, raised, sign, times
 
 VALUES = {NEGATIVE: -1, ZERO: 0, POSITIVE: 1}
 SETS = range(1, 8)

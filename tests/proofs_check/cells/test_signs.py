@@ -4,12 +4,12 @@ from itertools import product
 
 import pytest
 
-from proofs_check.domain import Domain
-from proofs_check.polynomials import value
+from proofs_check.cells.domain import Domain
+from proofs_check.cells.polynomials import value
+from proofs_check.cells.signset import sign
+from proofs_check.cells.solver import OutOfTime
+from proofs_check.cells.tree import Leaf, leaves
 from proofs_check.prove import through
-from proofs_check.signset import sign
-from proofs_check.solver import OutOfTime
-from proofs_check.tree import Leaf, leaves
 from simulators.instances.randoms import Randoms
 from simulators.instances.scenarios import Scenarios
 from tests.checks import completed

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from flint import fmpq_mpoly
 
-from proofs_check.solver import Solver
+from proofs_check.cells.solver import Solver
 
 
 class Spelled(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import sympy
 import sympy.polys.fields
 
-from proofs_check.second_answers import Answers
+from proofs_check.second.answers import Answers
 from theory.rows import Prefix, Row
 from theory.table import Table
 

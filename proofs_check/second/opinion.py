@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from proofs_check.means import Mean
-from proofs_check.second_world import World
+from proofs_check.second.world import World
 from simulators.enumerate import iteration, outcomes
 from theory.draft import Node
 from theory.drafts import Scheme

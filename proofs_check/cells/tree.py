@@ -5,8 +5,8 @@ from typing import TypeAlias
 
 from flint import fmpq_mpoly
 
-from proofs_check.cell import Cell
-from proofs_check.symbol import Symbol, identical
+from proofs_check.cells.cell import Cell
+from proofs_check.cells.symbol import Symbol, identical
 
 
 class Leaf:

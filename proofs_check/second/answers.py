@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import z3
 
-from proofs_check.solver import OutOfTime
+from proofs_check.cells.solver import OutOfTime
 
 Signs: TypeAlias = frozenset[int]
 ANY: Signs = frozenset((-1, 0, 1))

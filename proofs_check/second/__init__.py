@@ -1,0 +1,1 @@
+"""A second opinion on the verdicts of sign cells, by an independent route."""
