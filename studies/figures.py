@@ -18,7 +18,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from simulators.gap import plot
+from simulators.figures import required
 from simulators.sweep.results import Results
 from theory.verifiers import VERIFIERS
 
@@ -106,7 +106,7 @@ def merged(series: dict[str, list[float]]) -> dict[str, list[float]]:
 
 def panels(found: Means, drafts: list[str], axis: str, columns: int) -> Any:
     """One panel a shape: shares of the stateless optimum against temperature."""
-    figure = plot.required()(figsize=(6.2 * columns, 3.0 * -(-len(drafts) // columns)), layout="constrained")
+    figure = required()(figsize=(6.2 * columns, 3.0 * -(-len(drafts) // columns)), layout="constrained")
     axes = figure.subplots(-(-len(drafts) // columns), columns, squeeze=False).flatten()
     for each, draft in zip(axes, drafts, strict=False):
         places = sorted(key[1] for key in found if key[0] == draft)
@@ -125,7 +125,7 @@ def panels(found: Means, drafts: list[str], axis: str, columns: int) -> Any:
 def depths(found: Means, temperatures: list[float]) -> Any:
     """One panel a temperature: shares of the stateless optimum against the depth of a chain."""
     drafts = [draft for draft in SHAPES if json.loads(draft)["kind"] == "chain"]
-    figure = plot.required()(figsize=(6.8, 2.9 * len(temperatures)), layout="constrained")
+    figure = required()(figsize=(6.8, 2.9 * len(temperatures)), layout="constrained")
     for each, temperature in zip(figure.subplots(len(temperatures), 1), temperatures, strict=True):
         points = [found[draft, temperature] for draft in drafts]
         names = [name for name in shown(found, drafts[-1]) if all(name in point for point in points)]

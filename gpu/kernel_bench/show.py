@@ -9,6 +9,7 @@ import torch
 from rich.table import Table
 
 from gpu.kernel_bench.run import Point
+from simulators import figures
 from theory.errors import BadInput
 
 
@@ -69,13 +70,8 @@ def document(
 
 def required(path: Path) -> Any:
     """matplotlib's Figure; BadInput where it is not installed or could not write to that path."""
-    try:
-        import matplotlib
-    except ImportError:
-        raise BadInput("--plot needs matplotlib: pip install 'draftproof[plot]'") from None
-    matplotlib.rcParams.update({"svg.hashsalt": "draftproof", "svg.fonttype": "none", "font.size": 9})
+    Figure = figures.required()
     from matplotlib.backend_bases import FigureCanvasBase
-    from matplotlib.figure import Figure
 
     if path.suffix[1:] not in FigureCanvasBase.get_supported_filetypes():
         raise BadInput(f"--plot {path}: the name must end in .svg, .png or .pdf")

@@ -13,6 +13,7 @@ from simulators import screen
 from simulators.check import applies
 from simulators.commands import force_option, json_option, must_apply
 from simulators.door import INTERRUPTED
+from simulators.figures import required
 from simulators.gap import plot, table, worst
 from simulators.gap.ensemble import STANDARD, VARIED, described, vary
 from simulators.gap.measure import Gap, applicable, measure
@@ -178,7 +179,7 @@ def _vary(
 ) -> int:
     if out is None:
         raise BadInput("--vary needs --out FOLDER")
-    plot.required()  # before the work, not after it
+    required()  # before the work, not after it
     every = count * len(VARIED[what].places)
     with screen.progress() as bar:
         task = bar.add_task(what, total=every, done=0, all=every)

@@ -7,6 +7,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+from simulators.figures import required
 from simulators.gap.ensemble import Series
 from theory.errors import BadInput
 
@@ -51,18 +52,6 @@ def write(series: Series, folder: Path) -> list[Path]:
     except OSError as error:
         raise BadInput(f"--out {folder}: {(error.strerror or str(error)).lower()}") from None
     return paths
-
-
-def required() -> Any:
-    """matplotlib's figures, or BadInput that says how to get them."""
-    try:
-        import matplotlib
-    except ImportError:
-        raise BadInput("figures need matplotlib: pip install 'draftproof[plot]'") from None
-    matplotlib.rcParams.update({"svg.hashsalt": "draftproof", "svg.fonttype": "none", "font.size": 9})
-    from matplotlib.figure import Figure
-
-    return Figure
 
 
 def drawn(series: Series) -> Any:

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from simulators.figures import required
 from simulators.gap import plot
 from simulators.gap.ensemble import GRAIN, VARIED, Recipe, distance, vary
 from simulators.gap.measure import measure
@@ -97,7 +98,7 @@ def test_looks_differ_in_grey_within_a_figure():
 def test_without_matplotlib_one_line_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(BadInput, match=r"draftproof\[plot\]"):
-        plot.required()
+        required()
 
 
 def test_what_varies_cannot_be_given():
