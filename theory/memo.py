@@ -8,9 +8,6 @@ from flint import fmpq
 
 Result = TypeVar("Result")
 
-LARGE = fmpq(2) ** 1000
-"""Floats end at 2^1024."""
-
 
 class Key:
     """Arguments, hashed by nearby floats: a rational's own hash takes 60 times as long.
@@ -39,9 +36,12 @@ class Key:
 def _near(argument: Any) -> Any:
     if isinstance(argument, tuple):
         return tuple([_near(part) for part in argument])
-    if isinstance(argument, fmpq):
-        return float(argument) if abs(argument) < LARGE else argument
-    return argument
+    if not isinstance(argument, fmpq):
+        return argument
+    try:
+        return float(argument)
+    except OverflowError:
+        return argument
 
 
 def remembered(maxsize: int) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
