@@ -3,8 +3,9 @@
     python -m benchmarks.sweep [--evaluations 1000000]
 
 Completed law, total variation and E[tau] of chains at V = 3, gamma = 2, by ten verifiers. Compared: one
-worker and two, with the CPU seconds of the parent and of its workers; the jobs alone, with their
-Parquet bytes, and with the files on the disk; the memory of the process that computes, early and late.
+worker and two, with the CPU seconds of the parent and of its workers; measuring alone, and what the store
+adds: columns of what was measured, their Parquet bytes, the files on the disk; the memory of the process
+that computes, early and late.
 """
 
 import argparse
@@ -20,9 +21,12 @@ import numpy as np
 from joblib.externals.loky import get_reusable_executor
 
 from simulators.sweep import runners
+from simulators.sweep.columns import columns
 from simulators.sweep.configuration import parsed
 from simulators.sweep.manifest import manifest
-from simulators.sweep.plan import METRICS, Chunk, encoded, plan
+from simulators.sweep.metrics.check import SCHEMA
+from simulators.sweep.plan import METRICS, Chunk, plan
+from simulators.sweep.shard import encoded
 from simulators.sweep.store import opened
 from simulators.sweep.sweep import sweep
 
@@ -60,27 +64,35 @@ def resident() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-def store_overhead(work: list[Chunk], folder: Path) -> dict[str, float]:
-    """CPU and wall seconds of the jobs, of making Parquet of them, and of keeping it; memory on the way."""
-    spent: dict[str, float] = dict.fromkeys(
-        ("jobs", "jobs cpu", "encoding", "encoding cpu", "keeping", "keeping cpu"), 0.0
-    )
+STAGES = ("measuring", "columns", "encoding", "keeping")
+
+
+def stages(work: list[Chunk], folder: Path) -> dict[str, float]:
+    """CPU and wall seconds of each stage of a sweep in one process; memory on the way."""
+    spent = {f"{stage}{clock}": 0.0 for stage in STAGES for clock in ("", " cpu")}
     memory = []
     with opened(folder, {"format": 0}) as store:
         for chunk in work:
-            marks = [(perf_counter(), process_time())]
-            table = chunk.job()
-            marks.append((perf_counter(), process_time()))
+            marks = [now()]
+            parts = list(chunk.job.parts())
+            marks.append(now())
+            table = columns(SCHEMA, parts)
+            marks.append(now())
             shard = encoded(table)
-            marks.append((perf_counter(), process_time()))
+            marks.append(now())
             store.keep(chunk.name, shard)
-            marks.append((perf_counter(), process_time()))
-            for part, (a, b) in zip(("jobs", "encoding", "keeping"), pairwise(marks), strict=True):
-                spent[part] += b[0] - a[0]
-                spent[f"{part} cpu"] += b[1] - a[1]
+            marks.append(now())
+            for stage, (a, b) in zip(STAGES, pairwise(marks), strict=True):
+                spent[stage] += b[0] - a[0]
+                spent[f"{stage} cpu"] += b[1] - a[1]
             memory.append(resident())
     quarter = max(1, len(memory) // 4)
     return spent | {"MiB, first quarter": max(memory[:quarter]), "MiB, last quarter": max(memory[-quarter:])}
+
+
+def now() -> tuple[float, float]:
+    """The clock, and CPU seconds of this process, of all its threads and in the kernel."""
+    return perf_counter(), process_time()
 
 
 def clocks() -> tuple[float, float, float]:
@@ -110,11 +122,13 @@ def main() -> None:
         f"{evaluations:,} (verifier, instance) evaluations, {len(work)} chunks, load {os.getloadavg()[0]:.1f}"
     )
     with tempfile.TemporaryDirectory() as place:
-        parts = store_overhead(work, Path(place) / "parts")
-        print(json.dumps({key: round(value, 3) for key, value in parts.items()}))
-        wall = (parts["encoding"] + parts["keeping"]) / parts["jobs"]
-        cpu = (parts["encoding cpu"] + parts["keeping cpu"]) / parts["jobs cpu"]
-        print(f"store over jobs: {100 * wall:.1f} % of wall, {100 * cpu:.1f} % of CPU")
+        spent = stages(work, Path(place) / "stages")
+        print(json.dumps({key: round(value, 3) for key, value in spent.items()}))
+        wall, cpu = (
+            sum(spent[stage + clock] for stage in STAGES[1:]) / spent[STAGES[0] + clock]
+            for clock in ("", " cpu")
+        )
+        print(f"store over measuring: {100 * wall:.1f} % of wall, {100 * cpu:.1f} % of CPU")
         took: dict[int, list[np.ndarray]] = {1: [], 2: []}
         for number, workers in enumerate((1, 2, 1, 2)):  # in turns, so that a change of load shows
             took[workers].append(whole(evaluations, workers, Path(place) / str(number)))

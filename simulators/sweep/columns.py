@@ -84,33 +84,25 @@ def table(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
 def columns(schema: pa.Schema, parts: Sequence[Values]) -> pa.Table:
     """A table from parts, one below the other; each entry is an array, or one value for all of its part.
 
-    NaN is null. For speed, words that stand for whole parts are dictionaries, and a column without
-    nulls is declared to have none: Parquet writes both three times as fast.
+    NaN is null. A column of such values is run-end encoded, one run a part or one for all: what does
+    not change from row to row costs nothing by the row.
     """
     counts = [len(part["index"]) for part in parts]
-    made = [_column(field, [part.get(field.name) for part in parts], counts) for field in schema]
-    fields = [
-        pa.field(field.name, each.type, nullable=each.null_count > 0)
-        for field, each in zip(schema, made, strict=True)
-    ]
-    return pa.table(made, schema=pa.schema(fields))
+    made = [_column(field.type, [part.get(field.name) for part in parts], counts) for field in schema]
+    return pa.table(made, names=schema.names)
 
 
-def _column(field: pa.Field, entries: Sequence[Any], counts: Sequence[int]) -> pa.Array:
-    if all(entry is None for entry in entries):
-        return pa.nulls(sum(counts), field.type)
-    if all(isinstance(entry, str) for entry in entries):
-        words = list(dict.fromkeys(entries))
-        codes = np.array([words.index(entry) for entry in entries], np.int32)
-        return pa.DictionaryArray.from_arrays(np.repeat(codes, counts), pa.array(words, field.type))
-    if all(isinstance(entry, np.ndarray) for entry in entries):
-        return pa.array(np.concatenate(entries), field.type, from_pandas=True)
-    return pa.concat_arrays([_piece(field, *piece) for piece in zip(entries, counts, strict=True)])
+def _column(kind: pa.DataType, entries: Sequence[Any], counts: Sequence[int]) -> pa.Array | pa.ChunkedArray:
+    if any(isinstance(entry, list | np.ndarray) for entry in entries):
+        return pa.chunked_array([_piece(kind, *piece) for piece in zip(entries, counts, strict=True)])
+    if len(set(entries)) == 1:
+        entries, counts = entries[:1], [sum(counts)]
+    return pa.RunEndEncodedArray.from_arrays(pa.array(np.cumsum(counts), pa.int32()), pa.array(entries, kind))
 
 
-def _piece(field: pa.Field, entry: Any, count: int) -> pa.Array:
-    if entry is None:
-        return pa.nulls(count, field.type)
-    if isinstance(entry, list | np.ndarray):
-        return pa.array(entry, field.type, from_pandas=True)
-    return pa.repeat(pa.scalar(entry, field.type), count)
+def _piece(kind: pa.DataType, entry: Any, count: int) -> pa.Array:
+    if isinstance(entry, np.ndarray):
+        return pa.array(entry, kind, from_pandas=bool(np.isnan(entry).any()))
+    if isinstance(entry, list):
+        return pa.array(entry, kind, from_pandas=True)
+    return pa.nulls(count, kind) if entry is None else pa.repeat(pa.scalar(entry, kind), count)

@@ -1,8 +1,9 @@
 """Who computes chunks: processes of this machine, a Dask cluster, or Ray.
 
-A runner takes chunks and yields (name, shard) of each as it is finished, in any order. It keeps a
-few chunks ahead and no more, so memory does not grow with the number of chunks. A chunk whose
-worker is lost is computed again.
+A runner takes chunks and a store, and yields the name of each chunk when it is kept, in any order.
+Processes of this machine keep their chunks themselves; the workers of a cluster send theirs here. It
+has a few chunks under way and no more, so memory does not grow with the number of chunks. A chunk
+whose worker is lost is computed again.
 """
 
 import os
@@ -16,15 +17,15 @@ from threading import Thread
 from time import sleep
 from typing import Any
 
-import pyarrow as pa
 from joblib import Parallel, delayed
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from simulators.sweep.plan import Chunk, computed
+from simulators.sweep.store import Store
 from theory.errors import BadInput
 
-Shards = Iterator[tuple[str, pa.Buffer]]
-Runner = Callable[[Sequence[Chunk]], Shards]
+Names = Iterator[str]
+Runner = Callable[[Sequence[Chunk], Store], Names]
 
 AHEAD = 2
 """Chunks under way for each worker."""
@@ -42,14 +43,14 @@ HARMLESS = (
 def processes(workers: int) -> Runner:
     """Processes on this machine, by joblib."""
 
-    def run(chunks: Sequence[Chunk]) -> Shards:
+    def run(chunks: Sequence[Chunk], store: Store) -> Names:
         left = {chunk.name: chunk for chunk in chunks}
         while left:
             before = len(left)
             try:
-                for name, shard in _parallel(list(left.values()), workers):
+                for name in _parallel(list(left.values()), store, workers):
                     del left[name]
-                    yield name, shard
+                    yield name
             except TerminatedWorkerError:
                 if len(left) == before:
                     raise BadInput(
@@ -59,17 +60,26 @@ def processes(workers: int) -> Runner:
     return run
 
 
-def _parallel(chunks: Sequence[Chunk], workers: int) -> Shards:
+def _parallel(chunks: Sequence[Chunk], store: Store, workers: int) -> Names:
     settings: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
     if workers > 1:
         settings |= {"pre_dispatch": AHEAD * workers, "initializer": _tied, "initargs": (os.getpid(),)}
     for harmless in HARMLESS:
         warnings.filterwarnings("ignore", harmless, UserWarning)
-    shards: Any = Parallel(workers, **settings)(delayed(computed)(chunk) for chunk in chunks)
+    names: Any = Parallel(workers, **settings)(delayed(_kept)(chunk, store) for chunk in chunks)
     try:
-        yield from shards
+        yield from names
     finally:
-        shards.close()
+        names.close()
+
+
+def _kept(chunk: Chunk, store: Store) -> str:
+    store.keep(chunk.name, computed(chunk))
+    return chunk.name
+
+
+def _sent(chunk: Chunk) -> tuple[str, bytes]:
+    return chunk.name, b"".join(computed(chunk))
 
 
 def _tied(parent: int) -> None:
@@ -87,7 +97,7 @@ def _tied(parent: int) -> None:
 def dask(url: str) -> Runner:
     """A Dask cluster that is already there; draftproof must be installed on its workers."""
 
-    def run(chunks: Sequence[Chunk]) -> Shards:
+    def run(chunks: Sequence[Chunk], store: Store) -> Names:
         try:
             from distributed import Client, as_completed
         except ImportError:
@@ -105,11 +115,13 @@ def dask(url: str) -> Runner:
             rest = iter(chunks)
 
             def some(count: int) -> list[Any]:
-                return client.map(computed, list(islice(rest, count)), pure=False, retries=3)
+                return client.map(_sent, list(islice(rest, count)), pure=False, retries=3)
 
             under_way = as_completed(some(AHEAD * sum(client.nthreads().values())))
             for future in under_way:
-                yield future.result()
+                name, shard = future.result()
+                store.keep(name, [shard])
+                yield name
                 future.release()
                 for more in some(1):
                     under_way.add(more)
@@ -120,7 +132,7 @@ def dask(url: str) -> Runner:
 def ray() -> Runner:
     """Ray: the cluster that RAY_ADDRESS names or `ray start` left here, else this machine."""
 
-    def run(chunks: Sequence[Chunk]) -> Shards:
+    def run(chunks: Sequence[Chunk], store: Store) -> Names:
         try:
             library: Any = import_module("ray")
         except ImportError:
@@ -131,15 +143,17 @@ def ray() -> Runner:
         except (OSError, RuntimeError, ValueError) as error:
             raise BadInput(f"--ray: cannot be reached ({' '.join(str(error).split())})") from None
         try:
-            task, rest = library.remote(computed).options(max_retries=3), iter(chunks)
+            task, rest = library.remote(_sent).options(max_retries=3), iter(chunks)
             ahead = AHEAD * int(library.cluster_resources().get("CPU", 1))
             under_way = [task.remote(chunk) for chunk in islice(rest, ahead)]
             while under_way:
                 done, under_way = library.wait(under_way)
                 try:
-                    yield library.get(done[0])
+                    name, shard = library.get(done[0])
                 except library.exceptions.RayTaskError as error:
                     raise BadInput(str(error.cause)) from None
+                store.keep(name, [shard])
+                yield name
                 under_way += [task.remote(chunk) for chunk in islice(rest, 1)]
         finally:
             library.shutdown()

@@ -3,33 +3,44 @@
 import errno
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import Any
 
-import pyarrow as pa
 from filelock import FileLock, Timeout
 
+from simulators.sweep.shard import Part
 from theory.errors import BadInput
 
-MANIFEST, SHARDS, LOCK = "manifest.json", "shards", "lock"
+MANIFEST, SHARDS, LOCK, DESK = "manifest.json", "shards", "lock", ".desk-"
 
 
 @dataclass(frozen=True)
 class Store:
-    """A folder that this process alone writes to."""
+    """A folder that this sweep alone writes to, its processes on this machine among them.
+
+    What is not finished lies in `desk`, which no other sweep has. Without its desk nothing can be kept,
+    so a process that outlives its sweep cannot write among the results of the next.
+    """
 
     folder: Path
+    desk: Path
 
     def finished(self) -> set[str]:
         """The names of the chunks that are kept."""
         return {path.stem for path in (self.folder / SHARDS).glob("*.parquet")}
 
-    def keep(self, name: str, shard: bytes | pa.Buffer) -> None:
+    def keep(self, name: str, shard: Iterable[Part]) -> None:
         """Keeps a chunk's shard; BadInput when the disk refuses, and then everything else is still there."""
-        _write(self.folder / SHARDS / f"{name}.parquet", shard)
+        _write(self.folder / SHARDS / f"{name}.parquet", shard, self.desk / f"{name}.{os.getpid()}")
+
+    def close(self) -> None:
+        """Ends all keeping, also by processes that still run."""
+        _cleared(self.desk)
 
 
 @contextmanager
@@ -40,10 +51,9 @@ def opened(folder: Path, manifest: dict[str, Any]) -> Iterator[Store]:
     when it cannot be written. The lock is the operating system's, so it dies with its process.
     """
     with _refused(folder):
-        if folder.is_dir() and any(folder.iterdir()) and not (folder / MANIFEST).is_file():
-            only_ours = all(each.name in (LOCK, SHARDS) or _unfinished(each) for each in folder.iterdir())
-            if not only_ours:
-                raise BadInput(f"{folder}: is not empty and holds no results of a sweep")
+        there = {each.name for each in folder.iterdir()} if folder.is_dir() else set()
+        if MANIFEST not in there and there - {LOCK, SHARDS}:
+            raise BadInput(f"{folder}: is not empty and holds no results of a sweep")
         (folder / SHARDS).mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / LOCK)
     with _refused(folder):
@@ -52,14 +62,18 @@ def opened(folder: Path, manifest: dict[str, Any]) -> Iterator[Store]:
         except Timeout:
             raise BadInput(f"{folder}: another sweep is writing there") from None
     try:
-        for left in [*folder.iterdir(), *(folder / SHARDS).iterdir()]:
-            if _unfinished(left):
-                left.unlink()
-        _same(folder, manifest)
-        yield Store(folder)
+        with _refused(folder):
+            for left in list((folder / SHARDS).glob(f"{DESK}*")):
+                _cleared(left)
+            store = Store(folder.absolute(), Path(mkdtemp(prefix=DESK, dir=folder.absolute() / SHARDS)))
+        try:
+            _same(store, manifest)
+            yield store
+        finally:
+            store.close()
+            with suppress(OSError):
+                _settled(folder / SHARDS)
     finally:
-        with suppress(OSError):
-            _settled(folder / SHARDS)
         lock.release()
 
 
@@ -74,9 +88,10 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise BadInput(f"{path}: not JSON") from None
 
 
-def _same(folder: Path, manifest: dict[str, Any]) -> None:
-    if not (folder / MANIFEST).exists() or not any((folder / SHARDS).iterdir()):
-        _write(folder / MANIFEST, json.dumps(manifest, indent=1).encode() + b"\n")
+def _same(store: Store, manifest: dict[str, Any]) -> None:
+    folder = store.folder
+    if not (folder / MANIFEST).exists() or not store.finished():
+        _write(folder / MANIFEST, [json.dumps(manifest, indent=1).encode() + b"\n"], store.desk / MANIFEST)
         return
     there = read_manifest(folder)
     for key in manifest:
@@ -96,13 +111,12 @@ def _difference(key: str, there: Any, now: Any) -> str:
     return f"{'results format' if key == 'format' else key} {there}, this is {now}"
 
 
-def _write(path: Path, content: bytes | pa.Buffer) -> None:
+def _write(path: Path, content: Iterable[Part], beside: Path) -> None:
     # Beside its place, flushed, then renamed: a reader never meets a part of it.
-    beside = path.with_name(f".{path.name}.part")
     with _refused(path.parent):
         try:
             with beside.open("wb") as out:
-                out.write(content)
+                out.writelines(content)
                 out.flush()
                 os.fsync(out.fileno())
             beside.replace(path)
@@ -112,6 +126,12 @@ def _write(path: Path, content: bytes | pa.Buffer) -> None:
             raise
 
 
+def _cleared(desk: Path) -> None:
+    # Under another name first, so that nobody finds it any more.
+    if desk.exists():
+        rmtree(desk.rename(desk.with_suffix(".cleared")))
+
+
 def _settled(folder: Path) -> None:
     # Renames reach the disk; where the power fails before, a few chunks are computed again.
     directory = os.open(folder, os.O_RDONLY)
@@ -119,10 +139,6 @@ def _settled(folder: Path) -> None:
         os.fsync(directory)
     finally:
         os.close(directory)
-
-
-def _unfinished(path: Path) -> bool:
-    return path.name.startswith(".") and path.name.endswith(".part")
 
 
 @contextmanager

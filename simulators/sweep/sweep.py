@@ -45,11 +45,11 @@ def sweep(
         everything = _evaluations(chunks)
         begin(everything, everything - _evaluations(todo))
         try:
-            for name, shard in runner(todo) if todo else ():
-                store.keep(name, shard)
+            for name in runner(todo, store) if todo else ():
                 found.computed += 1
                 advance(plan[name].job.evaluations)
         except KeyboardInterrupt:
+            store.close()  # so that the count below stays right
             found.interrupted = True
             found.computed = len(store.finished()) - found.kept
     return found

@@ -7,7 +7,18 @@ import numpy as np
 import pyarrow as pa
 
 from simulators import lanes
-from simulators.sweep.columns import PLACE, WITNESS, columns, exactly, number, place, schema, table, witness
+from simulators.sweep.columns import (
+    PLACE,
+    WITNESS,
+    Values,
+    columns,
+    exactly,
+    number,
+    place,
+    schema,
+    table,
+    witness,
+)
 from simulators.sweep.configuration import Entry
 from simulators.sweep.cut import Slice, fitting, in_step, slices
 from simulators.sweep.families import families
@@ -69,23 +80,24 @@ class Float:
         return len(self.part.indices) * len(self.part.verifiers)
 
     def __call__(self) -> pa.Table:
-        where, parts = place(self.part.family), []
+        return columns(SCHEMA, list(self.parts()))
+
+    def parts(self) -> Iterator[Values]:
+        """The rows of each block and verifier."""
+        where = place(self.part.family)
         for block in self.part.blocks():
-            many, indices = block.lanes(), np.asarray(block.indices)
+            many, indices = block.lanes(), np.arange(block.start, block.stop)
             for name in self.part.verifiers:
                 found = lanes.measure(many, VERIFIERS[name])
-                parts.append(
-                    {
-                        "verifier": name,
-                        **where,
-                        "index": indices,
-                        "engine": "float",
-                        "declared": VERIFIERS[name].lossless,
-                        "total_variation": found.total_variation,
-                        "expected_accepted": found.expected_accepted,
-                    }
-                )
-        return columns(SCHEMA, parts)
+                yield {
+                    "verifier": name,
+                    **where,
+                    "index": indices,
+                    "engine": "float",
+                    "declared": VERIFIERS[name].lossless,
+                    "total_variation": found.total_variation,
+                    "expected_accepted": found.expected_accepted,
+                }
 
 
 def jobs(entry: Entry) -> Iterator[Exact | Float]:

@@ -67,7 +67,7 @@ class Gap:
         best: Values = {}
         if self.optima:
             best = _forms(many) if many and _closed(block.family) else _solved(instances())
-        where = {**place(block.family), "index": np.asarray(block.indices)}
+        where = {**place(block.family), "index": np.arange(block.start, block.stop)}
         for name in block.verifiers:
             if many and in_step(VERIFIERS[name]):
                 engine, means = "float", _floats(many, name)
@@ -153,7 +153,8 @@ def _compared(name: str, found: Values) -> Values:
     ):
         if upper is not None:
             shares[i], above[i] = ratio(exact(value), exact(upper)), exact(value) > exact(upper)
-    notes = [remark(VERIFIERS[name], bool(each)) for each in above]
+    note, lossy = (remark(VERIFIERS[name], each) for each in (False, True))
+    notes = [lossy if each else note for each in above] if above.any() else note
     return {"share_stateless": shares, "share_full": _shares(mean, full), "note": notes}
 
 
