@@ -18,7 +18,7 @@ import click
 
 from simulators.door import enter
 from simulators.instances.scenarios import scenario
-from simulators.report import summary, worst
+from simulators.report import curves, shares, summary, worst
 from simulators.report.explorer.record import recorded
 from simulators.report.instances import STANDARD
 from simulators.report.page import page
@@ -51,9 +51,9 @@ def made(store: Store, instances: list) -> str:
     """The page, as the command makes it, without the registries."""
     data = {
         "verdicts": summary.verdicts(store),
-        "gaps": summary.gaps(store),
+        "gaps": shares.gaps(store),
         "worst": worst.both(store),
-        "curves": summary.curves(store),
+        "curves": curves.curves(store),
     }
     return page("rows", "", [], data, instances)
 

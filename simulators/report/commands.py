@@ -55,7 +55,7 @@ def command(claims: Callable[[], Claims]) -> click.Command:
 def _report(
     folder: Path, output: Path, title: str, given: Sequence[Path], claims: Claims, as_json: bool
 ) -> int:
-    from simulators.report import summary, worst
+    from simulators.report import curves, shares, summary, worst
     from simulators.report.instances import explored
     from simulators.report.page import page
     from simulators.report.read import Store
@@ -66,9 +66,9 @@ def _report(
         raise BadInput(f"{output}: no such file or directory")
     data = {
         "verdicts": summary.verdicts(store),
-        "gaps": summary.gaps(store),
+        "gaps": shares.gaps(store),
         "worst": worst.both(store),
-        "curves": summary.curves(store),
+        "curves": curves.curves(store),
         "proofs": summary.proofs(store),
         "audits": summary.audits(store),
         "claims": list(claims),

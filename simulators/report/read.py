@@ -43,9 +43,17 @@ class Store:
 
     def rows(self, query: str) -> list[dict[str, Any]]:
         """The answer to a query over the views, as dictionaries."""
+        answer = self._asked(query)
+        names = [column[0] for column in answer.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
+
+    def made(self, name: str, query: str) -> str:
+        """The name, when the answer to a query has become a table of that name."""
+        self._asked(f"create table if not exists {name} as {query}")
+        return name
+
+    def _asked(self, query: str) -> Any:
         try:
-            answer = self._connection.execute(query)
-            names = [column[0] for column in answer.description or ()]
-            return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
+            return self._connection.execute(query)
         except self._fault as error:
             raise BadInput(f"{self.folder}: {str(error).splitlines()[0]}") from None

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from simulators.enumerate import emission
-from simulators.report import summary, worst
+from simulators.report import curves, shares, summary, worst
 from simulators.report.explorer.sliders import placed
 from simulators.report.page import page
 from simulators.report.read import Store
@@ -21,9 +21,9 @@ def made(results, recorded_instances, tmp_path_factory):
     store = Store(results)
     data = {
         "verdicts": summary.verdicts(store),
-        "gaps": summary.gaps(store),
+        "gaps": shares.gaps(store),
         "worst": worst.both(store),
-        "curves": summary.curves(store),
+        "curves": curves.curves(store),
         "proofs": summary.proofs(store),
         "audits": summary.audits(store),
         "claims": [

@@ -6,7 +6,7 @@ from statistics import fmean, median
 import pytest
 
 from simulators.gap.measure import expected
-from simulators.report import summary, worst
+from simulators.report import curves, shares, summary, worst
 from simulators.report.read import Store
 from theory.verifiers import named
 
@@ -35,7 +35,7 @@ def test_verdicts(store, rows):
 
 
 def test_gaps(store, rows):
-    settings = summary.gaps(store)
+    settings = shares.gaps(store)
     assert [setting["title"] for setting in settings] == [
         "chain, depth 2, V = 2",
         "tree without replacement [[[], []], [[], []]], V = 2",
@@ -51,14 +51,14 @@ def test_gaps(store, rows):
         assert row["instances"] == len(mine) == sum(row["histogram"])
         assert (row["least"], row["median"]) == pytest.approx((min(mine), median(mine)))
         scaled = [(share - row["low"]) / (1 - row["low"]) for share in mine]
-        bins = Counter(max(0, min(summary.BINS - 1, int(at * summary.BINS // 1))) for at in scaled)
-        assert row["histogram"] == [bins[n] for n in range(summary.BINS)]
+        bins = Counter(max(0, min(shares.BARS - 1, int(at * shares.BARS // 1))) for at in scaled)
+        assert row["histogram"] == [bins[n] for n in range(shares.BARS)]
 
 
 def test_curves_run_along_one_axis_with_the_rest_fixed(store, rows):
-    curves = {curve["title"]: curve for curve in summary.curves(store)}
+    found = {curve["title"]: curve for curve in curves.curves(store)}
     title = "E[tau] by depth: chain, V = 2, logits spread 2 far 0.7 grain 360, temperature = 0.5"
-    series = {line["name"]: line["points"] for line in curves[title]["series"]}
+    series = {line["name"]: line["points"] for line in found[title]["series"]}
     for name, points in series.items():
         for at, value in points:
             mine = [
@@ -68,7 +68,7 @@ def test_curves_run_along_one_axis_with_the_rest_fixed(store, rows):
                 and each["kind"] == "chain"
             ]
             assert value == pytest.approx(fmean(mine))
-    assert not any("hsd-released" in str(curve) for title, curve in curves.items() if "missing" in title)
+    assert not any("hsd-released" in str(curve) for title, curve in found.items() if "missing" in title)
 
 
 def test_worst_instances_are_those_of_the_rows(store, rows):
