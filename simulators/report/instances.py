@@ -22,6 +22,7 @@ FORK = (((),), ())
 
 STANDARD = (
     (Chain(2), 2, "a chain of two tokens"),
+    (Chain(1), 2, "a chain of one token"),
     (Tree(PAIR), 3, "two siblings without replacement"),
     (Tree(PAIR, replacement=True), 3, "two siblings with replacement"),
     (Tree(FORK), 2, "a tree of depth 2"),

@@ -17,13 +17,12 @@ class Pool:
     """The shared parts of one instance's walks, and the page's document of them."""
 
     def __init__(self) -> None:
-        self._known: dict[str, dict[Hashable, int]] = {}
-        self._kept: dict[str, list[Any]] = {
-            kind: [] for kind in ("numbers", "rows", "names", "prefixes", "functions", "values", "steps")
-        }
+        kinds = ("numbers", "rows", "names", "prefixes", "functions", "values", "steps")
+        self._known: dict[str, dict[Hashable, int]] = {kind: {} for kind in kinds}
+        self._kept: dict[str, list[Any]] = {kind: [] for kind in kinds}
 
     def number(self, number: fmpq) -> int:
-        return self._add("numbers", text(number))
+        return self._add("numbers", (int(number.p), int(number.q)))
 
     def row(self, row: Row) -> int:
         return self._add("rows", tuple(self.number(x) for x in row))
@@ -47,7 +46,7 @@ class Pool:
 
     def document(self) -> dict[str, list[Any]]:
         """The pool as the page reads it."""
-        return self._kept
+        return self._kept | {"numbers": [text(fmpq(*parts)) for parts in self._kept["numbers"]]}
 
     def _value(self, name: str, value: Value) -> int:
         at = self._add("names", name)
@@ -61,7 +60,7 @@ class Pool:
         return self._add("functions", code, {"name": code.co_name, "source": listing(code)})
 
     def _add(self, kind: str, key: Hashable, shown: Any = None) -> int:
-        known = self._known.setdefault(kind, {})
+        known = self._known[kind]
         if key not in known:
             known[key] = len(known)
             self._kept[kind].append(key if shown is None else shown)

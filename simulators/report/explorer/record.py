@@ -1,6 +1,6 @@
 """All walks of all verifiers on one instance, at every position of its sliders."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -62,7 +62,7 @@ def recorded(instance: Instance, walks: int = WALKS) -> dict[str, Any]:
     steps = finest(instance, walks)
     if steps is None:
         raise BadInput(f"{instance.name}: too large to explore, more than {walks:,} walks of a verifier")
-    sliders = {key: positions(row, steps) for key, row in every_row(instance).items()}
+    sliders = _sliders(instance, steps)
     groups = list(_groups(instance, sliders))
     verifiers = [each for each in VERIFIERS.values() if applies(each, instance)]
     pool = Pool()
@@ -107,7 +107,8 @@ def finest(instance: Instance, walks: int) -> int | None:
     rows = sum(instance.vocab**depth for depth in range(instance.draft.depth + 1))
     if rows > ROWS or instance.draft.outcomes(instance.vocab) > walks:
         return None
-    return next((n for n in sorted(SCALES, reverse=True) if _walks(instance, n) <= walks), None)
+    given = list(_groups(instance, {key: [row] for key, row in every_row(instance).items()}))
+    return next((n for n in sorted(SCALES, reverse=True) if _fit(instance, given, n, walks)), None)
 
 
 def _walked(
@@ -211,8 +212,23 @@ def _spelling(draft: Draft) -> str:
     return f"{_tree(draft.root)}{paths}"
 
 
-def _walks(instance: Instance, steps: int) -> int:
-    sliders = {key: positions(row, steps) for key, row in every_row(instance).items()}
-    if prod(len(_kinds(rows)) for key, rows in sliders.items() if key[0] == "q") > WALKS:
-        return 10**9
-    return sum(len(group.drafts) * prod(group.sizes) for group in _groups(instance, sliders))
+def _fit(instance: Instance, given: Sequence[Group], steps: int, walks: int) -> bool:
+    # The drafts of the rows as given are found at once, and mostly too many where all are.
+    sliders = _sliders(instance, steps)
+    if _walks(given, sliders) > walks:
+        return False
+    kinds = prod(len(_kinds(rows)) for key, rows in sliders.items() if key[0] == "q")
+    return kinds <= walks and _walks(_groups(instance, sliders), sliders) <= walks
+
+
+def _walks(groups: Iterable[Group], sliders: dict[Key, list[Row]]) -> int:
+    return sum(len(group.drafts) * prod(len(sliders[key]) for key in group.keys) for group in groups)
+
+
+def _sliders(instance: Instance, steps: int) -> dict[Key, list[Row]]:
+    # No walk looks at a row after a full draft, so those move as finely as any.
+    depth = instance.draft.depth
+    return {
+        (which, prefix): positions(row, steps if len(prefix) < depth else max(SCALES))
+        for (which, prefix), row in every_row(instance).items()
+    }

@@ -11,7 +11,7 @@ from theory.table import Table
 
 SCALES: dict[int, tuple[fmpq, ...]] = {
     5: (ZERO, fmpq(1, 3), fmpq(1, 2), fmpq(2, 3), ONE),
-    **{steps: tuple(fmpq(k, steps - 1) for k in range(steps)) for steps in (7, 9, 13, 21)},
+    **{steps: tuple(fmpq(k, steps - 1) for k in range(steps)) for steps in (7, 9, 13, 21, 61)},
     3: (ZERO, fmpq(1, 2), ONE),
     1: (),
 }

@@ -100,9 +100,9 @@ def walk(verifier: Verifier, draft: Draft, target: Rows, trail: tuple[int, ...] 
 
 def _shown(variables: dict[str, Any]) -> Iterator[tuple[str, Value]]:
     for name, value in variables.items():
-        if isinstance(value, fmpq | Node):
+        if isinstance(value, (fmpq, Node)):
             yield name, value
-        elif isinstance(value, tuple | list) and value and all(isinstance(x, fmpq) for x in value):
+        elif isinstance(value, (tuple, list)) and set(map(type, value)) == {fmpq}:
             yield name, tuple(value)  # a row, or numbers by position on a path
 
 

@@ -80,8 +80,8 @@ export class Explorer {
       const leaf = slider.prefix !== "" && slider.prefix.split(" ").length === this.recorded.depth;
       (leaf ? leaves : inner).push(element("div", { class: `slider ${slider.of}` }, element("label", { for: `slider-${n}` }, name), value, input));
     });
-    if (this.recorded.sliders.every((slider) => slider.rows.length < 2)) {
-      inner.unshift(element("p", { class: "note" }, "This instance has too many drafts for sliders; its rows stay as given."));
+    if (inner.every((each) => each.querySelector("input").disabled)) {
+      inner.unshift(element("p", { class: "note" }, "This instance has too many drafts for sliders; rows that drafts look at stay as given."));
     }
     const open = this.parts.leaves.querySelector("details")?.open;
     this.parts.sliders.replaceChildren(...inner);
