@@ -1,6 +1,6 @@
 """Reading a results folder back."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -32,9 +32,9 @@ class Results:
         """The finished shards of a metric, in order."""
         return sorted((self.folder / SHARDS).glob(f"{metric}-*.parquet"))
 
-    def tables(self, metric: str) -> Iterator[pa.Table]:
-        """The rows of a metric, shard by shard."""
-        return map(_read, self.shards(metric))
+    def tables(self, metric: str, columns: Collection[str] | None = None) -> Iterator[pa.Table]:
+        """The rows of a metric, shard by shard; all columns, or those of some names that there are."""
+        return (_read(path, columns) for path in self.shards(metric))
 
     def table(self, metric: str) -> pa.Table:
         """All rows of a metric; BadInput when nothing of it is finished."""
@@ -59,5 +59,7 @@ class Results:
         return [family for each in documents for family in families(restored(each))]
 
 
-def _read(path: Path) -> pa.Table:
-    return parquet.ParquetFile(path).read()
+def _read(path: Path, columns: Collection[str] | None) -> pa.Table:
+    file = parquet.ParquetFile(path)
+    names = file.schema_arrow.names
+    return file.read(names if columns is None else [name for name in names if name in columns])

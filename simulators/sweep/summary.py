@@ -11,6 +11,8 @@ from simulators.sweep.results import Results
 NUMBERS = ("total_variation", "expected_accepted", "share_stateless")
 """Columns that are summed up."""
 
+VERDICTS = ("verdict", "lossless")
+
 
 @dataclass
 class Line:
@@ -61,21 +63,21 @@ def summary(results: Results) -> list[Line]:
     found: list[Line] = []
     for metric in results.metrics:
         lines: dict[str, Line] = {}
-        for table in results.tables(metric):
-            _add(lines, metric, table)
+        who = "target" if metric == "audit" else "verifier"
+        for table in results.tables(metric, (who, *NUMBERS, *VERDICTS)):
+            _add(lines, metric, who, table)
         found += [lines[name] for name in sorted(lines)]
     return found
 
 
-def _add(lines: dict[str, Line], metric: str, table: pa.Table) -> None:
-    who = "target" if metric == "audit" else "verifier"
+def _add(lines: dict[str, Line], metric: str, who: str, table: pa.Table) -> None:
     there = [column for column in NUMBERS if column in table.column_names]
     wanted = [(column, how) for column in there for how in ("sum", "count", "min", "max")]
     for part in table.group_by(who).aggregate([*wanted, (who, "count")]).to_pylist():
         line = lines.setdefault(part[who], Line(metric, part[who]))
         line.rows += part[f"{who}_count"]
         line.add(part)
-    for verdict in ("verdict", "lossless"):
+    for verdict in VERDICTS:
         if verdict in table.column_names:
             for part in table.group_by([who, verdict]).aggregate([(who, "count")]).to_pylist():
                 lines[part[who]].count(part[verdict], part[f"{who}_count"])
