@@ -6,6 +6,7 @@ has a few chunks under way and no more, so memory does not grow with the number 
 whose worker is lost is computed again.
 """
 
+import logging
 import os
 import signal
 import warnings
@@ -118,13 +119,18 @@ def dask(url: str) -> Runner:
                 return client.map(_sent, list(islice(rest, count)), pure=False, retries=3)
 
             under_way = as_completed(some(AHEAD * sum(client.nthreads().values())))
-            for future in under_way:
-                name, shard = future.result()
-                store.keep(name, [shard])
-                yield name
-                future.release()
-                for more in some(1):
-                    under_way.add(more)
+            try:
+                for future in under_way:
+                    name, shard = future.result()
+                    store.keep(name, [shard])
+                    yield name
+                    future.release()
+                    for more in some(1):
+                        under_way.add(more)
+            except (KeyboardInterrupt, GeneratorExit):
+                for library in ("distributed", "tornado"):  # what they say of work given up is not news
+                    logging.getLogger(library).setLevel(logging.CRITICAL)
+                raise
 
     return run
 
