@@ -11,8 +11,10 @@ import os
 import signal
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from itertools import islice
+from multiprocessing import resource_tracker
 from socket import create_connection
 from threading import Thread
 from time import sleep
@@ -67,7 +69,8 @@ def _parallel(chunks: Sequence[Chunk], store: Store, workers: int) -> Names:
         settings |= {"pre_dispatch": AHEAD * workers, "initializer": _tied, "initargs": (os.getpid(),)}
     for harmless in HARMLESS:
         warnings.filterwarnings("ignore", harmless, UserWarning)
-    names: Any = Parallel(workers, **settings)(delayed(_kept)(chunk, store) for chunk in chunks)
+    with _no_interrupt() if workers > 1 else nullcontext():
+        names: Any = Parallel(workers, **settings)(delayed(_kept)(chunk, store) for chunk in chunks)
     try:
         yield from names
     finally:
@@ -83,10 +86,19 @@ def _sent(chunk: Chunk) -> tuple[str, bytes]:
     return chunk.name, b"".join(computed(chunk))
 
 
-def _tied(parent: int) -> None:
-    # Ctrl-C is for the parent, which then ends its workers; without a parent they end themselves.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+@contextmanager
+def _no_interrupt() -> Iterator[None]:
+    # Ctrl-C is for the parent, which then ends its workers: those that start here never hear of it.
+    resource_tracker.ensure_running()  # started later it would lift the block
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
+
+def _tied(parent: int) -> None:
+    # Without a parent workers end themselves.
     def watch() -> None:
         while os.getppid() == parent:
             sleep(1)
