@@ -105,6 +105,15 @@ def test_every_kind_of_draft_is_recorded_exactly_where_rows_change_order_or_supp
         same_as_the_engine(document, instance, at)
 
 
+def test_rows_after_a_full_draft_move_finely_and_cost_no_walk(recorded_instances):
+    for document in recorded_instances.values():
+        fine = [each for each in document["sliders"] if len(each["prefix"].split()) == document["depth"]]
+        assert fine
+        assert all(len(each["rows"]) >= max(SCALES) for each in fine)
+        read = {prefix for group in document["groups"] for prefix in group["reads"]}
+        assert not read & {each["prefix"] for each in fine}
+
+
 def test_every_verifier_can_be_explored():
     labels = {draft.label for draft, _, _ in STANDARD}
     assert all(labels & set(each.drafts) for each in VERIFIERS.values())
