@@ -4,18 +4,20 @@
 
 Completed law, total variation and E[tau] of chains at V = 3, gamma = 2, by ten verifiers. Compared: one
 worker and two, with the CPU seconds of the parent and of its workers; measuring alone, and what the store
-adds: columns of what was measured, their Parquet bytes, the files on the disk; the memory of the process
-that computes, early and late.
+adds (columns of what was measured, their Parquet bytes, files, the disk) to the clock and to CPU time; the
+memory of the process that computes, early and late.
 """
 
 import argparse
 import json
 import os
 import tempfile
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
-from time import perf_counter, process_time
+from time import perf_counter, process_time, thread_time
+from typing import Any
 
 import numpy as np
 from joblib.externals.loky import get_reusable_executor
@@ -27,8 +29,8 @@ from simulators.sweep.manifest import manifest
 from simulators.sweep.metrics.check import SCHEMA
 from simulators.sweep.plan import METRICS, Chunk, plan
 from simulators.sweep.shard import encoded
-from simulators.sweep.store import opened
-from simulators.sweep.sweep import sweep
+from simulators.sweep.store import Store, opened
+from simulators.sweep.sweep import kept, sweep
 
 VERIFIERS = [
     "block",
@@ -64,35 +66,43 @@ def resident() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-STAGES = ("measuring", "columns", "encoding", "keeping")
+STAGES = ("measuring", "columns", "encoding", "writing")
 
 
 def stages(work: list[Chunk], folder: Path) -> dict[str, float]:
-    """CPU and wall seconds of each stage of a sweep in one process; memory on the way."""
+    """Wall and CPU seconds of each stage of a sweep in one process, and of the whole; memory on the way.
+
+    CPU seconds of a stage are those of its thread. The whole has all threads: one more brings what is
+    written to the disk while the next chunk is measured.
+    """
     spent = {f"{stage}{clock}": 0.0 for stage in STAGES for clock in ("", " cpu")}
     memory = []
-    with opened(folder, {"format": 0}) as store:
+
+    def written(store: Store) -> Iterator[tuple[str, Path]]:
         for chunk in work:
-            marks = [now()]
-            parts = list(chunk.job.parts())
-            marks.append(now())
-            table = columns(SCHEMA, parts)
-            marks.append(now())
-            shard = encoded(table)
-            marks.append(now())
-            store.keep(chunk.name, shard)
-            marks.append(now())
+            marks = [(perf_counter(), thread_time())]
+            made: Any = chunk
+            for stage in (
+                lambda chunk: list(chunk.job.parts()),
+                lambda parts: columns(SCHEMA, parts),
+                encoded,
+                lambda shard: store.write(chunk.name, shard),  # noqa: B023
+            ):
+                made = stage(made)
+                marks.append((perf_counter(), thread_time()))
             for stage, (a, b) in zip(STAGES, pairwise(marks), strict=True):
                 spent[stage] += b[0] - a[0]
                 spent[f"{stage} cpu"] += b[1] - a[1]
             memory.append(resident())
+            yield chunk.name, made
+
+    begun = perf_counter(), process_time()
+    with opened(folder, {"format": 0}) as store:
+        for _ in kept(written(store), store):
+            pass
+    spent |= {"whole": perf_counter() - begun[0], "whole cpu": process_time() - begun[1]}
     quarter = max(1, len(memory) // 4)
     return spent | {"MiB, first quarter": max(memory[:quarter]), "MiB, last quarter": max(memory[-quarter:])}
-
-
-def now() -> tuple[float, float]:
-    """The clock, and CPU seconds of this process, of all its threads and in the kernel."""
-    return perf_counter(), process_time()
 
 
 def clocks() -> tuple[float, float, float]:
@@ -124,10 +134,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         spent = stages(work, Path(place) / "stages")
         print(json.dumps({key: round(value, 3) for key, value in spent.items()}))
-        wall, cpu = (
-            sum(spent[stage + clock] for stage in STAGES[1:]) / spent[STAGES[0] + clock]
-            for clock in ("", " cpu")
-        )
+        wall, cpu = (spent["whole" + clock] / spent["measuring" + clock] - 1 for clock in ("", " cpu"))
         print(f"store over measuring: {100 * wall:.1f} % of wall, {100 * cpu:.1f} % of CPU")
         took: dict[int, list[np.ndarray]] = {1: [], 2: []}
         for number, workers in enumerate((1, 2, 1, 2)):  # in turns, so that a change of load shows

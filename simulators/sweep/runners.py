@@ -1,7 +1,7 @@
 """Who computes chunks: processes of this machine, a Dask cluster, or Ray.
 
-A runner takes chunks and a store, and yields the name of each chunk when it is kept, in any order.
-Processes of this machine keep their chunks themselves; the workers of a cluster send theirs here. It
+A runner takes chunks and a store, and yields the name of each chunk with what was written of it, in
+any order. Processes of this machine write themselves; the workers of a cluster send bytes here. It
 has a few chunks under way and no more, so memory does not grow with the number of chunks. A chunk
 whose worker is lost is computed again.
 """
@@ -15,6 +15,7 @@ from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from itertools import islice
 from multiprocessing import resource_tracker
+from pathlib import Path
 from socket import create_connection
 from threading import Thread
 from time import sleep
@@ -27,8 +28,8 @@ from simulators.sweep.plan import Chunk, computed
 from simulators.sweep.store import Store
 from theory.errors import BadInput
 
-Names = Iterator[str]
-Runner = Callable[[Sequence[Chunk], Store], Names]
+Written = Iterator[tuple[str, Path]]
+Runner = Callable[[Sequence[Chunk], Store], Written]
 
 AHEAD = 2
 """Chunks under way for each worker."""
@@ -46,14 +47,14 @@ HARMLESS = (
 def processes(workers: int) -> Runner:
     """Processes on this machine, by joblib."""
 
-    def run(chunks: Sequence[Chunk], store: Store) -> Names:
+    def run(chunks: Sequence[Chunk], store: Store) -> Written:
         left = {chunk.name: chunk for chunk in chunks}
         while left:
             before = len(left)
             try:
-                for name in _parallel(list(left.values()), store, workers):
+                for name, part in _parallel(list(left.values()), store, workers):
                     del left[name]
-                    yield name
+                    yield name, part
             except TerminatedWorkerError:
                 if len(left) == before:
                     raise BadInput(
@@ -63,23 +64,22 @@ def processes(workers: int) -> Runner:
     return run
 
 
-def _parallel(chunks: Sequence[Chunk], store: Store, workers: int) -> Names:
+def _parallel(chunks: Sequence[Chunk], store: Store, workers: int) -> Written:
     settings: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
     if workers > 1:
         settings |= {"pre_dispatch": AHEAD * workers, "initializer": _tied, "initargs": (os.getpid(),)}
     for harmless in HARMLESS:
         warnings.filterwarnings("ignore", harmless, UserWarning)
     with _no_interrupt() if workers > 1 else nullcontext():
-        names: Any = Parallel(workers, **settings)(delayed(_kept)(chunk, store) for chunk in chunks)
+        written: Any = Parallel(workers, **settings)(delayed(_written)(chunk, store) for chunk in chunks)
     try:
-        yield from names
+        yield from written
     finally:
-        names.close()
+        written.close()
 
 
-def _kept(chunk: Chunk, store: Store) -> str:
-    store.keep(chunk.name, computed(chunk))
-    return chunk.name
+def _written(chunk: Chunk, store: Store) -> tuple[str, Path]:
+    return chunk.name, store.write(chunk.name, computed(chunk))
 
 
 def _sent(chunk: Chunk) -> tuple[str, bytes]:
@@ -110,7 +110,7 @@ def _tied(parent: int) -> None:
 def dask(url: str) -> Runner:
     """A Dask cluster that is already there; draftproof must be installed on its workers."""
 
-    def run(chunks: Sequence[Chunk], store: Store) -> Names:
+    def run(chunks: Sequence[Chunk], store: Store) -> Written:
         try:
             from distributed import Client, as_completed
         except ImportError:
@@ -134,8 +134,7 @@ def dask(url: str) -> Runner:
             try:
                 for future in under_way:
                     name, shard = future.result()
-                    store.keep(name, [shard])
-                    yield name
+                    yield name, store.write(name, [shard])
                     future.release()
                     for more in some(1):
                         under_way.add(more)
@@ -150,7 +149,7 @@ def dask(url: str) -> Runner:
 def ray() -> Runner:
     """Ray: the cluster that RAY_ADDRESS names or `ray start` left here, else this machine."""
 
-    def run(chunks: Sequence[Chunk], store: Store) -> Names:
+    def run(chunks: Sequence[Chunk], store: Store) -> Written:
         try:
             library: Any = import_module("ray")
         except ImportError:
@@ -170,8 +169,7 @@ def ray() -> Runner:
                     name, shard = library.get(done[0])
                 except library.exceptions.RayTaskError as error:
                     raise BadInput(str(error.cause)) from None
-                store.keep(name, [shard])
-                yield name
+                yield name, store.write(name, [shard])
                 under_way += [task.remote(chunk) for chunk in islice(rest, 1)]
         finally:
             library.shutdown()

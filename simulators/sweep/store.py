@@ -34,9 +34,17 @@ class Store:
         """The names of the chunks that are kept."""
         return {path.stem for path in (self.folder / SHARDS).glob("*.parquet")}
 
-    def keep(self, name: str, shard: Iterable[Part]) -> None:
-        """Keeps a chunk's shard; BadInput when the disk refuses, and then everything else is still there."""
-        _write(self.folder / SHARDS / f"{name}.parquet", shard, self.desk / f"{name}.{os.getpid()}")
+    def write(self, name: str, shard: Iterable[Part]) -> Path:
+        """A chunk's shard on the desk, from any process; BadInput when the disk refuses."""
+        part = self.desk / f"{name}.{os.getpid()}"
+        with _refused(self.folder / SHARDS), part.open("wb") as out:
+            out.writelines(shard)
+        return part
+
+    def keep(self, name: str, part: Path) -> str:
+        """Keeps what was written; the name again. BadInput when the disk refuses; all else is still there."""
+        _moved(part, self.folder / SHARDS / f"{name}.parquet")
+        return name
 
     def close(self) -> None:
         """Ends all keeping, also by processes that still run."""
@@ -91,7 +99,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 def _same(store: Store, manifest: dict[str, Any]) -> None:
     folder = store.folder
     if not (folder / MANIFEST).exists() or not store.finished():
-        _write(folder / MANIFEST, [json.dumps(manifest, indent=1).encode() + b"\n"], store.desk / MANIFEST)
+        part = store.write(MANIFEST, [json.dumps(manifest, indent=1).encode() + b"\n"])
+        _moved(part, folder / MANIFEST)
         return
     there = read_manifest(folder)
     for key in manifest:
@@ -111,19 +120,12 @@ def _difference(key: str, there: Any, now: Any) -> str:
     return f"{'results format' if key == 'format' else key} {there}, this is {now}"
 
 
-def _write(path: Path, content: Iterable[Part], beside: Path) -> None:
-    # Beside its place, flushed, then renamed: a reader never meets a part of it.
-    with _refused(path.parent):
-        try:
-            with beside.open("wb") as out:
-                out.writelines(content)
-                out.flush()
-                os.fsync(out.fileno())
-            beside.replace(path)
-        except BaseException:
-            with suppress(OSError):
-                beside.unlink()
-            raise
+def _moved(part: Path, place: Path) -> None:
+    # Flushed, then renamed: a reader never meets a part of it.
+    with _refused(place.parent):
+        with part.open("rb") as there:
+            os.fsync(there.fileno())
+        part.replace(place)
 
 
 def _cleared(desk: Path) -> None:

@@ -1,13 +1,14 @@
 """The sweep: what is not finished yet is computed and kept."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from simulators.sweep.plan import Chunk
 from simulators.sweep.runners import Runner
-from simulators.sweep.store import opened
+from simulators.sweep.store import Store, opened
 
 
 @dataclass
@@ -45,7 +46,7 @@ def sweep(
         everything = _evaluations(chunks)
         begin(everything, everything - _evaluations(todo))
         try:
-            for name in runner(todo, store) if todo else ():
+            for name in kept(runner(todo, store) if todo else (), store):
                 found.computed += 1
                 advance(plan[name].job.evaluations)
         except KeyboardInterrupt:
@@ -53,6 +54,18 @@ def sweep(
             found.interrupted = True
             found.computed = len(store.finished()) - found.kept
     return found
+
+
+def kept(written: Iterable[tuple[str, Path]], store: Store) -> Iterator[str]:
+    """The names of shards as they are kept: each goes to the disk while the next one is computed."""
+    with ThreadPoolExecutor(1) as disk:
+        before: Future[str] | None = None
+        for name, part in written:
+            if before:
+                yield before.result()
+            before = disk.submit(store.keep, name, part)
+        if before:
+            yield before.result()
 
 
 def _evaluations(chunks: Sequence[Chunk]) -> int:
