@@ -37,7 +37,7 @@ def both(store: Store) -> dict[str, Rows]:
 
 def missing(store: Store) -> Rows:
     """Each verifier's instance furthest below the optimum, the largest gap first."""
-    rows = store.rows(MISSING) if "gap" in store.metrics else []
+    rows = _missed(store)
     rows.sort(key=lambda row: (-row["missing"], row["verifier"]))
     return [
         {
@@ -82,7 +82,7 @@ def wrong(store: Store) -> Rows:
 
 def worst_instances(store: Store, most: int) -> Iterator[tuple[str, Instance]]:
     """(verifier, instance) of the largest gaps on different instances that the explorer can take."""
-    rows = store.rows(MISSING) if "gap" in store.metrics else []
+    rows = _missed(store)
     met: list[Instance] = []
     for row in sorted(rows, key=lambda row: (-row["missing"], row["verifier"])):
         with suppress(BadInput):
@@ -90,6 +90,10 @@ def worst_instances(store: Store, most: int) -> Iterator[tuple[str, Instance]]:
             if len(met) < most and instance not in met and explorable(instance):
                 met.append(instance)
                 yield row["verifier"], instance
+
+
+def _missed(store: Store) -> Rows:
+    return store.rows(f"from {store.made('missed', MISSING)}") if "gap" in store.metrics else []
 
 
 def again(store: Store, row: dict[str, Any]) -> Instance:
