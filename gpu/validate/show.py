@@ -6,7 +6,8 @@ from typing import Any
 
 from rich.table import Table
 
-from gpu.validate.run import Cell, Plan
+from gpu.validate.cell import Cell
+from gpu.validate.run import Plan
 from simulators.anytime import ERROR
 
 
@@ -27,7 +28,8 @@ def table(cells: Sequence[Cell]) -> Table:
 def _figures(cell: Cell) -> list[str]:
     law = "rejected" if cell.rejected else "kept" if cell.laws else ""
     if cell.acceptance is None or cell.greedy is None:
-        return ["", f"{cell.runs:,}", law, "", "", "", "", "lossy" if not cell.problems else "NOT noticed"]
+        end = "too faint here" if cell.too_faint else "NOT noticed" if cell.problems else "lossy"
+        return ["", f"{cell.runs:,}", law, "", "", "", "", end]
     total, bounds = cell.acceptance.total, cell.acceptance.bounds
     ties = len(cell.greedy.ties)
     return [
@@ -52,7 +54,13 @@ def summary(cells: Sequence[Cell]) -> str:
         f"({tokens:,} greedy tokens, {steps:,} steps, {runs:,} runs)"
     ]
     if lossy:
-        lines[0] += f", {sum(not cell.problems for cell in lossy)} of {len(lossy)} lossy specimens noticed"
+        lines[0] += f", {sum(cell.rejected for cell in lossy)} of {len(lossy)} lossy specimens noticed"
+    lines += [
+        f"{cell.draft} {cell.verifier}: where one step is furthest off, total variation {cell.off:.3f}"
+        + (": too faint to be asked for" if cell.too_faint else "")
+        for cell in lossy
+        if cell.off is not None
+    ]
     lines += [f"{cell.draft} {cell.verifier}: {each}" for cell in cells for each in cell.problems]
     lines += [
         f"{cell.draft} {cell.verifier}: token {tie.place} of greedy text {tie.prompt + 1} is a tie: "
