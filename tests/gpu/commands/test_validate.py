@@ -70,7 +70,18 @@ def test_specimens_are_noticed(command):
     assert cells[1]["laws"][-1]["rejected"]
 
 
-ONE_FAINT = ("--device", "cpu", "--draft", "chain:3", "--verifier", "token", "--max-new-tokens", 8, "--top-k", 2)
+ONE_FAINT = (
+    "--device",
+    "cpu",
+    "--draft",
+    "chain:3",
+    "--verifier",
+    "token",
+    "--max-new-tokens",
+    8,
+    "--top-k",
+    2,
+)
 
 
 def test_a_faint_specimen_is_left_out_where_it_is_too_faint(command, two):
