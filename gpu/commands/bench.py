@@ -65,7 +65,7 @@ def COMMAND(**options: Any) -> int:
     position, time by phase, for every verifier, draft and temperature, beside plain decoding and
     transformers' own plain and assisted generation: same prompts, repeats interleaved, ratios with
     intervals. Each cell's mean acceptance length stands beside the one that its own rows predict; exit
-    status 1 when a cell's do not agree.
+    status 1 when a cell's do not agree. Verifiers are compared on their own texts, and on the same steps.
 
     Ctrl-C prints what was measured.
     """
