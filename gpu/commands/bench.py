@@ -180,8 +180,7 @@ def _prepared(options: dict[str, Any]) -> Any:
     structures = [structure(each) for each in options["draft"]]
     verifiers = [named(each) for each in options["verifier"]] or list(VERIFIERS.values())
     dtype = getattr(torch, options["dtype"]) if options["dtype"] else None
-    model = None if options["model"] == "shipped" else options["model"]
-    target, drafter = pair(model, options["drafter"], options["device"], dtype)
+    target, drafter = pair(options["model"], options["drafter"], options["device"], dtype)
     if drafter is None:
         raise BadInput("--drafter none: plain decoding is measured beside any drafter; name one")
     asked = {
