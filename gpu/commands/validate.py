@@ -66,7 +66,7 @@ def COMMAND(**options: Any) -> int:
     status 0 when all is as expected, 1 when not, 2 for bad input. Ctrl-C prints what was finished.
     """
     from gpu.memory import memory_errors
-    from gpu.validate.show import document, summary, table
+    from gpu.validate.show import document, summary, tables
     from theory.errors import BadInput
 
     started = monotonic()
@@ -101,7 +101,7 @@ def COMMAND(**options: Any) -> int:
     if options["as_json"]:
         click.echo(json.dumps(document(cells, validation.plan, about, complete)))
     elif cells:
-        screen.console().print(table(cells))
+        screen.console().print(*tables(cells))
         click.echo(f"{summary(cells)}\n{about['seconds']} s on {about['device']}")
     if error is not None:
         raise error

@@ -11,8 +11,14 @@ from gpu.validate.run import Plan
 from simulators.anytime import ERROR
 
 
-def table(cells: Sequence[Cell]) -> Table:
-    """One line a verifier and draft."""
+def tables(cells: Sequence[Cell]) -> list[Table]:
+    """One line a verifier and draft; the specimens in a table of their own."""
+    sound = [cell for cell in cells if cell.specimen is None]
+    lossy = [cell for cell in cells if cell.specimen is not None]
+    return [each for each in (_sound(sound), _lossy(lossy)) if each.row_count]
+
+
+def _sound(cells: Sequence[Cell]) -> Table:
     made = Table(title="Real models beside their own laws")
     for heading in ("draft", "verifier"):
         made.add_column(heading, no_wrap=True)
@@ -26,21 +32,33 @@ def table(cells: Sequence[Cell]) -> Table:
 
 
 def _figures(cell: Cell) -> list[str]:
-    law = "rejected" if cell.rejected else "kept" if cell.laws else ""
-    if cell.acceptance is None or cell.greedy is None:
-        end = "too faint here" if cell.too_faint else "NOT noticed" if cell.problems else "lossy"
-        return ["", f"{cell.runs:,}", law, "", "", "", "", end]
+    assert cell.acceptance is not None
+    assert cell.greedy is not None
     total, bounds = cell.acceptance.total, cell.acceptance.bounds
     ties = len(cell.greedy.ties)
     return [
         f"{cell.greedy.tokens}{f', {ties} ties' if ties else ''}",
         f"{cell.runs:,}",
-        law,
+        "rejected" if cell.rejected else "kept",
         f"{total.measured:.3f}",
         f"{total.predicted:.3f} ± {max(total.above, total.below):.3f}",
         *("" if bound is None else f"{bound:.3f}" for bound in bounds.values()),
         "" if not cell.problems else "NOT as expected",
     ]
+
+
+def _lossy(cells: Sequence[Cell]) -> Table:
+    made = Table(title="Lossy specimens")
+    for heading in ("draft", "specimen"):
+        made.add_column(heading, no_wrap=True)
+    made.add_column("runs", justify="right")
+    made.add_column("")
+    for cell in cells:
+        said = "noticed" if cell.rejected else "too faint here" if cell.too_faint else "NOT noticed"
+        made.add_row(
+            cell.draft, cell.verifier, f"{cell.runs:,}", said, style="bold red" if cell.problems else ""
+        )
+    return made
 
 
 def summary(cells: Sequence[Cell]) -> str:
