@@ -114,8 +114,9 @@ def tables(cells: Sequence[Cell], name: str) -> list[Table]:
 
 def _differences(found: Sequence[dict[str, Any]]) -> Table:
     made = Table(title="Differences in block efficiency")
-    for heading in ("T", "draft", "verifiers"):
-        made.add_column(heading, no_wrap=True)
+    made.add_column("T", no_wrap=True)
+    made.add_column("draft", overflow="fold")
+    made.add_column("verifiers", no_wrap=True)
     for heading in ("measured", "on the same steps", "steps"):
         made.add_column(heading, justify="right", no_wrap=True)
     for each in found:
