@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from huggingface_hub.utils import logging as hub
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging
 
@@ -121,14 +122,16 @@ def _can_be_cached(name: str, config: Any) -> None:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keeps transformers' progress bars and notices off the screen."""
-    level = logging.get_verbosity()
+    """Keeps transformers' progress bars and notices off the screen, and every retry of a download."""
+    level, loud = logging.get_verbosity(), hub.get_verbosity()
     shown = logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
+    hub.set_verbosity_error()
     logging.disable_progress_bar()
     try:
         yield
     finally:
         logging.set_verbosity(level)
+        hub.set_verbosity(loud)
         if shown:
             logging.enable_progress_bar()

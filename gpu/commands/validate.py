@@ -13,6 +13,9 @@ from simulators.door import INTERRUPTED
 OPENINGS = ("import os\n\n\nclass ", "def main():\n", '"""Read and write', "    for i in range(")
 """Prompts that leave the next tokens open, before those that `gpu bench` takes."""
 
+MANY = 128
+"""Prompts at most among which the worst one for a faint specimen is sought."""
+
 
 @click.command("validate")
 @click.option(
@@ -63,7 +66,7 @@ def COMMAND(**options: Any) -> int:
     status 0 when all is as expected, 1 when not, 2 for bad input. Ctrl-C prints what was finished.
     """
     from gpu.memory import memory_errors
-    from gpu.validate.show import document, summary, table
+    from gpu.validate.show import document, summary, tables
     from theory.errors import BadInput
 
     started = monotonic()
@@ -98,7 +101,7 @@ def COMMAND(**options: Any) -> int:
     if options["as_json"]:
         click.echo(json.dumps(document(cells, validation.plan, about, complete)))
     elif cells:
-        screen.console().print(table(cells))
+        screen.console().print(*tables(cells))
         click.echo(f"{summary(cells)}\n{about['seconds']} s on {about['device']}")
     if error is not None:
         raise error
@@ -127,10 +130,11 @@ def _prepared(options: dict[str, Any]) -> Any:
         raise BadInput("--drafter none: there is nothing to validate without a draft")
     asked = ("runs", "length", "batch", "seed", "temperature", "top_k")
     plan = Plan(**{key: options[key] for key in asked}, tokens=options["max_new_tokens"])
-    given = prompts(options["file"], target, count=8)
+    many = prompts(options["file"], target, count=MANY)
+    given = many[:8]
     if options["file"] is None:
         given = [target.tokenizer.encode(text) for text in OPENINGS] + given[: 8 - len(OPENINGS)]
     validation = Validation(target, drafter, structures, verifiers, given, plan)
     if options["specimens"]:
-        validation.with_specimens(structures, specimens)
+        validation.with_specimens(structures, specimens, many)
     return validation

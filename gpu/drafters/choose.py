@@ -23,10 +23,11 @@ def pair(
     """The target and the drafter of a run; BadInput when they cannot be loaded or do not fit.
 
     `model` is a folder of transformers' or a name it knows, or a folder that `draftproof gpu train`
-    made; None is the shipped pair. `drafter` is such a model too, or `features` (the one trained with
-    the target), `ngram`, or `none`; None is the drafter trained with the target, and ngram where
-    there is none.
+    made; None, or `shipped`, is the pair that ships. `drafter` is such a model too, or `features` (the
+    one trained with the target), `ngram`, or `none`; None is the drafter trained with the target, and
+    ngram where there is none.
     """
+    model = None if model == "shipped" else model
     folder = Path(model) if model is not None else SHIPPED
     if (folder / "target" / "config.json").is_file():
         folder = folder / "target"

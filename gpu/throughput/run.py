@@ -13,7 +13,7 @@ from gpu.engine.sampling import Sampling
 from gpu.models import Model
 from gpu.structures import structure
 from gpu.throughput import peers
-from gpu.validate.acceptance import Acceptance
+from gpu.validate.acceptance import Acceptance, mean_accepted
 from gpu.validate.run import fits
 from gpu.verify import VERIFIERS, Verifier
 from theory.errors import BadInput
@@ -22,6 +22,8 @@ DRAFTS = ("chain:4", "tree:2x3", "top-k:4x4x16")
 TEMPERATURES = (0.2, 0.6, 1.0)
 PLAIN = "plain"
 PHASES = ("draft", "target", "verify", "rest")
+VERSUS = (("block", "token"), ("traversal", "rrs"), ("traversal", "specinfer"))
+"""Pairs of verifiers, the better one first, whose block efficiency is compared."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,11 @@ class Plan:
 
 @dataclass
 class Cell:
-    """One way of decoding at one temperature; a number a repeat. Peers and plain decoding draft nothing."""
+    """One way of decoding at one temperature; a number a repeat. Peers and plain decoding draft nothing.
+
+    `expected[name]`: E[tau | draft] of another verifier, or of this one, at every step that was run here,
+    from the step's rows.
+    """
 
     method: str
     draft: str
@@ -46,6 +52,7 @@ class Cell:
     seconds: list[float] = field(default_factory=list)
     accepted: list[float] = field(default_factory=list)
     phases: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PHASES, 0.0))
+    expected: dict[str, list[float]] = field(default_factory=dict)
 
     @property
     def speeds(self) -> list[float]:
@@ -80,6 +87,7 @@ class Bench:
                     self.ways.append((Cell(name, drafts.name if drafts else "", heat), drafts, None))
             for shape, verifier in pairs:
                 cell = Cell(verifier.name, shape.name, heat, Acceptance(verifier, shape))
+                cell.expected = {each.name: [] for each in _rivals(verifier, shape, pairs)}
                 self.ways.append((cell, shape, verifier))
 
     @property
@@ -151,10 +159,21 @@ class Bench:
                     cell.phases[phase] += step.seconds[phase]
                 if cell.acceptance is not None:
                     cell.acceptance.add(step)
+                for name, means in cell.expected.items():
+                    means += mean_accepted(VERIFIERS[name], step).tolist()
                 clock = perf_counter()
         cell.tokens.append(made)
         cell.seconds.append(taken)
         cell.accepted.append(accepted / max(steps, 1))
+
+
+def _rivals(
+    verifier: Verifier, shape: Structure, pairs: Sequence[tuple[Structure, Verifier]]
+) -> list[Verifier]:
+    """Those it is compared with as the worse one, and itself; none where there is nobody."""
+    better = [name for name, worse in VERSUS if worse == verifier.name]
+    found = [each for draft, each in pairs if draft is shape and each.name in better]
+    return [*found, verifier] if found else []
 
 
 def _wait(target: Model) -> None:

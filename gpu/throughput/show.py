@@ -10,11 +10,8 @@ from rich.table import Table
 
 from gpu.throughput import peers
 from gpu.throughput.intervals import LEVEL, Estimate, difference, ratio
-from gpu.throughput.run import PHASES, PLAIN, Cell, Plan
+from gpu.throughput.run import PHASES, PLAIN, VERSUS, Cell, Plan
 from simulators.anytime import ERROR
-
-VERSUS = (("block", "token"), ("traversal", "rrs"), ("traversal", "specinfer"))
-"""Pairs of verifiers whose block efficiency is compared, repeat by repeat."""
 
 
 def rows(cells: Sequence[Cell]) -> list[dict[str, Any]]:
@@ -74,7 +71,11 @@ def _beside(cell: Cell, other: Cell | None) -> dict[str, float] | None:
 
 
 def versus(cells: Sequence[Cell]) -> list[dict[str, Any]]:
-    """Differences of block efficiency between verifiers on the same draft and temperature."""
+    """Differences of block efficiency between verifiers on the same draft and temperature.
+
+    The value and its interval are those of what was measured, repeat by repeat, each verifier on its own
+    text; `same_steps` those of E[tau | draft] step by step, both on the steps of the second verifier.
+    """
     found = []
     for better, worse in VERSUS:
         for cell in cells:
@@ -83,12 +84,14 @@ def versus(cells: Sequence[Cell]) -> list[dict[str, Any]]:
                 count = min(len(cell.accepted), len(other.accepted))
                 apart = difference(cell.accepted[:count], other.accepted[:count])
                 where = {"draft": cell.draft, "temperature": cell.temperature}
-                found.append({"verifiers": [better, worse], **where, **asdict(apart)})
+                mine, its = other.expected[better], other.expected[worse]
+                same = {"steps": len(its), **asdict(difference(mine, its))}
+                found.append({"verifiers": [better, worse], **where, **asdict(apart), "same_steps": same})
     return found
 
 
 def tables(cells: Sequence[Cell], name: str) -> list[Table]:
-    """Speed and acceptance, one line a cell."""
+    """Speed and acceptance, one line a cell; and differences, one line a pair of verifiers."""
     speed, accepted = Table(title=f"Speed: {name}"), Table(title="Acceptance")
     for made in (speed, accepted):
         for heading in ("T", "draft", "method"):
@@ -105,7 +108,26 @@ def tables(cells: Sequence[Cell], name: str) -> list[Table]:
         speed.add_row(*start, f"{row['tokens_per_second']:.1f}", *rates, spent)
         if "steps" in row:
             accepted.add_row(*start, *_acceptance(row), style="bold red" if row["problems"] else "")
-    return [speed, accepted]
+    apart = versus(cells)
+    return [speed, accepted, _differences(apart)] if apart else [speed, accepted]
+
+
+def _differences(found: Sequence[dict[str, Any]]) -> Table:
+    made = Table(title="Differences in block efficiency")
+    made.add_column("T", no_wrap=True)
+    made.add_column("draft", overflow="fold")
+    made.add_column("verifiers", no_wrap=True)
+    for heading in ("measured", "on the same steps", "steps"):
+        made.add_column(heading, justify="right", no_wrap=True)
+    for each in found:
+        both, same = " - ".join(each["verifiers"]), each["same_steps"]
+        where = f"{each['temperature']:g}", each["draft"]
+        made.add_row(*where, both, _signed(each), _signed(same), f"{same['steps']:,}")
+    return made
+
+
+def _signed(found: dict[str, float]) -> str:
+    return f"{found['value']:+.3f} \\[{found['low']:+.3f}, {found['high']:+.3f}]"
 
 
 def _acceptance(row: dict[str, Any]) -> list[str]:
@@ -139,16 +161,15 @@ def notes(cells: Sequence[Cell]) -> str:
         f"seen, its interval holds at error {ERROR:g} a cell; stateless, full inf.: bounds on them, plus 1",
         f"prediction and measurement agree in {drafted - cut} of {drafted} cells",
     ]
+    if versus(cells):
+        lines += [
+            f"differences: {LEVEL:.0%} t-intervals; measured: each verifier on its own texts, by repeat;",
+            "on the same steps: E[tau | draft] of both, from the rows of the steps that the second one took",
+        ]
     for row in shown:
         lines += [
             f"T {row['temperature']:g} {row['draft']} {row['method']}: {each}" for each in row["problems"]
         ]
-    for each in versus(cells):
-        better, worse = each["verifiers"]
-        lines.append(
-            f"T {each['temperature']:g} {each['draft']}: {better} - {worse} in block efficiency "
-            f"{each['value']:+.3f} [{each['low']:+.3f}, {each['high']:+.3f}]"
-        )
     return "\n".join(lines)
 
 

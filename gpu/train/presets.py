@@ -64,8 +64,8 @@ PRESETS = {
         megabytes=24,
         target=Shape(192, 5, 6, 2, 512),
         drafter=Shape(96, 2, 3, 1, 256),
-        batch=16,
-        steps=(1200, 800, 400),
+        batch=8,
+        steps=(800, 500, 250),
         rate=2e-3,
     ),
     "gpu": Preset(

@@ -35,13 +35,15 @@ def train(out: Path, preset: str, corpus: Path | None, seed: int, advance: Advan
     A folder that is finished is left as it is.
     """
     started = time.monotonic()
-    begun = _begin(
-        out, {"preset": preset, "seed": seed, "corpus": str(corpus) if corpus else "standard library"}
-    )
+    settings = {"preset": preset, "seed": seed, "corpus": str(corpus) if corpus else "standard library"}
+    begun = _begun(out, settings)
     if "overlap" in begun:
         return begun | {"out": str(out), "seconds": 0.0}
+    texts = documents((corpus or standard_library()).resolve(), PRESETS[preset].megabytes)
+    if not begun:
+        _make(out, settings)
     run = _Run(out, PRESETS[preset], seed, advance)
-    unseen = run.read((corpus or standard_library()).resolve())
+    unseen = run.read(texts)
     target = run.fresh("target")
     fast = run.compiled(target)
     run.stage("target", target, lambda batch: text_loss(fast, batch))
@@ -54,7 +56,7 @@ def train(out: Path, preset: str, corpus: Path | None, seed: int, advance: Advan
     head = new_head(target).to(run.device)
     run.stage("features", head, lambda batch: rollout_loss(head, target, batch, run.sizes.rollouts))
     head = load_head(out / "features", target)
-    answer = begun | {
+    answer = settings | {
         "sizes": asdict(run.sizes),
         "tokens": run.count,
         "parameters": {"target": _count(target), "drafter": _count(drafter), "features": _count(head)},
@@ -75,9 +77,8 @@ class _Run:
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.curves: dict[str, list[float]] = _read(self.work / "losses.json", {})
 
-    def read(self, folder: Path) -> Tensor:
-        """Reads the corpus, makes the tokenizer, and returns a batch of text that no model is trained on."""
-        texts = documents(folder, self.sizes.megabytes)
+    def read(self, texts: list[str]) -> Tensor:
+        """Makes the tokenizer, encodes the corpus; a batch of text that no model is trained on."""
         self.advance("tokenizer", 0, 1, math.nan)
         if not (self.work / "tokenizer").exists():
             _whole(self.work / "tokenizer", byte_pairs(texts, self.sizes.vocab).save_pretrained)
@@ -88,7 +89,7 @@ class _Run:
         self.known, unseen = np.split(tokens, [int(len(tokens) * (1 - HELD_OUT))])
         self.length = min(self.sizes.context, len(unseen) // 2)
         if self.length < 8:
-            raise BadInput(f"{folder}: too little text to train on")
+            raise BadInput(f"{self.out}: the corpus has too little text to train on")
         return batch_at(unseen, 16, self.length, f"{self.seed} held out").to(self.device)
 
     def fresh(self, name: str) -> Any:
@@ -138,21 +139,27 @@ class _Run:
             self.tokenizer.save_pretrained(folder)
 
 
-def _begin(out: Path, settings: dict[str, Any]) -> dict[str, Any]:
-    """Makes the folder, or checks that the run begun there is this one; what is written down of it."""
+def _begun(out: Path, settings: dict[str, Any]) -> dict[str, Any]:
+    """What is written down of a run in that folder, which must be this one; nothing if none was begun."""
     if out.exists() and not out.is_dir():
         raise BadInput(f"{out}: is a file, not a folder")
     begun = _read(out / "train.json", None)
     if begun is None:
         if out.exists() and any(out.iterdir()):
             raise BadInput(f"{out}: is not empty and holds no training run")
-        (out / "work").mkdir(parents=True)
-        _write(out / "train.json", settings)
-        return settings
+        return {}
     for key, value in settings.items():
         if begun.get(key) != value:
             raise BadInput(f"{out}: was begun with {key} {begun.get(key)}, not {value}; take another folder")
     return begun
+
+
+def _make(out: Path, settings: dict[str, Any]) -> None:
+    try:
+        (out / "work").mkdir(parents=True)
+        _write(out / "train.json", settings)
+    except OSError as error:
+        raise BadInput(f"{out}: cannot be written: {error.strerror}") from None
 
 
 def _measure(
@@ -188,7 +195,7 @@ def _whole(folder: Path, save: Callable[[Path], object]) -> None:
 def _read(path: Path, otherwise: Any) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return otherwise
     except ValueError as error:
         raise BadInput(f"{path}: not JSON: {error}") from None

@@ -8,9 +8,10 @@ from torch import Tensor
 
 from gpu.drafters.draft import Structure
 from gpu.engine.step import Step
-from gpu.structures.sampled import Paths
+from gpu.structures.sampled import Sampled
 from gpu.validate.agreement import Agreement, Interval
-from gpu.validate.bounds import chain_odds, covered, paths_odds
+from gpu.validate.bounds import chain_odds, covered
+from gpu.validate.tree_bounds import tree_odds
 from gpu.verify.residual import share
 from gpu.verify.stopping import level_law, stop_law
 from gpu.verify.verifier import DETERMINISTIC, Verifier
@@ -20,13 +21,27 @@ CARRYING = "greedy-block"
 """Its rows are those of the modified target, on which it reaches full information."""
 
 
+def tau_law(verifier: Verifier, step: Step) -> Tensor:
+    """[B, depth + 1]: the law of tau that a verifier has on a step's draft and rows; another may have run."""
+    ids, drawn = step.tokens.clamp(min=0), step.tree.drawn(step.tokens)
+    proposal = None if DETERMINISTIC in verifier.drafts else step.proposal
+    rates = verifier.rates(step.tree, step.target, proposal, ids, drawn)
+    return level_law(step.tree, stop_law(verifier, step.tree, rates.accept, drawn))
+
+
+def mean_accepted(verifier: Verifier, step: Step) -> Tensor:
+    """[B]: E[tau | draft] that a verifier has on a step."""
+    law = tau_law(verifier, step)
+    return law @ torch.arange(law.shape[1], dtype=law.dtype, device=law.device)
+
+
 class Acceptance:
     """Gathers steps; every figure below is a mean over steps and rows.
 
     `total`: tau beside E[tau | draft, rows]. `positions[l - 1]`: tau >= l beside its probability.
     `drawn`: min(1, p/q) of first drafted children beside its mean under q, sum min(p, q): were the tokens
     drawn from the rows that verification was told? `stateless`, `full` by position: tau >= l beside the
-    bounds of chains and deterministic drafts; for K paths `estimates` of the full-information bound.
+    bounds of chains and deterministic drafts; for sampled trees `estimates` of the full-information bound.
     """
 
     def __init__(self, verifier: Verifier, structure: Structure, error: float = ERROR) -> None:
@@ -46,10 +61,8 @@ class Acceptance:
     def add(self, step: Step) -> None:
         """Takes a step in."""
         tree, tokens, target, proposal = step.tree, step.tokens, step.target, step.proposal
-        ids, drawn = tokens.clamp(min=0), tree.drawn(tokens)
-        given = None if DETERMINISTIC in self.verifier.drafts else proposal
-        rates = self.verifier.rates(tree, target, given, ids, drawn)
-        law = level_law(tree, stop_law(self.verifier, tree, rates.accept, drawn))
+        drawn = tree.drawn(tokens)
+        law = tau_law(self.verifier, step)
         tau = torch.tensor(step.accepted)
         self.drafted += int(drawn[:, 1:].sum())
         self.total.add(law, tau)
@@ -64,8 +77,8 @@ class Acceptance:
             if self.verifier.name != CARRYING:
                 self._compare(self.stateless, chain_odds(target, proposal, tokens, True), tau)
             self._compare(self.full, chain_odds(target, proposal, tokens, False), tau)
-        elif isinstance(self.structure, Paths):
-            self.estimates.append(paths_odds(tree, target, proposal, tokens, self.structure.count).cpu())
+        elif isinstance(self.structure, Sampled):
+            self.estimates.append(tree_odds(self.structure.tree, tree, target, proposal, tokens).cpu())
 
     def _compare(self, parts: list[Agreement], odds: Tensor, tau: Tensor) -> None:
         for length, part in enumerate(parts, 1):

@@ -1,4 +1,4 @@
-"""What no verifier can exceed on the rows that were seen."""
+"""What no verifier can exceed on the rows of a chain or of a deterministic tree."""
 
 import torch
 from torch import Tensor
@@ -50,15 +50,3 @@ def covered(tree: Tree, target: Tensor, tokens: Tensor) -> Tensor:
     """
     here = torch.arange(tree.size, device=tokens.device)[None]
     return by_level(tree, joint(tree, target, tokens, here))
-
-
-def paths_odds(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, count: int) -> Tensor:
-    """[B, depth]: an unbiased estimate, from the merged draft, of sum over x^l of min(p(x^l), pi(x^l)).
-
-    pi = 1 - (1 - q(x^l))^count is the chance that one of `count` i.i.d. paths starts with x^l, so this
-    bounds Pr(tau >= l) of every verifier, full information included: a drafted word counts min(1, p/pi).
-    """
-    here = torch.arange(tree.size, device=tokens.device)[None]
-    P, Q = joint(tree, target, tokens, here), joint(tree, proposal, tokens, tree.rows)
-    pi = -torch.expm1(count * torch.log1p(-Q.clamp(max=1 - 1e-12)))
-    return by_level(tree, share(P, pi) * (Q > 0))

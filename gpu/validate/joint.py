@@ -24,6 +24,13 @@ CLOSE = 1e-3
 rounding could then change what is kept."""
 
 
+def logits_after(model: Model, prompt: Sequence[int], words: Sequence[Word], vocab: int) -> torch.Tensor:
+    """[n, vocab]: the logits after the prompt and each of n words of one length, from plain passes."""
+    ids = torch.tensor([[*prompt, *word] for word in words], device=model.device)
+    parts = [model.network(input_ids=part, use_cache=False).logits[:, -1, :vocab] for part in ids.split(512)]
+    return torch.cat(parts)
+
+
 @torch.inference_mode()
 def word_law(
     target: Model, prompt: Sequence[int], length: int, sampling: Sampling
@@ -35,8 +42,7 @@ def word_law(
     law: dict[Word, float] = {(): 1.0}
     for _ in range(length):
         words = list(law)
-        ids = torch.tensor([[*prompt, *word] for word in words], device=target.device)
-        logits = target.network(input_ids=ids, use_cache=False).logits[:, -1, : target.vocab]
+        logits = logits_after(target, prompt, words, target.vocab)
         best = logits.double().topk(min(sampling.top_k + 1, target.vocab)).values
         if best.shape[1] > sampling.top_k and bool((best[:, -2] - best[:, -1] < CLOSE).any()):
             return None

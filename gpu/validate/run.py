@@ -1,17 +1,19 @@
 """Every verifier on every draft it is made for, and the specimens, cell by cell."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from gpu.drafters.draft import Drafter, Structure
+from gpu.drafters.model import ModelDrafter
 from gpu.engine.loop import generate
 from gpu.engine.sampling import Sampling
 from gpu.models import Model
 from gpu.validate.acceptance import Acceptance, Result
-from gpu.validate.greedy import Greedy, Reference, compare
+from gpu.validate.cell import Cell
+from gpu.validate.greedy import Reference, compare
 from gpu.validate.joint import Joint, Known, laws, observe
 from gpu.validate.specimens import Specimen
+from gpu.validate.step_law import worst_prompt
 from gpu.verify import VERIFIERS, Verifier, named
 from simulators.anytime import ERROR
 from theory.errors import BadInput
@@ -26,7 +28,7 @@ class Plan:
 
     There are `laws` prompts for each number of kept tokens in `top_k`: few words show small differences
     early, more words show more of them. Specimens get `patience` times as many prompts, and eight times as
-    many runs at each.
+    many runs at each; faint ones one prompt out of all that were given for it, and `long` times as many runs.
     """
 
     runs: int = 500
@@ -38,51 +40,7 @@ class Plan:
     temperature: float = 1.0
     top_k: tuple[int, ...] = (2, 4)
     patience: int = 6
-
-
-@dataclass
-class Cell:
-    """One verifier on one draft: a specimen must have its law rejected, the others nothing."""
-
-    draft: str
-    verifier: str
-    specimen: str | None = None
-    greedy: Greedy | None = None
-    laws: list[Joint] = field(default_factory=list)
-    acceptance: Result | None = None
-
-    @property
-    def rejected(self) -> bool:
-        return any(each.rejected for each in self.laws)
-
-    @property
-    def runs(self) -> int:
-        return sum(each.runs for each in self.laws)
-
-    @property
-    def problems(self) -> list[str]:
-        """What is not as expected, in words."""
-        if self.specimen is not None:
-            return [] if self.rejected else [f"lossy, and not noticed in {self.runs:,} runs"]
-        found = [f"the law is rejected at prompt {each.prompt + 1}" for each in self.laws if each.rejected]
-        if self.greedy is not None and not self.greedy.ok:
-            ties = [each for each in self.greedy.ties if not each.explained]
-            found += [
-                f"greedy text of prompt {each.prompt + 1} differs at token {each.place}" for each in ties
-            ]
-        return found + (self.acceptance.problems if self.acceptance else [])
-
-    def answer(self) -> dict[str, Any]:
-        """The JSON object."""
-        return {
-            "draft": self.draft,
-            "verifier": self.verifier,
-            "specimen": self.specimen,
-            "greedy": self.greedy.answer() if self.greedy else None,
-            "laws": [each.answer() for each in self.laws],
-            "acceptance": self.acceptance.answer() if self.acceptance else None,
-            "problems": self.problems,
-        }
+    long: int = 24
 
 
 class Validation:
@@ -98,7 +56,8 @@ class Validation:
         plan: Plan,
     ) -> None:
         self.target, self.drafter, self.prompts, self.plan = target, drafter, prompts, plan
-        self.cells: list[tuple[Structure, Verifier, str | None]] = [
+        self.many = prompts
+        self.cells: list[tuple[Structure, Verifier, Specimen | None]] = [
             (structure, verifier, None)
             for structure in structures
             for verifier in verifiers
@@ -107,13 +66,23 @@ class Validation:
         if not self.cells:
             raise BadInput(f"no verifier asked for is made for these drafts of {drafter.name}")
 
-    def with_specimens(self, structures: Sequence[Structure], specimens: Sequence[Specimen]) -> None:
-        """Adds specimens, each on the first structure that it takes."""
+    def with_specimens(
+        self,
+        structures: Sequence[Structure],
+        specimens: Sequence[Specimen],
+        many: Sequence[Sequence[int]],
+    ) -> None:
+        """Adds specimens, each on the first structure that it takes; faint ones at the worst of many prompts,
+        if there is a drafter that can be asked for its rows.
+        """
+        self.many = many
         for each in specimens:
+            if each.faint and not isinstance(self.drafter, ModelDrafter):
+                continue
             fitting = (one for one in structures if fits(each.verifier, one, self.drafter))
             first = next(fitting, None)
             if first is not None:
-                self.cells.append((first, each.verifier, each.how))
+                self.cells.append((first, each.verifier, each))
 
     def run(self) -> Iterator[Cell]:
         """The cells, one by one."""
@@ -134,12 +103,26 @@ class Validation:
         many = [(sampling, found[turn]) for turn in turns for sampling, found in every if turn < len(found)]
         own = Reference(self.target, self.prompts, self.plan.tokens)
         for structure, verifier, specimen in self.cells:
-            cell = Cell(structure.name, verifier.name, specimen)
+            cell = Cell(structure.name, verifier.name, specimen.how if specimen else None)
             if specimen is None:
                 cell.greedy = compare(own, self.drafter, verifier, structure)
                 cell.acceptance = self._acceptance(verifier, structure)
-            cell.laws = self._laws(verifier, structure, many if specimen else some, specimen is not None)
+                cell.laws = self._laws(verifier, structure, some, 1)
+            elif specimen.faint:
+                cell.off, known = self._worst(verifier, structure, samplings[0])
+                if not cell.too_faint:
+                    cell.laws = self._laws(verifier, structure, [known], plan.long)
+            else:
+                cell.laws = self._laws(verifier, structure, many, 8)
             yield cell
+
+    def _worst(
+        self, verifier: Verifier, structure: Structure, sampling: Sampling
+    ) -> tuple[float, tuple[Sampling, Known]]:
+        assert isinstance(self.drafter, ModelDrafter)
+        asked = self.target, self.drafter.model, self.many, verifier
+        off, known = worst_prompt(*asked, structure.depth, sampling, self.plan.length)
+        return off, (sampling, known)
 
     def _acceptance(self, verifier: Verifier, structure: Structure) -> Result:
         found = Acceptance(verifier, structure)
@@ -162,8 +145,9 @@ class Validation:
         verifier: Verifier,
         structure: Structure,
         known: Sequence[tuple[Sampling, Known]],
-        until: bool,
+        times: int,
     ) -> list[Joint]:
+        """Prompt after prompt, `times` as many runs as planned at each; if more, until one is rejected."""
         found: list[Joint] = []
         for sampling, prompt in known:
             found.append(
@@ -174,13 +158,13 @@ class Validation:
                     verifier,
                     structure,
                     sampling,
-                    runs=self.plan.runs * (8 if until else 1),
+                    runs=self.plan.runs * times,
                     batch=self.plan.batch,
                     seed=self.plan.seed,
                     error=ERROR / len(known),
                 )
             )
-            if until and found[-1].rejected:
+            if times > 1 and found[-1].rejected:
                 break
         return found
 

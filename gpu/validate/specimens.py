@@ -89,12 +89,22 @@ def _plain_ratios(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, 
     return Rates(accept, token.rates(tree, target, proposal, tokens, drawn).cut)
 
 
+def _unscaled(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor) -> Rates:
+    """Block verification with the residual (p - q)+, not (w p - q)+."""
+    rates = block.rates(tree, target, proposal, tokens, drawn)
+    return Rates(rates.accept, (rates.cut > 0).to(rates.cut))
+
+
 @dataclass(frozen=True)
 class Specimen:
-    """A verifier that loses the law, and a sentence on how."""
+    """A verifier that loses the law, and a sentence on how.
+
+    `faint`: so little that it is looked at where its enumerated law is furthest off, and longer.
+    """
 
     verifier: Verifier
     how: str
+    faint: bool = False
 
 
 SPECIMENS = (
@@ -103,6 +113,9 @@ SPECIMENS = (
     Specimen(_JointProduct("joint-product", (CHAIN,), _plain_ratios), "products of ratios and of coins"),
     Specimen(
         Verifier("hsd-released", (CHAIN,), _uncapped_leaf, upwards=True), "uncapped ratio for the whole draft"
+    ),
+    Specimen(
+        _Open("unscaled-residual", (CHAIN,), _unscaled, upwards=True), "residual not scaled by w", faint=True
     ),
     Specimen(
         Verifier("greedy-block-alone", (CHAIN,), greedy_block.rates, upwards=True),

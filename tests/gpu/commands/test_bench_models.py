@@ -69,9 +69,19 @@ def test_every_cell_has_prediction_and_measurement(command, tmp_path):
     assert chain["bounds"]["stateless"] <= chain["bounds"]["full_information"] + 1e-9
     assert tree["over_assisted"] is None
     assert cells["", "plain"]["over_plain"]["value"] == 1
-    assert [each["verifiers"] for each in answer["versus"]] == [["block", "token"]] + 2 * [
-        ["traversal", "rrs"]
+    pairs = [(each["draft"], *each["verifiers"]) for each in answer["versus"]]
+    assert pairs == [
+        ("chain:3", "block", "token"),
+        ("chain:3", "traversal", "rrs"),
+        ("tree:2x2", "traversal", "rrs"),
     ]
+    for each in answer["versus"]:
+        same, worse = each["same_steps"], cells[each["draft"], each["verifiers"][1]]
+        assert same["steps"] == worse["steps"]
+        assert same["low"] <= same["value"] <= same["high"]
+    on_chain = [each["same_steps"] for each in answer["versus"] if each["draft"] == "chain:3"]
+    assert on_chain[0]["value"] == pytest.approx(on_chain[1]["value"], abs=1e-5)
+    assert on_chain[0]["high"] - on_chain[0]["low"] < answer["versus"][0]["high"] - answer["versus"][0]["low"]
 
 
 def test_a_cell_that_does_not_agree_is_said_and_is_status_1(command, monkeypatch):

@@ -52,7 +52,7 @@ def test_the_text_streams_and_the_last_line_counts(command):
     status, out, err = command("generate", "--device", "cpu", "--max-new-tokens", 16, "--prompt", "def ")
     assert (status, err) == (0, "")
     text, _, last = out.rstrip("\n").rpartition("\n")
-    answer = generate(command, "--prompt", "def ")
+    answer = generate(command, "--prompt", "def ", "--model", "shipped")
     assert text == answer["outputs"][0]["text"]
     assert last.startswith(f"[16 tokens in {answer['steps']} steps, block efficiency ")
 

@@ -70,6 +70,37 @@ def test_specimens_are_noticed(command):
     assert cells[1]["laws"][-1]["rejected"]
 
 
+ONE_FAINT = (
+    "--device",
+    "cpu",
+    "--draft",
+    "chain:3",
+    "--verifier",
+    "token",
+    "--max-new-tokens",
+    8,
+    "--top-k",
+    2,
+)
+
+
+def test_a_faint_specimen_is_left_out_where_it_is_too_faint(command, two):
+    few = (*ONE_FAINT, "--runs", 20, "--only", "unscaled-residual", "--prompts", two)
+    status, out, err = command(*few)
+    assert (status, err) == (0, "")
+    assert "0 of 1 lossy specimens noticed" in out
+    assert "too faint to be asked for" in out
+
+
+@pytest.mark.slow
+def test_a_faint_specimen_is_noticed_at_its_worst_prompt(command):
+    status, out, _ = command(*ONE_FAINT, "--only", "unscaled-residual", "--json")
+    cell = json.loads(out)["cells"][1]
+    assert status == 0
+    assert cell["off"] > 0.03
+    assert cell["laws"][-1]["rejected"]
+
+
 def test_what_is_not_noticed_is_status_1_and_said(command):
     status, out, err = command(
         *FEW, "--draft", "chain:2", "--verifier", "block", "--runs", 1, "--only", "typical"

@@ -136,6 +136,9 @@ def test_a_folder_of_another_run_is_refused(trained, corpus, tmp_path):
         run.train(tmp_path, "tiny", corpus, 0, silent)
     with pytest.raises(BadInput, match="no such folder"):
         run.train(tmp_path / "new", "tiny", tmp_path / "nowhere", 0, silent)
+    assert not (tmp_path / "new").exists()
+    with pytest.raises(BadInput, match="cannot be written"):
+        run.train(tmp_path / "notes.txt" / "pair", "tiny", corpus, 0, silent)
 
 
 def test_text_comes_back_from_its_tokens_in_an_order_of_names_alone(corpus, tmp_path):

@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch")
 
 from gpu.draft import Tree
 from gpu.exact.drafts import batch, every
-from gpu.validate.bounds import chain_odds, covered, paths_odds
+from gpu.validate.bounds import chain_odds, covered
 from gpu.validate.specimens import SPECIMENS
 from gpu.verify import VERIFIERS
 from gpu.verify.stopping import level_law, stop_law
@@ -36,31 +36,6 @@ def test_chain_bounds_average_to_the_optima(index):
     ):
         odds = chain_odds(rows.target, rows.proposal, rows.tokens, capped)
         assert float(weights @ odds.sum(1)) == pytest.approx(float(want), abs=1e-9)
-
-
-def test_paths_estimate_averages_to_the_bound_by_level():
-    K, instance = 2, Randoms(Chain(2), 3, 1, seed=8)[0]
-    rows, weights = drafts_of(instance)
-    D = len(weights)
-    pair = torch.cartesian_prod(torch.arange(D), torch.arange(D))
-    tokens = rows.tokens[pair]
-    tree, merged = Tree.merged(tokens)
-    first, second = rows.take(pair[:, 0]), rows.take(pair[:, 1])
-    target = torch.cat((first.target, second.target[:, 1:]), 1)
-    proposal = torch.cat((first.proposal, second.proposal[:, 1:]), 1)
-    found = weights[pair].prod(1) @ paths_odds(tree, target, proposal, merged, K)
-    want = torch.zeros(2, dtype=torch.float64)
-    masses: dict[tuple[int, ...], float] = {}
-    for draft, weight in zip(every(instance), weights.tolist(), strict=True):
-        word = tuple(node.token for node in draft.nodes[1:])
-        for length in (1, 2):
-            masses[word[:length]] = masses.get(word[:length], 0.0) + weight
-    for word, q in masses.items():
-        p = 1.0
-        for i, x in enumerate(word):
-            p *= float(instance.target[word[:i]][x])
-        want[len(word) - 1] += min(p, 1 - (1 - q) ** K)
-    assert torch.allclose(found, want)
 
 
 def test_what_a_deterministic_draft_covers_is_what_nss_accepts():

@@ -112,6 +112,7 @@ def accepted(verifier, rates=None, spelling="chain:3", told=None):
 def test_acceptance_is_what_the_rows_predict(name, spelling):
     result = accepted(named(name), spelling=spelling)
     assert result.problems == []
+    assert result.bounds["full_information"] > 0
     if name == "block":
         stateless, full = result.bounds["stateless"], result.bounds["full_information"]
         assert result.total.predicted <= full

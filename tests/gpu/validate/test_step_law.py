@@ -1,0 +1,82 @@
+"""Enumerated laws of one step are the exact engine's, and the faint specimen is what bug 2 was."""
+# ruff: noqa: E402
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from gpu.engine.loop import generate
+from gpu.engine.sampling import Sampling
+from gpu.structures import structure
+from gpu.validate.specimens import SPECIMENS
+from gpu.validate.step_law import Ahead, look_ahead, total_variation, worst_prompt
+from gpu.verify import VERIFIERS
+from simulators.enumerate import emission
+from simulators.instances.randoms import Randoms
+from tests.gpu.small import PROMPTS, drafter, near, target
+from tests.proofs_check.zoo import bug, unscaled_residual
+from theory.drafts.chain import Chain
+from theory.verifiers import named
+
+LOSSY = {each.verifier.name: each for each in SPECIMENS}
+THREE = Sampling(1.0, top_k=3)
+
+
+def floats(rows, depth, vocab):
+    words = [()]
+    found = {}
+    for _ in range(depth + 1):
+        found |= {
+            word: torch.tensor([float(mass) for mass in rows[word]], dtype=torch.float64) for word in words
+        }
+        words = [(*word, x) for word in words for x in range(vocab)]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("ours", "exact"),
+    [
+        (LOSSY["hsd-released"].verifier, named("hsd-released")),
+        (LOSSY["unscaled-residual"].verifier, bug(2, "residual not scaled", unscaled_residual)),
+        (VERIFIERS["block"], named("block")),
+        (VERIFIERS["token"], named("token")),
+    ],
+)
+def test_total_variation_is_the_exact_engines(ours, exact):
+    off = []
+    for instance in Randoms(Chain(3), 3, 5, seed=5):
+        ahead = Ahead(floats(instance.target, 3, 3), floats(instance.proposal, 2, 3))
+        off.append(total_variation(ours, ahead, 3))
+        assert off[-1] == pytest.approx(float(emission(instance, exact).total_variation), abs=1e-12)
+    assert (max(off) > 1e-6) == (ours.name in LOSSY)
+
+
+def test_rows_ahead_are_those_that_decoding_sees():
+    ahead = look_ahead(target(), near(), PROMPTS[1], THREE, 2)
+    assert len(ahead.target) == 1 + 3 + 9
+    assert len(ahead.proposal) == 1 + 3
+    step = next(
+        generate(
+            target(),
+            drafter("near"),
+            [PROMPTS[1]],
+            verifier=VERIFIERS["block"],
+            structure=structure("chain:2"),
+            sampling=THREE,
+        )
+    )
+    for seen, kept in ((step.target, ahead.target), (step.proposal, ahead.proposal)):
+        first, own = seen[0, 0].double().sort().values, kept[()].sort().values
+        assert torch.allclose(first[-3:], own[-3:], atol=1e-5)
+    for verifier in (VERIFIERS["block"], VERIFIERS["token"]):
+        assert total_variation(verifier, ahead, 2) < 1e-12
+
+
+def test_the_worst_prompt_is_the_one_with_the_largest_total_variation():
+    rule = LOSSY["unscaled-residual"].verifier
+    off, (number, prompt, law) = worst_prompt(target(), near(), PROMPTS, rule, 2, THREE, 2)
+    every = [total_variation(rule, look_ahead(target(), near(), each, THREE, 2), 2) for each in PROMPTS]
+    assert off == max(every) == every[number]
+    assert prompt == PROMPTS[number]
+    assert sum(law.values()) == pytest.approx(1)
