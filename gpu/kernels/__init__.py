@@ -73,4 +73,5 @@ def verify(
         heat.copy_(temperature.reshape(-1))
     else:
         heat.fill_(temperature)
-    return Outcome(*launch(name, tree, target_logits, proposal_logits, heat, tokens, coins, extra))
+    with torch.cuda.device_of(target_logits):  # Triton launches on the current device
+        return Outcome(*launch(name, tree, target_logits, proposal_logits, heat, tokens, coins, extra))

@@ -11,7 +11,7 @@ from gpu.kernels.statistics import LOG2_E
 from gpu.kernels.sweep import drop
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["tree_b", "N", "C"])
 def walk(
     target,
     temperature,
