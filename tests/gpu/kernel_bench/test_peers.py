@@ -6,7 +6,6 @@ Triton peers run in the interpreter where there is no GPU; vLLM then needs CUDA_
 import inspect
 from dataclasses import replace
 from functools import partial
-from types import SimpleNamespace
 
 import pytest
 
