@@ -13,7 +13,6 @@ from gpu.kernel_bench.case import Case, make
 from gpu.kernel_bench.methods import Maker, methods
 from gpu.kernel_bench.peers import Call
 from gpu.memory import out_of_memory
-from theory.errors import BadInput
 
 
 @dataclass(frozen=True)
@@ -45,20 +44,6 @@ class Point:
     floor_share: float | None
     ratio: float | None
     note: str = ""
-
-
-def device_of(name: str | None) -> torch.device:
-    """The device of that name, or the GPU where there is one."""
-    if name is None:
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        device = torch.device(name)
-        torch.empty(1, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise BadInput(f"--device {name}: {str(error).splitlines()[0][:120]}") from None
-    if device.type not in ("cuda", "cpu"):
-        raise BadInput(f"--device {name}: what takes time is measured on cuda and cpu only")
-    return device
 
 
 def run(grid: Grid, device: torch.device, bandwidth: float) -> Iterator[Point]:
