@@ -18,6 +18,7 @@ from torch.overrides import TorchFunctionMode  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 from torch.utils._pytree import tree_leaves  # noqa: E402
 
+from gpu import kernels  # noqa: E402
 from gpu.draft import Tree  # noqa: E402
 from gpu.rows import probabilities  # noqa: E402
 from gpu.verify import VERIFIERS, from_logits  # noqa: E402
@@ -36,6 +37,14 @@ MOVED = {draft: tree.to("meta") for draft, tree in DRAFTS.items()}
 FITTING = [
     (name, draft) for name, each in VERIFIERS.items() for draft, tree in DRAFTS.items() if each.fits(tree)
 ]
+
+SETTINGS = [
+    {},
+    {"temperature": 0.0},
+    {"temperature": 0.7, "top_k": 4, "top_p": 0.9, "min_p": 0.1},
+    {"temperature": "per request", "top_k": "per request", "top_p": "per request", "min_p": "per request"},
+]
+IDS = ["plain", "greedy", "numbers", "tensors"]
 
 
 class OneDevice(TorchDispatchMode):
@@ -92,22 +101,18 @@ def given(tree, device, dtype=torch.float32):
     return *logits, tokens, torch.empty(B, tree.size - 1, device=device), torch.empty(B, device=device)
 
 
-SETTINGS = [
-    {},
-    {"temperature": 0.0},
-    {"temperature": 0.7, "top_k": 4, "top_p": 0.9, "min_p": 0.1},
-    {"temperature": "per request", "top_k": "per request", "top_p": "per request", "min_p": "per request"},
-]
-
-
-@pytest.mark.parametrize("settings", SETTINGS, ids=["plain", "greedy", "numbers", "tensors"])
-def test_rows(settings, device):
+def on(device, settings):
+    """Settings, those "per request" as tensors."""
     kind = {"top_k": torch.long}
-    each = {
+    return {
         name: torch.empty(B, 1, 1, device=device, dtype=kind.get(name)) if value == "per request" else value
         for name, value in settings.items()
     }
-    rows = probabilities(torch.empty(B, 4, V, device=device, dtype=torch.bfloat16), **each)
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=IDS)
+def test_rows(settings, device):
+    rows = probabilities(torch.empty(B, 4, V, device=device, dtype=torch.bfloat16), **on(device, settings))
     assert (rows.device, rows.dtype, rows.shape) == (device, torch.float32, (B, 4, V))
 
 
@@ -119,6 +124,20 @@ def test_verifiers(name, draft, device):
     words = outcome.emitted(tree, logits[2])
     assert (outcome.node.device, words.device) == (device, device)
     assert (outcome.node.shape, words.shape) == ((B,), (B, tree.depth + 1))
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=IDS)
+@pytest.mark.parametrize(("name", "draft"), [each for each in FITTING if each[0] in kernels.NAMES])
+def test_kernels_are_launched_without_a_look_at_anything(name, draft, settings, device, monkeypatch):
+    """All but the kernels themselves; a shared tree is read once, when it is first used."""
+    launch = pytest.importorskip("gpu.kernels.launch")
+    launched = []
+    monkeypatch.setattr(launch, "rounds", lambda tree: 2)
+    monkeypatch.setattr(launch, "_run", lambda kernel, *_: lambda *_, **__: launched.append(kernel))
+    tree = MOVED[draft]
+    outcome = kernels.verify(name, tree, *given(tree, device, torch.bfloat16), **on(device, settings))
+    assert (outcome.node.device, outcome.node.shape) == (device, (B,))
+    assert len(launched) >= 3
 
 
 @pytest.mark.parametrize("name", ["rrs", "traversal", "one-hot", "nss"])
