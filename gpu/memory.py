@@ -7,17 +7,27 @@ import torch
 
 from theory.errors import BadInput
 
+SAID = "can't allocate memory", "not enough memory", "out of memory"
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether this is what torch, CUDA or Triton raises when memory is out, on any device.
+
+    >>> out_of_memory(RuntimeError("Triton Error [CUDA]: out of memory")), out_of_memory(RuntimeError("no"))
+    (True, False)
+    """
+    if isinstance(error, torch.OutOfMemoryError | MemoryError):
+        return True
+    return isinstance(error, RuntimeError) and any(said in str(error) for said in SAID)
+
 
 @contextmanager
 def memory_errors(advice: str) -> Iterator[None]:
-    """Turns what torch raises when memory is out, on any device, into BadInput with a piece of advice."""
+    """Turns such an error into BadInput with a piece of advice."""
     try:
         yield
-    except (torch.OutOfMemoryError, MemoryError):
-        pass
-    except RuntimeError as error:
-        if "can't allocate memory" not in str(error) and "not enough memory" not in str(error):
-            raise
-    else:
         return
+    except (RuntimeError, MemoryError) as error:
+        if not out_of_memory(error):
+            raise
     raise BadInput(f"out of memory; {advice}")

@@ -11,6 +11,7 @@ from huggingface_hub.utils import logging as hub
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging
 
+from gpu.device import usable
 from theory.errors import BadInput, quoted
 
 
@@ -49,7 +50,7 @@ def load(
     Without a `device` it is the GPU where there is one. Without a `dtype` it is float32 on a CPU and
     the one the weights were saved in elsewhere. A folder is read without any network.
     """
-    device = _usable(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    device = usable(device)
     local = Path(name).exists()
     if local and not (Path(name) / "config.json").is_file():
         raise BadInput(f"{name}: no model is here (no config.json)")
@@ -102,13 +103,6 @@ def check_pair(target: Model, drafter: Model) -> None:
         f"{drafter.name} gives token {quoted(token)} the id {theirs.get(token)}, {target.name} "
         f"{ours[token]}: a drafter must share the target's tokenizer"
     )
-
-
-def _usable(device: torch.device | str) -> torch.device:
-    try:
-        return torch.empty(0, device=device).device
-    except (RuntimeError, AssertionError) as error:
-        raise BadInput(f"device {quoted(str(device))} cannot be used: {str(error).splitlines()[0]}") from None
 
 
 def _can_be_cached(name: str, config: Any) -> None:

@@ -78,9 +78,12 @@ def COMMAND(**options: Any) -> int:
 
 
 def _kernels(options: dict[str, Any]) -> int:
+    from gpu.device import usable
     from gpu.kernel_bench import run, show, timing
 
-    on = run.device_of(options["device"])
+    on = usable(options["device"])
+    if on.type not in ("cuda", "cpu"):
+        raise BadInput(f"--device {options['device']}: without --model it is cuda or cpu, which can be timed")
     figure = options["figure"]
     if figure is not None:
         show.required(figure)

@@ -188,5 +188,5 @@ class _Decoder:
 
     def _now(self) -> float:
         if self.waits:
-            torch.cuda.synchronize()
+            torch.cuda.synchronize(self.target.device)
         return time.perf_counter()

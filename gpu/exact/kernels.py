@@ -32,7 +32,7 @@ FEW: dict[str, tuple[Scheme, int]] = {
     "specinfer": (Drawn(PAIR, replacement=True), 2),
     "traversal": (Drawn(PAIR), 3),
     "one-hot": (TopK(PAIR), 3),
-    "nss": (TopK(PAIR), 3),
+    "nss": (Drawn(PAIR, replacement=True), 2),
 }
 """What the interpreter, which is slow, is given: a draft and a vocabulary for each verifier."""
 

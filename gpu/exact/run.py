@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from rich.table import Table
 
+from gpu.device import usable
 from gpu.exact.kernels import Kernels
 from gpu.exact.large import Closeness, closeness
 from gpu.exact.law import rounded
@@ -17,7 +18,6 @@ from gpu.kernels import NAMES
 from gpu.verify import VERIFIERS
 from simulators.check import Family
 from simulators.instances.suite import standard
-from theory.errors import BadInput
 
 Tell = Callable[[str, int, int], None]
 """Progress: (stage, instances done, of how many)."""
@@ -95,7 +95,7 @@ class Report:
 
 def run(device: str | None, vocab: int, seed: int, tell: Tell) -> Report:
     """The standard suite, a sample of it for the laws, and one large vocabulary."""
-    chosen = usable(device)
+    chosen = str(usable(device))
     report = Report(chosen, Kernels.on(chosen))
     families = [family for family in standard() if len(family)]
     sample = [family[len(family) // 2] for family in families]
@@ -107,16 +107,6 @@ def run(device: str | None, vocab: int, seed: int, tell: Tell) -> Report:
     for done, _ in enumerate(report.kernels.check(sample, chosen, vocab, seed), 1):
         tell("kernels", done, len(NAMES))
     return report
-
-
-def usable(device: str | None) -> str:
-    """The device, or the default one; BadInput when torch cannot use it."""
-    chosen = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        torch.zeros(1, device=chosen)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise BadInput(f"--device {chosen}: {str(error).splitlines()[0]}") from None
-    return chosen
 
 
 def _noise(report: Report, families: list[Family], tell: Tell) -> None:

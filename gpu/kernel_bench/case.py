@@ -64,10 +64,9 @@ def make(draft: str, gamma: int, V: int, B: int, device: torch.device, dtype: to
         target[b] = logits
         proposal[b] = logits[inner] + 0.7 * torch.randn(len(inner), V, generator=random, device=device)
         tokens[b] = _drawn(tree, proposal[b].float(), random)
-    uniforms = torch.rand(B, tree.size, generator=random, device=device)
-    return Case(
-        draft, gamma, V, B, tree, target, proposal, tokens, uniforms[:, 1:].contiguous(), uniforms[:, 0]
-    )
+    coins = torch.rand(B, tree.size - 1, generator=random, device=device)
+    extra = torch.rand(B, generator=random, device=device)  # a peer's kernel takes it for contiguous
+    return Case(draft, gamma, V, B, tree, target, proposal, tokens, coins, extra)
 
 
 def _drawn(tree: Tree, logits: Tensor, random: torch.Generator) -> Tensor:

@@ -1,6 +1,8 @@
 """The grid, measured point by point, so that what is finished is never lost."""
 
+import sys
 from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from itertools import product
 
@@ -8,8 +10,9 @@ import torch
 
 from gpu.kernel_bench import timing
 from gpu.kernel_bench.case import Case, make
-from gpu.kernel_bench.methods import Call, Maker, methods
-from theory.errors import BadInput
+from gpu.kernel_bench.methods import Maker, methods
+from gpu.kernel_bench.peers import Call
+from gpu.memory import out_of_memory
 
 
 @dataclass(frozen=True)
@@ -43,18 +46,6 @@ class Point:
     note: str = ""
 
 
-def device_of(name: str | None) -> torch.device:
-    """The device of that name, or the GPU where there is one."""
-    if name is None:
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        device = torch.device(name)
-        torch.empty(1, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise BadInput(f"--device {name}: {str(error).splitlines()[0][:120]}") from None
-    return device
-
-
 def run(grid: Grid, device: torch.device, bandwidth: float) -> Iterator[Point]:
     """Every method on every case, bfloat16 logits on a GPU and float32 elsewhere.
 
@@ -63,7 +54,11 @@ def run(grid: Grid, device: torch.device, bandwidth: float) -> Iterator[Point]:
     """
     dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
     for draft, gamma, V, B in product(grid.drafts, grid.gamma, grid.vocab, grid.batch):
-        case = make(draft, gamma, V, B, device, dtype)
+        try:
+            case = make(draft, gamma, V, B, device, dtype)
+        except (RuntimeError, MemoryError) as error:
+            yield Point(draft, gamma, V, B, "all", None, 0, None, None, _said(error))
+            continue
         base = None
         for name, taken, note in _measured(case, device):
             base = base or taken
@@ -81,30 +76,37 @@ def _measured(case: Case, device: torch.device) -> Iterator[tuple[str, float | N
         yield from ((name, next(least) if call else None, note) for name, call, note in ready)
         return
     for name, call, note in ready:
-        seconds, note = _on_gpu(call, device, case.B == 1) if call else (None, note)
+        seconds, note = _on_gpu(call, device) if call else (None, note)
         yield name, seconds, note
 
 
 def _ready(case: Case, maker: Maker) -> tuple[Call | None, str]:
+    # A peer may raise anything, and talk on standard output, which is for the answer.
     try:
-        call = maker(case)
-        call()
-    except ImportError as error:
-        return None, f"not installed: {error}"
-    except torch.OutOfMemoryError:
-        return None, "out of memory"
-    except (RuntimeError, TypeError, AttributeError) as error:
-        return None, f"did not run: {str(error).splitlines()[0]}"
+        with redirect_stdout(sys.stderr):
+            call = maker(case)
+            call()
+    except Exception as error:
+        return None, _said(error)
     return call, ""
 
 
-def _on_gpu(call: Call, device: torch.device, graph: bool) -> tuple[float, str]:
-    if graph:
+def _on_gpu(call: Call, device: torch.device) -> tuple[float | None, str]:
+    note = ""
+    for graph in (False,) if timing.reads_back(call, device) else (True, False):
         try:
-            return timing.on_gpu(call, device, graph=True), "graph"
-        except RuntimeError:  # it reads something back, which cannot be captured
-            torch.cuda.synchronize(device)
-    return timing.on_gpu(call, device), ""
+            return timing.on_gpu(call, device, graph), "" if graph else "no graph"
+        except RuntimeError as error:
+            note = _said(error)
+    return None, note
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, ImportError):
+        return f"not installed: {error}"
+    if out_of_memory(error):
+        return "out of memory"
+    return f"did not run: {next(iter(str(error).splitlines()), '') or type(error).__name__}"
 
 
 def shorter(grid: Grid, **given: Sequence) -> Grid:

@@ -103,7 +103,7 @@ def plot(points: Sequence[Point], path: Path, device: torch.device) -> None:
                     and point.floor_share
                 ]
                 if found:
-                    look = {"color": f"C{index}", "marker": "osD^vxP*<>"[index % 10]}
+                    look = {"color": f"C{index}", "marker": "osD^vxP*<>"[(index + index // 10) % 10]}
                     axis.plot(*zip(*found, strict=True), label=name, **look)
     figure.supxlabel("requests B")
     figure.supylabel("% of the bandwidth floor (one read of each logit)")

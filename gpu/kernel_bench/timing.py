@@ -1,5 +1,6 @@
 """How long a call takes, with cold caches on a GPU, and the copy bandwidth beside it."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from math import inf
 from statistics import median
@@ -12,25 +13,38 @@ SECONDS = 2.0
 """A measurement ends after this many repetitions or, from three on, this long."""
 
 
-def on_gpu(call: Callable[[], object], device: torch.device, graph: bool = False) -> float:
-    """Median seconds by events, the L2 cache flushed before each repetition; with `graph`, of a replay of the
-    captured call.
+def on_gpu(call: Callable[[], object], device: torch.device, graph: bool = True) -> float:
+    """Median seconds by events, the L2 cache flushed before each repetition: of a replay of the captured
+    call, which leaves out what the host does; or of the call itself.
     """
-    for _ in range(3):
-        call()
-    torch.cuda.synchronize(device)
-    if graph:
-        captured = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(captured):
+    with torch.cuda.device(device):
+        if graph:
+            call = _captured(call)
+        else:
             call()
-        call = captured.replay
-    size = 4 * torch.cuda.get_device_properties(device).L2_cache_size
-    flush = torch.empty(size, dtype=torch.int8, device=device)
-    taken: list[float] = []
-    started = perf_counter()
-    while _goes_on(len(taken), perf_counter() - started):
-        taken.append(_events(call, flush))
+        size = 4 * torch.cuda.get_device_properties(device).L2_cache_size
+        flush = torch.empty(size, dtype=torch.int8, device=device)
+        taken: list[float] = []
+        started = perf_counter()
+        while _goes_on(len(taken), perf_counter() - started):
+            taken.append(_events(call, flush))
     return median(taken)
+
+
+def reads_back(call: Callable[[], object], device: torch.device) -> bool:
+    """Whether a call waits for the device, as one that reads a number back does. Such a call cannot be
+    captured, and an attempt would leave torch's generator and allocator in the middle of a capture.
+    """
+    with torch.cuda.device(device), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch says that this mode misses some
+        torch.cuda.set_sync_debug_mode("error")
+        try:
+            call()
+        except RuntimeError:
+            return True
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
+    return False
 
 
 def on_cpu(calls: Sequence[Callable[[], object]]) -> list[float]:
@@ -52,6 +66,19 @@ def copy_bandwidth(device: torch.device) -> float:
         return target.copy_(source)
 
     return 2 * source.numel() / (on_gpu(copy, device) if device.type == "cuda" else on_cpu([copy])[0])
+
+
+def _captured(call: Callable[[], object]) -> Callable[[], object]:
+    side = torch.cuda.Stream()  # where a call is to be warmed up before it is captured
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            call()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        call()
+    return graph.replay
 
 
 def _goes_on(rounds: int, seconds: float) -> bool:

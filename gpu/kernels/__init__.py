@@ -43,9 +43,10 @@ def verify(
 
     target_logits [B, N, V] and proposal_logits [B, I, V] are float32, bfloat16 or float16, each read once for
     its softmax, and once more the rows of rejections that matter. The temperature is a number, or one for
-    each request in a tensor of B numbers. A positive one needs no pass of its own; top_k, top_p, min_p and
-    temperature 0 are applied by `gpu.rows` first. Nothing is read back from the device. Raises BadInput
-    where Triton is missing or shapes do not fit; `Outcome.error` has what is wrong with one request.
+    each request in a tensor of B positive ones (0 is error 1 there), and needs no pass of its own; top_k,
+    top_p, min_p and the number 0 are applied by `gpu.rows` first. Nothing is read back from the device but
+    a shared tree's shape, once. Raises BadInput where Triton is missing or shapes do not fit;
+    `Outcome.error` has what is wrong with one request.
 
     >>> even = torch.zeros(1, 2, 4)
     >>> drafted = even, even[:, :1], torch.tensor([[3]]), torch.tensor([[0.5]]), torch.tensor([0.0])
@@ -73,4 +74,5 @@ def verify(
         heat.copy_(temperature.reshape(-1))
     else:
         heat.fill_(temperature)
-    return Outcome(*launch(name, tree, target_logits, proposal_logits, heat, tokens, coins, extra))
+    with torch.cuda.device_of(target_logits):  # Triton launches on the current device
+        return Outcome(*launch(name, tree, target_logits, proposal_logits, heat, tokens, coins, extra))

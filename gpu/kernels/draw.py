@@ -51,7 +51,7 @@ def choose(masses, u, index):
     return found, u - tl.sum(tl.where(index < found, masses, 0.0), axis=0)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["tree_b", "N", "I", "C"])
 def draw(
     target,
     proposal,

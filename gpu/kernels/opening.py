@@ -29,7 +29,7 @@ def normalise(maxima, sums, normaliser, rows, C, ROWS: tl.constexpr, CHUNKS: tl.
         tl.store(normaliser + row, tl.where(fine, highest + tl.log2(total), float("inf")), mask=row < rows)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["tree_b", "N", "I", "C", "DEPTH"])
 def opening(
     target,
     proposal,

@@ -13,7 +13,7 @@ def law(row, x, scale, normaliser, V):
     return tl.exp2(tl.fma(logits, scale, -normaliser))
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["N", "I", "C"])
 def chunk_statistics(
     target,  # [B, N, V] logits
     proposal,  # [B, I, V] logits

@@ -8,7 +8,7 @@ from gpu.kernels.fields import COINS, CUT, FIELDS, LARGEST, MASS, RATE, RATES, R
 from gpu.kernels.statistics import LOG2_E, law
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["tree_b", "round", "N", "I", "C"])
 def sweep(
     target,
     proposal,
@@ -55,7 +55,8 @@ def sweep(
     turn += b * tree_b
     needed = tl.load(due + b * N + v) == round
     if needed:
-        needed = tl.load(turn + v) < tl.load(stop + b)
+        # Others may lower it meanwhile. A load is made by each thread on its own, an atomic by one for all.
+        needed = tl.load(turn + v) < tl.atomic_min(stop + b, N, sem="relaxed")
     if needed:
         numbers += b * FIELDS * N
         f = tl.load(parents + b * tree_b + v).to(tl.int32)

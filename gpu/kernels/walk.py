@@ -11,7 +11,7 @@ from gpu.kernels.statistics import LOG2_E
 from gpu.kernels.sweep import drop
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["tree_b", "N", "C"])
 def walk(
     target,
     temperature,
@@ -36,7 +36,8 @@ def walk(
     CHUNK: tl.constexpr,
 ):
     """One program a request. A child x is entered with probability p(x) over what the tokens tried before
-    it left; with ONE_COIN the first sibling's coin falls among the children laid end to end.
+    it left; with ONE_COIN the first sibling's coin falls among the children laid end to end. A token that was
+    tried before has nothing left.
     """
     b = tl.program_id(0).to(tl.int64)
     nodes = tl.arange(0, NODES)
@@ -46,23 +47,25 @@ def walk(
     noise += b * N
     token_of = tl.load(ids + nodes, mask=below, other=-1)
     numbers += b * FIELDS * N
-    p_of = tl.load(numbers + PP * N + nodes, mask=below, other=0.0)
     scale = LOG2_E / tl.load(temperature + b)
 
     f = tl.full([], 0, tl.int32)
+    reach = tl.full([], 0.0, tl.float32)
     rest = tl.full([], 1.0, tl.float32)
     v = next_child(f, 0, parent_of, token_of, NODES)
     while v < NODES:
         p = tl.load(numbers + PP * N + v)
         earlier = (parent_of == f) & (nodes < v) & (token_of >= 0)
+        again = tl.max((earlier & (token_of == tl.load(ids + v))).to(tl.int32), axis=0) > 0
+        p = tl.where(again, 0.0, p)
         if ONE_COIN:
-            reach = tl.sum(tl.where(earlier, p_of, 0.0), axis=0) + p
+            reach += p
             entered = tl.load(noise + tl.load(first + b * tree_b + v)) < reach
         else:
-            again = tl.max((earlier & (token_of == tl.load(ids + v))).to(tl.int32), axis=0) > 0
-            entered = tl.load(noise + v) < share(tl.where(again, 0.0, p), rest)
+            entered = tl.load(noise + v) < share(p, rest)
         if entered:
             f = v
+            reach = tl.full([], 0.0, tl.float32)
             rest = tl.full([], 1.0, tl.float32)
             v = next_child(f, 0, parent_of, token_of, NODES)
         else:

@@ -146,6 +146,7 @@ class Bench:
                 max_new_tokens=tokens,
                 ignore_end=True,
                 seed=[seed * len(self.prompts) + number],
+                timed=True,
             )
             while True:
                 step = next(run, None)

@@ -63,7 +63,7 @@ def test_ratios_are_to_the_first_method_and_the_floor_is_one_read():
             assert point.floor_share == point.bytes / 1e9 / point.seconds
     measured = {point.method for point in points if point.seconds}
     assert measured >= {"block torch", "rrs torch", "traversal torch"}
-    assert ("transformers" in measured) == bool(find_spec("transformers"))
+    assert ("transformers token" in measured) == bool(find_spec("transformers"))
 
 
 def test_the_interpreter_is_never_timed():
@@ -86,6 +86,53 @@ def test_a_method_that_cannot_run_says_why_and_the_others_go_on(monkeypatch):
     assert b.note == "did not run: rejection_sample() got an unexpected argument"
     assert (a.seconds, c.ratio) == (None, 1.0)
     assert "not installed" in json.dumps(show.document([a, b, c], CPU, 1e9, True))
+
+
+def test_a_peer_may_raise_anything_and_what_it_prints_is_not_the_answer(monkeypatch, capfd):
+    def strange(case):
+        print("a peer's greeting")
+        raise AssertionError
+
+    monkeypatch.setattr(
+        run, "methods", lambda case, device: [("a", strange), ("b", lambda case: lambda: None)]
+    )
+    status, out, err = command(capfd, "--vocab", "64", "--gamma", "2", "--batch", "1", "--json")
+    points = json.loads(out)["points"]
+    assert (status, points[0]["note"], points[1]["ratio"]) == (0, "did not run: AssertionError", 1.0)
+    assert "greeting" in err
+
+
+def test_a_case_that_does_not_fit_into_memory_does_not_end_the_run(monkeypatch):
+    def made(draft, gamma, V, *rest):
+        if V == 64:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 8 GiB")
+        return make(draft, gamma, V, *rest)
+
+    monkeypatch.setattr(run, "make", made)
+    points = list(run.run(run.Grid((64, 65), (2,), (1,), ("chain",)), CPU, 1e9))
+    assert (points[0].V, points[0].seconds, points[0].note) == (64, None, "out of memory")
+    assert all(point.V == 65 and point.seconds for point in points[1:])
+
+
+@pytest.mark.parametrize(
+    ("waits", "fails", "note"),
+    [
+        (False, (), ""),
+        (True, (), "no graph"),
+        (False, (True,), "no graph"),
+        (False, (True, False), "out of memory"),
+    ],
+)
+def test_what_cannot_be_captured_is_called(waits, fails, note, monkeypatch):
+    def on_gpu(call, device, graph):
+        if graph in fails:
+            raise RuntimeError("CUDA error: out of memory")
+        return 1.0
+
+    monkeypatch.setattr(timing, "reads_back", lambda call, device: waits)
+    monkeypatch.setattr(timing, "on_gpu", on_gpu)
+    seconds = None if len(fails) == 2 else 1.0
+    assert run._on_gpu(lambda: None, CPU) == (seconds, note)
 
 
 def test_the_command_on_a_cpu_says_so_and_prints_ratios(capfd, tmp_path):

@@ -31,7 +31,7 @@ class NoGpu:
 
 def main() -> None:
     triton.runtime.driver.set_active(NoGpu())
-    found: dict[str, str] = {}
+    found: dict[str, set[str]] = {}
     launched = JITFunction.run
 
     def compile_only(self, *arguments, grid, warmup, **settings):
@@ -39,23 +39,26 @@ def main() -> None:
         with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
             Path(file.name).write_bytes(made.asm["cubin"])
             used = subprocess.run([TOOL, "--dump-resource-usage", file.name], capture_output=True, text=True)
-        found[self.__name__] = next(line for line in used.stdout.splitlines() if "LOCAL:" in line)
+        line = next(line for line in used.stdout.splitlines() if "LOCAL:" in line)
+        found.setdefault(self.__name__, set()).add(line)
         return made
 
     JITFunction.run = compile_only
     from gpu.draft import Tree
+    from gpu.kernel_bench.case import tree_of
     from gpu.kernels import NAMES
     from gpu.kernels.launch import launch
 
-    tree, chain = Tree.of_shape([[[], []], [[]]]), Tree.chain(8)
+    tree, chain, wide = Tree.of_shape([[[], []], [[]]]), Tree.chain(8), tree_of("tree", 8)
     drafts = {"token": chain, "block": chain, "greedy-block": chain, "specinfer": Tree.paths(2, 2)}
-    for name, drafted in ((name, drafts.get(name, tree)) for name in NAMES):
+    small = [(name, drafts.get(name, tree), torch.bfloat16) for name in NAMES]
+    for name, drafted, dtype in (*small, ("traversal", wide, torch.bfloat16), ("rrs", tree, torch.float32)):
         B, N, I, V = 2, drafted.size, len(drafted.inner or ()), 131072
-        logits = [torch.zeros(B, rows, V, dtype=torch.bfloat16) for rows in (N, I)]
+        logits = [torch.empty(B, rows, V, dtype=dtype) for rows in (N, I)]
         drawn = torch.zeros(B, N - 1, dtype=torch.long)
         uniforms = torch.zeros(B, N - 1), torch.zeros(B)
         launch(name, drafted, *logits, torch.ones(B), drawn, *uniforms, chunk=8192)
-    print(json.dumps(found))
+    print(json.dumps({name: sorted(lines) for name, lines in found.items()}))
 
 
 if __name__ == "__main__":

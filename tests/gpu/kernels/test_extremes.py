@@ -84,6 +84,17 @@ def test_coins_at_the_ends_never_give_a_token_without_mass(name, coin, device):
     assert torch.equal(got.node, ends.plain(name).node)
 
 
+@pytest.mark.parametrize("name", ["one-hot", "nss"])
+def test_a_token_that_is_drafted_twice_counts_once(name, device):
+    """Coins between its probability and twice that, where a copy would be taken if it counted again."""
+    case = draft(Tree.of_shape([[], [], []]), 8, 4, seed=13)
+    tokens = torch.tensor([[0, 0, 1]]).expand(8, 3).contiguous()
+    p = probabilities(case.target)[:, :1, 0]
+    coins = p * torch.linspace(1.1, 1.9, 8)[:, None]
+    case = replace(case, tokens=tokens, coins=coins.clamp(max=0.99).expand(8, 3).contiguous())
+    assert_agree(case.to(device), name)
+
+
 def test_equal_rows_accept_everything_whatever_the_coins(device):
     case = draft(Tree.chain(3), 2, 70, spread=20.0, apart=0.0)
     case = replace(case, coins=torch.full_like(case.coins, 1 - 2**-24))
