@@ -1,7 +1,8 @@
 """E[tau] in closed form: sums over prefixes, without enumerating drafts or what verifiers do.
 
 * `chains`: rules that judge one path, and the best-ranked of K paths, as a whole;
-* `nodes`, `rules`: rules that go down node by node, where the law of a node's siblings has a closed form.
+* `nodes`, `rules`: rules that go down node by node, where the law of a node's siblings has a closed form;
+* `lifts`: rules that judge from leaf to root, whose subtrees end the walk with the rate they are entered with.
 
 Each form is exact and equals the enumeration of one iteration with `==`.
 """
@@ -10,13 +11,13 @@ from collections.abc import Callable
 
 from flint import fmpq
 
-from theory.closed_forms import chains, nodes
+from theory.closed_forms import chains, lifts, nodes
 from theory.errors import BadInput
 from theory.instance import Instance
 
 Form = Callable[[Instance], fmpq]
 
-FORMS: dict[tuple[str, str], Form] = {**chains.FORMS, **nodes.FORMS}
+FORMS: dict[tuple[str, str], Form] = {**chains.FORMS, **nodes.FORMS, **lifts.FORMS}
 """(verifier name, label of the draft) -> E[tau] of an instance."""
 
 

@@ -2,15 +2,21 @@
 
 With a(x, j) the mass with which a node accepts token x as its j-th child (`rules`),
 
-    E(v, shape) = sum over x, j of a(x, j) (1 + E(vx, shape_j)).
+    E(v, shape) = sum over x, j of a(x, j) (1 + E(vx, shape_j)),
+
+and on K paths, with a(x, n) the mass with which it accepts x when n of the K paths go through x,
+
+    E(v, K) = sum over x, n of a(x, n) (1 + E(vx, n)).
 """
 
 from collections.abc import Callable
 
 from flint import fmpq
 
-from theory.closed_forms.rules import ALIKE, RULES, Rule
+from theory.closed_forms.rules import ALIKE, ON_PATHS, RULES, Rule
+from theory.drafts import Scheme
 from theory.drafts.chain import Chain
+from theory.drafts.paths import Paths
 from theory.drafts.shape import Shape, chain, every
 from theory.drafts.spechub import SpecHub
 from theory.errors import BadInput
@@ -23,7 +29,7 @@ def by_nodes(rule: Rule, *, alike: bool = False) -> Callable[[Instance], fmpq]:
     """E[tau] of a node rule; `alike` where it needs every node's subtrees to have one shape."""
 
     def form(instance: Instance) -> fmpq:
-        shape = _shape(instance)
+        shape = shape_of(instance.draft)
         if alike and not _alike(shape):
             raise BadInput("no closed form of E[tau] where a node's subtrees differ in shape")
 
@@ -44,10 +50,30 @@ def by_nodes(rule: Rule, *, alike: bool = False) -> Callable[[Instance], fmpq]:
     return form
 
 
-def _shape(instance: Instance) -> Shape:
-    draft = instance.draft
+def by_paths(rule: Rule) -> Callable[[Instance], fmpq]:
+    """E[tau] on paths merged by prefix, where the rule says how many of them go on."""
+
+    def form(instance: Instance) -> fmpq:
+        def mean(prefix: Prefix, count: int) -> fmpq:
+            accepted: dict[tuple[int, int], fmpq] = {}
+            for x, n, mass in rule(instance.target[prefix], instance.proposal[prefix], count):
+                accepted[x, n] = accepted.get((x, n), ZERO) + mass
+            out = sum(accepted.values(), ZERO)
+            if len(prefix) + 1 < instance.draft.depth:
+                out += sum((mass * mean((*prefix, x), n) for (x, n), mass in accepted.items() if mass), ZERO)
+            return out
+
+        return mean((), instance.draft.count)  # type: ignore[attr-defined]
+
+    return form
+
+
+def shape_of(draft: Scheme) -> Shape:
+    """The shape that a draft asks for below its root."""
     if isinstance(draft, Chain):
         return chain(draft.depth)
+    if isinstance(draft, Paths):
+        return (chain(draft.depth - 1),) * draft.count
     return every(2, draft.depth) if isinstance(draft, SpecHub) else draft.shape  # type: ignore[attr-defined]
 
 
@@ -58,4 +84,5 @@ def _alike(shape: Shape) -> bool:
 FORMS = {
     **{key: by_nodes(rule) for rule, keys in RULES.items() for key in keys},
     **{key: by_nodes(rule, alike=True) for rule, keys in ALIKE.items() for key in keys},
+    **{(name, "paths"): by_paths(rule) for name, rule in ON_PATHS.items()},
 }

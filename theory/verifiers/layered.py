@@ -69,7 +69,7 @@ def descend(
 def entered(draft: Draft, child: Node, w: Number, ways: dict[Entry, Number], target: Rows) -> Row:
     """The row e of a child that is entered with rate w, one of the ways it could have been."""
     p = target[child.prefix]
-    if not child.children:
+    if not child.shape:
         return scale(w, p)
     inner = {(shape, rate): copies for (shape, rate), copies in ways.items() if shape}
     return split(p, inner, {shape: draws(draft, child, shape) for shape, _ in inner})[child.shape, w]

@@ -1,0 +1,107 @@
+"""Closed forms of E[tau] for rules that judge from leaf to root.
+
+A subtree that is entered with rate a ends the walk with probability a, whatever is drawn in it. So every
+node adds the rate at which it is entered, and only what is *drawn* is summed over, never how coins fall.
+"""
+
+from collections.abc import Iterator
+from itertools import product
+
+from flint import fmpq
+
+from theory.closed_forms.nodes import shape_of
+from theory.draft import Draft, Node
+from theory.drafts.paths import Paths
+from theory.drafts.shape import Shape
+from theory.instance import Instance
+from theory.numbers import ONE, ZERO
+from theory.rows import Prefix, possible, scale, share
+from theory.transport.level import draws, plan
+from theory.verifiers.layered import Frontier, descend
+from theory.verifiers.lifted_k_seq import carried
+
+
+def lifted(instance: Instance) -> fmpq:
+    """At each node what its plan gives its children; each subtree takes its part of what earlier ones left."""
+    target, proposal, draft = instance.target, instance.proposal, _undrawn(instance)
+
+    def mean(node: Node, a: fmpq) -> fmpq:
+        planned = plan([scale(a, target[node.prefix])], [draws(draft, node)], ONE)
+        out = planned.most
+        for (brood,), given in planned.share.items():
+            left, below = ONE, dict(brood)
+            for (_, x), w in given.items():
+                if below[x] and possible(w):
+                    prefix = (*node.prefix, x)
+                    child = Node(prefix, proposal[prefix], (), below[x])
+                    out += planned.chance[brood,] * left * mean(child, share(w, left))
+                left -= w
+        return out
+
+    return mean(draft.root, ONE)
+
+
+def lifted_k_seq(instance: Instance) -> fmpq:
+    """At each node, of i.i.d. children, the rate of each and of its subtree, times the chance that it is tried."""
+    target, proposal = instance.target, instance.proposal
+
+    def mean(prefix: Prefix, shape: Shape, a: fmpq) -> fmpq:
+        out, tried, q = ZERO, ONE, proposal[prefix]
+        entries, _ = carried(scale(a, target[prefix]), q, len(shape))
+        for (mass, most), below in zip(entries, shape, strict=True):
+            ended = ZERO
+            for x, chance in enumerate(q):
+                rate = share(mass[x], most[x])
+                if possible(chance * rate):
+                    ended += chance * rate
+                    if below:
+                        out += tried * chance * mean((*prefix, x), below, rate)
+            out += tried * ended
+            tried *= 1 - ended
+        return out
+
+    return mean((), shape_of(instance.draft), ONE)
+
+
+def layered(instance: Instance) -> fmpq:
+    """The mean mass 1 - L that each level is given, over what the levels above it drew."""
+    target, proposal, draft = instance.target, instance.proposal, _undrawn(instance)
+
+    def drawn(node: Node) -> Iterator[tuple[fmpq, Node]]:
+        for brood, chance in draws(draft, node).items():
+            children = []
+            for x, shape in brood:
+                prefix = (*node.prefix, x)
+                children.append(Node(prefix, proposal[prefix] if shape else None, (), shape))
+            yield chance, Node(node.prefix, node.proposal, tuple(children), node.shape)
+
+    def mean(frontier: Frontier) -> fmpq:
+        out = ZERO
+        for joint in product(*(drawn(node) for node, _ in frontier)):
+            L, _, below = descend(
+                draft, [(v, e) for (_, v), (_, e) in zip(joint, frontier, strict=True)], target
+            )
+            inner = [(child, e) for child, e in below if child.shape]
+            if inner:
+                chance = ONE
+                for part, _ in joint:
+                    chance *= part
+                out += chance * mean(inner)
+        return 1 - L + out
+
+    return mean([(draft.root, target[()])])
+
+
+def _undrawn(instance: Instance) -> Draft:
+    root = Node((), instance.proposal[()], (), shape_of(instance.draft))
+    return Draft(root, paths=() if isinstance(instance.draft, Paths) else None)
+
+
+_DISTINCT = ("chain", "tree without replacement", "paths")
+"""Drafts in which no token stands twice below a node."""
+
+FORMS = {
+    **{("lifted", label): lifted for label in _DISTINCT},
+    **{("layered", label): layered for label in _DISTINCT},
+    **{("lifted-k-seq", label): lifted_k_seq for label in ("chain", "tree with replacement")},
+}
