@@ -24,7 +24,7 @@ Place: TypeAlias = tuple[int, int]
 Entry: TypeAlias = tuple[tuple, Number]
 """(shape below a child, rate at which the child is entered)."""
 
-SOURCE, SINK = "source", "sink"
+SOURCE, SINK, ENTRY = "source", "sink", "entry"
 
 
 def brood(node: Node) -> Brood:
@@ -210,8 +210,8 @@ def _split(
     whole = sum((weight * rate for (_, rate), weight in entries), zero)
     for x, mass in enumerate(p):
         net.widen(x, SINK, whole * mass, 1)
-    for entry, weight in entries:
-        shape, rate = entry
+    for n, ((shape, rate), weight) in enumerate(entries):
+        entry = ENTRY, n
         net.widen(SOURCE, entry, weight * rate)
         for brood, chance in dict(laws)[shape]:
             net.widen(entry, (entry, brood), weight * chance)
@@ -220,14 +220,14 @@ def _split(
         for x, mass in enumerate(p):
             net.widen((entry, x), x, weight * rate * mass)
     net.saturate(SOURCE, SINK)
-    for entry, weight in entries:
+    for n, (_, weight) in enumerate(entries):
         for x in tokens:
-            net.widen((entry, x), x, weight)
+            net.widen(((ENTRY, n), x), x, weight)
     net.saturate(SOURCE, SINK)
-    drafted = {entry: tuple([net.flow((entry, x), x) for x in tokens]) for entry, _ in entries}
-    missing = {entry: positive(weight * entry[1] - total(drafted[entry])) for entry, weight in entries}
     rest = tuple([positive(whole * mass - net.flow(x, SINK)) for x, mass in enumerate(p)])
-    return {
-        entry: scale(1 / weight, add(drafted[entry], scale(share(missing[entry], total(rest)), rest)))
-        for entry, weight in entries
-    }
+    rows = {}
+    for n, (entry, weight) in enumerate(entries):
+        drafted = tuple([net.flow(((ENTRY, n), x), x) for x in tokens])
+        missing = positive(weight * entry[1] - total(drafted))
+        rows[entry] = scale(1 / weight, add(drafted, scale(share(missing, total(rest)), rest)))
+    return rows
