@@ -10,6 +10,7 @@ from theory.numbers import ONE, ZERO
 from theory.rows import Prefix, Row, excess, minimum, scale, share, total
 from theory.transport.block import chain_optimum
 from theory.verifiers.multipath_block import ranking
+from theory.verifiers.typical import is_typical
 
 
 def block(instance: Instance) -> fmpq:
@@ -69,6 +70,15 @@ def multipath_block(instance: Instance) -> fmpq:
     return out
 
 
+def typical(instance: Instance) -> fmpq:
+    """sum over l and x^l of q(x^l) while every token is typical under p."""
+    out = ZERO
+    for prefix, (Q,) in _walk(instance, (ONE,), _typical):
+        if prefix:
+            out += Q
+    return out
+
+
 def naive_paths(instance: Instance) -> fmpq:
     """`nss` and `one-hot` on K paths: sum over l and x^l of p(x^l) (1 - (1 - q(x^l))^K)."""
     draft = instance.draft
@@ -78,6 +88,10 @@ def naive_paths(instance: Instance) -> fmpq:
         if prefix:
             out += P * (1 - (1 - Q) ** K)
     return out
+
+
+def _typical(p: Row, q: Row, state: tuple[fmpq, ...]) -> Iterator[tuple[int, tuple[fmpq, ...]]]:
+    return ((x, (state[0] * mass,)) for x, mass in enumerate(q) if mass > ZERO and is_typical(p, x))
 
 
 def _joint(p: Row, q: Row, state: tuple[fmpq, ...]) -> Iterator[tuple[int, tuple[fmpq, ...]]]:
@@ -121,5 +135,6 @@ FORMS = {
     **{(name, "chain"): greedy_block for name in ("greedy-block", "hsd-naive")},
     ("hsd-released", "chain"): hsd_released,
     **{("multipath-block", label): multipath_block for label in ("chain", "paths")},
+    ("typical", "chain"): typical,
     **{(name, "paths"): naive_paths for name in ("nss", "one-hot")},
 }

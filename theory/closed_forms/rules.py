@@ -13,7 +13,7 @@ from typing import TypeAlias
 from flint import fmpq
 
 from theory.numbers import ONE, ZERO
-from theory.races import target_law
+from theory.races import agreement, target_law
 from theory.rows import Row, descending, excess, has_mass, meet, normalise, scale, share, total, without
 from theory.transport.resolution import resolve
 from theory.transport.selection import Plan, canonical, emitted, optimal_rule
@@ -130,6 +130,8 @@ def spechub(p: Row, q: Row, count: int) -> Accepted:
 
 def gls(p: Row, q: Row, count: int) -> Accepted:
     """Pr(Y = y and some draft is y), by the law of the races; subtrees of one shape."""
+    if count == 1:
+        return by_token(agreement(p, q))
     return ((y, 0, mass) for y, _, mass in gls_paths(p, q, count))
 
 

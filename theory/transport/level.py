@@ -7,22 +7,30 @@ what verification decides about a level must not depend on draws of which it doe
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import TypeAlias
 
 from theory.draft import Draft, Node
 from theory.memo import remembered
-from theory.rows import Number, Row, add, excess, one, positive, scale, share, total, without
+from theory.rows import Number, Row, add, excess, minimum, one, positive, scale, share, total, without
 from theory.transport.flow import Network
 
 Brood: TypeAlias = tuple[tuple[int, tuple], ...]
-Draws: TypeAlias = Mapping[Brood, Number]
-"""Brood -> probability."""
 Place: TypeAlias = tuple[int, int]
 """(index of a node, token below it)."""
 Entry: TypeAlias = tuple[tuple, Number]
 """(shape below a child, rate at which the child is entered)."""
+
+
+
+class Draws(dict[Brood, Number]):
+    """Brood -> probability. `law` remembers them, so they are told apart by identity."""
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+    __eq__ = object.__eq__
+
 
 SOURCE, SINK, ENTRY = "source", "sink", "entry"
 
@@ -49,7 +57,7 @@ def law(q: Row, shape: tuple, replacement: bool, merged: bool) -> Draws:
     >>> law(q, (((),), ((),)), True, True)
     {((0, ((), ())),): 1/9, ((0, ((),)), (1, ((),))): 4/9, ((1, ((), ())),): 4/9}
     """
-    out: dict[Brood, Number] = {}
+    out = Draws()
     for tokens, mass in _drawn(q, len(shape), replacement or merged, one(q)):
         children = list(zip(tokens, shape, strict=False))
         if merged:
@@ -104,14 +112,15 @@ class Plan:
         return out
 
 
-def carriers(brood: Brood, token: int) -> list[tuple]:
+@lru_cache(4096)
+def carriers(brood: Brood, token: int) -> tuple[tuple, ...]:
     """Shapes of the copies of a token that share its mass alike: those that are worth most."""
     copies = [shape for x, shape in brood if x == token]
     most = max(map(worth, copies))
-    return [shape for shape in copies if worth(shape) == most]
+    return tuple([shape for shape in copies if worth(shape) == most])
 
 
-@remembered(4096)
+@lru_cache(4096)
 def worth(shape: tuple) -> int:
     """About how many thousandths of a token are accepted below a node that is entered with rate 1:
     the mean of the slopes at both ends.
@@ -137,12 +146,25 @@ def plan(rows: Sequence[Row], laws: Sequence[Draws], room: Number, segments: int
     piecewise linear value of the rates is, by `slope`: it prefers children with much below them, and
     alike rates for the same token. The value is an estimate; that the law is right does not rest on it.
     """
-    return _plan(tuple(rows), tuple(tuple(law.items()) for law in laws), room, segments)
+    if len(rows) == 1 and all(len(brood) == 1 for brood in laws[0]):
+        return _single(rows[0], laws[0], room)
+    return _plan(tuple(rows), tuple(laws), room, segments)
+
+
+def _single(row: Row, law: Draws, room: Number) -> Plan:
+    # One draw of one node: nothing competes with its token.
+    mean = {(0, brood[0][0]): minimum(room * chance, row[brood[0][0]]) for brood, chance in law.items()}
+    shares = {
+        (brood,): {place: share(mass, room * chance)}
+        for (brood, chance), (place, mass) in zip(law.items(), mean.items(), strict=True)
+    }
+    chances = {(brood,): chance for brood, chance in law.items()}
+    return Plan(shares, mean, sum(mean.values(), room * 0), chances)
 
 
 @remembered(4096)
 def _plan(
-    rows: tuple[Row, ...], laws: tuple[tuple[tuple[Brood, Number], ...], ...], room: Number, segments: int
+    rows: tuple[Row, ...], laws: tuple[Draws, ...], room: Number, segments: int
 ) -> Plan:
     net = Network()
     for i, row in enumerate(rows):
@@ -150,7 +172,7 @@ def _plan(
             net.widen((i, x), SINK, mass)
     chance: dict[tuple[Brood, ...], Number] = {}
     given: dict[tuple[Brood, ...], dict[Place, list[Hashable]]] = {}  # by the nodes of its segments
-    for joint in product(*laws):
+    for joint in product(*(law.items() for law in laws)):
         key = tuple(brood for brood, _ in joint)
         chance[key] = prod((mass for _, mass in joint), start=one(rows[0]))
         whole = room * chance[key]
@@ -193,16 +215,14 @@ def split(p: Row, entries: Mapping[Entry, Number], laws: Mapping[tuple, Draws]) 
     """
     if len(entries) == 1:
         return {entry: scale(entry[1], p) for entry in entries}
-    return _split(
-        p, tuple(entries.items()), tuple((shape, tuple(law.items())) for shape, law in laws.items())
-    )
+    return _split(p, tuple(entries.items()), tuple(laws.items()))
 
 
 @remembered(4096)
 def _split(
     p: Row,
     entries: tuple[tuple[Entry, Number], ...],
-    laws: tuple[tuple[tuple, tuple[tuple[Brood, Number], ...]], ...],
+    laws: tuple[tuple[tuple, Draws], ...],
 ) -> dict[Entry, Row]:
     zero = p[0] * 0
     net = Network()
@@ -213,7 +233,7 @@ def _split(
     for n, ((shape, rate), weight) in enumerate(entries):
         entry = ENTRY, n
         net.widen(SOURCE, entry, weight * rate)
-        for brood, chance in dict(laws)[shape]:
+        for brood, chance in dict(laws)[shape].items():
             net.widen(entry, (entry, brood), weight * chance)
             for x in {x for x, _ in brood}:
                 net.widen((entry, brood), (entry, x), weight * chance)
