@@ -1,6 +1,7 @@
 """Transport problems of an instance: the drafts are enumerated here, the mathematics is in theory."""
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from flint import fmpq
 
@@ -27,9 +28,15 @@ def drafts(instance: Instance) -> Iterator[tuple[fmpq, Draft]]:
     yield from outcomes(draw)
 
 
+@lru_cache(maxsize=1)
+def drafted(instance: Instance) -> block.Drafted:
+    """The law of the drafted prefixes; kept for the instance last asked for, whose optima share it."""
+    return block.merged(drafts(instance))
+
+
 def block_problem(instance: Instance) -> Transport:
     """The full-information block transport problem of an instance."""
-    return block.problem(drafts(instance), instance.target, instance.draft.depth)
+    return block.problem(drafted(instance), instance.target, instance.draft.depth)
 
 
 def full_information(instance: Instance) -> Certificate:
@@ -51,12 +58,12 @@ def stateless(instance: Instance) -> Optimum:
     >>> round(stateless(context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))).value, 9)
     1.222222222
     """
-    return problems.stateless(drafts(instance), instance.target)
+    return problems.stateless(drafted(instance), instance.target)
 
 
 def stateless_rule(instance: Instance) -> Rule:
     """A rule as good as the stateless optimum up to float accuracy, and exactly valid, written out."""
-    return problems.stateless_rule(drafts(instance), instance.target)
+    return problems.stateless_rule(drafted(instance), instance.target)
 
 
 def completions(

@@ -2,7 +2,7 @@
 
 * `chains`: rules that judge one path, and the best-ranked of K paths, as a whole;
 * `nodes`, `rules`: rules that go down node by node, where the law of a node's siblings has a closed form;
-* `lifts`: rules that judge from leaf to root, whose subtrees end the walk with the rate they are entered with.
+* `lifts`: rules that judge from leaf to root, where a subtree ends the walk with the rate it is entered with.
 
 Each form is exact and equals the enumeration of one iteration with `==`.
 """

@@ -22,7 +22,7 @@ from theory.verifiers.lifted_k_seq import carried
 
 
 def lifted(instance: Instance) -> fmpq:
-    """At each node what its plan gives its children; each subtree takes its part of what earlier ones left."""
+    """At each node what its plan gives its children, and what their subtrees make of that in turn."""
     target, proposal, draft = instance.target, instance.proposal, _undrawn(instance)
 
     def mean(node: Node, a: fmpq) -> fmpq:
@@ -42,7 +42,7 @@ def lifted(instance: Instance) -> fmpq:
 
 
 def lifted_k_seq(instance: Instance) -> fmpq:
-    """At each node, of i.i.d. children, the rate of each and of its subtree, times the chance that it is tried."""
+    """The rate of each i.i.d. child and of its subtree, times the chance that it is tried."""
     target, proposal = instance.target, instance.proposal
 
     def mean(prefix: Prefix, shape: Shape, a: fmpq) -> fmpq:

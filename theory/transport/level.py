@@ -13,7 +13,7 @@ from math import prod
 from typing import TypeAlias
 
 from theory.draft import Draft, Node
-from theory.memo import remembered
+from theory.memo import Key, remembered
 from theory.rows import Number, Row, add, excess, minimum, one, positive, scale, share, total, without
 from theory.transport.flow import Network
 
@@ -22,7 +22,6 @@ Place: TypeAlias = tuple[int, int]
 """(index of a node, token below it)."""
 Entry: TypeAlias = tuple[tuple, Number]
 """(shape below a child, rate at which the child is entered)."""
-
 
 
 class Draws(dict[Brood, Number]):
@@ -100,16 +99,16 @@ class Plan:
         """What the plan leaves of node `index`'s target row."""
         return excess(row, tuple([self.mean.get((index, x), mass * 0) for x, mass in enumerate(row)]))
 
-    def entries(self, index: int, token: int) -> dict[Entry, Number]:
-        """How a token below node `index` can be entered: (shape, rate) -> expected number of copies."""
-        out: dict[Entry, Number] = {}
+    def entries(self, index: int, token: int) -> list[tuple[Entry, Number]]:
+        """How a token below node `index` can be entered, and the expected number of copies that are."""
+        out: dict[Key, Number] = {}
         for joint, given in self.share.items():
             if mass := given.get((index, token)):
                 copies = carriers(joint[index], token)
                 for shape in copies:
-                    entry = shape, mass / len(copies)
+                    entry = Key((shape, mass / len(copies)))
                     out[entry] = out[entry] + self.chance[joint] if entry in out else self.chance[joint]
-        return out
+        return [(entry.arguments, copies) for entry, copies in out.items()]
 
 
 @lru_cache(4096)
@@ -163,9 +162,7 @@ def _single(row: Row, law: Draws, room: Number) -> Plan:
 
 
 @remembered(4096)
-def _plan(
-    rows: tuple[Row, ...], laws: tuple[Draws, ...], room: Number, segments: int
-) -> Plan:
+def _plan(rows: tuple[Row, ...], laws: tuple[Draws, ...], room: Number, segments: int) -> Plan:
     net = Network()
     for i, row in enumerate(rows):
         for x, mass in enumerate(row):
@@ -206,16 +203,16 @@ def _value(shape: tuple, copies: int, segments: int) -> Iterator[tuple[int, int]
         yield 1000 + slope(shape, 2 * n + 1, 2 * segments), copies
 
 
-def split(p: Row, entries: Mapping[Entry, Number], laws: Mapping[tuple, Draws]) -> dict[Entry, Row]:
-    """What a child is to emit, entry by entry: rows of total mass `rate` whose mean over the
-    entries is a multiple of p, chosen so that as much as possible of them can be drafted below.
+def split(p: Row, entries: Sequence[tuple[Entry, Number]], laws: Mapping[tuple, Draws]) -> list[Row]:
+    """What a child is to emit, for every (entry, expected number of copies): rows of total mass `rate` whose
+    mean over the entries is a multiple of p, chosen so that as much as possible of them can be drafted below.
 
     An entry of a shape that drafts more, or of a higher rate, takes tokens that the others would
     leave undrafted. laws[shape] is the law of the brood. First as much as multiples of p allow.
     """
     if len(entries) == 1:
-        return {entry: scale(entry[1], p) for entry in entries}
-    return _split(p, tuple(entries.items()), tuple(laws.items()))
+        return [scale(rate, p) for (_, rate), _ in entries]
+    return _split(p, tuple(entries), tuple(laws.items()))
 
 
 @remembered(4096)
@@ -223,7 +220,7 @@ def _split(
     p: Row,
     entries: tuple[tuple[Entry, Number], ...],
     laws: tuple[tuple[tuple, Draws], ...],
-) -> dict[Entry, Row]:
+) -> list[Row]:
     zero = p[0] * 0
     net = Network()
     tokens = range(len(p))
@@ -245,9 +242,9 @@ def _split(
             net.widen(((ENTRY, n), x), x, weight)
     net.saturate(SOURCE, SINK)
     rest = tuple([positive(whole * mass - net.flow(x, SINK)) for x, mass in enumerate(p)])
-    rows = {}
-    for n, (entry, weight) in enumerate(entries):
+    rows = []
+    for n, ((_, rate), weight) in enumerate(entries):
         drafted = tuple([net.flow(((ENTRY, n), x), x) for x in tokens])
-        missing = positive(weight * entry[1] - total(drafted))
-        rows[entry] = scale(1 / weight, add(drafted, scale(share(missing, total(rest)), rest)))
+        missing = positive(weight * rate - total(drafted))
+        rows.append(scale(1 / weight, add(drafted, scale(share(missing, total(rest)), rest))))
     return rows

@@ -66,13 +66,14 @@ def descend(
     return L, stops, below
 
 
-def entered(draft: Draft, child: Node, w: Number, ways: dict[Entry, Number], target: Rows) -> Row:
+def entered(draft: Draft, child: Node, w: Number, ways: list[tuple[Entry, Number]], target: Rows) -> Row:
     """The row e of a child that is entered with rate w, one of the ways it could have been."""
     p = target[child.prefix]
     if not child.shape:
         return scale(w, p)
-    inner = {(shape, rate): copies for (shape, rate), copies in ways.items() if shape}
-    return split(p, inner, {shape: draws(draft, child, shape) for shape, _ in inner})[child.shape, w]
+    inner = [(entry, copies) for entry, copies in ways if entry[0]]
+    rows = split(p, inner, {shape: draws(draft, child, shape) for (shape, _), _ in inner})
+    return rows[[entry for entry, _ in inner].index((child.shape, w))]
 
 
 def together(draft: Draft, frontier: Frontier) -> Iterator[tuple[Frontier, list[Draws]]]:

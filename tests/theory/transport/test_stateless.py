@@ -8,7 +8,7 @@ from flint import fmpq
 from simulators.enumerate import emission
 from simulators.instances.files import parse
 from simulators.instances.randoms import Randoms
-from simulators.optimum import drafts, full_information, stateless
+from simulators.optimum import drafted, full_information, stateless
 from tests.problems import TOY, VECTORS
 from theory.closed_forms import expected_accepted
 from theory.drafts import Scheme
@@ -19,7 +19,7 @@ from theory.drafts.tree import Tree
 from theory.errors import BadInput
 from theory.instance import Instance, context_free
 from theory.table import Table
-from theory.transport import block, symmetry
+from theory.transport import symmetry
 from theory.transport.program import Seen, World
 from theory.transport.validity import optimum
 from theory.verifiers import VERIFIERS, named
@@ -67,7 +67,7 @@ def test_it_flags_hsd_released() -> None:
 
 def test_exchangeable_tokens_are_merged() -> None:
     instance = context_free(["1/2", "1/6", "1/6", "1/6"], ["1/5", "4/15", "4/15", "4/15"], BINARY)
-    law = block.merged(drafts(instance))
+    law = drafted(instance)
     assert symmetry.classes(law, instance.target, ()) == [[1, 2, 3]]
     seen: dict[Seen, fmpq] = {(prefixes, None): mass for prefixes, mass in law.items()}
     whole, small = optimum([World(instance.target, seen)]), stateless(instance)
