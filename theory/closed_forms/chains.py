@@ -16,7 +16,8 @@ from theory.verifiers.typical import is_typical
 def block(instance: Instance) -> fmpq:
     """sum over l and x^l of q(x^l) w(x^l), w <- min(1, w p/q): the stateless optimum of a chain.
 
-    Source: sun2025block, Theorem 2 and Lemma 3; the same number for `hsd` and, on a chain, `traversal`.
+    Source: sun2025block, Theorem 2 and Lemma 3; the same for `hsd` and, on a chain, for `traversal` and
+    the lifts: one child takes min(a p, q) of the row a p, which is to say that it is entered with rate w.
     """
     out = ZERO
     for prefix, (Q, w) in _walk(instance, (ONE, ONE), _weights):
@@ -131,7 +132,7 @@ def _walk(
 
 
 FORMS = {
-    **{(name, "chain"): block for name in ("block", "hsd", "traversal")},
+    **{(name, "chain"): block for name in ("block", "hsd", "traversal", "lifted", "lifted-k-seq", "layered")},
     **{(name, "chain"): greedy_block for name in ("greedy-block", "hsd-naive")},
     ("hsd-released", "chain"): hsd_released,
     **{("multipath-block", label): multipath_block for label in ("chain", "paths")},

@@ -97,11 +97,9 @@ def _undrawn(instance: Instance) -> Draft:
     return Draft(root, paths=() if isinstance(instance.draft, Paths) else None)
 
 
-_DISTINCT = ("chain", "tree without replacement", "paths")
-"""Drafts in which no token stands twice below a node."""
-
 FORMS = {
-    **{("lifted", label): lifted for label in _DISTINCT},
-    **{("layered", label): layered for label in _DISTINCT},
-    **{("lifted-k-seq", label): lifted_k_seq for label in ("chain", "tree with replacement")},
+    **{("lifted", label): lifted for label in ("tree without replacement", "paths")},
+    **{("layered", label): layered for label in ("tree without replacement", "paths")},
+    ("lifted-k-seq", "tree with replacement"): lifted_k_seq,
 }
+"""`lifted` and `layered` where no token stands twice below a node."""

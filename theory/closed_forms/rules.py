@@ -215,9 +215,12 @@ def _greedy(q: Row, count: int) -> tuple[int, list[int], Row]:
 
 _WITH, _WITHOUT = "tree with replacement", "tree without replacement"
 _CHAIN = "chain"
+_OPTIMAL = ("k-seq", "optimal-transport", "khisti", "global-resolution")
+"""Rules that take min(p, q) of a single draw."""
+
 RULES: dict[Rule, list[tuple[str, str]]] = {
     specinfer: [
-        *((name, _CHAIN) for name in ("token", "specinfer", "rrs", "naive-tree")),
+        *((name, _CHAIN) for name in ("token", "specinfer", "rrs", "naive-tree", *_OPTIMAL)),
         ("specinfer", _WITH),
     ],
     naive: [
@@ -231,7 +234,7 @@ RULES: dict[Rule, list[tuple[str, str]]] = {
     naive_tree: [("naive-tree", _WITH)],
     naive_tree_without: [("naive-tree", _WITHOUT)],
     rrs: [("rrs", _WITHOUT)],
-    k_seq: [("k-seq", _CHAIN), ("k-seq", _WITH)],
+    k_seq: [("k-seq", _WITH)],
     hu_greedy: [("hu-greedy", "greedy")],
     spechub: [("spechub", "spechub")],
 }
@@ -239,11 +242,11 @@ RULES: dict[Rule, list[tuple[str, str]]] = {
 
 ALIKE: dict[Rule, list[tuple[str, str]]] = {
     gls: [("gls", _CHAIN), ("gls", _WITH)],
-    optimal_transport(True): [("optimal-transport", _CHAIN), ("optimal-transport", _WITH)],
+    optimal_transport(True): [("optimal-transport", _WITH)],
     optimal_transport(False): [("optimal-transport", _WITHOUT)],
-    khisti(True): [("khisti", _CHAIN), ("khisti", _WITH)],
+    khisti(True): [("khisti", _WITH)],
     khisti(False): [("khisti", _WITHOUT)],
-    global_resolution: [("global-resolution", _CHAIN), ("global-resolution", _WITH)],
+    global_resolution: [("global-resolution", _WITH)],
 }
 
 ON_PATHS: dict[str, Rule] = {

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Hashable
+from math import inf
 
 from theory.rows import Number, minimum
 
@@ -67,22 +68,21 @@ class Network:
     def _path(self, source: int, sink: int, cost: list[int]) -> list[int]:
         # The arcs of the path, last one first.
         arcs, is_open = self._arcs, self._open
-        least: dict[int, int] = {source: 0}
-        into: dict[int, tuple[int, int]] = {}  # the arc to a node, and where it starts
-        queue, queued = deque([source]), {source}
+        least: list[float] = [inf] * len(arcs)
+        least[source] = 0
+        into = [(-1, -1)] * len(arcs)  # the arc to a node, and where it starts
+        queue, queued = deque([source]), [False] * len(arcs)
         while queue:
             start = queue.popleft()
-            queued.discard(start)
+            queued[start] = False
             so_far = least[start]
             for arc, end in arcs[start]:
-                if is_open[arc]:
-                    label = so_far + cost[arc]
-                    if end not in least or label < least[end]:
-                        least[end], into[end] = label, (arc, start)
-                        if end not in queued:
-                            queued.add(end)
-                            queue.append(end)
-        if least.get(sink, 0) >= 0:
+                if is_open[arc] and so_far + cost[arc] < least[end]:
+                    least[end], into[end] = so_far + cost[arc], (arc, start)
+                    if not queued[end]:
+                        queued[end] = True
+                        queue.append(end)
+        if least[sink] >= 0:
             return []
         path, at = [], sink
         while at != source:
