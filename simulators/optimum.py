@@ -7,6 +7,7 @@ from flint import fmpq
 
 from simulators.enumerate import outcomes
 from theory.draft import Draft
+from theory.errors import BadInput
 from theory.instance import Instance
 from theory.oracle import Oracle
 from theory.rows import Row
@@ -16,7 +17,11 @@ from theory.transport import stateless as problems
 from theory.transport.certificate import Certificate, certified
 from theory.transport.plan import Rule
 from theory.transport.problem import Transport
+from theory.transport.single_step import subset_formula
 from theory.transport.validity import Optimum
+
+SETS = 10
+"""Largest vocabulary of which every set of tokens is listed."""
 
 
 def drafts(instance: Instance) -> Iterator[tuple[fmpq, Draft]]:
@@ -59,6 +64,20 @@ def stateless(instance: Instance) -> Optimum:
     1.222222222
     """
     return problems.stateless(drafted(instance), instance.target)
+
+
+def one_level(instance: Instance) -> fmpq:
+    """Both optima of a draft of one level, in closed form: 1 + min over sets H of p(H) - Pr(all drafts in H).
+
+    >>> from theory.drafts.paths import Paths
+    >>> from theory.instance import context_free
+    >>> one_level(context_free(["1/3", "2/3"], ["2/3", "1/3"], Paths(2, 1)))
+    8/9
+    """
+    if instance.draft.depth != 1 or instance.vocab > SETS:
+        raise BadInput(f"optima in closed form are for drafts of depth 1 and up to {SETS} tokens")
+    draws = {frozenset().union(*seen): mass for seen, mass in drafted(instance).items()}
+    return subset_formula(instance.target[()], draws)
 
 
 def stateless_rule(instance: Instance) -> Rule:

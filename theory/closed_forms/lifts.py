@@ -9,14 +9,15 @@ from itertools import product
 
 from flint import fmpq
 
-from theory.closed_forms.nodes import shape_of
+from theory.closed_forms.nodes import alike, shape_of
 from theory.draft import Draft, Node
 from theory.drafts.paths import Paths
 from theory.drafts.shape import Shape
+from theory.errors import BadInput
 from theory.instance import Instance
 from theory.numbers import ONE, ZERO
 from theory.rows import Prefix, possible, scale, share
-from theory.transport.level import draws, plan
+from theory.transport.level import carriers, draws, plan
 from theory.verifiers.layered import Frontier, descend
 from theory.verifiers.lifted_k_seq import carried
 
@@ -29,13 +30,15 @@ def lifted(instance: Instance) -> fmpq:
         planned = plan([scale(a, target[node.prefix])], [draws(draft, node)], ONE)
         out = planned.most
         for (brood,), given in planned.share.items():
-            left, below = ONE, dict(brood)
+            left = ONE
             for (_, x), w in given.items():
-                if below[x] and possible(w):
-                    prefix = (*node.prefix, x)
-                    child = Node(prefix, proposal[prefix], (), below[x])
-                    out += planned.chance[brood,] * left * mean(child, share(w, left))
-                left -= w
+                copies = carriers(brood, x)
+                for shape in copies if possible(w) else ():
+                    part = w / len(copies)
+                    if shape:
+                        child = Node((*node.prefix, x), proposal[*node.prefix, x], (), shape)
+                        out += planned.chance[brood,] * left * mean(child, share(part, left))
+                    left -= part
         return out
 
     return mean(draft.root, ONE)
@@ -93,13 +96,19 @@ def layered(instance: Instance) -> fmpq:
 
 
 def _undrawn(instance: Instance) -> Draft:
-    root = Node((), instance.proposal[()], (), shape_of(instance.draft))
-    return Draft(root, paths=() if isinstance(instance.draft, Paths) else None)
+    shape, replacement = shape_of(instance.draft), instance.draft.label == "tree with replacement"
+    if replacement and not alike(
+        shape
+    ):  # which copy of a token has which shape is up to the order of drawing
+        raise BadInput("no closed form of E[tau] where subtrees of i.i.d. siblings differ in shape")
+    root = Node((), instance.proposal[()], (), shape)
+    return Draft(root, replacement=replacement, paths=() if isinstance(instance.draft, Paths) else None)
 
+
+_LABELS = ("tree with replacement", "tree without replacement", "paths")
 
 FORMS = {
-    **{("lifted", label): lifted for label in ("tree without replacement", "paths")},
-    **{("layered", label): layered for label in ("tree without replacement", "paths")},
+    **{("lifted", label): lifted for label in _LABELS},
+    **{("layered", label): layered for label in _LABELS},
     ("lifted-k-seq", "tree with replacement"): lifted_k_seq,
 }
-"""`lifted` and `layered` where no token stands twice below a node."""

@@ -25,12 +25,12 @@ from theory.numbers import ZERO
 from theory.rows import Prefix
 
 
-def by_nodes(rule: Rule, *, alike: bool = False) -> Callable[[Instance], fmpq]:
-    """E[tau] of a node rule; `alike` where it needs every node's subtrees to have one shape."""
+def by_nodes(rule: Rule, *, even: bool = False) -> Callable[[Instance], fmpq]:
+    """E[tau] of a node rule; `even` where it needs every node's subtrees to have one shape."""
 
     def form(instance: Instance) -> fmpq:
         shape = shape_of(instance.draft)
-        if alike and not _alike(shape):
+        if even and not alike(shape):
             raise BadInput("no closed form of E[tau] where a node's subtrees differ in shape")
 
         def mean(prefix: Prefix, shape: Shape) -> fmpq:
@@ -77,12 +77,13 @@ def shape_of(draft: Scheme) -> Shape:
     return every(2, draft.depth) if isinstance(draft, SpecHub) else draft.shape  # type: ignore[attr-defined]
 
 
-def _alike(shape: Shape) -> bool:
-    return all(below == shape[0] for below in shape) and (not shape or _alike(shape[0]))
+def alike(shape: Shape) -> bool:
+    """Whether every node's subtrees have one shape."""
+    return all(below == shape[0] for below in shape) and (not shape or alike(shape[0]))
 
 
 FORMS = {
     **{key: by_nodes(rule) for rule, keys in RULES.items() for key in keys},
-    **{key: by_nodes(rule, alike=True) for rule, keys in ALIKE.items() for key in keys},
+    **{key: by_nodes(rule, even=True) for rule, keys in ALIKE.items() for key in keys},
     **{(name, "paths"): by_paths(rule) for name, rule in ON_PATHS.items()},
 }

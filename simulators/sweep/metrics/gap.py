@@ -2,7 +2,8 @@
 
 On a chain the optima have closed forms: the full-information one is the sum over prefixes of
 min(p, q), the stateless one is block verification's E[tau], which no valid single-path verifier
-exceeds (sun2025block). Elsewhere both are solved and certified, one instance at a time.
+exceeds (sun2025block). On one level both are that of single-step transport, by the subset formula
+(hu2025towards). Elsewhere both are solved and certified, one instance at a time.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +17,7 @@ import pyarrow as pa
 from simulators import lanes
 from simulators.gap.measure import expected, ratio, remark
 from simulators.lanes import Lanes
-from simulators.optimum import full_information, stateless
+from simulators.optimum import SETS, full_information, one_level, stateless
 from simulators.sweep.columns import PLACE, Values, columns, exactly, number, place, schema
 from simulators.sweep.configuration import Entry
 from simulators.sweep.cut import Slice, fitting, in_step, slices
@@ -41,6 +42,9 @@ SCHEMA = schema(
     ("share_full", pa.float64()),
     ("note", pa.string()),
 )
+
+LARGER = 4
+"""How many times as many instances a chunk has as one of laws: E[tau] costs less."""
 
 ROUNDING = 1e-9
 """How far above an optimum a float may come out by rounding; laws in lanes are good to about 1e-14."""
@@ -124,6 +128,10 @@ def _solved(instances: Sequence[Instance]) -> Values:
 
 def _optima(instance: Instance) -> dict[str, Any]:
     # Nulls where the instance is too large for a solver.
+    if instance.draft.depth == 1 and instance.vocab <= SETS:
+        best = one_level(instance)
+        bounds = dict.fromkeys(("stateless_lower", "stateless_upper"), text(best))
+        return {**exactly("full_information", best), **exactly("stateless", best), **bounds}
     try:
         full = full_information(instance).value
     except BadInput:
@@ -174,7 +182,7 @@ def jobs(entry: Entry) -> Iterator[Gap]:
         solves = entry.optima and not (floats and _closed(family))
         wide = [each for each in fit if floats and not solves and in_step(each)]
         rest = [each for each in fit if each not in wide]
-        parts = [*slices(family, wide, wide=True), *slices(family, rest, wide=False)]
+        parts = [*slices(family, wide, wide=True), *slices(family, rest, wide=False, larger=LARGER)]
         yield from (Gap(part, floats, entry.optima) for part in parts)
 
 
