@@ -121,15 +121,15 @@ def test_without_optima_they_are_null():
 
 
 def test_prove_says_proved_refuted_and_why_not():
-    names = ["token", "hsd-released", "greedy-block", "global-resolution"]
+    names = ["token", "hsd-released", "greedy-block", "layered"]
     found, _ = rows(metrics=["prove"], verifiers=names)
     said = {row["verifier"]: row for row in found}
     assert said["token"]["verdict"] == "proved"
     assert said["hsd-released"]["verdict"] == "refuted"
     assert '"target"' in said["hsd-released"]["counterexample"]
     assert said["greedy-block"]["verdict"] == "proved"
-    assert said["global-resolution"]["verdict"] == "undecided"
-    assert "rational functions" in said["global-resolution"]["why"]
+    assert said["layered"]["verdict"] == "undecided"
+    assert "rational functions" in said["layered"]["why"]
 
 
 def test_audit_is_the_examination_of_each_instance(tmp_path):
