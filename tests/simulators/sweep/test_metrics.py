@@ -115,6 +115,17 @@ def test_gaps_in_floats_are_near_the_certified_ones(kind):
     assert {row["engine"] for row in floats if row["verifier"] == "multipath-block"} == {"exact"}
 
 
+@pytest.mark.parametrize("kind", ["tree", "greedy", "spechub"])
+def test_on_one_level_optima_are_exact(kind):
+    drafts = [kind if kind == "spechub" else {"kind": kind, "shape": [[], []]}]
+    found, made = rows(metrics=["gap"], drafts=drafts, depths=[1], rows={"kind": "random", "count": 3})
+    for row in found:
+        gap = measure(about(row, made), [])
+        assert row["stateless_exact"] == row["stateless_lower"] == row["stateless_upper"]
+        assert exact(row["full_information_exact"]) == gap.full.value == exact(row["stateless_exact"])
+        assert gap.stateless.lower <= gap.full.value <= gap.stateless.upper
+
+
 def test_without_optima_they_are_null():
     found, _ = rows(metrics=["gap"], optima=False, rows={"kind": "random", "count": 2})
     assert {row[key] for row in found for key in ("stateless", "full_information", "share_full")} == {None}

@@ -8,12 +8,14 @@ from flint import fmpq
 from simulators.enumerate import emission
 from simulators.instances.files import parse
 from simulators.instances.randoms import Randoms
-from simulators.optimum import drafted, full_information, stateless
+from simulators.optimum import drafted, full_information, one_level, stateless
 from tests.problems import TOY, VECTORS
 from theory.closed_forms import expected_accepted
 from theory.drafts import Scheme
 from theory.drafts.chain import Chain
+from theory.drafts.greedy import Greedy
 from theory.drafts.paths import Paths
+from theory.drafts.spechub import SpecHub
 from theory.drafts.top_k import TopK
 from theory.drafts.tree import Tree
 from theory.errors import BadInput
@@ -59,6 +61,24 @@ def test_it_bounds_every_lossless_verifier(draft: Scheme) -> None:
         for verifier in VERIFIERS.values():
             if draft.label in verifier.drafts and verifier.lossless and verifier.carry is None:
                 assert emission(instance, verifier).expected_accepted <= found.upper, verifier.name
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [Paths(2, 1), Tree(((), (), ())), Tree(((), ()), True), Greedy(((), ())), SpecHub(1), TopK(((), ()))],
+)
+@pytest.mark.parametrize("vocab", [2, 3, 4])
+def test_on_one_level_both_optima_have_a_closed_form(draft: Scheme, vocab: int) -> None:
+    for instance in Randoms(draft, vocab, 6, seed=11):
+        best, found = one_level(instance), stateless(instance)
+        assert best == full_information(instance).value
+        assert found.lower is not None
+        assert found.lower <= best <= found.upper
+
+
+def test_two_levels_have_no_closed_form() -> None:
+    with pytest.raises(BadInput, match="drafts of depth 1"):
+        one_level(TOY)
 
 
 def test_it_flags_hsd_released() -> None:
