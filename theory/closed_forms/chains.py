@@ -17,7 +17,8 @@ def block(instance: Instance) -> fmpq:
     """sum over l and x^l of q(x^l) w(x^l), w <- min(1, w p/q): the stateless optimum of a chain.
 
     Source: sun2025block, Theorem 2 and Lemma 3; the same for `hsd` and, on a chain, for `traversal` and
-    the lifts: one child takes min(a p, q) of the row a p, which is to say that it is entered with rate w.
+    the lifts, where one child takes min(a p, q) of the row a p, so that it is entered with rate w; and for
+    `multipath-block`, as the best of one path has the law q.
     """
     out = ZERO
     for prefix, (Q, w) in _walk(instance, (ONE, ONE), _weights):
@@ -62,8 +63,7 @@ def multipath_block(instance: Instance) -> fmpq:
     d(x^l) = C^K - (C - J)^K, J the q-mass of x^l and C that of the prefixes ranked at or below it
     (thomas2026multipath).
     """
-    draft = instance.draft
-    K = draft.count if isinstance(draft, Paths) else 1
+    K = instance.draft.count  # type: ignore[attr-defined]
     out = ZERO
     for prefix, (J, C, w) in _walk(instance, (ONE, ONE, ONE), lambda p, q, state: _ranked(p, q, state, K)):
         if prefix:
@@ -132,10 +132,13 @@ def _walk(
 
 
 FORMS = {
-    **{(name, "chain"): block for name in ("block", "hsd", "traversal", "lifted", "lifted-k-seq", "layered")},
+    **{
+        (name, "chain"): block
+        for name in ("block", "hsd", "traversal", "lifted", "lifted-k-seq", "layered", "multipath-block")
+    },
     **{(name, "chain"): greedy_block for name in ("greedy-block", "hsd-naive")},
     ("hsd-released", "chain"): hsd_released,
-    **{("multipath-block", label): multipath_block for label in ("chain", "paths")},
+    ("multipath-block", "paths"): multipath_block,
     ("typical", "chain"): typical,
     **{(name, "paths"): naive_paths for name in ("nss", "one-hot")},
 }

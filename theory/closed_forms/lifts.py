@@ -4,8 +4,9 @@ A subtree that is entered with rate a ends the walk with probability a, whatever
 node adds the rate at which it is entered, and only what is *drawn* is summed over, never how coins fall.
 """
 
-from collections.abc import Iterator
-from itertools import product
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
+from math import prod
 
 from flint import fmpq
 
@@ -16,10 +17,13 @@ from theory.drafts.shape import Shape
 from theory.errors import BadInput
 from theory.instance import Instance
 from theory.numbers import ONE, ZERO
-from theory.rows import Prefix, possible, scale, share
-from theory.transport.level import carriers, draws, plan
-from theory.verifiers.layered import Frontier, descend
+from theory.rows import Prefix, Row, possible, scale, share
+from theory.transport.level import Draws, carriers, draws, plan
+from theory.verifiers.layered import Frontier, descend, together
 from theory.verifiers.lifted_k_seq import carried
+
+LISTED = 4
+"""Largest vocabulary of which every set of tokens is listed."""
 
 
 def lifted(instance: Instance) -> fmpq:
@@ -27,18 +31,21 @@ def lifted(instance: Instance) -> fmpq:
     target, proposal, draft = instance.target, instance.proposal, _undrawn(instance)
 
     def mean(node: Node, a: fmpq) -> fmpq:
-        planned = plan([scale(a, target[node.prefix])], [draws(draft, node)], ONE)
+        row, law = scale(a, target[node.prefix]), draws(draft, node)
+        if not any(node.shape) and len(row) <= LISTED:
+            return 1 - left([row], [law], ONE)
+        planned = plan([row], [law], ONE)
         out = planned.most
         for (brood,), given in planned.share.items():
-            left = ONE
+            rest = ONE
             for (_, x), w in given.items():
                 copies = carriers(brood, x)
                 for shape in copies if possible(w) else ():
                     part = w / len(copies)
                     if shape:
                         child = Node((*node.prefix, x), proposal[*node.prefix, x], (), shape)
-                        out += planned.chance[brood,] * left * mean(child, share(part, left))
-                    left -= part
+                        out += planned.chance[brood,] * rest * mean(child, share(part, rest))
+                    rest -= part
         return out
 
     return mean(draft.root, ONE)
@@ -79,20 +86,42 @@ def layered(instance: Instance) -> fmpq:
             yield chance, Node(node.prefix, node.proposal, tuple(children), node.shape)
 
     def mean(frontier: Frontier) -> fmpq:
-        out = ZERO
+        L, out = ONE, ZERO
+        last = not any(any(node.shape) for node, _ in frontier) and instance.vocab <= LISTED
         for joint in product(*(drawn(node) for node, _ in frontier)):
-            L, _, below = descend(
-                draft, [(v, e) for (_, v), (_, e) in zip(joint, frontier, strict=True)], target
-            )
-            inner = [(child, e) for child, e in below if child.shape]
-            if inner:
-                chance = ONE
-                for part, _ in joint:
-                    chance *= part
-                out += chance * mean(inner)
+            nodes = [(node, e) for (_, node), (_, e) in zip(joint, frontier, strict=True)]
+            if last:
+                for group, laws in together(draft, nodes):
+                    L = left([e for _, e in group], laws, L)
+                break
+            L, _, below = descend(draft, nodes, target)
+            if inner := [(child, e) for child, e in below if child.shape]:
+                out += prod((chance for chance, _ in joint), start=ONE) * mean(inner)
         return 1 - L + out
 
     return mean([(draft.root, target[()])])
+
+
+def left(rows: Sequence[Row], laws: Sequence[Draws], room: fmpq) -> fmpq:
+    """What a largest flow leaves of the room, by the least cut: over sets S_i of tokens, the largest
+    room prod_i Pr(all draws of node i in S_i) - sum_i rows_i(S_i). Lists 2^V sets for each node.
+    """
+    cuts = [_cuts(row, law) for row, law in zip(rows, laws, strict=True)]
+    return max(
+        room * prod((inside for _, inside in each), start=ONE) - sum((mass for mass, _ in each), ZERO)
+        for each in product(*cuts)
+    )
+
+
+def _cuts(row: Row, law: Draws) -> list[tuple[fmpq, fmpq]]:
+    # (row(S), Pr(all draws in S)) of every set S of tokens.
+    drawn = [({x for x, _ in brood}, chance) for brood, chance in law.items()]
+    out = []
+    for size in range(len(row) + 1):
+        for S in combinations(range(len(row)), size):
+            inside = sum((chance for tokens, chance in drawn if tokens.issubset(S)), ZERO)
+            out.append((sum((row[x] for x in S), ZERO), inside))
+    return out
 
 
 def _undrawn(instance: Instance) -> Draft:

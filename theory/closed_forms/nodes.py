@@ -83,7 +83,7 @@ def alike(shape: Shape) -> bool:
 
 
 FORMS = {
-    **{key: by_nodes(rule) for rule, keys in RULES.items() for key in keys},
-    **{key: by_nodes(rule, even=True) for rule, keys in ALIKE.items() for key in keys},
+    **{key: form for rule, keys in RULES.items() for form in [by_nodes(rule)] for key in keys},
+    **{key: form for rule, keys in ALIKE.items() for form in [by_nodes(rule, even=True)] for key in keys},
     **{(name, "paths"): by_paths(rule) for name, rule in ON_PATHS.items()},
 }

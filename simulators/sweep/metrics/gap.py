@@ -23,6 +23,7 @@ from simulators.sweep.configuration import Entry
 from simulators.sweep.cut import Slice, fitting, in_step, slices
 from simulators.sweep.families import Family, families
 from simulators.sweep.metric import Metric
+from theory.closed_forms import FORMS
 from theory.errors import BadInput
 from theory.instance import Instance
 from theory.numbers import exact, text
@@ -73,8 +74,8 @@ class Gap:
             best = _forms(many) if many and _closed(block.family) else _solved(instances())
         where = {**place(block.family), "index": np.asarray(block.indices)}
         for name in block.verifiers:
-            if many and in_step(VERIFIERS[name]):
-                engine, means = "float", _floats(many, name)
+            if many and (twin := in_lanes(name, block.family.draft.label)):
+                engine, means = "float", _floats(many, twin)
             else:
                 engine, means = "exact", _one_by_one(instances(), name)
             said = {"verifier": name, "engine": engine, "declared": VERIFIERS[name].lossless}
@@ -84,6 +85,18 @@ class Gap:
 
 def _closed(family: Family) -> bool:
     return family.draft.label == "chain"
+
+
+@cache
+def in_lanes(name: str, label: str) -> str | None:
+    """The verifier that lanes run for this one on a kind of draft: itself, or one of the same closed form.
+
+    >>> in_lanes("block", "chain"), in_lanes("layered", "chain"), in_lanes("layered", "paths")
+    ('block', 'block', None)
+    """
+    form = FORMS.get((name, label))
+    twins = [other for other in VERIFIERS if form and FORMS.get((other, label)) is form]
+    return next((other for other in (name, *twins) if in_step(VERIFIERS[other])), None)
 
 
 def _floats(many: Lanes, name: str) -> Values:
@@ -180,7 +193,7 @@ def jobs(entry: Entry) -> Iterator[Gap]:
     for family in families(entry):
         fit = fitting(entry, family)
         solves = entry.optima and not (floats and _closed(family))
-        wide = [each for each in fit if floats and not solves and in_step(each)]
+        wide = [each for each in fit if floats and not solves and in_lanes(each.name, family.draft.label)]
         rest = [each for each in fit if each not in wide]
         parts = [*slices(family, wide, wide=True), *slices(family, rest, wide=False, larger=LARGER)]
         yield from (Gap(part, floats, entry.optima) for part in parts)
