@@ -77,6 +77,7 @@ def means(results: Results) -> Means:
             mean.least = min(mean.least, row["share_stateless_min"])
             if row["verifier"] == "nss":  # which every draft has
                 for optimum, name in OPTIMA.items():
+                    point[name].least = 0.0
                     point[name].count += count
                     point[name].accepted += row[f"{optimum}_sum"]
     for point in out.values():
