@@ -4,8 +4,8 @@ A subtree that is entered with rate a ends the walk with probability a, whatever
 node adds the rate at which it is entered, and only what is *drawn* is summed over, never how coins fall.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import combinations, product
+from collections.abc import Iterator
+from itertools import product
 from math import prod
 
 from flint import fmpq
@@ -17,13 +17,12 @@ from theory.drafts.shape import Shape
 from theory.errors import BadInput
 from theory.instance import Instance
 from theory.numbers import ONE, ZERO
-from theory.rows import Prefix, Row, possible, scale, share
-from theory.transport.level import Draws, carriers, draws, plan
+from theory.rows import Prefix, possible, scale, share
+from theory.transport.broods import draws
+from theory.transport.cuts import LISTED, left
+from theory.transport.level import carriers, plan
 from theory.verifiers.layered import Frontier, descend, together
 from theory.verifiers.lifted_k_seq import carried
-
-LISTED = 4
-"""Largest vocabulary of which every set of tokens is listed."""
 
 
 def lifted(instance: Instance) -> fmpq:
@@ -102,33 +101,9 @@ def layered(instance: Instance) -> fmpq:
     return mean([(draft.root, target[()])])
 
 
-def left(rows: Sequence[Row], laws: Sequence[Draws], room: fmpq) -> fmpq:
-    """What a largest flow leaves of the room, by the least cut: over sets S_i of tokens, the largest
-    room prod_i Pr(all draws of node i in S_i) - sum_i rows_i(S_i). Lists 2^V sets for each node.
-    """
-    cuts = [_cuts(row, law) for row, law in zip(rows, laws, strict=True)]
-    return max(
-        room * prod((inside for _, inside in each), start=ONE) - sum((mass for mass, _ in each), ZERO)
-        for each in product(*cuts)
-    )
-
-
-def _cuts(row: Row, law: Draws) -> list[tuple[fmpq, fmpq]]:
-    # (row(S), Pr(all draws in S)) of every set S of tokens.
-    drawn = [({x for x, _ in brood}, chance) for brood, chance in law.items()]
-    out = []
-    for size in range(len(row) + 1):
-        for S in combinations(range(len(row)), size):
-            inside = sum((chance for tokens, chance in drawn if tokens.issubset(S)), ZERO)
-            out.append((sum((row[x] for x in S), ZERO), inside))
-    return out
-
-
 def _undrawn(instance: Instance) -> Draft:
     shape, replacement = shape_of(instance.draft), instance.draft.label == "tree with replacement"
-    if replacement and not alike(
-        shape
-    ):  # which copy of a token has which shape is up to the order of drawing
+    if replacement and not alike(shape):  # the order of drawing says which copy of a token has which shape
         raise BadInput("no closed form of E[tau] where subtrees of i.i.d. siblings differ in shape")
     root = Node((), instance.proposal[()], (), shape)
     return Draft(root, replacement=replacement, paths=() if isinstance(instance.draft, Paths) else None)

@@ -2,18 +2,14 @@
 
 With a(x, j) the mass with which a node accepts token x as its j-th child (`rules`),
 
-    E(v, shape) = sum over x, j of a(x, j) (1 + E(vx, shape_j)),
-
-and on K paths, with a(x, n) the mass with which it accepts x when n of the K paths go through x,
-
-    E(v, K) = sum over x, n of a(x, n) (1 + E(vx, n)).
+    E(v, shape) = sum over x, j of a(x, j) (1 + E(vx, shape_j)).
 """
 
 from collections.abc import Callable
 
 from flint import fmpq
 
-from theory.closed_forms.rules import ALIKE, ON_PATHS, RULES, Rule
+from theory.closed_forms.rules import ALIKE, RULES, Rule
 from theory.drafts import Scheme
 from theory.drafts.chain import Chain
 from theory.drafts.paths import Paths
@@ -50,24 +46,6 @@ def by_nodes(rule: Rule, *, even: bool = False) -> Callable[[Instance], fmpq]:
     return form
 
 
-def by_paths(rule: Rule) -> Callable[[Instance], fmpq]:
-    """E[tau] on paths merged by prefix, where the rule says how many of them go on."""
-
-    def form(instance: Instance) -> fmpq:
-        def mean(prefix: Prefix, count: int) -> fmpq:
-            accepted: dict[tuple[int, int], fmpq] = {}
-            for x, n, mass in rule(instance.target[prefix], instance.proposal[prefix], count):
-                accepted[x, n] = accepted.get((x, n), ZERO) + mass
-            out = sum(accepted.values(), ZERO)
-            if len(prefix) + 1 < instance.draft.depth:
-                out += sum((mass * mean((*prefix, x), n) for (x, n), mass in accepted.items() if mass), ZERO)
-            return out
-
-        return mean((), instance.draft.count)  # type: ignore[attr-defined]
-
-    return form
-
-
 def shape_of(draft: Scheme) -> Shape:
     """The shape that a draft asks for below its root."""
     if isinstance(draft, Chain):
@@ -85,5 +63,4 @@ def alike(shape: Shape) -> bool:
 FORMS = {
     **{key: form for rule, keys in RULES.items() for form in [by_nodes(rule)] for key in keys},
     **{key: form for rule, keys in ALIKE.items() for form in [by_nodes(rule, even=True)] for key in keys},
-    **{(name, "paths"): by_paths(rule) for name, rule in ON_PATHS.items()},
 }

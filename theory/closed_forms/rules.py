@@ -1,22 +1,20 @@
 """What node rules accept: the mass a(x, j) with which a node takes token x as its j-th child.
 
 `ALIKE` rules do not tell the children of one token apart: they say j = 0, and are of use where
-all subtrees of a node have one shape. `ON_PATHS` rules say in the place of j how many of the paths
-through a node go on to x.
+all subtrees of a node have one shape.
 """
 
 from collections.abc import Callable, Iterator
 from itertools import product
-from math import prod
 from typing import TypeAlias
 
 from flint import fmpq
 
 from theory.numbers import ONE, ZERO
 from theory.races import agreement, target_law
-from theory.rows import Row, descending, excess, has_mass, meet, normalise, scale, share, total, without
+from theory.rows import Row, descending, excess, has_mass, meet, normalise, scale, total, without
 from theory.transport.resolution import resolve
-from theory.transport.selection import Plan, canonical, emitted, optimal_rule
+from theory.transport.selection import canonical, emitted, optimal_rule
 from theory.transport.single_step import without_replacement
 from theory.verifiers.k_seq import geometric, smallest_rho
 
@@ -131,8 +129,12 @@ def spechub(p: Row, q: Row, count: int) -> Accepted:
 def gls(p: Row, q: Row, count: int) -> Accepted:
     """Pr(Y = y and some draft is y), by the law of the races; subtrees of one shape."""
     if count == 1:
-        return by_token(agreement(p, q))
-    return ((y, 0, mass) for y, _, mass in gls_paths(p, q, count))
+        yield from by_token(agreement(p, q))
+        return
+    tokens = [x for x, mass in enumerate(q) if mass > ZERO]
+    for drafts in product(tokens, repeat=count):
+        law = target_law(p, q, drafts)
+        yield from ((y, 0, law[y]) for y in set(drafts))
 
 
 def optimal_transport(replacement: bool) -> Rule:
@@ -150,34 +152,6 @@ def global_resolution(p: Row, q: Row, count: int) -> Accepted:
     return by_token(meet(p, resolve(p, q, count).law))
 
 
-def gls_paths(p: Row, q: Row, count: int) -> Accepted:
-    """Pr(Y = y and n drafts are y), by the law of the races."""
-    for drafts, _ in _drafts(q, count):
-        law = target_law(p, q, drafts)
-        yield from ((y, drafts.count(y), law[y]) for y in set(drafts))
-
-
-def optimal_transport_paths(p: Row, q: Row, count: int) -> Accepted:
-    """S(x, t) / Pr(t) of the drafts of every set t."""
-    rule = optimal_rule(p, q, count, True)
-    for drafts, mass in _drafts(q, count):
-        drawn = frozenset(drafts)
-        for x, part in rule.plan[drawn].items():
-            yield x, drafts.count(x), mass * part / rule.draws[drawn]
-
-
-def khisti_paths(p: Row, q: Row, count: int) -> Accepted:
-    """The selected token's share min(1, p/d), d its law."""
-    selection = canonical(p, q, count, True)
-    return _selected(p, q, count, selection.weights, selection.law)
-
-
-def global_resolution_paths(p: Row, q: Row, count: int) -> Accepted:
-    """The same of the token that the softmax rule selects."""
-    found = resolve(p, q, count)
-    return _selected(p, q, count, found.weights, found.law)
-
-
 def drawn_at(q: Row, count: int) -> Accepted:
     """(x, j, Pr(x is drawn j-th)) of draws without replacement, j from 0."""
     support = sum(mass > ZERO for mass in q)
@@ -191,18 +165,6 @@ def drawn_at(q: Row, count: int) -> Accepted:
 def by_token(row: Row) -> Accepted:
     """The masses by token, for rules that do not tell copies apart."""
     return ((x, 0, mass) for x, mass in enumerate(row))
-
-
-def _drafts(q: Row, count: int) -> Iterator[tuple[tuple[int, ...], fmpq]]:
-    # (tokens, probability) of i.i.d. draws.
-    for drafts in product([x for x, mass in enumerate(q) if mass > ZERO], repeat=count):
-        yield drafts, prod((q[x] for x in drafts), start=ONE)
-
-
-def _selected(p: Row, q: Row, count: int, weights: Plan, law: Row) -> Accepted:
-    for drafts, mass in _drafts(q, count):
-        for x, part in weights[frozenset(drafts)].items():
-            yield x, drafts.count(x), mass * part * share(p[x], law[x])
 
 
 def _greedy(q: Row, count: int) -> tuple[int, list[int], Row]:
@@ -248,11 +210,3 @@ ALIKE: dict[Rule, list[tuple[str, str]]] = {
     khisti(False): [("khisti", _WITHOUT)],
     global_resolution: [("global-resolution", _WITH)],
 }
-
-ON_PATHS: dict[str, Rule] = {
-    "gls": gls_paths,
-    "optimal-transport": optimal_transport_paths,
-    "khisti": khisti_paths,
-    "global-resolution": global_resolution_paths,
-}
-"""Verifier name -> its rule on K paths."""

@@ -7,7 +7,8 @@ from theory.draft import Draft, Node
 from theory.oracle import Oracle
 from theory.rows import Number, Row, normalise, one, possible, scale, share, total
 from theory.table import Rows
-from theory.transport.level import Draws, Entry, brood, carriers, draws, outcomes, plan, split
+from theory.transport.broods import Draws, brood, draws, outcomes
+from theory.transport.level import Entry, carriers, plan, split
 from theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
 
 TOGETHER, LAST = 16, 128

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from tests.theory.transport.rows import pairs
 from theory.numbers import ONE, exact
 from theory.rows import scale
-from theory.transport.level import _plan, law, plan
+from theory.transport.broods import law
+from theory.transport.level import _plan, plan
 
 
 @given(pairs(), st.integers(1, 6), st.sampled_from([(), ((),), (((),), ())]), st.sampled_from([1, 8]))
