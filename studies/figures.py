@@ -25,6 +25,9 @@ from theory.verifiers import VERIFIERS
 NEAR = 1e-9
 """Means that differ by less are said to be equal."""
 
+LINEAR, TICKS = 0.1, (0, 0.1, 0.3, 1, 3, 10, 30)
+"""Gaps span decades: up to so many per cent their axis is linear, then logarithmic."""
+
 SHAPES = {
     '{"kind": "chain", "depth": 1}': "one path, depth 1",
     '{"kind": "chain", "depth": 2}': "one path, depth 2",
@@ -52,6 +55,11 @@ class Mean:
     accepted: float = 0.0
     share: float = 0.0
     least: float = inf
+
+    @property
+    def gap(self) -> float:
+        """What is missing to the stateless optimum, in per cent of it; rounding is no gap."""
+        return 100 * max(0.0, 1 - self.share)
 
 
 Point = dict[str, Mean]
@@ -108,14 +116,18 @@ def merged(series: Mapping[str, list[float]]) -> dict[tuple[str, ...], list[floa
 
 
 def temperatures(found: Means) -> Any:
-    """One panel a shape: shares of the stateless optimum against temperature."""
-    drafts = [draft for draft in SHAPES if any(key[0] == draft for key in found)]
+    """One panel a shape on which rules differ: the gap to the stateless optimum against temperature."""
+    drafts = [draft for draft in SHAPES if '"top-k"' not in draft and (draft, 1.0) in found]
     figure = required()(figsize=(12.4, 3.0 * -(-len(drafts) // 2)), layout="constrained")
     axes = figure.subplots(-(-len(drafts) // 2), 2, squeeze=False).flatten()
     for each, draft in zip(axes, drafts, strict=False):
         places = sorted(key[1] for key in found if key[0] == draft)
         points = [found[draft, place] for place in places]
-        _draw(each, places, {name: [100 * p[name].share for p in points] for name in shown(found, draft)})
+        _draw(each, places, {name: [p[name].gap for p in points] for name in shown(found, draft)})
+        each.set_yscale("symlog", linthresh=LINEAR)
+        each.set_ylim(bottom=-LINEAR / 4)
+        each.set_yticks(TICKS, [f"{tick:g}" for tick in TICKS])
+        each.set_yticks([], minor=True)
         each.set_xscale("log", base=2)
         each.set_xticks(places, [f"{place:g}" for place in places])
         each.set_xlabel("temperature of p and q")
@@ -126,13 +138,13 @@ def temperatures(found: Means) -> Any:
 
 
 def depths(found: Means, at: list[float]) -> Any:
-    """One panel a temperature: shares of the stateless optimum against the depth of a chain."""
+    """One panel a temperature: the gap to the stateless optimum against the depth of a chain."""
     drafts = {json.loads(draft)["depth"]: draft for draft in SHAPES if '"chain"' in draft}
     figure = required()(figsize=(6.8, 2.9 * len(at)), layout="constrained")
     for each, temperature in zip(figure.subplots(len(at), 1), at, strict=True):
         points = [found[draft, temperature] for draft in drafts.values()]
         names = shown(found, drafts[max(drafts)])
-        _draw(each, list(drafts), {name: [100 * point[name].share for point in points] for name in names})
+        _draw(each, list(drafts), {name: [point[name].gap for point in points] for name in names})
         each.set_xticks(list(drafts))
         each.set_xlabel("depth of the draft (tokens)")
         each.set_title(
@@ -146,7 +158,7 @@ def _draw(axes: Any, places: list, series: Mapping[str, list[float]]) -> None:
     for names, values in merged(series).items():
         label = fill(" = ".join(names), 34, break_long_words=False, break_on_hyphens=False)
         axes.plot(places, values, marker=next(marks), markersize=4, linewidth=1.2, label=label)
-    axes.set_ylabel("share of the stateless optimum (%)")
+    axes.set_ylabel("gap to the stateless optimum (%)")
     axes.grid(color="0.9", linewidth=0.6)
     axes.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
