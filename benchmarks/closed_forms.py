@@ -11,7 +11,6 @@ from time import perf_counter
 
 from flint import fmpq
 
-from theory.draft import Draft, Node
 from theory.rows import Row, meet, total
 from theory.table import Table
 from theory.transport.block import chain_optimum, problem
@@ -72,18 +71,11 @@ def chain_problem(random: Random, vocab: int, depth: int) -> tuple[Transport, Ca
     """A context-free chain: every draft against every block."""
     p, q = row(random, vocab), row(random, vocab)
     target, proposal = Table(vocab, {(): p}), Table(vocab, {(): q})
-    nodes = [(fmpq(1), ())]
+    leaves = [(fmpq(1), ())]
     for _ in range(depth):
-        nodes = [(mass * q[x], (*prefix, x)) for mass, prefix in nodes for x in range(vocab)]
-
-    def draft(leaf: tuple[int, ...]) -> Draft:
-        node = Node(leaf, None)
-        for length in reversed(range(depth)):
-            node = Node(leaf[:length], q, (node,))
-        return Draft(node)
-
-    drafts = [(mass, draft(leaf)) for mass, leaf in nodes]
-    return problem(drafts, target, depth), lambda: chain_optimum(target, proposal, depth)
+        leaves = [(mass * q[x], (*prefix, x)) for mass, prefix in leaves for x in range(vocab)]
+    law = {frozenset(leaf[:length] for length in range(depth + 1)): mass for mass, leaf in leaves}
+    return problem(law, target, depth), lambda: chain_optimum(target, proposal, depth)
 
 
 def main() -> None:

@@ -1,11 +1,13 @@
 """Transport problems of an instance: the drafts are enumerated here, the mathematics is in theory."""
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from flint import fmpq
 
 from simulators.enumerate import outcomes
 from theory.draft import Draft
+from theory.errors import BadInput
 from theory.instance import Instance
 from theory.oracle import Oracle
 from theory.rows import Row
@@ -15,7 +17,11 @@ from theory.transport import stateless as problems
 from theory.transport.certificate import Certificate, certified
 from theory.transport.plan import Rule
 from theory.transport.problem import Transport
+from theory.transport.single_step import subset_formula
 from theory.transport.validity import Optimum
+
+SETS = 10
+"""Largest vocabulary of which every set of tokens is listed."""
 
 
 def drafts(instance: Instance) -> Iterator[tuple[fmpq, Draft]]:
@@ -27,9 +33,15 @@ def drafts(instance: Instance) -> Iterator[tuple[fmpq, Draft]]:
     yield from outcomes(draw)
 
 
+@lru_cache(maxsize=1)
+def drafted(instance: Instance) -> block.Drafted:
+    """The law of the drafted prefixes; kept for the instance last asked for, whose optima share it."""
+    return block.merged(drafts(instance))
+
+
 def block_problem(instance: Instance) -> Transport:
     """The full-information block transport problem of an instance."""
-    return block.problem(drafts(instance), instance.target, instance.draft.depth)
+    return block.problem(drafted(instance), instance.target, instance.draft.depth)
 
 
 def full_information(instance: Instance) -> Certificate:
@@ -51,12 +63,26 @@ def stateless(instance: Instance) -> Optimum:
     >>> round(stateless(context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))).value, 9)
     1.222222222
     """
-    return problems.stateless(drafts(instance), instance.target)
+    return problems.stateless(drafted(instance), instance.target)
+
+
+def one_level(instance: Instance) -> fmpq:
+    """Both optima of a draft of one level, in closed form: 1 + min over sets H of p(H) - Pr(all drafts in H).
+
+    >>> from theory.drafts.paths import Paths
+    >>> from theory.instance import context_free
+    >>> one_level(context_free(["1/3", "2/3"], ["2/3", "1/3"], Paths(2, 1)))
+    8/9
+    """
+    if instance.draft.depth != 1 or instance.vocab > SETS:
+        raise BadInput(f"optima in closed form are for drafts of depth 1 and up to {SETS} tokens")
+    draws = {frozenset().union(*seen): mass for seen, mass in drafted(instance).items()}
+    return subset_formula(instance.target[()], draws)
 
 
 def stateless_rule(instance: Instance) -> Rule:
     """A rule as good as the stateless optimum up to float accuracy, and exactly valid, written out."""
-    return problems.stateless_rule(drafts(instance), instance.target)
+    return problems.stateless_rule(drafted(instance), instance.target)
 
 
 def completions(

@@ -71,13 +71,13 @@ def fitting(entry: Entry, family: Family) -> list[Verifier]:
     return [each for each in fit if not (family.symmetric and each.ordered)]
 
 
-def slices(family: Family, verifiers: Sequence[Verifier], wide: bool) -> Iterator[Slice]:
-    """A family in order; `wide` for lanes, many at a time."""
+def slices(family: Family, verifiers: Sequence[Verifier], wide: bool, larger: int = 1) -> Iterator[Slice]:
+    """A family in order; `wide` for lanes, many at a time; `larger` times as many where each costs less."""
     if not verifiers:
         return
     names = tuple(each.name for each in verifiers)
     drafts = family.draft.outcomes(family.vocab)
-    step = max(1, min(SINGLES, DRAFTS // drafts))
+    step = larger * max(1, min(SINGLES, DRAFTS // drafts))
     if wide:
         block = _block(family)
         step = block * max(1, WIDE // (drafts * len(names) * block))

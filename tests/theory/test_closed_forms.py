@@ -45,8 +45,8 @@ def test_equal_to_enumeration(name: str, label: str) -> None:
 
 def test_names_without_a_form_are_refused() -> None:
     toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))
-    with pytest.raises(BadInput, match="typical has no closed form"):
-        expected_accepted(toy, "typical")
+    with pytest.raises(BadInput, match="hu-greedy has no closed form"):
+        expected_accepted(toy, "hu-greedy")
     with pytest.raises(BadInput, match="differ in shape"):
         expected_accepted(
             context_free(["1/3", "2/3"], ["2/3", "1/3"], Tree((((),), ()), True)), "optimal-transport"

@@ -1,7 +1,9 @@
 """E[tau] in closed form: sums over prefixes, without enumerating drafts or what verifiers do.
 
 * `chains`: rules that judge one path, and the best-ranked of K paths, as a whole;
-* `nodes`, `rules`: rules that go down node by node, where the law of a node's siblings has a closed form.
+* `nodes`, `rules`: rules that go down node by node, where the law of a node's siblings has a closed form;
+* `paths`: the same on K paths merged by prefix;
+* `lifts`: rules that judge from leaf to root, where a subtree ends the walk with the rate it is entered with.
 
 Each form is exact and equals the enumeration of one iteration with `==`.
 """
@@ -10,13 +12,13 @@ from collections.abc import Callable
 
 from flint import fmpq
 
-from theory.closed_forms import chains, nodes
+from theory.closed_forms import chains, lifts, nodes, paths
 from theory.errors import BadInput
 from theory.instance import Instance
 
 Form = Callable[[Instance], fmpq]
 
-FORMS: dict[tuple[str, str], Form] = {**chains.FORMS, **nodes.FORMS}
+FORMS: dict[tuple[str, str], Form] = {**chains.FORMS, **nodes.FORMS, **paths.FORMS, **lifts.FORMS}
 """(verifier name, label of the draft) -> E[tau] of an instance."""
 
 

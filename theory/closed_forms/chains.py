@@ -10,12 +10,15 @@ from theory.numbers import ONE, ZERO
 from theory.rows import Prefix, Row, excess, minimum, scale, share, total
 from theory.transport.block import chain_optimum
 from theory.verifiers.multipath_block import ranking
+from theory.verifiers.typical import is_typical
 
 
 def block(instance: Instance) -> fmpq:
     """sum over l and x^l of q(x^l) w(x^l), w <- min(1, w p/q): the stateless optimum of a chain.
 
-    Source: sun2025block, Theorem 2 and Lemma 3; the same number for `hsd` and, on a chain, `traversal`.
+    Source: sun2025block, Theorem 2 and Lemma 3; the same for `hsd` and, on a chain, for `traversal` and
+    the lifts, where one child takes min(a p, q) of the row a p, so that it is entered with rate w; and for
+    `multipath-block`, as the best of one path has the law q.
     """
     out = ZERO
     for prefix, (Q, w) in _walk(instance, (ONE, ONE), _weights):
@@ -60,12 +63,20 @@ def multipath_block(instance: Instance) -> fmpq:
     d(x^l) = C^K - (C - J)^K, J the q-mass of x^l and C that of the prefixes ranked at or below it
     (thomas2026multipath).
     """
-    draft = instance.draft
-    K = draft.count if isinstance(draft, Paths) else 1
+    K = instance.draft.count  # type: ignore[attr-defined]
     out = ZERO
     for prefix, (J, C, w) in _walk(instance, (ONE, ONE, ONE), lambda p, q, state: _ranked(p, q, state, K)):
         if prefix:
             out += (C**K - (C - J) ** K) * w
+    return out
+
+
+def typical(instance: Instance) -> fmpq:
+    """sum over l and x^l of q(x^l) while every token is typical under p."""
+    out = ZERO
+    for prefix, (Q,) in _walk(instance, (ONE,), _typical):
+        if prefix:
+            out += Q
     return out
 
 
@@ -78,6 +89,10 @@ def naive_paths(instance: Instance) -> fmpq:
         if prefix:
             out += P * (1 - (1 - Q) ** K)
     return out
+
+
+def _typical(p: Row, q: Row, state: tuple[fmpq, ...]) -> Iterator[tuple[int, tuple[fmpq, ...]]]:
+    return ((x, (state[0] * mass,)) for x, mass in enumerate(q) if mass > ZERO and is_typical(p, x))
 
 
 def _joint(p: Row, q: Row, state: tuple[fmpq, ...]) -> Iterator[tuple[int, tuple[fmpq, ...]]]:
@@ -117,9 +132,13 @@ def _walk(
 
 
 FORMS = {
-    **{(name, "chain"): block for name in ("block", "hsd", "traversal")},
+    **{
+        (name, "chain"): block
+        for name in ("block", "hsd", "traversal", "lifted", "lifted-k-seq", "layered", "multipath-block")
+    },
     **{(name, "chain"): greedy_block for name in ("greedy-block", "hsd-naive")},
     ("hsd-released", "chain"): hsd_released,
-    **{("multipath-block", label): multipath_block for label in ("chain", "paths")},
+    ("multipath-block", "paths"): multipath_block,
+    ("typical", "chain"): typical,
     **{(name, "paths"): naive_paths for name in ("nss", "one-hot")},
 }

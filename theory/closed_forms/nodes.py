@@ -10,7 +10,9 @@ from collections.abc import Callable
 from flint import fmpq
 
 from theory.closed_forms.rules import ALIKE, RULES, Rule
+from theory.drafts import Scheme
 from theory.drafts.chain import Chain
+from theory.drafts.paths import Paths
 from theory.drafts.shape import Shape, chain, every
 from theory.drafts.spechub import SpecHub
 from theory.errors import BadInput
@@ -19,12 +21,12 @@ from theory.numbers import ZERO
 from theory.rows import Prefix
 
 
-def by_nodes(rule: Rule, *, alike: bool = False) -> Callable[[Instance], fmpq]:
-    """E[tau] of a node rule; `alike` where it needs every node's subtrees to have one shape."""
+def by_nodes(rule: Rule, *, even: bool = False) -> Callable[[Instance], fmpq]:
+    """E[tau] of a node rule; `even` where it needs every node's subtrees to have one shape."""
 
     def form(instance: Instance) -> fmpq:
-        shape = _shape(instance)
-        if alike and not _alike(shape):
+        shape = shape_of(instance.draft)
+        if even and not alike(shape):
             raise BadInput("no closed form of E[tau] where a node's subtrees differ in shape")
 
         def mean(prefix: Prefix, shape: Shape) -> fmpq:
@@ -44,18 +46,21 @@ def by_nodes(rule: Rule, *, alike: bool = False) -> Callable[[Instance], fmpq]:
     return form
 
 
-def _shape(instance: Instance) -> Shape:
-    draft = instance.draft
+def shape_of(draft: Scheme) -> Shape:
+    """The shape that a draft asks for below its root."""
     if isinstance(draft, Chain):
         return chain(draft.depth)
+    if isinstance(draft, Paths):
+        return (chain(draft.depth - 1),) * draft.count
     return every(2, draft.depth) if isinstance(draft, SpecHub) else draft.shape  # type: ignore[attr-defined]
 
 
-def _alike(shape: Shape) -> bool:
-    return all(below == shape[0] for below in shape) and (not shape or _alike(shape[0]))
+def alike(shape: Shape) -> bool:
+    """Whether every node's subtrees have one shape."""
+    return all(below == shape[0] for below in shape) and (not shape or alike(shape[0]))
 
 
 FORMS = {
-    **{key: by_nodes(rule) for rule, keys in RULES.items() for key in keys},
-    **{key: by_nodes(rule, alike=True) for rule, keys in ALIKE.items() for key in keys},
+    **{key: form for rule, keys in RULES.items() for form in [by_nodes(rule)] for key in keys},
+    **{key: form for rule, keys in ALIKE.items() for form in [by_nodes(rule, even=True)] for key in keys},
 }

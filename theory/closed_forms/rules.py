@@ -11,7 +11,7 @@ from typing import TypeAlias
 from flint import fmpq
 
 from theory.numbers import ONE, ZERO
-from theory.races import target_law
+from theory.races import agreement, target_law
 from theory.rows import Row, descending, excess, has_mass, meet, normalise, scale, total, without
 from theory.transport.resolution import resolve
 from theory.transport.selection import canonical, emitted, optimal_rule
@@ -128,6 +128,9 @@ def spechub(p: Row, q: Row, count: int) -> Accepted:
 
 def gls(p: Row, q: Row, count: int) -> Accepted:
     """Pr(Y = y and some draft is y), by the law of the races; subtrees of one shape."""
+    if count == 1:
+        yield from by_token(agreement(p, q))
+        return
     tokens = [x for x, mass in enumerate(q) if mass > ZERO]
     for drafts in product(tokens, repeat=count):
         law = target_law(p, q, drafts)
@@ -174,9 +177,12 @@ def _greedy(q: Row, count: int) -> tuple[int, list[int], Row]:
 
 _WITH, _WITHOUT = "tree with replacement", "tree without replacement"
 _CHAIN = "chain"
+_OPTIMAL = ("k-seq", "optimal-transport", "khisti", "global-resolution")
+"""Rules that take min(p, q) of a single draw."""
+
 RULES: dict[Rule, list[tuple[str, str]]] = {
     specinfer: [
-        *((name, _CHAIN) for name in ("token", "specinfer", "rrs", "naive-tree")),
+        *((name, _CHAIN) for name in ("token", "specinfer", "rrs", "naive-tree", *_OPTIMAL)),
         ("specinfer", _WITH),
     ],
     naive: [
@@ -190,7 +196,7 @@ RULES: dict[Rule, list[tuple[str, str]]] = {
     naive_tree: [("naive-tree", _WITH)],
     naive_tree_without: [("naive-tree", _WITHOUT)],
     rrs: [("rrs", _WITHOUT)],
-    k_seq: [("k-seq", _CHAIN), ("k-seq", _WITH)],
+    k_seq: [("k-seq", _WITH)],
     hu_greedy: [("hu-greedy", "greedy")],
     spechub: [("spechub", "spechub")],
 }
@@ -198,9 +204,9 @@ RULES: dict[Rule, list[tuple[str, str]]] = {
 
 ALIKE: dict[Rule, list[tuple[str, str]]] = {
     gls: [("gls", _CHAIN), ("gls", _WITH)],
-    optimal_transport(True): [("optimal-transport", _CHAIN), ("optimal-transport", _WITH)],
+    optimal_transport(True): [("optimal-transport", _WITH)],
     optimal_transport(False): [("optimal-transport", _WITHOUT)],
-    khisti(True): [("khisti", _CHAIN), ("khisti", _WITH)],
+    khisti(True): [("khisti", _WITH)],
     khisti(False): [("khisti", _WITHOUT)],
-    global_resolution: [("global-resolution", _CHAIN), ("global-resolution", _WITH)],
+    global_resolution: [("global-resolution", _WITH)],
 }

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from theory.draft import Draft, Node, Path
-from theory.drafts.chain import Chain
 from theory.drafts.shape import chain, checked_depth
 from theory.oracle import Oracle
 from theory.rows import Prefix
@@ -33,8 +32,7 @@ class Paths:
         checked_depth(self.depth)
 
     def draw(self, oracle: Oracle, proposal: Rows, context: Prefix = ()) -> Draft:
-        one_path = Chain(self.depth)
-        leaves = [one_path.draw(oracle, proposal, context).path[-1].prefix for _ in range(self.count)]
+        leaves = [_leaf(oracle, proposal, context, self.depth) for _ in range(self.count)]
         root = _merged(proposal, context, leaves)
         return Draft(root, paths=tuple(_path_to(root, leaf) for leaf in leaves))
 
@@ -46,6 +44,12 @@ class Paths:
             yield Paths(self.count - 1, self.depth)
         if self.depth > 1:
             yield Paths(self.count, self.depth - 1)
+
+
+def _leaf(oracle: Oracle, proposal: Rows, prefix: Prefix, depth: int) -> Prefix:
+    for _ in range(depth):
+        prefix = (*prefix, oracle.choose(proposal[prefix]))
+    return prefix
 
 
 def _merged(proposal: Rows, prefix: Prefix, leaves: list[Prefix]) -> Node:

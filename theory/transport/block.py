@@ -8,6 +8,7 @@ Drafts with the same drafted prefixes are one row; blocks of probability zero ha
 
 from collections.abc import Iterable
 from math import lcm
+from typing import TypeAlias
 
 import numpy as np
 from flint import fmpq
@@ -19,6 +20,9 @@ from theory.numbers import ONE, ZERO
 from theory.rows import Prefix, Row
 from theory.table import Rows
 from theory.transport.problem import Transport
+
+Drafted: TypeAlias = dict[frozenset[Prefix], fmpq]
+"""Set of drafted prefixes -> probability that exactly these are drafted."""
 
 CELLS = 5 * 10**7
 """Most drafts times blocks that a problem is built with: rewards of 400 MB."""
@@ -34,9 +38,9 @@ def drafted(node: Node) -> frozenset[Prefix]:
     return frozenset(found)
 
 
-def merged(drafts: Iterable[tuple[fmpq, Draft]]) -> dict[frozenset[Prefix], fmpq]:
-    """Set of drafted prefixes -> probability that exactly these are drafted."""
-    law: dict[frozenset[Prefix], fmpq] = {}
+def merged(drafts: Iterable[tuple[fmpq, Draft]]) -> Drafted:
+    """The law of the drafted prefixes, of drafts (probability, draft)."""
+    law: Drafted = {}
     for mass, draft in drafts:
         if mass > ZERO:
             key = drafted(draft.root)
@@ -44,22 +48,18 @@ def merged(drafts: Iterable[tuple[fmpq, Draft]]) -> dict[frozenset[Prefix], fmpq
     return law
 
 
-def problem(
-    drafts: Iterable[tuple[fmpq, Draft]], target: Rows, depth: int, context: Prefix = ()
-) -> Transport:
-    """The block transport problem of drafts (mass, draft) of up to `depth` tokens after `context`.
+def problem(law: Drafted, target: Rows, depth: int, context: Prefix = ()) -> Transport:
+    """The block transport problem of drafts of up to `depth` tokens after `context`.
 
     Raises BadInput for more than CELLS pairs of a draft and a block.
 
-    >>> from theory.draft import Node
     >>> from theory.table import Table
     >>> from theory.transport.certificate import certified
     >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
-    >>> drafts = [(q[x], Draft(Node((), q, (Node((x,), None),)))) for x in (0, 1)]
-    >>> certified(problem(drafts, Table(2, {(): p}), 1)).value
+    >>> law = {frozenset({(), (x,)}): q[x] for x in (0, 1)}
+    >>> certified(problem(law, Table(2, {(): p}), 1)).value
     2/3
     """
-    law = merged(drafts)
     words = law_of(target, depth, context)
     if len(law) * len(words) > CELLS:
         raise BadInput(
@@ -118,14 +118,14 @@ def _scaled(row: Row, known: dict[int, tuple[list[int], int, Row]]) -> tuple[lis
     return known[id(row)][:2]
 
 
-def ceiling(drafts: Iterable[tuple[fmpq, Draft]], target: Rows, context: Prefix = ()) -> fmpq:
+def ceiling(law: Drafted, target: Rows, context: Prefix = ()) -> fmpq:
     """sum over prefixes of min(p(prefix), Pr(prefix is drafted)): an upper bound, reached on chains.
 
     The reward counts the drafted prefixes that the block passes through, and no coupling makes two
     events coincide more often than the less likely one happens.
     """
     mass: dict[Prefix, fmpq] = {}
-    for prefixes, part in merged(drafts).items():
+    for prefixes, part in law.items():
         for prefix in prefixes:
             mass[prefix] = mass.get(prefix, ZERO) + part
     joint = {context: ONE}

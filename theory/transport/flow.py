@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Hashable
+from math import inf
 
 from theory.rows import Number, minimum
 
@@ -21,53 +22,79 @@ class Network:
     (1/3, 0, 1/2)
     """
 
-    __slots__ = ("_gain", "_left")
+    __slots__ = ("_arc", "_arcs", "_gain", "_left", "_name", "_open")
 
     def __init__(self) -> None:
-        self._left: dict[Hashable, dict[Hashable, Number]] = {}  # what an arc can still take, or give back
-        self._gain: dict[tuple[Hashable, Hashable], int] = {}
+        self._name: dict[Hashable, int] = {}
+        self._arcs: list[list[tuple[int, int]]] = []  # of each node: (arc, where it ends)
+        self._arc: dict[tuple[int, int], int] = {}
+        # By arc; the arc n ^ 1 is the arc n the other way.
+        self._left: list[Number] = []  # what it can still take, or give back
+        self._open: list[bool] = []  # whether that is more than 0
+        self._gain: list[int] = []
 
     def widen(self, start: Hashable, end: Hashable, by: Number, gain: int = 0) -> None:
         """Adds capacity to an arc, or the arc; two nodes are joined one way only."""
-        ahead, back = self._left.setdefault(start, {}), self._left.setdefault(end, {})
-        ahead[end] = ahead[end] + by if end in ahead else by
-        back.setdefault(start, by * 0)
+        ends = self._node(start), self._node(end)
+        arc = self._arc.get(ends)
+        if arc is None:
+            arc = self._arc[ends] = len(self._left)
+            for (here, there), each, left in ((ends, arc, by), (ends[::-1], arc + 1, by * 0)):
+                self._arcs[here].append((each, there))
+                self._left.append(left)
+                self._open.append(left > 0)
+                self._gain.append(0)
+        else:
+            self._set(arc, self._left[arc] + by)
         if gain:
-            self._gain[start, end], self._gain[end, start] = gain, -gain
+            self._gain[arc], self._gain[arc + 1] = gain, -gain
 
     def flow(self, start: Hashable, end: Hashable) -> Number:
         """What the arc carries."""
-        return self._left[end][start]
+        return self._left[self._arc[self._name[start], self._name[end]] + 1]
 
     def saturate(self, source: Hashable, sink: Hashable) -> None:
         """Augments along the path of the largest gain, of those the shortest, while one gains."""
-        while path := self._path(source, sink):
-            step = self._left[path[0][0]][path[0][1]]
-            for start, end in path:
-                step = minimum(step, self._left[start][end])
-            for start, end in path:
-                self._left[start][end] = self._left[start][end] - step
-                self._left[end][start] = self._left[end][start] + step
+        # One number orders paths: a whole gain counts more than all arcs of a path.
+        cost = [1 - gain * len(self._arcs) for gain in self._gain]
+        while path := self._path(self._node(source), self._node(sink), cost):
+            step = self._left[path[0]]
+            for arc in path:
+                step = minimum(step, self._left[arc])
+            for arc in path:
+                self._set(arc, self._left[arc] - step)
+                self._set(arc ^ 1, self._left[arc ^ 1] + step)
 
-    def _path(self, source: Hashable, sink: Hashable) -> list[tuple[Hashable, Hashable]]:
-        best = {source: (0, 0)}  # (minus the gain, number of arcs)
-        before: dict[Hashable, Hashable] = {}
-        queue, queued = deque([source]), {source}
+    def _path(self, source: int, sink: int, cost: list[int]) -> list[int]:
+        # The arcs of the path, last one first.
+        arcs, is_open = self._arcs, self._open
+        least: list[float] = [inf] * len(arcs)
+        least[source] = 0
+        into = [(-1, -1)] * len(arcs)  # the arc to a node, and where it starts
+        queue, queued = deque([source]), [False] * len(arcs)
         while queue:
             start = queue.popleft()
-            queued.discard(start)
-            loss, arcs = best[start]
-            for end, left in self._left[start].items():
-                if left > 0:
-                    label = loss - self._gain.get((start, end), 0), arcs + 1
-                    if end not in best or label < best[end]:
-                        best[end], before[end] = label, start
-                        if end not in queued:
-                            queued.add(end)
-                            queue.append(end)
-        if sink not in best or best[sink][0] >= 0:
+            queued[start] = False
+            so_far = least[start]
+            for arc, end in arcs[start]:
+                if is_open[arc] and so_far + cost[arc] < least[end]:
+                    least[end], into[end] = so_far + cost[arc], (arc, start)
+                    if not queued[end]:
+                        queued[end] = True
+                        queue.append(end)
+        if least[sink] >= 0:
             return []
-        path = [(before[sink], sink)]
-        while path[-1][0] != source:
-            path.append((before[path[-1][0]], path[-1][0]))
+        path, at = [], sink
+        while at != source:
+            arc, at = into[at]
+            path.append(arc)
         return path
+
+    def _node(self, name: Hashable) -> int:
+        number = self._name.setdefault(name, len(self._name))
+        if number == len(self._arcs):
+            self._arcs.append([])
+        return number
+
+    def _set(self, arc: int, left: Number) -> None:
+        self._left[arc], self._open[arc] = left, left > 0

@@ -1,80 +1,27 @@
-"""One level of a drafted tree: the law of its draws, and how target mass is carried to them.
+"""How target mass is carried to what the nodes of one level drew.
 
-A *brood* is what one node drew: its children's (token, shape below), sorted. Order of drawing is
-kept only as far as it says which shape a token got. Nothing here looks below the brood it judges:
-what verification decides about a level must not depend on draws of which it does not know the law.
+Nothing here looks below the broods it judges: what verification decides about a level must not depend
+on draws of which it does not know the law.
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import TypeAlias
 
-from theory.draft import Draft, Node
-from theory.memo import remembered
-from theory.rows import Number, Row, add, excess, one, positive, scale, share, total, without
+from theory.memo import Key, remembered
+from theory.rows import Number, Row, add, excess, minimum, one, positive, scale, share, total
+from theory.transport.broods import Brood, Draws
 from theory.transport.flow import Network
 
-Brood: TypeAlias = tuple[tuple[int, tuple], ...]
-Draws: TypeAlias = Mapping[Brood, Number]
-"""Brood -> probability."""
 Place: TypeAlias = tuple[int, int]
 """(index of a node, token below it)."""
 Entry: TypeAlias = tuple[tuple, Number]
 """(shape below a child, rate at which the child is entered)."""
 
-SOURCE, SINK = "source", "sink"
-
-
-def brood(node: Node) -> Brood:
-    """What the node drew."""
-    return tuple(sorted((child.token, child.shape) for child in node.children))
-
-
-def draws(draft: Draft, node: Node, shape: tuple | None = None) -> Draws:
-    """The law of what a node draws below it, for its own shape or another."""
-    return law(node.proposal, node.shape if shape is None else shape, draft.replacement, draft.merged)
-
-
-@remembered(4096)
-def law(q: Row, shape: tuple, replacement: bool, merged: bool) -> Draws:
-    """The law of the brood of a node of that shape; `merged` are draws with replacement of which
-    equal ones become one child, with all that is below them.
-
-    >>> from theory.numbers import exact
-    >>> q = exact("1/3"), exact("2/3")
-    >>> law(q, ((), ()), False, False)
-    {((0, ()), (1, ())): 1}
-    >>> law(q, (((),), ((),)), True, True)
-    {((0, ((), ())),): 1/9, ((0, ((),)), (1, ((),))): 4/9, ((1, ((), ())),): 4/9}
-    """
-    out: dict[Brood, Number] = {}
-    for tokens, mass in _drawn(q, len(shape), replacement or merged, one(q)):
-        children = list(zip(tokens, shape, strict=False))
-        if merged:
-            children = [
-                (x, tuple(leaf for y, below in children if y == x for leaf in below)) for x in set(tokens)
-            ]
-        key = tuple(sorted(children))
-        out[key] = out[key] + mass if key in out else mass
-    return out
-
-
-def _drawn(q: Row, count: int, replacement: bool, mass: Number) -> Iterator[tuple[tuple[int, ...], Number]]:
-    if not count or not total(q) > 0:
-        yield (), mass
-        return
-    for x, chance in enumerate(q):
-        if chance > 0:
-            rest = q if replacement else without(q, x)
-            for tokens, weight in _drawn(rest, count - 1, replacement, mass * chance):
-                yield (x, *tokens), weight
-
-
-def outcomes(laws: Sequence[Draws]) -> int:
-    """How many joint outcomes the draws of some nodes have."""
-    return prod(map(len, laws))
+SOURCE, SINK, ENTRY = "source", "sink", "entry"
 
 
 @dataclass(frozen=True)
@@ -92,26 +39,27 @@ class Plan:
         """What the plan leaves of node `index`'s target row."""
         return excess(row, tuple([self.mean.get((index, x), mass * 0) for x, mass in enumerate(row)]))
 
-    def entries(self, index: int, token: int) -> dict[Entry, Number]:
-        """How a token below node `index` can be entered: (shape, rate) -> expected number of copies."""
-        out: dict[Entry, Number] = {}
+    def entries(self, index: int, token: int) -> list[tuple[Entry, Number]]:
+        """How a token below node `index` can be entered, and the expected number of copies that are."""
+        out: dict[Key, Number] = {}
         for joint, given in self.share.items():
             if mass := given.get((index, token)):
                 copies = carriers(joint[index], token)
                 for shape in copies:
-                    entry = shape, mass / len(copies)
+                    entry = Key((shape, mass / len(copies)))
                     out[entry] = out[entry] + self.chance[joint] if entry in out else self.chance[joint]
-        return out
+        return [(entry.arguments, copies) for entry, copies in out.items()]
 
 
-def carriers(brood: Brood, token: int) -> list[tuple]:
+@lru_cache(4096)
+def carriers(brood: Brood, token: int) -> tuple[tuple, ...]:
     """Shapes of the copies of a token that share its mass alike: those that are worth most."""
     copies = [shape for x, shape in brood if x == token]
     most = max(map(worth, copies))
-    return [shape for shape in copies if worth(shape) == most]
+    return tuple([shape for shape in copies if worth(shape) == most])
 
 
-@remembered(4096)
+@lru_cache(4096)
 def worth(shape: tuple) -> int:
     """About how many thousandths of a token are accepted below a node that is entered with rate 1:
     the mean of the slopes at both ends.
@@ -137,20 +85,31 @@ def plan(rows: Sequence[Row], laws: Sequence[Draws], room: Number, segments: int
     piecewise linear value of the rates is, by `slope`: it prefers children with much below them, and
     alike rates for the same token. The value is an estimate; that the law is right does not rest on it.
     """
-    return _plan(tuple(rows), tuple(tuple(law.items()) for law in laws), room, segments)
+    if len(rows) == 1 and all(len(brood) == 1 for brood in laws[0]):
+        return _single(rows[0], laws[0], room)
+    return _plan(tuple(rows), tuple(laws), room, segments)
+
+
+def _single(row: Row, law: Draws, room: Number) -> Plan:
+    # One draw of one node: nothing competes with its token.
+    mean = {(0, brood[0][0]): minimum(room * chance, row[brood[0][0]]) for brood, chance in law.items()}
+    shares = {
+        (brood,): {place: share(mass, room * chance)}
+        for (brood, chance), (place, mass) in zip(law.items(), mean.items(), strict=True)
+    }
+    chances = {(brood,): chance for brood, chance in law.items()}
+    return Plan(shares, mean, sum(mean.values(), room * 0), chances)
 
 
 @remembered(4096)
-def _plan(
-    rows: tuple[Row, ...], laws: tuple[tuple[tuple[Brood, Number], ...], ...], room: Number, segments: int
-) -> Plan:
+def _plan(rows: tuple[Row, ...], laws: tuple[Draws, ...], room: Number, segments: int) -> Plan:
     net = Network()
     for i, row in enumerate(rows):
         for x, mass in enumerate(row):
             net.widen((i, x), SINK, mass)
     chance: dict[tuple[Brood, ...], Number] = {}
     given: dict[tuple[Brood, ...], dict[Place, list[Hashable]]] = {}  # by the nodes of its segments
-    for joint in product(*laws):
+    for joint in product(*(law.items() for law in laws)):
         key = tuple(brood for brood, _ in joint)
         chance[key] = prod((mass for _, mass in joint), start=one(rows[0]))
         whole = room * chance[key]
@@ -184,50 +143,48 @@ def _value(shape: tuple, copies: int, segments: int) -> Iterator[tuple[int, int]
         yield 1000 + slope(shape, 2 * n + 1, 2 * segments), copies
 
 
-def split(p: Row, entries: Mapping[Entry, Number], laws: Mapping[tuple, Draws]) -> dict[Entry, Row]:
-    """What a child is to emit, entry by entry: rows of total mass `rate` whose mean over the
-    entries is a multiple of p, chosen so that as much as possible of them can be drafted below.
+def split(p: Row, entries: Sequence[tuple[Entry, Number]], laws: Mapping[tuple, Draws]) -> list[Row]:
+    """What a child is to emit, for every (entry, expected number of copies): rows of total mass `rate` whose
+    mean over the entries is a multiple of p, chosen so that as much as possible of them can be drafted below.
 
     An entry of a shape that drafts more, or of a higher rate, takes tokens that the others would
     leave undrafted. laws[shape] is the law of the brood. First as much as multiples of p allow.
     """
     if len(entries) == 1:
-        return {entry: scale(entry[1], p) for entry in entries}
-    return _split(
-        p, tuple(entries.items()), tuple((shape, tuple(law.items())) for shape, law in laws.items())
-    )
+        return [scale(rate, p) for (_, rate), _ in entries]
+    return _split(p, tuple(entries), tuple(laws.items()))
 
 
 @remembered(4096)
 def _split(
     p: Row,
     entries: tuple[tuple[Entry, Number], ...],
-    laws: tuple[tuple[tuple, tuple[tuple[Brood, Number], ...]], ...],
-) -> dict[Entry, Row]:
+    laws: tuple[tuple[tuple, Draws], ...],
+) -> list[Row]:
     zero = p[0] * 0
     net = Network()
     tokens = range(len(p))
     whole = sum((weight * rate for (_, rate), weight in entries), zero)
     for x, mass in enumerate(p):
         net.widen(x, SINK, whole * mass, 1)
-    for entry, weight in entries:
-        shape, rate = entry
+    for n, ((shape, rate), weight) in enumerate(entries):
+        entry = ENTRY, n
         net.widen(SOURCE, entry, weight * rate)
-        for brood, chance in dict(laws)[shape]:
+        for brood, chance in dict(laws)[shape].items():
             net.widen(entry, (entry, brood), weight * chance)
             for x in {x for x, _ in brood}:
                 net.widen((entry, brood), (entry, x), weight * chance)
         for x, mass in enumerate(p):
             net.widen((entry, x), x, weight * rate * mass)
     net.saturate(SOURCE, SINK)
-    for entry, weight in entries:
+    for n, (_, weight) in enumerate(entries):
         for x in tokens:
-            net.widen((entry, x), x, weight)
+            net.widen(((ENTRY, n), x), x, weight)
     net.saturate(SOURCE, SINK)
-    drafted = {entry: tuple([net.flow((entry, x), x) for x in tokens]) for entry, _ in entries}
-    missing = {entry: positive(weight * entry[1] - total(drafted[entry])) for entry, weight in entries}
     rest = tuple([positive(whole * mass - net.flow(x, SINK)) for x, mass in enumerate(p)])
-    return {
-        entry: scale(1 / weight, add(drafted[entry], scale(share(missing[entry], total(rest)), rest)))
-        for entry, weight in entries
-    }
+    rows = []
+    for n, ((_, rate), weight) in enumerate(entries):
+        drafted = tuple([net.flow(((ENTRY, n), x), x) for x in tokens])
+        missing = positive(weight * rate - total(drafted))
+        rows.append(scale(1 / weight, add(drafted, scale(share(missing, total(rest)), rest))))
+    return rows

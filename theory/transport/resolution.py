@@ -12,12 +12,12 @@ of an entropy dual that is ours). Floats; a correction step makes any result exa
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from flint import fmpq
 
-from theory.rows import Number, Row, meet, total
+from theory.memo import remembered
+from theory.rows import Number, Row, meet, one, total
 from theory.transport.selection import Plan, emitted
 from theory.transport.single_step import alpha, with_replacement
 
@@ -44,7 +44,7 @@ class Resolution:
     shortfall: Number
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def resolve(p: Row, q: Row, k: int) -> Resolution:
     """The rule for k i.i.d. draws from q, on rational or float rows.
 
@@ -53,6 +53,8 @@ def resolve(p: Row, q: Row, k: int) -> Resolution:
     (True, True)
     """
     draws = with_replacement(q, k)
+    if k == 1:  # nothing to select
+        return Resolution({t: {x: one(p) for x in t} for t in draws}, q, 0.0, p[0] * 0)
     best, minimiser = alpha(p, q, k, replacement=True)
     H = set(minimiser)
     sets = {t: float(mass) for t, mass in draws.items()}

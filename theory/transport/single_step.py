@@ -13,6 +13,7 @@ so draws that agree in it are merged. Rows may hold rationals or floats.
 
 from collections.abc import Collection, Mapping
 from heapq import nlargest
+from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
@@ -112,6 +113,18 @@ def surplus(p: Row, draws: Draws, H: Collection[int]) -> Number:
     zero = p[0] - p[0]
     drawn = sum((mass for t, mass in draws.items() if t <= inside), zero)
     return sum((p[x] for x in inside), zero) - drawn
+
+
+def subset_formula(p: Row, draws: Draws) -> Number:
+    """alpha* of any draws: 1 plus the least surplus of all 2^V sets of tokens.
+
+    >>> from theory.numbers import exact
+    >>> p, q = (exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3"))
+    >>> subset_formula(p, with_replacement(q, 2))
+    8/9
+    """
+    sets = (H for size in range(len(p) + 1) for H in combinations(range(len(p)), size))
+    return one(p) + min(surplus(p, draws, H) for H in sets)
 
 
 def alpha(p: Row, q: Row, k: int, replacement: bool) -> tuple[Number, tuple[int, ...]]:

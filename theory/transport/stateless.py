@@ -5,14 +5,12 @@ is block verification's E[tau]; drafts with the same drafted prefixes are merged
 that differ by an exchange of tokens which the instance does not tell apart.
 """
 
-from collections.abc import Iterable
-
 from flint import fmpq
 
-from theory.draft import Draft
 from theory.rows import Prefix
 from theory.table import Rows
-from theory.transport import block, symmetry
+from theory.transport import symmetry
+from theory.transport.block import Drafted
 from theory.transport.plan import Rule, expected_accepted, valid_rule
 from theory.transport.program import Program, Seen, World
 from theory.transport.validity import Optimum, optimum, solve
@@ -20,17 +18,15 @@ from theory.transport.validity import Optimum, optimum, solve
 __all__ = ["expected_accepted", "stateless", "stateless_rule"]
 
 
-def stateless(drafts: Iterable[tuple[fmpq, Draft]], target: Rows, context: Prefix = ()) -> Optimum:
-    """The stateless optimum for drafts (probability, draft) after `context`, with its certified interval.
+def stateless(prefixes: Drafted, target: Rows, context: Prefix = ()) -> Optimum:
+    """The stateless optimum for drafts after `context`, with its certified interval.
 
-    >>> from theory.draft import Node
     >>> from theory.table import Table
     >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
-    >>> drafts = [(q[x], Draft(Node((), q, (Node((x,), None),)))) for x in (0, 1)]
-    >>> round(stateless(drafts, Table(2, {(): p})).value, 9)
+    >>> law = {frozenset({(), (x,)}): q[x] for x in (0, 1)}
+    >>> round(stateless(law, Table(2, {(): p})).value, 9)
     0.666666667
     """
-    prefixes = block.merged(drafts)
     alike = symmetry.classes(prefixes, target, context)
     if alike:
         prefixes = symmetry.merged(prefixes, alike, len(context))
@@ -38,18 +34,17 @@ def stateless(drafts: Iterable[tuple[fmpq, Draft]], target: Rows, context: Prefi
     return optimum([World(target, law)], context, alike)
 
 
-def stateless_rule(drafts: Iterable[tuple[fmpq, Draft]], target: Rows, context: Prefix = ()) -> Rule:
+def stateless_rule(prefixes: Drafted, target: Rows, context: Prefix = ()) -> Rule:
     """A rule that reaches the stateless optimum up to float accuracy and is valid exactly.
 
-    >>> from theory.draft import Node
     >>> from theory.table import Table
     >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
-    >>> drafts = [(q[x], Draft(Node((), q, (Node((x,), None),)))) for x in (0, 1)]
-    >>> rule = stateless_rule(drafts, Table(2, {(): p}))
+    >>> law = {frozenset({(), (x,)}): q[x] for x in (0, 1)}
+    >>> rule = stateless_rule(law, Table(2, {(): p}))
     >>> round(float(expected_accepted(rule)), 9)
     0.666666667
     """
-    law: dict[Seen, fmpq] = {(seen, None): mass for seen, mass in block.merged(drafts).items()}
+    law: dict[Seen, fmpq] = {(seen, None): mass for seen, mass in prefixes.items()}
     program = Program([World(target, law)], context)
     _, f, _ = solve(program)
     return valid_rule(program, f)

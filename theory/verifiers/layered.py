@@ -7,7 +7,8 @@ from theory.draft import Draft, Node
 from theory.oracle import Oracle
 from theory.rows import Number, Row, normalise, one, possible, scale, share, total
 from theory.table import Rows
-from theory.transport.level import Draws, Entry, brood, carriers, draws, outcomes, plan, split
+from theory.transport.broods import Draws, brood, draws, outcomes
+from theory.transport.level import Entry, carriers, plan, split
 from theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
 
 TOGETHER, LAST = 16, 128
@@ -66,13 +67,14 @@ def descend(
     return L, stops, below
 
 
-def entered(draft: Draft, child: Node, w: Number, ways: dict[Entry, Number], target: Rows) -> Row:
+def entered(draft: Draft, child: Node, w: Number, ways: list[tuple[Entry, Number]], target: Rows) -> Row:
     """The row e of a child that is entered with rate w, one of the ways it could have been."""
     p = target[child.prefix]
-    if not child.children:
+    if not child.shape:
         return scale(w, p)
-    inner = {(shape, rate): copies for (shape, rate), copies in ways.items() if shape}
-    return split(p, inner, {shape: draws(draft, child, shape) for shape, _ in inner})[child.shape, w]
+    inner = [(entry, copies) for entry, copies in ways if entry[0]]
+    rows = split(p, inner, {shape: draws(draft, child, shape) for (shape, _), _ in inner})
+    return rows[[entry for entry, _ in inner].index((child.shape, w))]
 
 
 def together(draft: Draft, frontier: Frontier) -> Iterator[tuple[Frontier, list[Draws]]]:

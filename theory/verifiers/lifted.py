@@ -4,7 +4,8 @@ from theory.draft import Draft, Node
 from theory.oracle import Oracle
 from theory.rows import Number, normalise, one, positive, scale, share
 from theory.table import Rows
-from theory.transport.level import brood, draws, plan
+from theory.transport.broods import brood, draws
+from theory.transport.level import plan
 from theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
 from theory.verifiers.layered import shared
 

@@ -2,7 +2,7 @@
 
 from theory.draft import Draft, Node
 from theory.oracle import Oracle
-from theory.rows import Number, add, excess, meet, normalise, one, scale, share, total
+from theory.rows import Number, Row, add, excess, meet, normalise, one, scale, share, total
 from theory.table import Rows
 from theory.verifier import CHAIN, Stop, Verifier
 from theory.verifiers.k_seq import geometric, smallest_rho
@@ -31,21 +31,32 @@ def lift(oracle: Oracle, v: Node, a: Number, target: Rows) -> Stop | None:
     p = target[v.prefix]
     if not v.children:
         return (v, p) if oracle.accept(a) else None
-    t, q, k = scale(a, p), v.proposal, len(v.children)
+    t = scale(a, p)
+    entries, taken = carried(t, v.proposal, len(v.children))
+    for child, (mass, most) in zip(v.children, entries, strict=True):
+        if stop := lift(oracle, child, share(mass[child.token], most[child.token]), target):
+            return stop
+    rest = excess(t, taken)
+    return (v, normalise(rest)) if oracle.accept(share(total(rest), 1 - total(taken))) else None
+
+
+def carried(t: Row, q: Row, k: int) -> tuple[list[tuple[Row, Row]], Row]:
+    """What k children drawn from q take of the row t: for each in turn a pair of rows, of which it is entered
+    with `share` of its token's entries, and what they take together on average.
+
+    >>> from theory.numbers import exact
+    >>> entries, taken = carried((exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3")), 1)
+    >>> entries, taken
+    ([((1/3, 2/3), (2/3, 1/3))], (1/3, 1/3))
+    """
     rho = smallest_rho(t, q, k, STEPS)
     kept = meet(scale(1 / rho, t), q)
     beta = total(kept)
     late = (1 - beta) ** (k - 1)  # the chance that the last child is tried
     early = geometric(beta, k) - late
     t_last, q_last = scale(1 - early / rho, t), scale(late, q)
-    *others, last = v.children
-    rates = [share(t[x.token], rho * q[x.token]) for x in others]
-    for child, rate in zip(v.children, [*rates, share(t_last[last.token], q_last[last.token])], strict=True):
-        if stop := lift(oracle, child, rate, target):
-            return stop
-    taken = add(scale(early, kept), meet(t_last, q_last))
-    rest = excess(t, taken)
-    return (v, normalise(rest)) if oracle.accept(share(total(rest), 1 - total(taken))) else None
+    entries = [(t, scale(rho, q))] * (k - 1) + [(t_last, q_last)]
+    return entries, add(scale(early, kept), meet(t_last, q_last))
 
 
 VERIFIER = Verifier(

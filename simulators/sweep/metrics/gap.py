@@ -2,7 +2,8 @@
 
 On a chain the optima have closed forms: the full-information one is the sum over prefixes of
 min(p, q), the stateless one is block verification's E[tau], which no valid single-path verifier
-exceeds (sun2025block). Elsewhere both are solved and certified, one instance at a time.
+exceeds (sun2025block). On one level both are that of single-step transport, by the subset formula
+(hu2025towards). Elsewhere both are solved and certified, one instance at a time.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,12 +17,13 @@ import pyarrow as pa
 from simulators import lanes
 from simulators.gap.measure import expected, ratio, remark
 from simulators.lanes import Lanes
-from simulators.optimum import full_information, stateless
+from simulators.optimum import SETS, full_information, one_level, stateless
 from simulators.sweep.columns import PLACE, Values, columns, exactly, number, place, schema
 from simulators.sweep.configuration import Entry
 from simulators.sweep.cut import Slice, fitting, in_step, slices
 from simulators.sweep.families import Family, families
 from simulators.sweep.metric import Metric
+from theory.closed_forms import FORMS
 from theory.errors import BadInput
 from theory.instance import Instance
 from theory.numbers import exact, text
@@ -41,6 +43,9 @@ SCHEMA = schema(
     ("share_full", pa.float64()),
     ("note", pa.string()),
 )
+
+LARGER = 4
+"""How many times as many instances a chunk has as one of laws: E[tau] costs less."""
 
 ROUNDING = 1e-9
 """How far above an optimum a float may come out by rounding; laws in lanes are good to about 1e-14."""
@@ -69,8 +74,8 @@ class Gap:
             best = _forms(many) if many and _closed(block.family) else _solved(instances())
         where = {**place(block.family), "index": np.arange(block.start, block.stop)}
         for name in block.verifiers:
-            if many and in_step(VERIFIERS[name]):
-                engine, means = "float", _floats(many, name)
+            if many and (twin := in_lanes(name, block.family.draft.label)):
+                engine, means = "float", _floats(many, twin)
             else:
                 engine, means = "exact", _one_by_one(instances(), name)
             said = {"verifier": name, "engine": engine, "declared": VERIFIERS[name].lossless}
@@ -80,6 +85,18 @@ class Gap:
 
 def _closed(family: Family) -> bool:
     return family.draft.label == "chain"
+
+
+@cache
+def in_lanes(name: str, label: str) -> str | None:
+    """The verifier that lanes run for this one on a kind of draft: itself, or one of the same closed form.
+
+    >>> in_lanes("block", "chain"), in_lanes("layered", "chain"), in_lanes("layered", "paths")
+    ('block', 'block', None)
+    """
+    form = FORMS.get((name, label))
+    twins = [other for other in VERIFIERS if form and FORMS.get((other, label)) is form]
+    return next((other for other in (name, *twins) if in_step(VERIFIERS[other])), None)
 
 
 def _floats(many: Lanes, name: str) -> Values:
@@ -124,6 +141,10 @@ def _solved(instances: Sequence[Instance]) -> Values:
 
 def _optima(instance: Instance) -> dict[str, Any]:
     # Nulls where the instance is too large for a solver.
+    if instance.draft.depth == 1 and instance.vocab <= SETS:
+        best = one_level(instance)
+        bounds = dict.fromkeys(("stateless_lower", "stateless_upper"), text(best))
+        return {**exactly("full_information", best), **exactly("stateless", best), **bounds}
     try:
         full = full_information(instance).value
     except BadInput:
@@ -173,9 +194,9 @@ def jobs(entry: Entry) -> Iterator[Gap]:
     for family in families(entry):
         fit = fitting(entry, family)
         solves = entry.optima and not (floats and _closed(family))
-        wide = [each for each in fit if floats and not solves and in_step(each)]
+        wide = [each for each in fit if floats and not solves and in_lanes(each.name, family.draft.label)]
         rest = [each for each in fit if each not in wide]
-        parts = [*slices(family, wide, wide=True), *slices(family, rest, wide=False)]
+        parts = [*slices(family, wide, wide=True), *slices(family, rest, wide=False, larger=LARGER)]
         yield from (Gap(part, floats, entry.optima) for part in parts)
 
 

@@ -112,7 +112,19 @@ def test_gaps_in_floats_are_near_the_certified_ones(kind):
         assert row["expected_accepted"] == pytest.approx(mean, abs=1e-12)
         assert row["share_stateless"] <= 1 + 1e-9
         assert row["note"] == ""
-    assert {row["engine"] for row in floats if row["verifier"] == "multipath-block"} == {"exact"}
+    engines = {row["engine"] for row in floats if row["verifier"] == "multipath-block"}
+    assert engines == {"float" if kind == "chain" else "exact"}
+
+
+@pytest.mark.parametrize("kind", ["tree", "greedy", "spechub"])
+def test_on_one_level_optima_are_exact(kind):
+    drafts = [kind if kind == "spechub" else {"kind": kind, "shape": [[], []]}]
+    found, made = rows(metrics=["gap"], drafts=drafts, depths=[1], rows={"kind": "random", "count": 3})
+    for row in found:
+        gap = measure(about(row, made), [])
+        assert row["stateless_exact"] == row["stateless_lower"] == row["stateless_upper"]
+        assert exact(row["full_information_exact"]) == gap.full.value == exact(row["stateless_exact"])
+        assert gap.stateless.lower <= gap.full.value <= gap.stateless.upper
 
 
 def test_without_optima_they_are_null():
@@ -121,15 +133,15 @@ def test_without_optima_they_are_null():
 
 
 def test_prove_says_proved_refuted_and_why_not():
-    names = ["token", "hsd-released", "greedy-block", "global-resolution"]
+    names = ["token", "hsd-released", "greedy-block", "layered"]
     found, _ = rows(metrics=["prove"], verifiers=names)
     said = {row["verifier"]: row for row in found}
     assert said["token"]["verdict"] == "proved"
     assert said["hsd-released"]["verdict"] == "refuted"
     assert '"target"' in said["hsd-released"]["counterexample"]
     assert said["greedy-block"]["verdict"] == "proved"
-    assert said["global-resolution"]["verdict"] == "undecided"
-    assert "rational functions" in said["global-resolution"]["why"]
+    assert said["layered"]["verdict"] == "undecided"
+    assert "rational functions" in said["layered"]["why"]
 
 
 def test_audit_is_the_examination_of_each_instance(tmp_path):

@@ -7,7 +7,7 @@ from flint import fmpq
 
 from simulators.instances.files import parse
 from simulators.instances.randoms import Randoms
-from simulators.optimum import block_problem, drafts, full_information
+from simulators.optimum import block_problem, drafted, full_information
 from tests.problems import VECTORS
 from theory.drafts import Scheme
 from theory.drafts.chain import Chain
@@ -26,7 +26,7 @@ def test_chains_have_a_closed_form(draft: Chain) -> None:
     for instance in Randoms(draft, 2, 40, seed=5):
         problem = block_problem(instance)
         closed = chain_optimum(instance.target, instance.proposal, draft.depth)
-        assert certified(problem).value == closed == ceiling(drafts(instance), instance.target)
+        assert certified(problem).value == closed == ceiling(drafted(instance), instance.target)
         assert abs(network_simplex(problem).value - float(closed)) < 1e-9
         assert abs(highs(problem).value - float(closed)) < 1e-9
 
@@ -52,7 +52,7 @@ def test_trees_are_certified_below_the_ceiling(draft: Scheme) -> None:
     for instance in Randoms(draft, 3, 15, seed=7):
         found = full_information(instance)
         assert found.holds()
-        assert found.value <= ceiling(drafts(instance), instance.target)
+        assert found.value <= ceiling(drafted(instance), instance.target)
 
 
 def test_625_by_625_is_certified() -> None:

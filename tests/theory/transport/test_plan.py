@@ -4,7 +4,7 @@ import pytest
 from flint import fmpq
 
 from simulators.instances.randoms import Randoms
-from simulators.optimum import drafts, stateless, stateless_rule
+from simulators.optimum import drafted, stateless, stateless_rule
 from theory.drafts import Scheme
 from theory.drafts.chain import Chain
 from theory.drafts.paths import Paths
@@ -12,7 +12,6 @@ from theory.drafts.tree import Tree
 from theory.errors import BadInput
 from theory.instance import Instance, context_free
 from theory.law import Law, law_of
-from theory.transport import block
 from theory.transport.plan import expected_accepted, valid_rule
 from theory.transport.program import Program, Seen, World
 from theory.transport.validity import solve
@@ -25,7 +24,7 @@ def test_valid_and_optimal(draft: Scheme) -> None:
     for instance in Randoms(draft, 3, 6, seed=16):
         rule, found = stateless_rule(instance), stateless(instance)
         assert valid(rule, instance.target, draft.depth)
-        law = block.merged(drafts(instance))
+        law = drafted(instance)
         assert {seen[0]: sum(masses.values(), fmpq(0)) for seen, masses in rule.items()} == law
         for (prefixes, _), masses in rule.items():
             assert all(mass > 0 for mass in masses.values())
@@ -52,7 +51,7 @@ def test_orbits_are_not_written_out() -> None:
 
 
 def told(instance: Instance) -> dict[Seen, fmpq]:
-    return {(prefixes, None): mass for prefixes, mass in block.merged(drafts(instance)).items()}
+    return {(prefixes, None): mass for prefixes, mass in drafted(instance).items()}
 
 
 def valid(rule, target, depth: int) -> bool:

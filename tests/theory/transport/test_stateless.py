@@ -8,18 +8,20 @@ from flint import fmpq
 from simulators.enumerate import emission
 from simulators.instances.files import parse
 from simulators.instances.randoms import Randoms
-from simulators.optimum import drafts, full_information, stateless
+from simulators.optimum import drafted, full_information, one_level, stateless
 from tests.problems import TOY, VECTORS
 from theory.closed_forms import expected_accepted
 from theory.drafts import Scheme
 from theory.drafts.chain import Chain
+from theory.drafts.greedy import Greedy
 from theory.drafts.paths import Paths
+from theory.drafts.spechub import SpecHub
 from theory.drafts.top_k import TopK
 from theory.drafts.tree import Tree
 from theory.errors import BadInput
 from theory.instance import Instance, context_free
 from theory.table import Table
-from theory.transport import block, symmetry
+from theory.transport import symmetry
 from theory.transport.program import Seen, World
 from theory.transport.validity import optimum
 from theory.verifiers import VERIFIERS, named
@@ -61,13 +63,31 @@ def test_it_bounds_every_lossless_verifier(draft: Scheme) -> None:
                 assert emission(instance, verifier).expected_accepted <= found.upper, verifier.name
 
 
+@pytest.mark.parametrize(
+    "draft",
+    [Paths(2, 1), Tree(((), (), ())), Tree(((), ()), True), Greedy(((), ())), SpecHub(1), TopK(((), ()))],
+)
+@pytest.mark.parametrize("vocab", [2, 3, 4])
+def test_on_one_level_both_optima_have_a_closed_form(draft: Scheme, vocab: int) -> None:
+    for instance in Randoms(draft, vocab, 6, seed=11):
+        best, found = one_level(instance), stateless(instance)
+        assert best == full_information(instance).value
+        assert found.lower is not None
+        assert found.lower <= best <= found.upper
+
+
+def test_two_levels_have_no_closed_form() -> None:
+    with pytest.raises(BadInput, match="drafts of depth 1"):
+        one_level(TOY)
+
+
 def test_it_flags_hsd_released() -> None:
     assert emission(TOY, named("hsd-released")).expected_accepted > stateless(TOY).upper
 
 
 def test_exchangeable_tokens_are_merged() -> None:
     instance = context_free(["1/2", "1/6", "1/6", "1/6"], ["1/5", "4/15", "4/15", "4/15"], BINARY)
-    law = block.merged(drafts(instance))
+    law = drafted(instance)
     assert symmetry.classes(law, instance.target, ()) == [[1, 2, 3]]
     seen: dict[Seen, fmpq] = {(prefixes, None): mass for prefixes, mass in law.items()}
     whole, small = optimum([World(instance.target, seen)]), stateless(instance)

@@ -1,0 +1,65 @@
+"""What E[tau] costs: CPU milliseconds an instance in closed form, by enumeration, their ratio; optima too.
+
+    python -m benchmarks.gap_cost [--count 12]
+
+Instances are the standard study's at temperature 1. Both ways are asked for the same number, and give it.
+"""
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+from simulators.enumerate import emission
+from simulators.gap.measure import expected
+from simulators.optimum import drafted, full_information, stateless
+from simulators.sweep.configuration import read
+from simulators.sweep.families import families
+from simulators.sweep.plan import METRICS
+from theory.closed_forms import FORMS
+from theory.instance import Instance
+
+STUDY = Path(__file__).parents[1] / "studies" / "standard.toml"
+
+
+def measured(instances: Sequence[Instance], action: Callable[[Instance], Any]) -> tuple[float, list[Any]]:
+    """(CPU milliseconds an instance, what was found)."""
+    started = process_time()
+    found = [action(instance) for instance in instances]
+    return 1e3 * (process_time() - started) / len(instances), found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=12)
+    count = parser.parse_args().count
+    print(f"{'draft':<58}{'verifier':<20}{'closed':>9}{'enumerated':>12}{'ratio':>8}")
+    seen = set()
+    for entry in read(STUDY, METRICS):
+        for family in families(entry):
+            name = str(family.draft)
+            if family.temperature != 1 or name in seen:
+                continue
+            seen.add(name)
+            instances = [family.instances[i] for i in range(count)]
+            for verifier in entry.fitting(family.draft):
+                if (verifier.name, family.draft.label) not in FORMS:
+                    continue
+                closed, formed = measured(instances, lambda each, v=verifier: expected(each, v))
+                slow, counted = measured(
+                    instances, lambda each, v=verifier: emission(each, v).expected_accepted
+                )
+                assert formed == counted
+                print(
+                    f"{name:<58}{verifier.name:<20}{closed:9.3f}{slow:12.3f}{slow / closed:8.1f}", flush=True
+                )
+            for what, optimum in (("full information", full_information), ("stateless", stateless)):
+                optimum(instances[-1])  # imports the solver
+                drafted.cache_clear()
+                cost, _ = measured(instances, optimum)
+                print(f"{name:<58}{what:<20}{cost:9.3f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+"""Plans of one level: what the shortcuts say, a flow says too."""
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from tests.theory.transport.rows import pairs
+from theory.numbers import ONE, exact
+from theory.rows import scale
+from theory.transport.broods import law
+from theory.transport.level import _plan, plan
+
+
+@given(pairs(), st.integers(1, 6), st.sampled_from([(), ((),), (((),), ())]), st.sampled_from([1, 8]))
+def test_one_draw_needs_no_flow(pq, rate, below, segments) -> None:
+    p, q = pq
+    row, draws = scale(exact(rate) / 6, p), law(q, (below,), False, False)
+    assert plan([row], [draws], ONE, segments) == _plan((row,), (draws,), ONE, segments)
+
+
+@given(pairs(most=3), st.booleans())
+def test_a_plan_keeps_within_the_row_and_the_room(pq, merged) -> None:
+    p, q = pq
+    assume(sum(mass > 0 for mass in q) > 1)
+    made = plan([p], [law(q, (((),), ((),)), False, merged)], ONE, 8)
+    for (_, x), mass in made.mean.items():
+        assert 0 <= mass <= p[x]
+    for given_away in made.share.values():
+        assert sum(given_away.values(), exact(0)) <= 1
+    assert made.most == sum(made.mean.values(), exact(0))
+
+
+def test_entries_of_equal_rate_are_one() -> None:
+    half = exact("1/2")
+    made = plan([(half, half)], [law((half, half), (((),), ((),)), True, False)], ONE, 8)
+    entries = made.entries(0, 0)
+    assert len(entries) == len({(shape, str(rate)) for (shape, rate), _ in entries})
+    assert sum((copies * rate for (_, rate), copies in entries), exact(0)) == made.mean[0, 0]

@@ -1,0 +1,118 @@
+"""Closed forms of E[tau] for rules that judge from leaf to root.
+
+A subtree that is entered with rate a ends the walk with probability a, whatever is drawn in it. So every
+node adds the rate at which it is entered, and only what is *drawn* is summed over, never how coins fall.
+"""
+
+from collections.abc import Iterator
+from itertools import product
+from math import prod
+
+from flint import fmpq
+
+from theory.closed_forms.nodes import alike, shape_of
+from theory.draft import Draft, Node
+from theory.drafts.paths import Paths
+from theory.drafts.shape import Shape
+from theory.errors import BadInput
+from theory.instance import Instance
+from theory.numbers import ONE, ZERO
+from theory.rows import Prefix, possible, scale, share
+from theory.transport.broods import draws
+from theory.transport.cuts import LISTED, left
+from theory.transport.level import carriers, plan
+from theory.verifiers.layered import Frontier, descend, together
+from theory.verifiers.lifted_k_seq import carried
+
+
+def lifted(instance: Instance) -> fmpq:
+    """At each node what its plan gives its children, and what their subtrees make of that in turn."""
+    target, proposal, draft = instance.target, instance.proposal, _undrawn(instance)
+
+    def mean(node: Node, a: fmpq) -> fmpq:
+        row, law = scale(a, target[node.prefix]), draws(draft, node)
+        if not any(node.shape) and len(row) <= LISTED:
+            return 1 - left([row], [law], ONE)
+        planned = plan([row], [law], ONE)
+        out = planned.most
+        for (brood,), given in planned.share.items():
+            rest = ONE
+            for (_, x), w in given.items():
+                copies = carriers(brood, x)
+                for shape in copies if possible(w) else ():
+                    part = w / len(copies)
+                    if shape:
+                        child = Node((*node.prefix, x), proposal[*node.prefix, x], (), shape)
+                        out += planned.chance[brood,] * rest * mean(child, share(part, rest))
+                    rest -= part
+        return out
+
+    return mean(draft.root, ONE)
+
+
+def lifted_k_seq(instance: Instance) -> fmpq:
+    """The rate of each i.i.d. child and of its subtree, times the chance that it is tried."""
+    target, proposal = instance.target, instance.proposal
+
+    def mean(prefix: Prefix, shape: Shape, a: fmpq) -> fmpq:
+        out, tried, q = ZERO, ONE, proposal[prefix]
+        entries, _ = carried(scale(a, target[prefix]), q, len(shape))
+        for (mass, most), below in zip(entries, shape, strict=True):
+            ended = ZERO
+            for x, chance in enumerate(q):
+                rate = share(mass[x], most[x])
+                if possible(chance * rate):
+                    ended += chance * rate
+                    if below:
+                        out += tried * chance * mean((*prefix, x), below, rate)
+            out += tried * ended
+            tried *= 1 - ended
+        return out
+
+    return mean((), shape_of(instance.draft), ONE)
+
+
+def layered(instance: Instance) -> fmpq:
+    """The mean mass 1 - L that each level is given, over what the levels above it drew."""
+    target, proposal, draft = instance.target, instance.proposal, _undrawn(instance)
+
+    def drawn(node: Node) -> Iterator[tuple[fmpq, Node]]:
+        for brood, chance in draws(draft, node).items():
+            children = []
+            for x, shape in brood:
+                prefix = (*node.prefix, x)
+                children.append(Node(prefix, proposal[prefix] if shape else None, (), shape))
+            yield chance, Node(node.prefix, node.proposal, tuple(children), node.shape)
+
+    def mean(frontier: Frontier) -> fmpq:
+        L, out = ONE, ZERO
+        last = not any(any(node.shape) for node, _ in frontier) and instance.vocab <= LISTED
+        for joint in product(*(drawn(node) for node, _ in frontier)):
+            nodes = [(node, e) for (_, node), (_, e) in zip(joint, frontier, strict=True)]
+            if last:
+                for group, laws in together(draft, nodes):
+                    L = left([e for _, e in group], laws, L)
+                break
+            L, _, below = descend(draft, nodes, target)
+            if inner := [(child, e) for child, e in below if child.shape]:
+                out += prod((chance for chance, _ in joint), start=ONE) * mean(inner)
+        return 1 - L + out
+
+    return mean([(draft.root, target[()])])
+
+
+def _undrawn(instance: Instance) -> Draft:
+    shape, replacement = shape_of(instance.draft), instance.draft.label == "tree with replacement"
+    if replacement and not alike(shape):  # the order of drawing says which copy of a token has which shape
+        raise BadInput("no closed form of E[tau] where subtrees of i.i.d. siblings differ in shape")
+    root = Node((), instance.proposal[()], (), shape)
+    return Draft(root, replacement=replacement, paths=() if isinstance(instance.draft, Paths) else None)
+
+
+_LABELS = ("tree with replacement", "tree without replacement", "paths")
+
+FORMS = {
+    **{("lifted", label): lifted for label in _LABELS},
+    **{("layered", label): layered for label in _LABELS},
+    ("lifted-k-seq", "tree with replacement"): lifted_k_seq,
+}
