@@ -1,7 +1,8 @@
-"""How hypothesis runs (no deadlines; the same examples every time where CI is set), and commands."""
+"""How hypothesis runs (no deadlines; the same examples every time where CI is set), Ctrl-C, and commands."""
 
 import json
 import os
+import signal
 
 import click
 import pytest
@@ -20,6 +21,9 @@ pytest.register_assert_rewrite("tests.checks")
 settings.register_profile("local", deadline=None, max_examples=25)
 settings.register_profile("ci", deadline=None, max_examples=25, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+# A shell's job in the background ignores Ctrl-C, and so does all that it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
