@@ -12,13 +12,12 @@ from gpu.exact.drafts import batch, every
 from gpu.exact.noise import fits
 from gpu.validate.tree_bounds import tree_odds
 from gpu.verify import VERIFIERS
-from simulators.enumerate import emission, outcomes
+from simulators.enumerate import emission
 from simulators.instances.randoms import Randoms
+from simulators.optimum import full_information
 from theory.drafts.chain import Chain
 from theory.drafts.paths import Paths
 from theory.drafts.tree import Tree as Planned
-from theory.transport.block import problem
-from theory.transport.certificate import certified
 from theory.transport.single_step import alpha
 from theory.verifiers import named
 
@@ -41,8 +40,7 @@ def mean_bound(instance):
 
 
 def optimum(instance):
-    drafts = outcomes(lambda oracle: instance.draft.draw(oracle, instance.proposal))
-    return float(certified(problem(drafts, instance.target, instance.draft.depth)).value)
+    return float(full_information(instance).value)
 
 
 @pytest.mark.parametrize(
