@@ -11,7 +11,6 @@ from theory.rows import Prefix
 from theory.transport.bounds import dual_bound, primal_bound
 from theory.transport.program import Program, Seen, World
 
-
 TOLERANCES = "primal_feasibility_tolerance", "dual_feasibility_tolerance"
 
 
