@@ -2,7 +2,8 @@
 
     python -m benchmarks.gap_cost [--count 12]
 
-Instances are the standard study's at temperature 1. Both ways are asked for the same number, and give it.
+Instances are the standard study's at temperature 1. Both ways are asked for the same number, and give it;
+what the theory remembers from one to the next makes the later ones cheaper, enumeration among them.
 """
 
 import argparse

@@ -49,9 +49,13 @@ OPTIMA = {"full_information": "(full-information optimum)", "stateless": "(state
 
 @dataclass
 class Mean:
-    """Means over `count` instances: E[tau], the share of the stateless optimum and the least such share."""
+    """Means over `count` instances: E[tau], the share of the stateless optimum and the least such share.
+
+    `known` counts the instances whose optimum was found.
+    """
 
     count: int = 0
+    known: int = 0
     accepted: float = 0.0
     share: float = 0.0
     least: float = inf
@@ -74,12 +78,18 @@ def means(results: Results) -> Means:
     out: dict[tuple[str, float], Point] = defaultdict(lambda: defaultdict(Mean))
     keys = ["draft", "temperature", "verifier"]
     sums = ["expected_accepted", "share_stateless", *OPTIMA]
-    wanted = [*((name, "sum") for name in sums), ("share_stateless", "min"), ("index", "count")]
+    wanted = [
+        *((name, "sum") for name in sums),
+        ("share_stateless", "min"),
+        ("share_stateless", "count"),
+        ("index", "count"),
+    ]
     for table in results.tables("gap"):
         for row in table.group_by(keys).aggregate(wanted).to_pylist():
             point, count = out[row["draft"], row["temperature"]], row["index_count"]
             mean = point[row["verifier"]]
             mean.count += count
+            mean.known += row["share_stateless_count"]
             mean.accepted += row["expected_accepted_sum"]
             mean.share += row["share_stateless_sum"]
             mean.least = min(mean.least, row["share_stateless_min"])
@@ -90,7 +100,7 @@ def means(results: Results) -> Means:
                     point[name].accepted += row[f"{optimum}_sum"]
     for point in out.values():
         for mean in point.values():
-            mean.accepted, mean.share = mean.accepted / mean.count, mean.share / mean.count
+            mean.accepted, mean.share = mean.accepted / mean.count, mean.share / max(1, mean.known)
     return out
 
 

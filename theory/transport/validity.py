@@ -11,6 +11,8 @@ from theory.rows import Prefix
 from theory.transport.bounds import dual_bound, primal_bound
 from theory.transport.program import Program, Seen, World
 
+TOLERANCES = "primal_feasibility_tolerance", "dual_feasibility_tolerance"
+
 
 @dataclass(frozen=True)
 class Optimum:
@@ -91,9 +93,12 @@ def solve(program: Program) -> tuple[float, dict[Seen, np.ndarray], list[dict[Pr
             entries.extend((row_at[k][output.end], column, 1.0) for k in program.where[seen])
     at, columns, values = (np.array(part) for part in zip(*entries, strict=True))
     matrix = csr_array((values, (at, columns)), shape=(len(due), len(cost)))
-    tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-    found = linprog(np.array(cost), A_eq=matrix, b_eq=np.array(due), method="highs", options=tight)
-    if found.x is None:
+    for presolve in (True, False):  # which at times takes rounding for infeasibility
+        options = {"presolve": presolve, **dict.fromkeys(TOLERANCES, 1e-10)}
+        found = linprog(np.array(cost), A_eq=matrix, b_eq=np.array(due), method="highs", options=options)
+        if found.x is not None:
+            break
+    else:
         raise BadInput(f"HiGHS found no valid rule: {found.message}")
     prices = -found.eqlin.marginals
     f = {seen: found.x[first:last] for seen, (first, last) in zip(program.seen, spans, strict=True)}

@@ -6,6 +6,7 @@ import pytest
 from flint import fmpq
 
 from simulators.enumerate import emission
+from simulators.instances.draws import Draws, Logits
 from simulators.instances.files import parse
 from simulators.instances.randoms import Randoms
 from simulators.optimum import drafted, full_information, one_level, stateless
@@ -74,6 +75,11 @@ def test_on_one_level_both_optima_have_a_closed_form(draft: Scheme, vocab: int) 
         assert best == full_information(instance).value
         assert found.lower is not None
         assert found.lower <= best <= found.upper
+
+
+def test_what_presolve_calls_infeasible_is_solved_without_it() -> None:
+    instance = Draws(Paths(2, 2), 3, 4000, 0, Logits(temperature=0.25))[886]
+    assert stateless(instance).error < 1e-9
 
 
 def test_two_levels_have_no_closed_form() -> None:
