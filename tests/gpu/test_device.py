@@ -161,7 +161,8 @@ def test_the_law_of_the_stop(name, draft, device):
 
 
 def test_what_no_verifier_exceeds(device):
-    from gpu.validate.bounds import chain_odds, covered, paths_odds
+    from gpu.validate.bounds import chain_odds, covered
+    from gpu.validate.inclusion import included
 
     tree = MOVED["chain"]
     target, proposal, tokens, *_ = given(tree, device)
@@ -170,7 +171,7 @@ def test_what_no_verifier_exceeds(device):
     tree, tokens = Tree.merged(torch.empty(B, 2, 3, device=device, dtype=torch.long))
     target, proposal, *_ = given(tree, device)
     assert covered(tree, target, tokens).device == device
-    assert paths_odds(tree, target, proposal, tokens, 2).device == device
+    assert included(proposal[:, 0].softmax(-1), tokens[:, 0], 2).device == device
 
 
 @pytest.mark.parametrize("draft", DRAFTS)
