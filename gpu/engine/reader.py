@@ -30,7 +30,8 @@ class Reader:
     def __init__(self, network: Any, batch: int, room: int, context: int) -> None:
         """`room` is how many slots a row may need in all, `context` the number of positions there are."""
         config: Any = network.config.get_text_config(decoder=True)
-        self.network, self.context = network, context
+        self.network: Any = network
+        self.context = context
         self.device = next(network.parameters()).device
         self.recorder = Recorder(self.device)
         self.slots = Slots(batch, self._rounded(room), self.device)
@@ -44,7 +45,8 @@ class Reader:
     def of(cls, network: Any, batch: int, room: int, context: int) -> "Reader":
         """A reader that has read nothing: the one last given back, with all that it recorded, if it fits."""
         reader = IDLE.pop(network, None)
-        if reader is None or len(reader.counts) != batch or reader.slots.capacity < room:
+        fits = reader is not None and len(reader.counts) == batch and reader.slots.capacity >= room
+        if reader is None or not fits or not Recorder(reader.device).active:
             return cls(network, batch, room, context)
         reader.network, reader.counts = network, [0] * batch
         reader.lengths.zero_()

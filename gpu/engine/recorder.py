@@ -1,7 +1,9 @@
 """Passes that come again with the same shapes are recorded, and then launched as one CUDA graph each."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TypeAlias
 
 import torch
@@ -12,6 +14,9 @@ from gpu.graphs import captured, waits
 Given: TypeAlias = dict[str, Any]
 Record: TypeAlias = Callable[[Given], Any]
 Recording: TypeAlias = Callable[[Callable[..., Any], Given, torch.device], Record | None]
+
+GRAPHS = ContextVar("GRAPHS", default=True)
+"""Whether recorders made now record."""
 
 CALLS = 8
 """Plain calls before a function is recorded, which costs about as much as six."""
@@ -58,8 +63,18 @@ class Recorder:
 
 
 def recording(device: torch.device) -> Recording | None:
-    """How to record on a device; None where nothing can be."""
-    return cuda_graph if device.type == "cuda" else None
+    """How to record on a device; None where nothing is recorded."""
+    return cuda_graph if device.type == "cuda" and GRAPHS.get() else None
+
+
+@contextmanager
+def without_graphs() -> Iterator[None]:
+    """Runs that begin in here record nothing."""
+    token = GRAPHS.set(False)
+    try:
+        yield
+    finally:
+        GRAPHS.reset(token)
 
 
 def cuda_graph(function: Callable[..., Any], given: Given, device: torch.device) -> Record | None:
