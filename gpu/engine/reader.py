@@ -47,6 +47,7 @@ class Reader:
         reader = IDLE.pop(network, None)
         fits = reader is not None and len(reader.counts) == batch and reader.slots.capacity >= room
         if reader is None or not fits or not Recorder(reader.device).active:
+            del reader  # its memory first
             return cls(network, batch, room, context)
         reader.network, reader.counts = network, [0] * batch
         reader.lengths.zero_()

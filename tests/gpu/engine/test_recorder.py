@@ -21,7 +21,6 @@ WAYS = [
     ("block", "chain:3", "near", Sampling()),
     ("token", "chain:3", "near", Sampling(0.7, top_k=9, top_p=0.9)),
     ("greedy-block", "chain:3", "near", Sampling()),
-    ("block", "chain:3", "ngram", Sampling(0.5)),
     ("traversal", "tree:2x2", "near", Sampling()),
     ("traversal", "tree:2x2", "features", Sampling(0.0)),
     ("specinfer", "tree+:2x2", "near", Sampling(1.0, min_p=0.05)),
@@ -49,7 +48,7 @@ def steps_of(verifier, spelling, which, sampling, prompts=PROMPTS):
         verifier=named(verifier),
         structure=structure(spelling) if which else None,
         sampling=sampling,
-        max_new_tokens=14,
+        max_new_tokens=10,
         ignore_end=True,
         seed=3,
     )
