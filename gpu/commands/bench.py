@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gpu.commands.graphs import no_graphs
+from gpu.commands import no_graphs
 from simulators import screen
 from simulators.door import INTERRUPTED
 from theory.errors import BadInput

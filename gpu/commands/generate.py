@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpu.commands.graphs import no_graphs
+from gpu.commands import no_graphs
 from theory.errors import BadInput
 
 if TYPE_CHECKING:
