@@ -1,6 +1,8 @@
 """Estimates from sampled trees average to no less than the optima; on one level and on chains to them."""
 # ruff: noqa: E402
 
+import json
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -11,9 +13,11 @@ from gpu.exact.bounds import mean_odds, placed
 from gpu.validate.tree_bounds import tree_odds
 from simulators.check import applies
 from simulators.enumerate import emission
+from simulators.instances.files import parse
 from simulators.instances.randoms import Randoms
 from simulators.optimum import full_information, stateless
 from simulators.strategies import instances
+from tests.problems import VECTORS
 from theory.closed_forms.chains import block
 from theory.drafts.chain import Chain
 from theory.drafts.paths import Paths
@@ -42,6 +46,15 @@ def nothing_exceeds(instance):
 def test_no_verifier_exceeds_the_bounds(scheme):
     for instance in Randoms(scheme, 3, 4, seed=4):
         nothing_exceeds(instance)
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_known_optima_are_within_the_bounds(name):
+    known = VECTORS[name]["optimum"]
+    bounds = [float(odds.sum()) for odds in mean_odds(parse(json.dumps(VECTORS[name]["instance"])))]
+    for bound, optimum in zip(bounds, (known["stateless"], known["full_information"]), strict=True):
+        assert bound >= optimum - 1e-8
+        assert bound <= optimum + 1e-8 or name in ("lopsided-v3-with", "two-paths-v3-without")
 
 
 @pytest.mark.parametrize("label", ["tree without replacement", "tree with replacement", "paths"])
