@@ -54,6 +54,7 @@ def _row(cell: Cell, cells: Sequence[Cell]) -> dict[str, Any]:
             "acceptance_rate_per_position": [each.measured for each in result.positions],
             "predicted_per_position": [each.predicted for each in result.positions],
             "bounds": result.bounds,
+            "bounds_by_position": result.bounds_by_position,
             "problems": result.problems,
         }
     return found

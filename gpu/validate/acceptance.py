@@ -129,9 +129,17 @@ class Result:
     @property
     def bounds(self) -> dict[str, float | None]:
         """The two bounds of E[tau], on sampled trees estimates of them; None where none was computed."""
+        return {
+            name: sum(each["bound"] for each in parts) if parts else None
+            for name, parts in self.bounds_by_position.items()
+        }
+
+    @property
+    def bounds_by_position(self) -> dict[str, list[dict[str, float]]]:
+        """The bounds of Pr(tau >= l), and how far above them chance may put a measurement."""
         named = {"stateless": self.stateless, "full_information": self.full}
         return {
-            name: sum(each.predicted for each in parts) if all(each.steps for each in parts) else None
+            name: [{"bound": each.predicted, "above": each.above} for each in parts if each.steps]
             for name, parts in named.items()
         }
 
@@ -160,6 +168,7 @@ class Result:
             "positions": [asdict(each) for each in self.positions],
             "draws": asdict(self.drawn),
             "bounds": self.bounds,
+            "bounds_by_position": self.bounds_by_position,
             "problems": self.problems,
         }
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from gpu.validate.agreement import Interval
 from simulators.anytime import ERROR
 
-BETS = 2.0 ** -torch.arange(1, 11, dtype=torch.float64)
+BETS = torch.cat((torch.tensor([0.9, 0.75]), 2.0 ** -torch.arange(1, 11))).double()
 """The bets lambda of which the best is taken, fixed beforehand."""
 
 

@@ -146,6 +146,7 @@ def test_acceptance_above_the_bounds_is_noticed(spelling):
     found = [accepted(named(name), spelling=spelling), accepted(lossy, spelling=spelling)]
     for each in found:
         assert 0 < each.bounds["stateless"] <= each.bounds["full_information"]
+        assert {len(parts) for parts in each.bounds_by_position.values()} == {len(each.positions)}
     above = [
         [
             bound
