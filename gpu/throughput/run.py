@@ -13,11 +13,10 @@ from gpu.engine.recorder import recording
 from gpu.engine.sampling import Sampling
 from gpu.models import Model
 from gpu.structures import structure
+from gpu.structures.fitting import fitting
 from gpu.throughput import peers
 from gpu.validate.acceptance import Acceptance, mean_accepted
-from gpu.validate.run import fits
 from gpu.verify import VERIFIERS, Verifier
-from theory.errors import BadInput
 
 DRAFTS = ("chain:4", "tree:2x3", "top-k:4x4x16")
 TEMPERATURES = (0.2, 0.6, 1.0)
@@ -74,9 +73,7 @@ class Bench:
         plan: Plan,
     ) -> None:
         self.target, self.drafter, self.prompts, self.plan = target, drafter, prompts, plan
-        pairs = [(shape, each) for shape in structures for each in verifiers if fits(each, shape, drafter)]
-        if not pairs:
-            raise BadInput(f"no verifier asked for is made for these drafts of {drafter.name}")
+        pairs = fitting(structures, verifiers, drafter)
         self.ways: list[tuple[Cell, Structure | None, Verifier | None]] = []
         chains = [shape for shape in structures if shape.kind == "chain"]
         for heat in plan.temperatures:

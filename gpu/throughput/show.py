@@ -54,6 +54,7 @@ def _row(cell: Cell, cells: Sequence[Cell]) -> dict[str, Any]:
             "acceptance_rate_per_position": [each.measured for each in result.positions],
             "predicted_per_position": [each.predicted for each in result.positions],
             "bounds": result.bounds,
+            "bounds_by_position": result.bounds_by_position,
             "problems": result.problems,
         }
     return found
@@ -158,7 +159,8 @@ def notes(cells: Sequence[Cell]) -> str:
         f"x: ratios of tokens a second over paired repeats, {LEVEL:.0%} t-intervals; phases: "
         + "/".join(PHASES),
         "MAT: mean acceptance length, the extra token counted (block efficiency); predicted: from the rows",
-        f"seen, its interval holds at error {ERROR:g} a cell; stateless, full inf.: bounds on them, plus 1",
+        f"seen, its interval holds at error {ERROR:g} a cell; stateless, full inf.: bounds on them, plus 1,",
+        "of sampled trees the mean of an estimate",
         f"prediction and measurement agree in {drafted - cut} of {drafted} cells",
     ]
     if versus(cells):

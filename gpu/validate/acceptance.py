@@ -1,5 +1,6 @@
 """Measured acceptance beside what the rows of the same steps predict."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,10 +12,11 @@ from gpu.engine.step import Step
 from gpu.structures.sampled import Sampled
 from gpu.validate.agreement import Agreement, Interval
 from gpu.validate.bounds import chain_odds, covered
+from gpu.validate.ceiling import Ceiling
 from gpu.validate.tree_bounds import tree_odds
 from gpu.verify.residual import share
 from gpu.verify.stopping import level_law, stop_law
-from gpu.verify.verifier import DETERMINISTIC, Verifier
+from gpu.verify.verifier import CHAIN, DETERMINISTIC, Verifier
 from simulators.anytime import ERROR
 
 CARRYING = "greedy-block"
@@ -40,47 +42,52 @@ class Acceptance:
 
     `total`: tau beside E[tau | draft, rows]. `positions[l - 1]`: tau >= l beside its probability.
     `drawn`: min(1, p/q) of first drafted children beside its mean under q, sum min(p, q): were the tokens
-    drawn from the rows that verification was told? `stateless`, `full` by position: tau >= l beside the
-    bounds of chains and deterministic drafts; for sampled trees `estimates` of the full-information bound.
+    drawn from the rows that verification was told? `stateless`, `full` by position: tau >= l beside its two
+    bounds, or on sampled trees beside estimates of them.
     """
 
     def __init__(self, verifier: Verifier, structure: Structure, error: float = ERROR) -> None:
         self.verifier, self.structure, depth = verifier, structure, structure.depth
         bits = torch.arange(2)
         part = error / (2 + 3 * depth)
-
-        def each() -> list[Agreement]:
-            return [Agreement(bits, part) for _ in range(depth)]
-
         self.total = Agreement(torch.arange(depth + 1), part)
-        self.positions, self.stateless, self.full = each(), each(), each()
+        self.positions = [Agreement(bits, part) for _ in range(depth)]
         self.drawn = Agreement(bits, part)
-        self.estimates: list[Tensor] = []
+        self.planned = structure.tree if isinstance(structure, Sampled) and structure.kind != CHAIN else None
+
+        def bounds() -> list[Agreement] | list[Ceiling]:
+            if self.planned is None:
+                return [Agreement(bits, part) for _ in range(depth)]
+            return [Ceiling(len(nodes), part) for nodes in self.planned.generations]
+
+        self.stateless, self.full = bounds(), bounds()
         self.drafted = 0
 
     def add(self, step: Step) -> None:
         """Takes a step in."""
-        tree, tokens, target, proposal = step.tree, step.tokens, step.target, step.proposal
-        drawn = tree.drawn(tokens)
+        drawn, proposal = step.tree.drawn(step.tokens), step.proposal
         law = tau_law(self.verifier, step)
         tau = torch.tensor(step.accepted)
         self.drafted += int(drawn[:, 1:].sum())
         self.total.add(law, tau)
         self._compare(self.positions, law.flip(1).cumsum(1).flip(1)[:, 1:], tau)
+        if proposal is not None:
+            self._draws(step, drawn, proposal)
+        stateless, full = self._odds(step)
+        if self.verifier.name != CARRYING:
+            self._compare(self.stateless, stateless, tau)
+        self._compare(self.full, full, tau)
+
+    def _odds(self, step: Step) -> tuple[Tensor, Tensor]:
+        tree, tokens, target, proposal = step.tree, step.tokens, step.target, step.proposal
         if proposal is None:
             odds = covered(tree, target, tokens)
-            self._compare(self.stateless, odds, tau)
-            self._compare(self.full, odds, tau)
-            return
-        self._draws(step, drawn, proposal)
-        if tree.is_chain:
-            if self.verifier.name != CARRYING:
-                self._compare(self.stateless, chain_odds(target, proposal, tokens, True), tau)
-            self._compare(self.full, chain_odds(target, proposal, tokens, False), tau)
-        elif isinstance(self.structure, Sampled):
-            self.estimates.append(tree_odds(self.structure.tree, tree, target, proposal, tokens).cpu())
+            return odds, odds
+        if self.planned is not None:
+            return tree_odds(self.planned, tree, target, proposal, tokens)
+        return chain_odds(target, proposal, tokens, True), chain_odds(target, proposal, tokens, False)
 
-    def _compare(self, parts: list[Agreement], odds: Tensor, tau: Tensor) -> None:
+    def _compare(self, parts: Sequence[Agreement] | Sequence[Ceiling], odds: Tensor, tau: Tensor) -> None:
         for length, part in enumerate(parts, 1):
             part.add_odds(odds[:, length - 1], tau >= length)
 
@@ -114,18 +121,27 @@ class Result:
     def __init__(self, of: Acceptance) -> None:
         self.total, self.drawn = of.total.interval(), of.drawn.interval()
         self.positions = [each.interval() for each in of.positions]
-        self.stateless = [each.interval() for each in of.stateless if each.laws]
-        self.full = [each.interval() for each in of.full if each.laws]
-        self.estimate = float(torch.cat(of.estimates).sum(1).mean()) if of.estimates else None
+        self.stateless = [each.interval() for each in of.stateless]
+        self.full = [each.interval() for each in of.full]
         self.accepted_share = self.total.measured * self.total.steps / max(of.drafted, 1)
         self.problems = self._problems()
 
     @property
     def bounds(self) -> dict[str, float | None]:
-        """The two bounds of E[tau]; None where none was computed."""
-        stateless = sum(each.predicted for each in self.stateless) if self.stateless else None
-        full = sum(each.predicted for each in self.full) if self.full else self.estimate
-        return {"stateless": stateless, "full_information": full}
+        """The two bounds of E[tau], on sampled trees estimates of them; None where none was computed."""
+        return {
+            name: sum(each["bound"] for each in parts) if parts else None
+            for name, parts in self.bounds_by_position.items()
+        }
+
+    @property
+    def bounds_by_position(self) -> dict[str, list[dict[str, float]]]:
+        """The bounds of Pr(tau >= l), and how far above them chance may put a measurement."""
+        named = {"stateless": self.stateless, "full_information": self.full}
+        return {
+            name: [{"bound": each.predicted, "above": each.above} for each in parts if each.steps]
+            for name, parts in named.items()
+        }
 
     def _problems(self) -> list[str]:
         found = []
@@ -139,7 +155,10 @@ class Result:
         for name, parts in (("stateless", self.stateless), ("full-information", self.full)):
             for length, each in enumerate(parts, 1):
                 if each.exceeds:
-                    found.append(_apart(f"Pr(tau >= {length}) above the {name} bound", each))
+                    found.append(
+                        f"Pr(tau >= {length}) above the {name} bound: measured {each.measured:.4f}, "
+                        f"bound {each.predicted:.4f} (+{each.above:.4f}), {each.steps} steps"
+                    )
         return found
 
     def answer(self) -> dict[str, Any]:
@@ -149,6 +168,7 @@ class Result:
             "positions": [asdict(each) for each in self.positions],
             "draws": asdict(self.drawn),
             "bounds": self.bounds,
+            "bounds_by_position": self.bounds_by_position,
             "problems": self.problems,
         }
 

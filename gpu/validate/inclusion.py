@@ -6,19 +6,23 @@ the others arrives at t, after j of the set, with density Q exp(-Q t) c_j(t), so
 
     Pr(k draws are not all in the set) = Q (I_0 + ... + I_{k-1}),   I_j = integral of exp(-Q t) c_j(t) dt.
 
-The first two are Q and Q sum q_y / (1 - q_y); the others are integrated over log t. All terms are positive.
+The first two are Q and Q sum q_y / (1 - q_y); the others are integrated over log t. exp(-Q t) c_j(t) is
+exp(-t) times the j-th elementary symmetric polynomial of exp(q_y t) - 1, y in the set. The k - 1 likeliest
+tokens would make that overflow and are kept apart, by which of them have arrived. All terms are positive.
 """
 
-from collections.abc import Callable
+from itertools import product
+from math import ceil
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 STEP = 0.3
 """Of the trapezoidal rule in log t: its error falls as exp(-pi^2 / STEP), and stays below 1e-11."""
 
-SMALLEST, LARGEST = -10.0, 28.0
-"""log t of the first node, and the exponent at the last: exp(-28) and t^3 are below 1e-12."""
+SMALLEST, LARGEST = -10.0, 40.0
+"""log t at the lowest node, the exponent at the last: t^3 and 40^4 exp(-40) / 4! are below 1e-12."""
 
 CHUNK = 2**15
 """Numbers in one table of the integral at once: few enough to stay in a cache."""
@@ -36,7 +40,7 @@ def escapes(q: Tensor, most: int) -> Tensor:
     off = torch.cat((q.flip(-1).cumsum(-1).flip(-1), none), -1)
     parts = [off, off * torch.cat((none, odds.cumsum(-1)), -1)]
     if most > 2:
-        later = _integrals(_rows(q), _rows(off)[:, 1:], most, _scan)
+        later = _integrals(_rows(q), _rows(off)[:, 1:], most, slice(None))
         parts += [torch.cat((none, part.view(q.shape)), -1) for part in later]
     return torch.stack(parts[:most], -1).cumsum(-1).clamp(max=1)
 
@@ -50,10 +54,10 @@ def included(q: Tensor, x: Tensor, most: int) -> Tensor:
     q, odds = _normalised(q)
     x = x[..., None]
     off = q.gather(-1, x)
-    others = q.scatter(-1, x, 0.0)
     parts = [off[..., 0], (off * odds.scatter(-1, x, 0.0).sum(-1, keepdim=True))[..., 0]]
     if most > 2:
-        later = _integrals(_rows(others), _rows(off), most, _whole)
+        behind = torch.cat((q.scatter(-1, x, q[..., -1:])[..., :-1], off), -1)  # x goes last
+        later = _integrals(_rows(behind), _rows(off), most, slice(-2, -1))
         parts += [part.view(parts[0].shape) for part in later]
     return torch.stack(parts[:most], -1).cumsum(-1).clamp(max=1)
 
@@ -72,55 +76,36 @@ def _rows(values: Tensor) -> Tensor:
     return values.reshape(-1, values.shape[-1])
 
 
-def _integrals(
-    q: Tensor, off: Tensor, most: int, count: Callable[[Tensor, Tensor, int], list[Tensor]]
-) -> list[Tensor]:
-    """Q I_2 ... Q I_{most - 1} of sets of tokens of q [R, V], the mass beside which is Q, off [R, n]."""
-    rest = q.sort(-1).values[:, : 1 - most].sum(-1)  # beside the likeliest most - 1: what is still to arrive
-    least = torch.where(q > 0, q, 1.0).amin(-1)
-    last = float((LARGEST / torch.where(rest > 0, rest, least).min()).log())
-    logs = torch.arange(SMALLEST, last + STEP, STEP, dtype=q.dtype, device=q.device)
-    sums = off.new_zeros(most - 2, *off.shape)
-    for some in logs.split(max(1, CHUNK // q.numel())):
-        t = some.exp()[:, None, None]
-        density = STEP * t * off * torch.exp(-off * t)
-        arrived = count(-torch.expm1(-q * t), torch.exp(-q * t), most)[2:]
-        for total, chance in zip(sums, arrived, strict=True):
-            total += (density * chance).sum(0)
-    return list(sums)
+def _integrals(q: Tensor, off: Tensor, most: int, which: slice) -> list[Tensor]:
+    """Q I_2 ... Q I_{most - 1} of sets of the first 1, ..., V tokens of q [R, V], of which `which` picks n;
+    off [R, n] is Q, the mass beside each.
+    """
+    rates, likeliest = q.topk(min(most - 1, q.shape[-1]))
+    light = q.scatter(-1, likeliest, 0.0)
+    rest, least = light.sum(-1, keepdim=True), torch.where(q > 0, q, 1.0).amin(-1, keepdim=True)
+    last = (LARGEST / torch.where(rest > 0, rest, least)).log()
+    turns = torch.arange(ceil((float(last.max()) - SMALLEST) / STEP) + 1, dtype=q.dtype, device=q.device)
+    among = torch.arange(q.shape[-1], device=q.device)[which] >= likeliest[..., None]  # [R, k - 1, n]
+    sums = off.new_zeros(most, *off.shape)
+    for some in turns.split(max(1, CHUNK // q.numel())):
+        t = (last - STEP * some).exp()  # [R, T]
+        density = STEP * t * torch.exp(-rest * t)
+        due = -rates[..., None] * t[:, None]
+        there, missing = -torch.expm1(due), torch.exp(due)
+        parts = [each[..., which] for each in _symmetric(torch.expm1(light[:, None] * t[..., None]), most)]
+        for come in product((False, True), repeat=rates.shape[-1]):  # which of the likeliest
+            weight, inside = density, torch.ones_like(off)
+            for h, comes in enumerate(come):
+                weight = weight * (there if comes else missing)[:, h]
+                inside = inside * among[:, h] if comes else inside
+            for j in range(max(2, sum(come)), most):
+                sums[j] += inside * (weight[:, None] @ parts[j - sum(come)])[:, 0]
+    return list(off * sums[2:])
 
 
-def _scan(there: Tensor, missing: Tensor, most: int) -> list[Tensor]:
-    """[..., V] each: the chances that 0, ..., most - 1 of the first n tokens are there, n = 1 ... V."""
-    found = _each(there, missing, most)
-    reach = 1
-    while reach < there.shape[-1]:
-        joined = _times([each[..., reach:] for each in found], [each[..., :-reach] for each in found])
-        found = [torch.cat((each[..., :reach], new), -1) for each, new in zip(found, joined, strict=True)]
-        reach *= 2
-    return found
-
-
-def _whole(there: Tensor, missing: Tensor, most: int) -> list[Tensor]:
-    """[..., 1] each: the same of all V tokens."""
-    found = _each(there, missing, most)
-    while (width := found[0].shape[-1]) > 1:
-        joined = _times(
-            [each[..., : width // 2 * 2 : 2] for each in found], [each[..., 1::2] for each in found]
-        )
-        odd = [each[..., width // 2 * 2 :] for each in found]
-        found = [torch.cat(both, -1) for both in zip(joined, odd, strict=True)]
-    return found
-
-
-def _each(there: Tensor, missing: Tensor, most: int) -> list[Tensor]:
-    return [missing, there, *[torch.zeros_like(there)] * (most - 2)]
-
-
-def _times(one: list[Tensor], other: list[Tensor]) -> list[Tensor]:
-    """Products of polynomials by their coefficients, higher ones left out."""
-    found = [one[0] * each for each in other]
-    for j, total in enumerate(found):
-        for i in range(1, j + 1):
-            total.addcmul_(one[i], other[j - i])
+def _symmetric(values: Tensor, most: int) -> list[Tensor]:
+    """[..., V] each: the elementary symmetric polynomials 0 ... most - 1 of the first 1, 2, ... values."""
+    found = [torch.ones_like(values), values.cumsum(-1)]
+    while len(found) < most:
+        found.append(pad(values[..., 1:] * found[-1][..., :-1], (1, 0)).cumsum(-1))
     return found

@@ -8,6 +8,7 @@ from gpu.drafters.model import ModelDrafter
 from gpu.engine.loop import generate
 from gpu.engine.sampling import Sampling
 from gpu.models import Model
+from gpu.structures.fitting import fits, fitting
 from gpu.validate.acceptance import Acceptance, Result
 from gpu.validate.cell import Cell
 from gpu.validate.greedy import Reference, compare
@@ -58,13 +59,8 @@ class Validation:
         self.target, self.drafter, self.prompts, self.plan = target, drafter, prompts, plan
         self.many = prompts
         self.cells: list[tuple[Structure, Verifier, Specimen | None]] = [
-            (structure, verifier, None)
-            for structure in structures
-            for verifier in verifiers
-            if fits(verifier, structure, drafter)
+            (structure, verifier, None) for structure, verifier in fitting(structures, verifiers, drafter)
         ]
-        if not self.cells:
-            raise BadInput(f"no verifier asked for is made for these drafts of {drafter.name}")
 
     def with_specimens(
         self,
@@ -167,15 +163,6 @@ class Validation:
             if times > 1 and found[-1].rejected:
                 break
         return found
-
-
-def fits(verifier: Verifier, structure: Structure, drafter: Drafter) -> bool:
-    """Whether the three go together."""
-    if drafter.only_chains and structure.kind != "chain":
-        return False
-    if verifier.name == "greedy-block" and not drafter.stateless:
-        return False
-    return structure.kind in verifier.drafts
 
 
 def all_of(names: Sequence[str]) -> list[Verifier]:

@@ -6,53 +6,62 @@ import torch
 from torch import Tensor
 
 from gpu.draft import Tree
-from gpu.validate.bounds import joint
 from gpu.validate.inclusion import escapes, included
 from gpu.verify.residual import pick
 
 Shape: TypeAlias = "tuple[Shape, ...]"
 
 
-def tree_odds(planned: Tree, tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor) -> Tensor:
-    """[B, depth]: from each sampled draft, unbiased estimates of bounds on Pr(tau >= 1), Pr(tau >= 2), ...
+def tree_odds(
+    planned: Tree, tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor
+) -> tuple[Tensor, Tensor]:
+    """([B, depth], [B, depth]): from each sampled draft, unbiased estimates of bounds on Pr(tau >= 1), ...,
+    Pr(tau >= depth): of verifiers that are valid in one iteration ("stateless"), of all ("full information").
 
-    `planned` is the tree as it is drawn; `tree` is another one where i.i.d. paths were merged. Whatever a
-    verifier knows, and may it be every row and the whole draft: for any set H of tokens, the words w x
-    that it accepts with x in H have at most their own mass p(w) p(H|w), those with x beside H at most the
-    chance esc(H) that the draft holds any of these. So
+    `planned` is the tree as it is drawn; `tree` is another one where i.i.d. paths were merged. Let A(w) be
+    the chance that the word w is accepted, and H any set of tokens. Words w x with x in H are accepted with
+    chance C(w) p(H|w) at most, those with x beside H with the chance esc(H) that the draft holds any. So
 
-        Pr(tau > |w|, w accepted) <= min over H of  p(w) p(H|w) + esc(H).
+        Pr(tau > |w|, w accepted) <= min over H of  C(w) p(H|w) + esc(H).
+
+    Whatever a verifier knows, and may it be every row and the whole draft, this holds with C(w) = p(w). A
+    valid one goes on behind w with chance A(w), and must then follow p(.|w): what it emits begins with w x
+    with chance A(w) p(x|w), of which A(w x) is a part. Hence it holds with A <= C, where
+
+        C(root) = 1,  C(w x) = min(C(w) p(x|w), chance that the draft holds w x).
 
     H goes through the prefixes of the tokens by q/p, largest first, from none to all. The draft goes on
-    behind w with chance esc(none); where it did, w counts its bound over that chance. On one level of draws
-    this is the optimum (hu2025towards, Theorem 3), on a chain block transport's (sun2025block); on deeper
-    trees it is a bound, not the optimum.
+    behind w with chance esc(none); where it did, w counts its bound over that chance, which is at most 1. On
+    one level of draws both are the optimum (hu2025towards, Theorem 3), on a chain block verification's and
+    block transport's (sun2025block); on deeper trees they are bounds, not optima.
     """
     B, levels = len(tokens), tree.levels[0].tolist()
-    here = torch.arange(tree.size, device=tokens.device)[None]
-    P, counted = joint(tree, target, tokens, here), _words(planned, tree, tokens)
     parents, rows = tree.parents.expand(B, -1), tree.rows.expand(B, -1)
-    shape, widths = _nested(planned), _widths(planned)
-    steps = tokens.new_zeros(
-        B, tree.size, max(widths), dtype=torch.float64
-    )  # by node: how its token is drawn
-    found = P.new_zeros(B, tree.depth)
+    shape, widths, counted = _nested(planned), _widths(planned), _words(planned, tree, tokens)
+    turns = [1] * tree.depth if planned.replacement else widths
+    most = target.new_ones(2, B, tree.size, dtype=torch.float64)  # C by node
+    steps = most.new_zeros(B, tree.size, max(turns))  # by node: how its token is drawn
+    found = most.new_zeros(2, B, tree.depth)
     for node, level in enumerate(levels):
-        if node:
-            q = pick(proposal, rows.gather(1, parents[:, node : node + 1]))[:, 0]
-            width = widths[level - 1]
-            steps[:, node, :width] = _turns(q, tokens[:, node - 1].clamp(min=0), width, planned.replacement)
+        if 0 < level < tree.depth:
+            up, x = parents[:, node : node + 1], tokens[:, node - 1 : node].clamp(min=0)
+            p, q = pick(target, up)[:, 0].double(), pick(proposal, rows.gather(1, up))[:, 0]
+            among = included(q, x[:, 0], turns[level - 1])  # the first turn, the first two, ...
+            steps[:, node, : turns[level - 1]] = among.diff(prepend=torch.zeros_like(x))
+            way = _way(steps, parents, up[:, 0], level - 1)
+            held = _chance(shape, way, among[:, None], planned.replacement)[:, 0]
+            here = most.gather(2, up.expand(2, -1, -1))[..., 0] * p.gather(1, x)[:, 0]
+            most[:, :, node] = torch.stack((here[0].minimum(held), here[1]))
         if level < tree.depth and bool(counted[:, node].any()):
             p, q = target[:, node].double(), pick(proposal, rows[:, node : node + 1])[:, 0].double()
             order = torch.where(p > 0, q / p, torch.inf).argsort(dim=-1, descending=True, stable=True)
-            inside = torch.cat(
-                (P.new_zeros(B, 1), (p / p.sum(-1, keepdim=True)).gather(1, order).cumsum(-1)), -1
-            )
-            off = escapes(q.gather(1, order), 1 if planned.replacement else widths[level])
-            leaves = _chance(shape, _way(steps, parents, node, level), off, planned.replacement)
-            bound = (P[:, node, None] * inside + leaves).amin(1)
-            found[:, level] += torch.where(counted[:, node], bound / leaves[:, 0], 0.0)
-    return found
+            inside = (p / p.sum(-1, keepdim=True)).gather(1, order).cumsum(-1)
+            inside = torch.cat((inside.new_zeros(B, 1), inside), -1)
+            way = _way(steps, parents, torch.full_like(parents[:, 0], node), level)
+            leaves = _chance(shape, way, escapes(q.gather(1, order), turns[level]), planned.replacement)
+            bound = (most[:, :, node, None] * inside + leaves).amin(-1)
+            found[:, :, level] += torch.where(counted[:, node], bound / leaves[:, 0], 0.0)
+    return found[0], found[1]
 
 
 def _chance(shape: Shape, way: list[Tensor], off: Tensor, replacement: bool) -> Tensor:
@@ -73,16 +82,9 @@ def _chance(shape: Shape, way: list[Tensor], off: Tensor, replacement: bool) -> 
     return -torch.expm1(missed)
 
 
-def _turns(q: Tensor, x: Tensor, width: int, replacement: bool) -> Tensor:
-    """[B, width]: how likely x [B] is drawn from q [B, V] in the first, second, ... turn."""
-    by_turn = included(q, x, 1 if replacement else width)
-    before = torch.cat((torch.zeros_like(by_turn[:, :1]), by_turn[:, :-1]), 1)
-    return (by_turn - before).expand(-1, width)
-
-
-def _way(steps: Tensor, parents: Tensor, node: int, level: int) -> list[Tensor]:
-    """The entries of `steps` from the root's child down to the node."""
-    at, way = torch.full_like(parents[:, 0], node), []
+def _way(steps: Tensor, parents: Tensor, at: Tensor, level: int) -> list[Tensor]:
+    """The entries of `steps` from the root's child down to the nodes at [B] of that level."""
+    way = []
     for _ in range(level):
         way.append(pick(steps, at))
         at = parents.gather(1, at[:, None])[:, 0]

@@ -67,6 +67,7 @@ def test_every_cell_has_prediction_and_measurement(command, tmp_path):
     assert chain["over_assisted"]["low"] <= chain["over_assisted"]["value"] <= chain["over_assisted"]["high"]
     assert chain["mean_acceptance_length"] == cells["chain:3", "traversal"]["mean_acceptance_length"]
     assert chain["bounds"]["stateless"] <= chain["bounds"]["full_information"] + 1e-9
+    assert 0 < tree["bounds"]["stateless"] <= tree["bounds"]["full_information"]
     assert tree["over_assisted"] is None
     assert cells["", "plain"]["over_plain"]["value"] == 1
     pairs = [(each["draft"], *each["verifiers"]) for each in answer["versus"]]

@@ -134,10 +134,25 @@ def test_draws_from_another_row_than_told_are_noticed():
     assert any("draws from q" in each for each in accepted(named("token"), told=even).problems)
 
 
-def test_acceptance_above_the_stateless_bound_is_noticed():
+@pytest.mark.parametrize("spelling", ["chain:3", "tree:2x2", "tree+:2x2", "paths:2x2"])
+def test_acceptance_above_the_bounds_is_noticed(spelling):
+    name = "specinfer" if "+" in spelling else "rrs"
+
     def everything(*given):
-        rates = named("token").rates(*given)
+        rates = named(name).rates(*given)
         return Rates(torch.ones_like(rates.accept), rates.cut)
 
-    problems = accepted(replace(named("token"), name="everything", rates=everything)).problems
-    assert any("above the stateless bound" in each for each in problems)
+    lossy = replace(named(name), name="everything", rates=everything)
+    found = [accepted(named(name), spelling=spelling), accepted(lossy, spelling=spelling)]
+    for each in found:
+        assert 0 < each.bounds["stateless"] <= each.bounds["full_information"]
+        assert {len(parts) for parts in each.bounds_by_position.values()} == {len(each.positions)}
+    above = [
+        [
+            bound
+            for bound in ("stateless", "full-information")
+            if f"above the {bound} bound" in " ".join(each.problems)
+        ]
+        for each in found
+    ]
+    assert above == [[], ["stateless", "full-information"]]
