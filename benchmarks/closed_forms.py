@@ -14,16 +14,9 @@ from flint import fmpq
 from theory.rows import Row, meet, total
 from theory.table import Table
 from theory.transport.block import chain_optimum, problem
+from theory.transport.draws import Draws, top_and_sample, with_replacement, without_replacement
 from theory.transport.problem import Transport, highs, network_simplex
-from theory.transport.single_step import (
-    Draws,
-    alpha,
-    hu_greedy,
-    linear_program,
-    top_and_sample,
-    with_replacement,
-    without_replacement,
-)
+from theory.transport.single_step import alpha, hu_greedy, linear_program
 from theory.transport.single_step import problem as single_step
 
 

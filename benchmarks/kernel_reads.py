@@ -35,14 +35,13 @@ def main() -> None:
     for b in range(arguments.batch):
         rows = [probabilities(each[b : b + 1]).double() for each in (case.target, case.proposal)]
         tokens, coins, extra = (each[b : b + 1] for each in noise)
-        drawn = case.tree.drawn(tokens)
         for name in ("token", "block"):
             verifier = named(name)
             stop = int(verifier.verify(case.tree, *rows, tokens, coins, extra).node)
             if name == "token":
                 pairs = dict.fromkeys(("all", "coin", "in order"), int(stop < gamma))
             else:
-                pairs = counted(case.tree, rows, tokens, drawn, coins[0].tolist(), stop)
+                pairs = counted(rows, tokens, coins[0].tolist(), stop)
             for key, value in pairs.items():
                 totals.setdefault(f"{name}, {key}", []).append(1 + 2 * value / (2 * gamma + 1))
             totals.setdefault(f"{name}, accepted", []).append(stop)
@@ -51,7 +50,7 @@ def main() -> None:
         print(f"{key:18} {sum(values) / len(values):.3f}")
 
 
-def counted(tree, rows, tokens, drawn, coins: list[float], stop: int) -> dict[str, int]:
+def counted(rows, tokens, coins: list[float], stop: int) -> dict[str, int]:
     """Pairs of rows that block verification reads again, three ways."""
     target, proposal = rows
     gamma = tokens.shape[1]

@@ -5,8 +5,9 @@ from collections.abc import Iterable
 
 from flint import fmpq
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 from simulators.check import Tally
 from simulators.instances.files import document, spelled
@@ -25,13 +26,26 @@ def console(stderr: bool = False) -> Console:
     return made if made.is_terminal else Console(stderr=stderr, highlight=False, width=WIDTH)
 
 
+class _Counted(ProgressColumn):
+    def __init__(self, unit: str):
+        super().__init__()
+        self.unit = unit
+
+    def render(self, task: Task) -> Text:
+        done, all_ = task.fields.get("done", task.completed), task.fields.get("all", task.total)
+        return Text(f"{int(done):,} of {int(all_ or 0):,} {self.unit}")
+
+
 def progress(unit: str = "instances") -> Progress:
-    """A progress bar on standard error, where that is a terminal."""
+    """A progress bar on standard error, where that is a terminal.
+
+    What is counted is `completed` of `total`, or a task's fields `done` of `all` where those differ.
+    """
     made = console(stderr=True)
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn(f"{{task.fields[done]:,}} of {{task.fields[all]:,}} {unit}"),
+        _Counted(unit),
         TimeElapsedColumn(),
         console=made,
         transient=True,

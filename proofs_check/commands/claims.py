@@ -30,7 +30,7 @@ def claims(keys: tuple[str, ...], everything: bool, as_json: bool) -> int:
             raise BadInput(f"no claim is named {key[:40]!r}; `draftproof claims` lists them")
     chosen = [CLAIMS[key] for key in dict.fromkeys(keys)] or list(CLAIMS.values())
     found: dict[str, str | None] = {}
-    with screen.progress() as bar:
+    with screen.progress("claims") as bar:
         task = bar.add_task("checking", total=len(chosen))
         for claim in chosen:
             again = bool(keys) or everything or claim.seconds <= QUICK

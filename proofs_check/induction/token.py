@@ -8,8 +8,6 @@ with min(1, p / q) and then, by the claim, followed by its own target's law.
 from proofs_check.induction.accepting import STEPS, S
 from proofs_check.induction.steps import Theorem, a, algebra, meet, p, pos, q, summed, total
 
-REJECTED = total(pos(q - p))
-
 THEOREM = Theorem(
     name="token is lossless",
     statement="Token verification emits the target's law: every vocabulary, depth, p and q, zeros included.",

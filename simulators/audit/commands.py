@@ -66,10 +66,10 @@ def audit(
     if path is not None and target not in ADAPTERS:
         raise BadInput(f"--path goes with an adapter: {', '.join(ADAPTERS)}")
     with screen.progress() as bar:
-        task = bar.add_task("auditing", total=None, done=0, all=0)
+        task = bar.add_task("auditing", total=None)
 
         def told(_: str, done: int, all: int) -> None:
-            bar.update(task, completed=done, total=all, done=done, all=all)
+            bar.update(task, completed=done, total=all)
 
         report = isolated(_examined, target, options["seconds"], told, target, path, dtype, options)
     if as_json:

@@ -149,14 +149,13 @@ def _many(
             raise BadInput(f"{verifier.name} is made for {', '.join(verifier.drafts)}, not for {labels}")
     answers: list[dict[str, Any]] = []
     with screen.progress() as bar:
-        task = bar.add_task("measuring", total=len(families) * count, done=0, all=len(families) * count)
+        task = bar.add_task("measuring", total=len(families) * count)
         for family in families:
             fit = [each for each in verifiers or applicable(family[0]) if applies(each, family[0])]
             gaps: list[Gap] = []
             for each in family:
                 gaps.append(measure(each, fit))
                 bar.advance(task)
-                bar.update(task, done=int(bar.tasks[task].completed))
             found = summarise(gaps)
             title = f"{family.draft.label}, {described(family.draft)}, V = {vocab}: {count} random instances"
             if as_json:
@@ -180,15 +179,9 @@ def _vary(
     if out is None:
         raise BadInput("--vary needs --out FOLDER")
     required()  # before the work, not after it
-    every = count * len(VARIED[what].places)
     with screen.progress() as bar:
-        task = bar.add_task(what, total=every, done=0, all=every)
-
-        def advance() -> None:
-            bar.advance(task)
-            bar.update(task, done=int(bar.tasks[task].completed))
-
-        series = vary(what, count, draft, vocab, verifiers, advance)
+        task = bar.add_task(what, total=count * len(VARIED[what].places))
+        series = vary(what, count, draft, vocab, verifiers, lambda: bar.advance(task))
     written = plot.write(series, out)
     if as_json:
         click.echo(json.dumps(plot.document(series)))

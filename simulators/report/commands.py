@@ -96,10 +96,10 @@ def _recorded(instances: Sequence[tuple[str, Instance]]) -> list[tuple[str, dict
 
     out = []
     with screen.progress("instances") as bar:
-        task = bar.add_task("exploring", total=len(instances), done=0, all=len(instances))
+        task = bar.add_task("exploring", total=len(instances))
         found = Parallel(-1, return_as="generator")(delayed(recorded)(each) for _, each in instances)
-        for n, ((title, _), document) in enumerate(zip(instances, found, strict=True), 1):
-            bar.update(task, completed=n, done=n)
+        for (title, _), document in zip(instances, found, strict=True):
+            bar.advance(task)
             out.append((title, document))
     return out
 

@@ -87,14 +87,13 @@ def _sweep(
         runner = runners.ray()
     started = monotonic()
     with screen.progress("evaluations") as bar:
-        task = bar.add_task("sweeping", total=None, done=0, all=0)
+        task = bar.add_task("sweeping", total=None)
 
         def begin(everything: int, kept: int) -> None:
-            bar.update(task, total=everything, all=everything)
-            advance(kept)
+            bar.update(task, total=everything, completed=kept)
 
         def advance(evaluations: int) -> None:
-            bar.update(task, advance=evaluations, done=int(bar.tasks[task].completed) + evaluations)
+            bar.advance(task, evaluations)
 
         found = sweep(chunks, manifest(entries, len(chunks)), folder, runner, begin, advance)
     seconds = round(monotonic() - started, 3)

@@ -9,35 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from simulators.instances.files import draft_document, draft_of
-from simulators.sweep.values import known, like, listed, one_of, positive, whole, with_kind
-from theory.drafts import SCHEMES, Scheme
-from theory.drafts.shape import every
+from simulators.sweep import asked
+from simulators.sweep.values import known, like, listed, one_of, whole, with_kind
+from theory.drafts import Scheme
 from theory.errors import BadInput, quoted
 from theory.verifier import Verifier
 from theory.verifiers import VERIFIERS, named
 
 ENGINES = ("exact", "float")
-
-ROWS: dict[str, dict[str, Any]] = {
-    "random": {"count": 100},
-    "mixed": {"count": 100},
-    "dirichlet": {"count": 100, "concentration": 1.0, "far": 1.0, "grain": 2**20},
-    "logits": {"count": 100, "temperatures": [1.0], "spread": 2.0, "far": 0.7, "grain": 360},
-    "grid": {"denominator": 3, "symmetric": False},
-    "scenarios": {},
-    "text": {"file": str, "histories": 50},
-}
-"""Kind of rows -> its keys with their defaults; a type where there is no default."""
-
-DRAFTS: dict[str, dict[str, Any]] = {
-    "chain": {},
-    "spechub": {},
-    "paths": {"count": 2},
-    "tree": {"width": 2, "replacement": False},
-    "top-k": {"width": 2},
-    "greedy": {"width": 2},
-}
-"""Kind of draft -> its keys with their defaults; `shape` may stand in place of `width`."""
 
 DEFAULTS: dict[str, Any] = {
     "metrics": list,
@@ -136,9 +115,8 @@ def _entry(given: dict[str, Any], metrics: Collection[str]) -> Entry:
         raise BadInput(f"metrics: is missing; there are {', '.join(sorted(metrics))}")
     wanted = [one_of(each, metrics, "metrics") for each in listed(given["metrics"], "metrics")]
     depths = [whole(depth, "depths") for depth in listed(given["depths"], "depths")]
-    drafts = [
-        scheme for spec in listed(given["drafts"], "drafts") for scheme in _schemes(with_kind(spec), depths)
-    ]
+    specs = map(with_kind, listed(given["drafts"], "drafts"))
+    drafts = [scheme for spec in specs for scheme in asked.schemes(spec, depths)]
     rows = given["rows"] if isinstance(given["rows"], list) else [given["rows"]]
     entry = Entry(
         tuple(dict.fromkeys(wanted)),
@@ -146,7 +124,7 @@ def _entry(given: dict[str, Any], metrics: Collection[str]) -> Entry:
         tuple(dict.fromkeys(_verifiers(given["verifiers"]))),
         tuple(dict.fromkeys(drafts)),
         tuple(whole(each, "vocabularies", 2) for each in listed(given["vocabularies"], "vocabularies")),
-        tuple(_rows(with_kind(each)) for each in listed(rows, "rows")),
+        tuple(asked.rows(with_kind(each)) for each in listed(rows, "rows")),
         tuple(whole(each, "seeds", 0) for each in listed(given["seeds"], "seeds")),
         like(given["optima"], True, "optima"),
         tuple(like(each, "", "targets") for each in listed(given["targets"], "targets", empty=True)),
@@ -179,46 +157,3 @@ def _verifiers(value: Any) -> list[str]:
                 )
             named(str(name))
     return names
-
-
-def _schemes(spec: dict[str, Any], depths: list[int]) -> list[Scheme]:
-    kind = one_of(spec.get("kind"), DRAFTS, "drafts: kind")
-    usual = DRAFTS[kind]
-    known(spec, {"kind": "", **usual, **({"shape": []} if "width" in usual else {})}, f"drafts: {kind}: ")
-    options = {key: like(spec.get(key, usual[key]), usual[key], f"drafts: {key}") for key in usual}
-    width = options.pop("width", None)
-    if "shape" in spec:
-        sizes = [{"shape": spec["shape"]}]
-    elif width is None:
-        sizes = [{"depth": depth} for depth in depths]
-    else:
-        sizes = [{"shape": every(whole(width, "drafts: width"), depth)} for depth in depths]
-    try:
-        return [SCHEMES[kind](**size, **options) for size in sizes]
-    except BadInput as error:
-        raise BadInput(f"drafts: {kind}: {error}") from None
-
-
-def _rows(spec: dict[str, Any]) -> dict[str, Any]:
-    kind = one_of(spec.get("kind"), ROWS, "rows: kind")
-    usual = ROWS[kind]
-    known(spec, {"kind": "", **usual}, f"rows: {kind}: ")
-    for key, value in usual.items():
-        if isinstance(value, type) and key not in spec:
-            raise BadInput(f"rows: {kind}: {key} is missing")
-    made = {
-        key: like(spec.get(key, value), value() if isinstance(value, type) else value, f"rows: {kind}: {key}")
-        for key, value in usual.items()
-    }
-    for key in made.keys() & {"count", "denominator", "histories", "grain"}:
-        whole(made[key], f"rows: {kind}: {key}")
-    for key in made.keys() & {"concentration", "spread"}:
-        positive(made[key], f"rows: {kind}: {key}")
-    if not 0 <= made.get("far", 0) <= 1:
-        raise BadInput(f"rows: {kind}: far: must be from 0 to 1, not {made['far']:g}")
-    if "temperatures" in made:
-        where = f"rows: {kind}: temperatures"
-        made["temperatures"] = [
-            positive(like(each, 1.0, where), where) for each in listed(made["temperatures"], where)
-        ]
-    return {"kind": kind, **made}

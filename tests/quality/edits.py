@@ -12,23 +12,10 @@ from typing import Any
 from tests.quality.registry import native
 from theory.drafts import Scheme
 from theory.drafts.chain import Chain
-from theory.drafts.paths import Paths
-from theory.drafts.spechub import SpecHub
 from theory.drafts.top_k import TopK
 from theory.drafts.tree import Tree
 from theory.verifier import Verifier
-from theory.verifiers import (
-    block,
-    hsd,
-    hsd_multidraft_released,
-    hsd_released,
-    rrs,
-    spechub,
-    specinfer,
-    token,
-    traversal,
-    typical,
-)
+from theory.verifiers import block, rrs, token, traversal, typical
 
 CHAINS = (Chain(1), Chain(2))
 PLAIN = (Tree(((), ())), Tree((((), ()),)), Tree((((),), ())))
@@ -149,66 +136,6 @@ _all(
     ),
     ("siblings by token id", "in node.children:", "in sorted(node.children, key=lambda c: c.token):", "30"),
     ("every other child skipped in the update", "q = node.proposal", "q = node.proposal; p = p[::-1]"),
-)
-native(
-    "traversal as if with replacement",
-    "rules mixed",
-    edited(traversal, ("if not draft.replacement", "if False")),
-    PLAIN,
-    row="30",
-)
-native(
-    "traversal as if without",
-    "rules mixed",
-    edited(traversal, ("if not draft.replacement", "if True")),
-    DOUBLE,
-    row="30",
-)
-native("specinfer on draws without replacement", "rules mixed", specinfer.VERIFIER, PLAIN, row="30")
-native("rrs on draws with replacement", "rules mixed", rrs.VERIFIER, DOUBLE, row="30")
-native("q ratios on deterministic children", "drafts were not sampled", rrs.VERIFIER, FLAT, row="28")
-native(
-    "q ratios on deterministic trees, traversal",
-    "drafts were not sampled",
-    traversal.VERIFIER,
-    FLAT,
-    row="28",
-)
-native("hsd as released", "full draft kept with the uncapped ratio", hsd_released.VERIFIER, CHAINS, row="24")
-native(
-    "hsd, weight only at a new maximum",
-    "the earlier peak is forgotten where the ratio is below it",
-    edited(
-        hsd,
-        (
-            "return [ratio(R_t, peak) for",
-            "return [ratio(R_t, peak) if not R_t < peak else minimum(R_t, peak) for",
-        ),
-        ("maximum, normalise", "maximum, minimum, normalise"),
-    ),
-    CHAINS,
-    row="25",
-)
-native(
-    "hsd over paths as released",
-    "prefix ratio carried over a stop",
-    hsd_multidraft_released.VERIFIER,
-    (Paths(2, 2),),
-    row="26",
-)
-native(
-    "spechub with a shortcut",
-    "the likeliest token is taken outright above 0.999",
-    edited(
-        spechub,
-        (
-            "        kept = None\n",
-            "        kept = next((c for c in node.children if p[c.token] * 1000 > 999), None)\n"
-            "        if kept:\n            node = kept\n            continue\n",
-        ),
-    ),
-    (SpecHub(1), SpecHub(2)),
-    row="27",
 )
 native(
     "typical acceptance", "lossy by design: a threshold in the place of a coin", typical.VERIFIER, (Chain(2),)

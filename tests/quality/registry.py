@@ -13,7 +13,7 @@ class Specimen:
     """A verifier with a known flaw, or with none.
 
     `verify` is a foreign function (or class), audited with `options`; or `verifier` is one of the
-    project's own kind, judged exactly on `drafts`. `row` is its row of the bug zoo, "" for none.
+    project's own kind, judged exactly on `drafts`. `row` is its row of the list of bugs, "" for none.
     `expected` is how it must be found: "biased", "finding" (at an edge) or "lossless".
     """
 

@@ -12,11 +12,12 @@ from functools import cache
 from pathlib import Path
 
 from simulators import audit
+from simulators.audit.judge.battery import steep
 from simulators.audit.targets.target import Function
 from simulators.instances.randoms import Randoms
 from simulators.instances.scenarios import SCENARIOS, scenario
 from simulators.verdict import judge
-from tests.quality import controls, edits, zoo
+from tests.quality import controls, edits, functions, objects, rules
 from tests.quality.registry import SPECIMENS, Specimen
 from theory.drafts import Scheme
 from theory.instance import Instance
@@ -24,8 +25,11 @@ from theory.instance import Instance
 HOUSE = Path(__file__).parents[2]
 PAGE = HOUSE / "docs" / "mutants.md"
 DATA = HOUSE / "simulators" / "report" / "mutants.json"
-SOURCES = (edits, controls, zoo)
+SOURCES = (edits, rules, controls, functions, objects)
 """The modules that register specimens when they are imported."""
+
+ORDERED = sorted(SPECIMENS, key=lambda each: int(each.row or len(SPECIMENS)))
+"""By their row of the list of bugs; those that have none follow."""
 
 
 @dataclass(frozen=True)
@@ -83,12 +87,13 @@ def _judged(specimen: Specimen) -> Found:
 @cache
 def _instances(draft: Scheme) -> Sequence[Instance]:
     named = [scenario(name, draft, 3) for name in SCENARIOS]
-    return [*named, *Randoms(draft, 3, 6)]
+    telling = [steep(3, draft.depth)] if draft.label == "chain" else []
+    return [*named, *telling, *Randoms(draft, 3, 6)]
 
 
 def page() -> str:
     """docs/mutants.md."""
-    found = [examined(specimen) for specimen in SPECIMENS]
+    found = [examined(specimen) for specimen in ORDERED]
     mutants = [each for each in found if each.specimen.expected != "lossless"]
     passed = [each for each in found if each.specimen.expected == "lossless"]
     kept = sum(each.as_expected for each in passed)
@@ -97,8 +102,11 @@ def page() -> str:
         "# Mutants and controls",
         "",
         "Made by `python -m tests.quality.table --write`; a test compares this page with what the command",
-        "prints. `row` is the row of the list of bugs that real verifiers had. The total variation is exact:",
-        "a fraction where the numbers are rational, else the decimal of the dyadic number that floats give.",
+        "prints. `row` is the row of the list of bugs that real verifiers had: as rules of the project's own",
+        "kind, judged by enumeration (`tests/quality/edits.py`, `rules.py`) and refuted once more by proof",
+        "(`tests/proofs_check/test_bugs.py`), and as foreign functions in the form in which they were met,",
+        "audited (`functions.py`, `objects.py`). The total variation is exact: a fraction where the numbers",
+        "are rational, else the decimal of the dyadic number that floats give.",
         "",
         f"{killed} of {len(mutants)} mutants caught; {kept} of {len(passed)} controls pass.",
         "",
@@ -129,7 +137,7 @@ def data() -> str:
                 "instance": found.instance,
             }
         )
-        for found in map(examined, SPECIMENS)
+        for found in map(examined, ORDERED)
     ]
     return "[\n" + ",\n".join(rows) + "\n]\n"
 

@@ -8,7 +8,7 @@ from tests.quality.registry import SPECIMENS
 from tests.quality.table import DATA, PAGE, data, examined, page
 
 ROWS = {*range(1, 31)}
-"""Rows of the bug zoo."""
+"""Rows of the bug functions."""
 
 
 @pytest.mark.parametrize("specimen", SPECIMENS, ids=lambda each: re.sub(r"[^\w -]+", " ", each.name))

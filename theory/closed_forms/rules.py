@@ -13,9 +13,9 @@ from flint import fmpq
 from theory.numbers import ONE, ZERO
 from theory.races import agreement, target_law
 from theory.rows import Row, descending, excess, has_mass, meet, normalise, scale, total, without
+from theory.transport.draws import without_replacement
 from theory.transport.resolution import resolve
 from theory.transport.selection import canonical, emitted, optimal_rule
-from theory.transport.single_step import without_replacement
 from theory.verifiers.k_seq import geometric, smallest_rho
 
 Accepted: TypeAlias = Iterator[tuple[int, int, fmpq]]

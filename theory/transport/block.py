@@ -16,7 +16,7 @@ from flint import fmpq
 from theory.draft import Draft, Node
 from theory.errors import BadInput
 from theory.law import law_of
-from theory.numbers import ONE, ZERO
+from theory.numbers import ZERO
 from theory.rows import Prefix, Row
 from theory.table import Rows
 from theory.transport.problem import Transport
@@ -116,22 +116,3 @@ def _scaled(row: Row, known: dict[int, tuple[list[int], int, Row]]) -> tuple[lis
         over = lcm(*[int(mass.q) for mass in row])
         known[id(row)] = [int(mass.p) * (over // int(mass.q)) for mass in row], over, row
     return known[id(row)][:2]
-
-
-def ceiling(law: Drafted, target: Rows, context: Prefix = ()) -> fmpq:
-    """sum over prefixes of min(p(prefix), Pr(prefix is drafted)): an upper bound, reached on chains.
-
-    The reward counts the drafted prefixes that the block passes through, and no coupling makes two
-    events coincide more often than the less likely one happens.
-    """
-    mass: dict[Prefix, fmpq] = {}
-    for prefixes, part in law.items():
-        for prefix in prefixes:
-            mass[prefix] = mass.get(prefix, ZERO) + part
-    joint = {context: ONE}
-    out = ZERO
-    for prefix in sorted(mass, key=len):
-        if prefix != context:
-            joint[prefix] = joint[prefix[:-1]] * target[prefix[:-1]][prefix[-1]]
-            out += min(joint[prefix], mass[prefix])
-    return out

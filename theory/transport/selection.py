@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from theory.memo import remembered
 from theory.rows import Number, Row, excess, minimum, normalise
-from theory.transport.single_step import Draws, with_replacement, without_replacement
+from theory.transport.draws import Draws, with_replacement, without_replacement
 
 Plan: TypeAlias = Mapping[frozenset[int], Mapping[int, Number]]
 """S(i, t): drawn set -> token of it -> mass."""

@@ -7,70 +7,19 @@ p(i), sum_i S(i, t) <= Pr(t); maximise the sum. As a `Transport`: t to i, reward
     1 + min over sets H of tokens of  p(H) - Pr(all drafts in H)        (hu2025towards, Theorem 3)
 
 and for i.i.d. draws, and draws without replacement, some prefix of the tokens sorted by q/p,
-largest first, is a minimiser (hu2025towards, Section 4). Only the *set* of drawn tokens matters,
-so draws that agree in it are merged. Rows may hold rationals or floats.
+largest first, is a minimiser (hu2025towards, Section 4). Rows may hold rationals or floats.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from heapq import nlargest
 from itertools import combinations
-from typing import TypeAlias
 
 import numpy as np
 
 from theory.errors import BadInput
-from theory.rows import Number, Row, descending, has_mass, one, without
+from theory.rows import Number, Row, one
+from theory.transport.draws import Draws, without_replacement
 from theory.transport.problem import Transport
-
-Draws: TypeAlias = Mapping[frozenset[int], Number]
-"""The law of the set of drawn tokens."""
-
-SETS = 2 * 10**6
-"""Most sets of tokens that are listed."""
-
-
-def with_replacement(q: Row, k: int) -> Draws:
-    """The law of the set of k i.i.d. draws from q.
-
-    >>> from theory.numbers import exact
-    >>> {tuple(t): mass for t, mass in with_replacement((exact("1/3"), exact("2/3")), 2).items()}
-    {(0,): 1/9, (0, 1): 4/9, (1,): 4/9}
-    """
-    drawable = _drawable(q, k)
-    law: dict[frozenset[int], Number] = {frozenset(): one(q)}
-    for _ in range(k):
-        after: dict[frozenset[int], Number] = {}
-        for t, mass in law.items():
-            for x in drawable:
-                _gain(after, t | {x}, mass * q[x])
-        law = after
-    return law
-
-
-def without_replacement(q: Row, k: int) -> Draws:
-    """The law of the set of k draws from q, each without the earlier ones, while q has mass."""
-    drawable = _drawable(q, k)
-    law: dict[frozenset[int], Number] = {frozenset(): one(q)}
-    for _ in range(min(k, len(drawable))):
-        after: dict[frozenset[int], Number] = {}
-        for t, mass in law.items():
-            rest = [x for x in drawable if x not in t]
-            left = sum((q[x] for x in rest[1:]), q[rest[0]])
-            for x in rest:
-                _gain(after, t | {x}, mass * q[x] / left)
-        law = after
-    return law
-
-
-def top_and_sample(q: Row, n: int) -> Draws:
-    """The law of Hu et al.'s draft: the n - 1 likeliest tokens and one sample from the others."""
-    top = [x for x in descending(q)[: n - 1] if q[x] > 0]
-    rest = q
-    for x in top:
-        rest = without(rest, x)
-    if not has_mass(rest):
-        return {frozenset(top): one(q)}
-    return {frozenset((*top, x)): mass for x, mass in enumerate(rest) if mass > 0}
 
 
 def problem(p: Row, draws: Draws) -> Transport:
@@ -78,6 +27,7 @@ def problem(p: Row, draws: Draws) -> Transport:
 
     >>> from theory.numbers import exact
     >>> from theory.transport.certificate import certified
+    >>> from theory.transport.draws import with_replacement
     >>> p, q = (exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3"))
     >>> certified(problem(p, with_replacement(q, 2))).value
     8/9
@@ -90,6 +40,7 @@ def problem(p: Row, draws: Draws) -> Transport:
 def linear_program(p: Row, draws: Draws) -> float:
     """alpha* by HiGHS on the program itself, with a variable for every token of every drawn set.
 
+    >>> from theory.transport.draws import with_replacement
     >>> round(linear_program((1 / 3, 2 / 3), with_replacement((2 / 3, 1 / 3), 2)), 9)
     0.888888889
     """
@@ -119,6 +70,7 @@ def subset_formula(p: Row, draws: Draws) -> Number:
     """alpha* of any draws: 1 plus the least surplus of all 2^V sets of tokens.
 
     >>> from theory.numbers import exact
+    >>> from theory.transport.draws import with_replacement
     >>> p, q = (exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3"))
     >>> subset_formula(p, with_replacement(q, 2))
     8/9
@@ -197,22 +149,3 @@ def hu_greedy(p: Row, q: Row, n: int) -> Number:
     for x in top:
         rest[x] = p[0] - p[0]
     return kept + sum(rest[1:], rest[0]) / left
-
-
-def _gain(law: dict[frozenset[int], Number], t: frozenset[int], mass: Number) -> None:
-    known = law.get(t)
-    law[t] = mass if known is None else known + mass
-
-
-def _drawable(q: Row, k: int) -> list[int]:
-    if k < 1:
-        raise BadInput(f"a draft has at least one token, not {k}")
-    drawable = [x for x, mass in enumerate(q) if mass > 0]
-    if not drawable:
-        raise BadInput("nothing can be drawn from a proposal row without mass")
-    count = 1
-    for i in range(min(k, len(drawable))):
-        count = count * (len(drawable) - i) // (i + 1)
-    if count > SETS:
-        raise BadInput(f"{count} sets of drafted tokens; at most {SETS} are listed")
-    return drawable

@@ -24,7 +24,6 @@ class TorchChain(Function):
         self, verify: Callable[..., Any], *, name: str, logits: bool = False, dtype: str = "float32"
     ):
         super().__init__(verify, name=name, dtype=dtype, tensors=True)
-        self.slow = False  # then few instances are audited
         self.logits, self.adapter = logits, name.split(" ")[0]
 
     def prepare(self, target: Rows, draft: Draft) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

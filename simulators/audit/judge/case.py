@@ -50,7 +50,7 @@ class Case:
 
 def case(target: Target, watch: Watch, instance: Instance, rounds: int = 1) -> Case:
     """The exact verdict on one instance, over one round of decoding or several."""
-    several = rounds > 1 or target.drafts
+    several = rounds > 1 or target.draw is not None
     found = emit_rounds(target, watch, instance, rounds) if several else emit(target, watch, instance)
     length = instance.draft.depth + rounds
     got, want = found.law.complete(instance.target, length).marginal(length), wanted(instance, rounds)

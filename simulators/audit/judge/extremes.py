@@ -70,7 +70,7 @@ def at_the_edges(
     prepared = target.prepare(instance.target, draft)
     for coins, said in _patterns(_tossed(target, watch, prepared)):
         for last in (False,) if target.slow else (False, True):
-            fault = _tried(target, watch, prepared, Fixed(coins, last), instance, draft)
+            fault = _tried(target, watch, prepared, Fixed(coins, last), instance)
             if fault is not None:
                 seen = f"{fault.what}; {said}, {_where(instance, draft)}"
                 found.setdefault(f"edge {fault.kind}", Finding(fault.kind, seen))
@@ -92,7 +92,7 @@ def with_equal_rows(target: Target, watch: Watch, vocab: int, depth: int, found:
             for rows in [q] if target.logits else [q, np.nextafter(q, q.dtype.type(2))]:
                 for at, edge in product(range(depth), EDGES[2:]):
                     source = Fixed([*[0.0] * at, edge, 0.5])
-                    fault = _tried(target, watch, (p, rows, x), source, instance, draft)
+                    fault = _tried(target, watch, (p, rows, x), source, instance)
                     if fault is not None:
                         seen = f"{fault.what}; coin {at + 1} is {edge!r}, p and q equal but for rounding"
                         seen += f", {_where(instance, draft)}"
@@ -108,7 +108,7 @@ def with_nan(target: Target, watch: Watch, instance: Instance, found: dict[str, 
             return
         broken = (np.full_like(prepared[0], np.nan), *prepared[1:])
         for coin in (0.0, 0.5, 1 - 2.0**-24):
-            fault = _tried(target, watch, broken, Fixed([coin]), None, draft)
+            fault = _tried(target, watch, broken, Fixed([coin]), None)
             if fault is not None and fault.kind == "leaves the vocabulary":
                 found.setdefault(fault.kind, Finding(fault.kind, f"{fault.what}; target rows of NaN"))
 
@@ -121,7 +121,7 @@ def with_padding(target: Target, watch: Watch, instance: Instance, found: dict[s
             return
         padded = (*prepared[:2], np.array([*prepared[2][:-1], -1]))
         for coin in (0.0, 0.5, 1 - 2.0**-24):
-            fault = _tried(target, watch, padded, Fixed([coin]), None, draft)
+            fault = _tried(target, watch, padded, Fixed([coin]), None)
             if fault is not None and fault.kind == "leaves the vocabulary":
                 found.setdefault("accepts padding", Finding("accepts padding", fault.what))
 
@@ -145,7 +145,7 @@ def _patterns(coins: int) -> Iterator[tuple[list[float], str]]:
 
 
 def _tried(
-    target: Target, watch: Watch, prepared: object, source: Fixed, instance: Instance | None, draft: Draft
+    target: Target, watch: Watch, prepared: object, source: Fixed, instance: Instance | None
 ) -> Fault | None:
     try:
         target.fresh()

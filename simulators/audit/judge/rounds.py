@@ -91,7 +91,7 @@ class _Descent:
 
 
 def _drawn(target: Target, watch: Watch, instance: Instance, context: Prefix, source: Source) -> Draft:
-    if not target.drafts:
+    if target.draw is None:
         return instance.draft.draw(_Drafting(source), instance.proposal, context)
     prefix, above = context, []
     for at in range(instance.draft.depth):

@@ -148,7 +148,7 @@ def _wide(vocab: int, depth: int, rows: Path | None) -> Wide:
 
 def _on_samples(target: Target, watch: Watch, vocab: int, depth: int, runs: int, seen: Seen) -> None:
     # The error level and the time are shared by the instances; the first rejection decides.
-    if target.drafts:
+    if target.draw is not None:
         return
     names = TELLING[:1] if target.slow else TELLING
     telling = [*(scenario(name, Chain(depth), vocab) for name in names), steep(vocab, depth)]

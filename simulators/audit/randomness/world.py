@@ -1,7 +1,6 @@
 """The coins of one run: what is known of each so far, and how a question about them is decided."""
 
 from collections.abc import Hashable
-from typing import TypeVar
 
 from flint import fmpq
 
@@ -10,11 +9,8 @@ from theory.errors import BadInput
 from theory.numbers import ONE, ZERO
 from theory.oracle import Oracle
 
-Made = TypeVar("Made")
-
 CHOICES = 4_000
 """Most questions of one run; a loop that tosses until it likes the coin never ends otherwise."""
-
 
 SURE = fmpq(1, 2**200)
 

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from theory.errors import BadInput
 from theory.rows import Prefix
 from theory.table import Rows
 
+Draw: TypeAlias = Callable[[Watch, Source, tuple[float, ...], int], int]
+"""A token, given the row it is to be drawn from and its position."""
+
 
 class Target(Protocol):
     """A foreign verifier behind one calling convention.
@@ -28,14 +31,13 @@ class Target(Protocol):
     adapter: str
     dtype: str  # the arithmetic it computes in, a key of ROUNDOFF
     namespace: dict[str, Any]  # the globals of its module
-    drafts: bool  # it draws its own drafts, by `draw`
+    draw: Draw | None  # how it drafts; None where the instance's scheme does
     slow: bool  # every call is: few instances are audited
     logits: bool  # it is given logarithms of rows
 
     def fresh(self) -> None: ...
     def prepare(self, target: Rows, draft: Draft) -> Any: ...
     def call(self, watch: Watch, source: Source, prepared: Any, position: int) -> Prefix: ...
-    def draw(self, watch: Watch, source: Source, row: tuple[float, ...], position: int) -> int: ...
 
 
 class Function:
@@ -78,7 +80,7 @@ class Function:
         self.dtype = dtype or ("float32" if self.tensors else "float64")
         if self.dtype not in ROUNDOFF:
             raise BadInput(f"dtype {self.dtype!r} is not one of {', '.join(ROUNDOFF)}")
-        self.drafts = hasattr(verify, "draft")
+        self.draw: Draw | None = self._draw if hasattr(verify, "draft") else None
         self.adapter = "torch function" if self.tensors else "numpy function"
 
     def fresh(self) -> None:
@@ -127,8 +129,7 @@ class Function:
         kind = np.dtype(self.dtype if self.dtype in ("float64", "float16") else "float32").type
         return lazies([source.uniform(kind) for _ in range(int(np.prod(dimensions)))], dimensions)
 
-    def draw(self, watch: Watch, source: Source, row: tuple[float, ...], position: int) -> int:
-        """The token that a target which drafts itself draws at a position, from the row it is given."""
+    def _draw(self, watch: Watch, source: Source, row: tuple[float, ...], position: int) -> int:
         watch.current.start(source)
         drafter = self._object(watch)
         token = watch.call(lambda: drafter.draft(np.array(row), Generator(source), position))

@@ -8,6 +8,7 @@ from simulators.audit.door import Watch
 from simulators.audit.randomness.generator import Generator
 from simulators.audit.randomness.sources import Source
 from simulators.audit.targets.answers import emitted
+from simulators.audit.targets.target import Draw
 from theory.draft import Draft, Node
 from theory.rows import Prefix
 from theory.table import Rows
@@ -19,7 +20,8 @@ class Tree:
     """
 
     adapter, dtype = "tree function", "float64"
-    drafts = slow = logits = False
+    slow = logits = False
+    draw: Draw | None = None
 
     def __init__(self, verify: Callable[..., Any], *, name: str = ""):
         self.verify = verify
@@ -38,15 +40,7 @@ class Tree:
     def call(self, watch: Watch, source: Source, prepared: Any, position: int = 0) -> Prefix:
         rows, draft, vocab, most = prepared
         watch.current.start(source)
-        return emitted(watch.call(lambda: self.run(rows, draft, Generator(source))), vocab, most)
-
-    def draw(self, watch: Watch, source: Source, row: tuple[float, ...], position: int) -> int:
-        """Never asked for: trees are drawn by the instance's scheme."""
-        raise NotImplementedError
-
-    def run(self, target: Rows, draft: Draft, rng: Generator) -> Any:
-        """One call of the function."""
-        return self.verify(target, draft, rng)
+        return emitted(watch.call(lambda: self.verify(rows, draft, Generator(source))), vocab, most)
 
 
 class _Floats:

@@ -1,23 +1,20 @@
 """All walks of all verifiers on one instance, at every position of its sliders."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import product
+from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any
 
 from flint import fmpq
 
 from simulators.check import applies
-from simulators.enumerate import outcomes
 from simulators.instances.files import document, spelled
+from simulators.report.explorer.groups import Group, drafts, grouped, kinds, spelling, tree
 from simulators.report.explorer.pool import Pool
 from simulators.report.explorer.sliders import SCALES, Key, every_row, numbered, placed, positions
 from simulators.report.explorer.walk import walk
-from theory.draft import Draft, Node
 from theory.errors import BadInput
 from theory.instance import Instance
-from theory.rows import Prefix, Row
+from theory.rows import Row
 from theory.verifier import Verifier
 from theory.verifiers import VERIFIERS
 
@@ -26,32 +23,6 @@ WALKS = 2_500
 
 ROWS = 40
 """Most target rows of an instance."""
-
-
-@dataclass
-class Group:
-    """Drafts that look at the same rows: those after `reads`, of the proposal and of the target.
-
-    A place is one position of each of these rows, numbered with the proposal's rows first;
-    `weights` and the walks of a draft are listed by the proposal's part of it and by all of it.
-    """
-
-    reads: tuple[Prefix, ...]
-    rows: list[list[Row]]
-    drafts: dict[str, Draft]
-
-    @property
-    def keys(self) -> list[Key]:
-        return [(which, prefix) for which in "qp" for prefix in self.reads]
-
-    @property
-    def sizes(self) -> list[int]:
-        return [len(each) for each in self.rows]
-
-    def at(self, place: int) -> dict[Key, Row]:
-        """The rows at a place."""
-        digits = numbered(self.sizes, place)
-        return {key: rows[digit] for key, rows, digit in zip(self.keys, self.rows, digits, strict=True)}
 
 
 def recorded(instance: Instance, walks: int = WALKS) -> dict[str, Any]:
@@ -63,7 +34,7 @@ def recorded(instance: Instance, walks: int = WALKS) -> dict[str, Any]:
     if steps is None:
         raise BadInput(f"{instance.name}: too large to explore, more than {walks:,} walks of a verifier")
     sliders = _sliders(instance, steps)
-    groups = list(_groups(instance, sliders))
+    groups = list(grouped(instance, sliders))
     verifiers = [each for each in VERIFIERS.values() if applies(each, instance)]
     pool = Pool()
     listed = _walked(instance, verifiers, groups, pool)
@@ -107,7 +78,7 @@ def finest(instance: Instance, walks: int) -> int | None:
     rows = sum(instance.vocab**depth for depth in range(instance.draft.depth + 1))
     if rows > ROWS or instance.draft.outcomes(instance.vocab) > walks:
         return None
-    given = list(_groups(instance, {key: [row] for key, row in every_row(instance).items()}))
+    given = list(grouped(instance, {key: [row] for key, row in every_row(instance).items()}))
     return next((n for n in sorted(SCALES, reverse=True) if _fit(instance, given, n, walks)), None)
 
 
@@ -125,7 +96,7 @@ def _walked(
         }
         for place in range(prod(group.sizes)):
             there = placed(instance, group.at(place))
-            met = {_spelling(draft): draft for _, draft in _drafts(there)}
+            met = {spelling(draft): draft for _, draft in drafts(there)}
             for verifier in verifiers:
                 for key, steps in found[verifier.name].items():
                     drawn = met.get(key)
@@ -140,12 +111,12 @@ def _group(instance: Instance, group: Group, pool: Pool) -> dict[str, Any]:
     weights: dict[str, list[int]] = {key: [] for key in group.drafts}
     for place in range(proposals):
         rows = dict(zip(group.keys, _first(group, place), strict=False))
-        met: dict[str, fmpq] = {_spelling(draft): mass for mass, draft in _drafts(placed(instance, rows))}
+        met: dict[str, fmpq] = {spelling(draft): mass for mass, draft in drafts(placed(instance, rows))}
         for key, listed in weights.items():
             listed.append(pool.number(met.get(key, fmpq(0))))
     return {
         "reads": [spelled(prefix) for prefix in group.reads],
-        "drafts": [_tree(draft.root) for draft in group.drafts.values()],
+        "drafts": [tree(draft.root) for draft in group.drafts.values()],
         "paths": [
             [spelled(path[-1].prefix) for path in draft.paths] if draft.merged else None
             for draft in group.drafts.values()
@@ -160,65 +131,13 @@ def _first(group: Group, place: int) -> list[Row]:
     return [rows[digit] for rows, digit in zip(group.rows, digits, strict=False)]
 
 
-def _groups(instance: Instance, sliders: dict[Key, list[Row]]) -> Iterator[Group]:
-    """All drafts that any position can draw, by the rows they look at.
-
-    Which drafts there are depends on which tokens a row can draw, and on which are likeliest; the
-    positions of every proposal row, all together, show them.
-    """
-    found: dict[tuple[Prefix, ...], dict[str, Draft]] = {}
-    keys = [key for key in sliders if key[0] == "q"]
-    for rows in product(*(_kinds(sliders[key]) for key in keys)):
-        there = placed(instance, dict(zip(keys, rows, strict=True)))
-        for _, draft in _drafts(there):
-            found.setdefault(tuple(_read(draft.root)), {}).setdefault(_spelling(draft), draft)
-    for reads, drafts in sorted(found.items()):
-        yield Group(reads, [sliders[which, prefix] for which in "qp" for prefix in reads], drafts)
-
-
-def _kinds(rows: Sequence[Row]) -> list[Row]:
-    # One row for each support and order of tokens among the positions of a slider.
-    kinds = {
-        (tuple(x > 0 for x in row), tuple(sorted(range(len(row)), key=lambda t: -row[t]))): row
-        for row in rows
-    }
-    return list(kinds.values())
-
-
-def _drafts(instance: Instance) -> Iterator[tuple[fmpq, Draft]]:
-    merged: dict[str, tuple[fmpq, Draft]] = {}
-    for weight, draft in outcomes(lambda oracle: instance.draft.draw(oracle, instance.proposal)):
-        key = _spelling(draft)
-        merged[key] = (merged[key][0] + weight if key in merged else weight, draft)
-    return iter(merged.values())
-
-
-def _read(node: Node) -> Iterator[Prefix]:
-    seen = set()
-    level = [node]
-    for each in level:
-        if each.children and each.prefix not in seen:
-            seen.add(each.prefix)
-            yield each.prefix
-        level.extend(each.children)
-
-
-def _tree(node: Node) -> list[Any]:
-    return [[child.token, _tree(child)] for child in node.children]
-
-
-def _spelling(draft: Draft) -> str:
-    paths = [path[-1].prefix for path in draft.paths] if draft.merged else ""
-    return f"{_tree(draft.root)}{paths}"
-
-
 def _fit(instance: Instance, given: Sequence[Group], steps: int, walks: int) -> bool:
     # The drafts of the rows as given are found at once, and mostly too many where all are.
     sliders = _sliders(instance, steps)
     if _walks(given, sliders) > walks:
         return False
-    kinds = prod(len(_kinds(rows)) for key, rows in sliders.items() if key[0] == "q")
-    return kinds <= walks and _walks(_groups(instance, sliders), sliders) <= walks
+    most = prod(len(kinds(rows)) for key, rows in sliders.items() if key[0] == "q")
+    return most <= walks and _walks(grouped(instance, sliders), sliders) <= walks
 
 
 def _walks(groups: Iterable[Group], sliders: dict[Key, list[Row]]) -> int:

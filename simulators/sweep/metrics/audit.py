@@ -1,6 +1,9 @@
 """Somebody else's verifier on every chain of a family, with the exact law of what it emits."""
 
+import os
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from threading import Lock
@@ -8,7 +11,6 @@ from threading import Lock
 import pyarrow as pa
 
 from simulators.audit.adapters import ADAPTERS, adapted
-from simulators.audit.caught import caught
 from simulators.audit.judge.verdict import examine
 from simulators.audit.targets.load import load
 from simulators.audit.targets.target import Function, Target
@@ -37,6 +39,20 @@ STEP = 16
 
 ALONE = Lock()
 """An audit answers random functions of the whole process, so threads of a cluster's worker take turns."""
+
+
+@contextmanager
+def caught() -> Iterator[None]:
+    """What the target's own C code writes to standard output goes to standard error meanwhile."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ import pytest
 
 from simulators.figures import required
 from simulators.gap import plot
-from simulators.gap.ensemble import GRAIN, VARIED, Recipe, distance, vary
+from simulators.gap.ensemble import VARIED, distance, vary
 from simulators.gap.measure import measure
+from simulators.gap.recipe import GRAIN, Recipe
 from simulators.gap.summary import summarise
 from simulators.instances.mixed import Mixed
 from theory.drafts.chain import Chain

@@ -5,7 +5,7 @@ import pytest
 
 from simulators import audit
 from simulators.audit.judge.battery import equal_rows
-from tests.quality import zoo
+from tests.quality import functions
 from tests.simulators.audit import foreign
 
 
@@ -32,8 +32,8 @@ def test_a_residual_that_rounding_made_zero_is_found():
 
 
 def test_padding_is_tried_when_asked_for():
-    assert not audit.examine(zoo.accepts_padding, vocab=2).findings
-    [finding] = audit.examine(zoo.accepts_padding, vocab=2, padding=True).findings
+    assert not audit.examine(functions.accepts_padding, vocab=2).findings
+    [finding] = audit.examine(functions.accepts_padding, vocab=2, padding=True).findings
     assert finding.kind == "accepts padding"
 
 

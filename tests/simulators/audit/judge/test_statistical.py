@@ -12,7 +12,7 @@ from simulators import audit
 from simulators.anytime import Process, against, detectable
 from simulators.audit.judge.case import optimum
 from simulators.audit.judge.wide import Wide, classes
-from tests.quality import controls, zoo
+from tests.quality import controls, functions
 from tests.simulators.audit import foreign
 from theory.drafts.chain import Chain
 from theory.errors import BadInput
@@ -120,7 +120,13 @@ def test_good_ones_pass_at_a_large_vocabulary(verify):
 
 
 @pytest.mark.parametrize(
-    "verify", [zoo.residual_from_the_target, zoo.one_coin_for_all, zoo.target_row_late, foreign.raises]
+    "verify",
+    [
+        functions.residual_from_the_target,
+        functions.one_coin_for_all,
+        functions.target_row_late,
+        foreign.raises,
+    ],
 )
 def test_biased_ones_are_rejected_at_a_large_vocabulary(verify):
     report = audit.examine(verify, statistical=True, vocab=1000, depth=2, runs=20_000)

@@ -12,9 +12,9 @@ from simulators import audit
 from simulators.audit.judge.battery import battery
 from simulators.instances.scenarios import scenario
 from tests.problems import TOY
-from tests.quality import zoo
+from tests.quality import objects
 from tests.quality.controls import block_function
-from tests.quality.zoo import block_by_products
+from tests.quality.functions import block_by_products
 from tests.simulators.audit import foreign
 from theory.drafts.chain import Chain
 from theory.errors import BadInput
@@ -125,7 +125,7 @@ def test_what_cannot_be_enumerated_is_tested_and_labelled(function):
 def test_several_rounds_with_three_tokens():
     instance = scenario("reversed", Chain(2), 3)
     options = {"instances": [instance], "iterations": 2, "smallest": False, "edges": False}
-    assert audit.examine(zoo.keyed_by_position, **options).lossless is False
+    assert audit.examine(objects.keyed_by_position, **options).lossless is False
     assert audit.examine(foreign.good, **options).lossless
 
 

@@ -4,11 +4,11 @@ import pytest
 
 from simulators.audit.door import watched
 from simulators.audit.judge.case import case
-from simulators.audit.targets.own import Own
 from simulators.check import applies
 from simulators.instances.randoms import Randoms
 from simulators.instances.scenarios import Scenarios
 from tests.problems import SCHEMES, TOY
+from tests.simulators.audit.own import Own
 from theory.drafts.chain import Chain
 from theory.drafts.paths import Paths
 from theory.instance import context_free

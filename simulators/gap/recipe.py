@@ -1,0 +1,50 @@
+"""How a random instance is made whose settings can be varied one at a time."""
+
+from dataclasses import dataclass
+from itertools import product
+from math import exp
+from random import Random
+
+from simulators.instances.mixed import rational
+from theory.drafts import Scheme
+from theory.instance import Instance
+from theory.rows import Prefix
+from theory.table import Table
+
+GRAIN = 360
+"""Rows of varied ensembles are rounded to multiples of 1/GRAIN, zeros included."""
+
+SPREAD = 2.0
+"""Standard deviation of the logits of the target, and of those the proposal is mixed with."""
+
+FAR = 0.7
+"""How far the proposal's logits are, of the way from the target's to independent ones."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How the rows of a random instance are made: logits, mixed, over a temperature, rounded."""
+
+    draft: Scheme
+    vocab: int = 3
+    temperature: float = 1.0
+    far: float = FAR
+
+    def instance(self, seed: int) -> Instance:
+        """The same logits for the same seed and prefix, whatever the other settings are."""
+        depths = range(self.draft.depth + 1)
+        prefixes = [prefix for depth in depths for prefix in product(range(self.vocab), repeat=depth)]
+        pairs = {prefix: self._logits(seed, prefix) for prefix in prefixes}
+        target = {prefix: self._row(p) for prefix, (p, _) in pairs.items()}
+        proposal = {prefix: self._row(q) for prefix, (_, q) in pairs.items()}
+        tables = Table.exact(self.vocab, target), Table.exact(self.vocab, proposal)
+        return Instance(*tables, self.draft, f"seed {seed}")
+
+    def _logits(self, seed: int, prefix: Prefix) -> tuple[list[float], list[float]]:
+        rng = Random(f"{seed} {prefix}")
+        drawn = [(rng.gauss(0, SPREAD), rng.gauss(0, SPREAD)) for _ in range(self.vocab)]
+        return [a for a, _ in drawn], [(1 - self.far) * a + self.far * b for a, b in drawn]
+
+    def _row(self, logits: list[float]) -> list:
+        weights = [exp((each - max(logits)) / self.temperature) for each in logits]
+        return rational([weight / sum(weights) for weight in weights], GRAIN)

@@ -1,0 +1,68 @@
+"""What holds between batched verifiers: where two rules are one, and what equal models give."""
+# ruff: noqa: E402
+
+import pytest
+from hypothesis import given
+
+torch = pytest.importorskip("torch")
+
+from gpu.draft import Tree
+from gpu.exact.margin import STEPS
+from gpu.verify import named
+from tests.gpu.verify.batches import Drawn, drawn
+
+
+def rates(name, batch):
+    verifier = named(name)
+    there = batch.tree.drawn(batch.tokens)
+    found = verifier.rates(
+        batch.tree, batch.target.double(), batch.proposal.double(), batch.tokens.clamp(min=0), there
+    )
+    return torch.where(there, found.accept, 0.0)[:, 1:]
+
+
+@given(drawn(Tree.chain(3)))
+def test_on_a_chain_traversal_is_block_verification(batch):
+    assert torch.allclose(rates("traversal", batch), rates("block", batch), atol=1e-6)
+
+
+@given(drawn(Tree.chain(4)))
+def test_on_a_chain_lifted_k_seq_is_block_verification(batch):
+    assert torch.allclose(rates("lifted-k-seq", batch), rates("block", batch), atol=1e-6)
+
+
+@given(drawn(Tree.chain(3)))
+def test_on_a_chain_recursive_rejection_is_token_verification(batch):
+    for name in ("rrs", "specinfer"):
+        assert torch.allclose(rates(name, batch), rates("token", batch), atol=1e-9)
+
+
+@given(drawn(Tree.chain(1)))
+def test_one_token_is_judged_alike_by_all_that_know_q(batch):
+    for name in ("block", "greedy-block", "rrs", "traversal"):
+        assert torch.allclose(rates(name, batch), rates("token", batch), atol=1e-9)
+
+
+@given(drawn(Tree.of_shape([[[], []], [[]], []])))
+def test_nss_reaches_what_the_one_hot_rule_accepts(batch):
+    one_hot, nss = rates("one-hot", batch), rates("nss", batch)
+    for i in range(batch.tree.size - 1):
+        before = (batch.tree.parents[0, 1 : i + 1] == batch.tree.parents[0, i + 1]).nonzero().flatten()
+        passed = torch.stack([1 - one_hot[:, j] for j in before.tolist()] + [torch.ones(len(nss)).double()])
+        there = batch.tree.drawn(batch.tokens)[:, i + 1]
+        reach = torch.where(there, 1 - passed.prod(0) * (1 - one_hot[:, i]), 0)
+        assert torch.allclose(nss[:, i], reach, atol=1e-6)
+
+
+@given(drawn(replacement=False))
+def test_equal_models_accept_everything(batch):
+    batch.proposal = batch.target[:, list(batch.tree.inner)].clone()
+    fresh = Drawn(batch.tree, batch.target.shape[-1], len(batch.tokens), 3, holes=False)
+    fresh.coins.clamp_(max=1 - STEPS * 2**-24)
+    for name in ("rrs", "traversal"):
+        levels = fresh.tree.levels[0][fresh.verified(named(name)).node]
+        first = fresh.tree
+        at, depth = 0, 0
+        while (below := (first.parents[0, at + 1 :] == at).nonzero()).numel():
+            at, depth = at + 1 + int(below[0]), depth + 1
+        assert (levels >= depth).all()

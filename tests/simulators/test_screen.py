@@ -1,0 +1,30 @@
+"""Progress on a terminal: what is counted, with fields of its own or without."""
+
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from simulators import screen
+
+
+@pytest.mark.parametrize(
+    ("fields", "shown"), [({}, "1 of 1,200 claims"), ({"done": 7, "all": 9}, "7 of 9 claims")]
+)
+def test_progress_counts_what_is_completed_unless_told_otherwise(monkeypatch, fields, shown):
+    terminal = Console(file=StringIO(), force_terminal=True, width=110)
+    monkeypatch.setattr(screen, "console", lambda stderr: terminal)
+    with screen.progress("claims") as bar:
+        task = bar.add_task("checking", total=1200, **fields)
+        bar.advance(task)
+        terminal.print(bar.get_renderable())
+    assert shown in terminal.file.getvalue()
+
+
+def test_a_total_that_is_not_known_yet_counts_from_nothing(monkeypatch):
+    terminal = Console(file=StringIO(), force_terminal=True, width=110)
+    monkeypatch.setattr(screen, "console", lambda stderr: terminal)
+    with screen.progress() as bar:
+        bar.add_task("auditing", total=None)
+        terminal.print(bar.get_renderable())
+    assert "0 of 0 instances" in terminal.file.getvalue()
