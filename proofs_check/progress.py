@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,13 +33,20 @@ def remembered(path: Path, statement: str) -> tuple[list[Prefix], Begun | None]:
 
 
 def remember(path: Path, statement: str, proved: Iterable[Prefix], begun: Begun | None = None) -> None:
-    """Writes the words proved so far, and what was worked out of the next."""
+    """Writes the words proved so far, and what was worked out of the next.
+
+    The file is replaced when all is written, so a full disk or a kill leaves the one before.
+    """
     content: dict[str, Any] = {"statement": statement, "proved": list(map(_text, proved))}
     if begun is not None:
         content["begun"] = {"word": _text(begun[0]), "trees": begun[1]}
+    part = path.with_name(f"{path.name}.part")
     try:
-        path.write_text(json.dumps(content) + "\n", encoding="utf-8")
+        part.write_text(json.dumps(content) + "\n", encoding="utf-8")
+        part.replace(path)
     except OSError as error:
+        with suppress(OSError):
+            part.unlink()
         raise BadInput(f"{path}: {(error.strerror or str(error)).lower()}") from None
 
 

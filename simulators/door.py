@@ -1,5 +1,7 @@
 """How every command behaves at the door: help, one-line errors, exit statuses."""
 
+import io
+import os
 import sys
 from collections.abc import Sequence
 
@@ -14,11 +16,14 @@ def enter(group: click.Group, arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and returns its exit status.
 
     Bad input, from a wrong option to a wrong number in a file, is one line on standard error and
-    status 2; Ctrl-C is status 130; a closed pipe ends quietly.
+    status 2, and so is a full disk; Ctrl-C is status 130; a closed pipe ends quietly.
     """
+    written = sys.stdout
+    if isinstance(written, io.TextIOWrapper) and written.errors == "strict":
+        written.reconfigure(errors="backslashreplace")  # a file's name may be in no encoding
     try:
         status = group.main(arguments, prog_name=group.name, standalone_mode=False)
-        sys.stdout.flush()
+        click.echo(nl=False)  # flushes, where there is a standard output
         return status if isinstance(status, int) else 0
     except BadInput as error:
         return _refuse(str(error))
@@ -31,10 +36,28 @@ def enter(group: click.Group, arguments: Sequence[str] | None = None) -> int:
         click.echo("interrupted", err=True)
         return INTERRUPTED
     except BrokenPipeError:
-        sys.stderr.close()
+        _let_go()
         return 0
+    except SystemExit:
+        if sys.stdout is written:
+            raise
+        return 0  # click met a closed pipe, and left with 1, which would be a verdict
+    except OSError as error:
+        _let_go()
+        fault = (error.strerror or str(error)).lower()
+        return _refuse(f"{error.filename}: {fault}" if error.filename else fault)
+
+
+def _let_go() -> None:
+    # What standard output does not take stays in its buffer, and would fail again when Python ends.
+    try:
+        click.echo(nl=False)
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def _refuse(message: str) -> int:
-    click.echo("draftproof: " + " ".join(message.split()), err=True)
+    click.echo("draftproof: " + " ".join(line.strip() for line in message.splitlines()), err=True)
     return 2

@@ -20,10 +20,15 @@ WIDTH = 110
 """Columns when the output is not a terminal."""
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError  # for the door; rich's own exit status 1 would be a verdict
+
+
 def console(stderr: bool = False) -> Console:
     """A console on standard output or error; wide enough for tables when it is not a terminal."""
-    made = Console(stderr=stderr, highlight=False)
-    return made if made.is_terminal else Console(stderr=stderr, highlight=False, width=WIDTH)
+    made = _Console(stderr=stderr, highlight=False)
+    return made if made.is_terminal else _Console(stderr=stderr, highlight=False, width=WIDTH)
 
 
 class _Counted(ProgressColumn):

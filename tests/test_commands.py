@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -162,3 +163,50 @@ def test_a_reader_that_goes_away_is_no_error(toy):
     )
     assert process.stdout.strip()
     assert "Traceback" not in process.stderr
+
+
+def spoken(arguments, **streams):
+    """A command in a process of its own, with real streams: (exit status, standard error)."""
+    done = subprocess.run(
+        [sys.executable, "draftproof.py", *map(str, arguments)],
+        stderr=subprocess.PIPE,
+        check=False,
+        **streams,
+    )
+    return done.returncode, done.stderr.decode()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_a_full_disk_is_one_line_and_no_verdict(toy, more):
+    with Path("/dev/full").open("w") as full:
+        assert spoken(["law", toy, "--verifier", "token", *more], stdout=full) == (
+            2,
+            "draftproof: no space left on device\n",
+        )
+
+
+@pytest.mark.parametrize("command", ["law", "check"])
+def test_a_reader_that_has_gone_makes_no_verdict(toy, command):
+    """Neither click nor rich may answer it with their own status 1, which would mean lossy."""
+    there, here = os.pipe()
+    os.close(there)
+    with os.fdopen(here, "w") as gone:
+        assert spoken([command, toy, "--verifier", "token"], stdout=gone) == (0, "")
+
+
+def test_names_that_the_terminal_cannot_spell_are_escaped(toy):
+    odd = toy.rename(toy.with_name("\u00e9.json"))
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    status, err = spoken(["gap", odd, "--verifier", "token"], stdout=subprocess.DEVNULL, env=environment)
+    assert (status, err) == (0, "")
+
+
+def test_an_instance_on_standard_input(toy):
+    with toy.open("rb") as given:
+        assert spoken(["law", "-", "--verifier", "token"], stdin=given, stdout=subprocess.DEVNULL) == (0, "")
+
+
+def test_an_error_line_keeps_the_spaces_of_what_it_quotes(command, tmp_path):
+    path = tmp_path / "two  spaces.json"
+    assert f"{path}: " in command("law", path, "--verifier", "token")[2]

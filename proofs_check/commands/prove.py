@@ -1,6 +1,7 @@
 """The command `prove`."""
 
 import json
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ STATUS = {"proved": 0, "refuted": 1, "undecided": 3}
 
 @click.command()
 @click.argument("verifier", metavar="VERIFIER")
-@click.option("--vocab", type=click.IntRange(2, 16), default=2, show_default=True, help="Vocabulary size.")
+@click.option("--vocab", type=click.IntRange(2, 16), help="Vocabulary size [default: 2].")
 @click.option("--depth", type=click.IntRange(1, 16), help="Draft depth [default: 2].")
 @click.option("--draft", "spelled", metavar="JSON", help="The draft object of an instance file.")
 @click.option("--every-size", is_flag=True, help="By induction, for every vocabulary and depth.")
@@ -41,7 +42,7 @@ STATUS = {"proved": 0, "refuted": 1, "undecided": 3}
 @json_option
 def prove(
     verifier: str,
-    vocab: int,
+    vocab: int | None,
     depth: int | None,
     spelled: str | None,
     every_size: bool,
@@ -55,8 +56,13 @@ def prove(
     (with p and q), 3 undecided, 2 bad input.
     """
     rule = named(verifier)
+    if isnan(seconds):
+        raise BadInput("--seconds must be a number of seconds, not nan")
     if every_size:
+        if (vocab, depth, spelled, resume) != (None,) * 4:
+            raise BadInput("--every-size goes without --vocab, --depth, --draft and --resume")
         return _every_size(rule, as_json)
+    vocab = 2 if vocab is None else vocab
     if spelled is not None and depth is not None:
         raise BadInput("--depth and --draft exclude each other")
     scheme = _scheme(rule, depth) if spelled is None else read_scheme(decoded(spelled))

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,12 @@ _PREFIX = re.compile(r"(0|[1-9]\d{0,9})( (0|[1-9]\d{0,9}))*", re.ASCII)
 
 
 def read(path: Path) -> Instance:
-    """The instance in a file; BadInput with one line that names the file, the key and the fault."""
+    """The instance in a file, or on standard input if the path is `-`.
+
+    Raises BadInput with one line that names the file, the key and the fault.
+    """
     try:
-        content = path.read_bytes().decode("utf-8-sig")
+        content = (sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise BadInput(f"{path}: not a text file") from None
     except OSError as error:

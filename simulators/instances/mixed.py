@@ -8,8 +8,12 @@ from random import Random
 from flint import fmpq
 
 from theory.drafts import Scheme
+from theory.errors import BadInput
 from theory.instance import Instance
 from theory.table import Table
+
+PREFIXES = 10**5
+"""Most prefixes that an instance is given rows for."""
 
 GRAIN = 60
 """Rows are multiples of 1/GRAIN, so zeros occur."""
@@ -46,6 +50,8 @@ class Mixed(Sequence[Instance]):
         rng = Random(self.first + index)
         p_in, q_in, far = rng.choice(CONCENTRATIONS), rng.choice(CONCENTRATIONS), rng.choice(FAR)
         depths, tokens = range(self.draft.depth + 1), range(self.vocab)
+        if sum(self.vocab**depth for depth in depths) > PREFIXES:
+            raise BadInput(f"{self.name}: random instances have at most {PREFIXES:,} prefixes")
         prefixes = [prefix for depth in depths for prefix in product(tokens, repeat=depth)]
         pairs = {prefix: random_pair(rng, self.vocab, p_in, q_in, far) for prefix in prefixes}
         target = Table.exact(self.vocab, {prefix: p for prefix, (p, _) in pairs.items()})

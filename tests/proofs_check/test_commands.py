@@ -6,7 +6,9 @@ import click
 import pytest
 
 from proofs_check.commands import COMMANDS
+from proofs_check.progress import remember, remembered
 from simulators.door import enter
+from theory.errors import BadInput
 
 
 def run(capsys, *arguments):
@@ -108,6 +110,9 @@ def test_every_size(capsys, name):
         ["prove", "token", "--draft", "{"],
         ["prove", "token", "--draft", '{"kind": "paths", "count": 2, "depth": 1}'],
         ["prove", "token", "--depth", "1", "--draft", '{"kind": "chain", "depth": 1}'],
+        ["prove", "token", "--seconds", "nan"],
+        ["prove", "token", "--every-size", "--vocab", "3"],
+        ["prove", "token", "--every-size", "--draft", '{"kind": "chain", "depth": 1}'],
         ["claims", "nothing"],
     ],
 )
@@ -125,6 +130,15 @@ def test_a_progress_file_of_something_else(capsys, tmp_path, content):
     status, _, err = run(capsys, "prove", "token", "--resume", str(kept))
     assert status == 2
     assert str(kept) in err
+
+
+def test_progress_outlives_a_write_that_fails(tmp_path):
+    kept = tmp_path / "kept.json"
+    remember(kept, "statement", [(0, 1)])
+    (tmp_path / "kept.json.part").mkdir()  # nothing can be written there
+    with pytest.raises(BadInput, match="is a directory"):
+        remember(kept, "statement", [(0, 1), (1, 0)])
+    assert remembered(kept, "statement") == ([(0, 1)], None)
 
 
 def test_claims_by_name(capsys):

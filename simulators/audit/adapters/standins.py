@@ -23,11 +23,13 @@ def executed(path: Path | None, engine: str, given: Mapping[str, Mapping[str, An
 
     Raises BadInput when there is no such file or it cannot be executed.
     """
-    if path is None or not path.is_file():
-        raise BadInput(f"{path}: this adapter needs --path, a file of {engine}")
+    if path is None:
+        raise BadInput(f"this adapter needs --path, a file of {engine}")
+    if not path.is_file():
+        raise BadInput(f"{path}: no such file; this adapter needs a file of {engine}")
     spec = importlib.util.spec_from_file_location(f"audited_{engine}_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
+    if spec is None or spec.loader is None:
+        raise BadInput(f"{path}: not a Python file")
     module = importlib.util.module_from_spec(spec)
     try:
         with _replaced(engine, given):

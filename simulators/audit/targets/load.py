@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import inspect
 import sys
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,9 @@ def load(target: str) -> Any:
     for part in name.split("."):
         if not hasattr(found, part):
             raise BadInput(f"{place}: has no {name!r}")
-        found = getattr(found, part)
+        holder, found = found, getattr(found, part)
+        if inspect.isclass(holder) and inspect.isfunction(inspect.getattr_static(holder, part)):
+            raise BadInput(f"{target}: is a method; name its class, or an object's method")
     if not callable(found):
         raise BadInput(f"{target}: is not a function")
     return found

@@ -14,6 +14,12 @@ GROUP = click.Group("draftproof", [audit])
 SMALL = ["--vocab", "2", "--depth", "1"]
 
 
+class Ruled:
+    """A rule as a method: auditing it needs an object."""
+
+    def verify(self, target_probs, draft_probs, draft_tokens, rng): ...
+
+
 def run(*arguments):
     return enter(GROUP, ["audit", *arguments])
 
@@ -96,6 +102,22 @@ def test_bad_options_are_one_line(options, said, capfd):
     assert len(err.strip().splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ([], "draftproof: this adapter needs --path, a file of vllm"),
+        (["--path", "nowhere.py"], "draftproof: nowhere.py: no such file"),
+        (["--path", "README.md"], "draftproof: README.md: not a Python file"),
+    ],
+)
+def test_an_adapter_says_what_is_wrong_with_its_file(more, said, capfd):
+    pytest.importorskip("triton")
+    assert run("vllm", *more) == 2
+    out, err = capfd.readouterr()
+    assert not out
+    assert err.startswith(said)
+
+
 def test_several_iterations(capfd):
     assert run("tests.quality.objects:keyed_by_position", "--iterations", "2") == 1
     assert run("tests.quality.objects:keyed_by_position") == 0
@@ -111,6 +133,7 @@ def test_several_iterations(capfd):
         ":",
         "hsd",
         f"{HERE / 'foreign.py'}:MISBEHAVED",
+        "tests.simulators.audit.test_commands:Ruled.verify",
     ],
 )
 def test_bad_targets_are_one_line(target, capfd):

@@ -109,3 +109,8 @@ def test_what_varies_cannot_be_given():
         vary("vocab", 1, vocab=2)
     with pytest.raises(BadInput, match="spechub is not made for paths"):
         vary("distance", 1, draft=Paths(2, 1), verifiers=[named("spechub")])
+
+
+def test_instances_too_large_to_write_down_are_refused():
+    with pytest.raises(BadInput, match="at most 100,000 prefixes"):
+        Mixed(Chain(200), 3, 1)[0]
