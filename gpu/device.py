@@ -1,5 +1,7 @@
 """The device that a run is asked for."""
 
+from textwrap import shorten
+
 import torch
 
 from theory.errors import BadInput
@@ -16,5 +18,6 @@ def usable(name: torch.device | str | None = None) -> torch.device:
         tried = torch.zeros(1, device=name)
         tried.tolist()  # "meta" has no numbers
     except (RuntimeError, AssertionError) as error:
-        raise BadInput(f"--device {name}: {str(error).splitlines()[0][:120]}") from None
+        said = shorten(str(error).splitlines()[0], 120, placeholder=" ...")
+        raise BadInput(f"--device {name}: {said}") from None
     return tried.device

@@ -10,6 +10,9 @@ from theory.errors import BadInput
 Setting: TypeAlias = float | Tensor
 """One number for all rows, or a tensor that broadcasts against [..., 1], such as [B, 1, 1]."""
 
+COLDEST = 1e-30
+"""A positive temperature counts as at least this: float32 makes 0 of much smaller ones."""
+
 
 def probabilities(
     logits: Tensor,
@@ -35,10 +38,10 @@ def probabilities(
     logits = logits if logits.dtype == torch.float64 else logits.float()
     centred = logits - logits.amax(-1, keepdim=True)
     if isinstance(temperature, Tensor):
-        heat = torch.where(temperature > 0, temperature, 1.0)
+        heat = torch.where(temperature > 0, temperature.clamp(min=COLDEST), 1.0)
         rows = torch.where(temperature > 0, torch.softmax(centred / heat, -1), _greedy(centred))
     else:
-        rows = torch.softmax(centred / temperature, -1) if temperature > 0 else _greedy(centred)
+        rows = torch.softmax(centred / max(temperature, COLDEST), -1) if temperature > 0 else _greedy(centred)
     if not (_is(top_k, 0) and _is(top_p, 1)):
         rows = _nucleus(rows, logits, top_k, top_p)
     if not _is(min_p, 0):

@@ -135,12 +135,12 @@ def _models(options: dict[str, Any]) -> int:
     status: int | None = None
     error: BadInput | None = None
     with screen.progress("runs") as bar:
-        task = bar.add_task("warming up", total=bench.total, done=0, all=bench.total)
+        task = bar.add_task("warming up", total=bench.total)
         try:
             with memory_errors("what was measured is above; take fewer drafts or shorter texts"):
                 for done, cell in enumerate(bench.run(), 1):
                     said = f"T {cell.temperature:g} {cell.draft} {cell.method}"
-                    bar.update(task, description=said, completed=done, done=done, all=bench.total)
+                    bar.update(task, description=said, completed=done)
         except KeyboardInterrupt:
             status = INTERRUPTED
         except BadInput as raised:

@@ -69,6 +69,8 @@ def COMMAND(**options: Any) -> int:
     prompts = [sys.stdin.read() if each == "-" else each for each in options["prompts"] or (PROMPT,)]
     if "" in prompts:
         raise BadInput("--prompt is empty")
+    if "" in options["stop"]:
+        raise BadInput("--stop is empty")
     with memory_errors("take a smaller model or another --device"):
         steps, transcript = _begin(prompts, options)
     stream = not options["as_json"]

@@ -79,13 +79,13 @@ def COMMAND(**options: Any) -> int:
     error: BadInput | None = None
     with screen.progress("cells") as bar:
         total = len(validation.cells)
-        task = bar.add_task("validating", total=total, done=0, all=total)
+        task = bar.add_task("validating", total=total)
         try:
             with memory_errors("what was finished is above; take a smaller --batch"):
                 for cell in validation.run():
                     cells.append(cell)
                     said = f"{cell.draft} {cell.verifier}"
-                    bar.update(task, description=said, completed=len(cells), done=len(cells), all=total)
+                    bar.update(task, description=said, completed=len(cells))
         except KeyboardInterrupt:
             status = INTERRUPTED
         except BadInput as raised:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from gpu.draft import Tree
 from gpu.kernels.interpreter import interpret_without_gpu
-from gpu.rows import Setting, probabilities
+from gpu.rows import COLDEST, Setting, probabilities
 from gpu.verify import Outcome, named
 from theory.errors import BadInput
 
@@ -73,6 +73,6 @@ def verify(
     if isinstance(temperature, Tensor):
         heat.copy_(temperature.reshape(-1))
     else:
-        heat.fill_(temperature)
+        heat.fill_(max(temperature, COLDEST))
     with torch.cuda.device_of(target_logits):  # Triton launches on the current device
         return Outcome(*launch(name, tree, target_logits, proposal_logits, heat, tokens, coins, extra))

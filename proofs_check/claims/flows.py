@@ -14,6 +14,7 @@ from theory.drafts.shape import every as full
 from theory.drafts.tree import Tree
 from theory.rows import Number, Row, minimum, one
 from theory.transport import single_step
+from theory.transport.draws import top_and_sample
 from theory.transport.selection import drawn_law, max_flow
 
 PAIR = full(2, 1)
@@ -28,7 +29,7 @@ def flow(replacement: bool, k: int = 2) -> Callable[[Row, Row], Number]:
 
 def greedy_flow(p: Row, q: Row) -> Number:
     """alpha* of the greedy draft of two as a flow."""
-    return _carried(max_flow(single_step.top_and_sample(q, 2), p), p)
+    return _carried(max_flow(top_and_sample(q, 2), p), p)
 
 
 def _carried(plan, p: Row) -> Number:

@@ -17,7 +17,10 @@ def test_temperature_is_a_softmax(x, temperature):
     assert torch.allclose(probabilities(x, temperature), torch.softmax(x / temperature, -1), atol=1e-6)
 
 
-@given(logits, st.sampled_from([0.0, 1e-3, 0.7, 1.0]), st.integers(0, 5), st.floats(0, 1), st.floats(0, 1))
+HEATS = st.sampled_from([0.0, 1e-300, 1e-3, 0.7, 1.0])
+
+
+@given(logits, HEATS, st.integers(0, 5), st.floats(0, 1), st.floats(0, 1))
 @example(torch.tensor([0.0, 1e-9]), 0.7, 0, 0.0, 0.0)  # one float32 probability, but two logits
 def test_always_a_law_that_keeps_the_likeliest_token(x, temperature, top_k, top_p, min_p):
     row = probabilities(x, temperature, top_k, top_p, min_p)

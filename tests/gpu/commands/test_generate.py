@@ -107,6 +107,7 @@ def test_memory_that_runs_out_keeps_the_text_so_far(command, monkeypatch):
     ("arguments", "said"),
     [
         (["generate", "--prompt", ""], "--prompt is empty"),
+        (["generate", "--stop", ""], "--stop is empty"),
         (["generate", "--prompt", "x " * 400], "tokens; "),
         (["generate", "--model", "./nowhere"], "no such folder"),
         (["generate", "--drafter", "./nowhere"], "no such folder"),
