@@ -1,0 +1,26 @@
+"""One required figure, and how the answers of a stage's commands are found."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What is required, and what a stage measured; `holds` is None where that settles nothing."""
+
+    stage: str
+    required: str
+    measured: str | None = None
+    holds: bool | None = None
+
+
+def runs(found: Mapping[str, Any], stage: str) -> list[dict[str, Any]]:
+    """The commands of a stage that were run."""
+    return found[stage]["runs"] if stage in found else []
+
+
+def answer(found: Mapping[str, Any], stage: str, name: str | None = None) -> Any:
+    """What a command of a stage answered, by its name, or the first; None where it did not."""
+    named = (run["answer"] for run in runs(found, stage) if name in (None, run["name"]))
+    return next(named, None)
