@@ -11,10 +11,10 @@ Stages, in the order of what matters most if time runs out (all of them without 
     validate  draftproof gpu validate on that pair
     bench     draftproof gpu bench on that pair: chains and trees, temperatures 0.2 to 1
 
-Every command runs in a process of its own with a time limit: when it is over, Ctrl-C is sent first, so that what
-was measured is kept. A stage leaves STAGE.json and STAGE.log in FOLDER; after each command report.md is written
-anew from all that is there: what is required, what was measured, whether it holds. --report writes that alone.
-Without a GPU a small version of every stage runs, to see that nothing is broken, and no figure counts.
+Every command runs in a process of its own with a time limit: when it is over, Ctrl-C is sent first, so that
+what was measured is kept. A stage leaves STAGE.json and STAGE.log in FOLDER; after each command report.md is
+written anew from all that is there: what is required, what was measured, whether it holds. --report does that
+alone. Without a GPU a small version of every stage runs, to see that nothing is broken, and no figure counts.
 """
 
 import argparse

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from benchmarks.on_gpu.figure import Figure, answer, runs
+from benchmarks.on_gpu.figure import Figure, answer, runs, settled
 
 VERIFICATION = 0.02
 SHIPPED = "gpu/pair/target"
@@ -13,9 +13,7 @@ def decoding(found: Mapping[str, Any]) -> Iterator[Figure]:
     """From `gpu validate` and `gpu bench --model`."""
     yield _validated(answer(found, "validate"))
     said = [run["answer"] for run in runs(found, "bench") if run["answer"]]
-    complete = bool(said) and all(
-        run["answer"] and run["answer"]["complete"] for run in runs(found, "bench")
-    )
+    complete = bool(said) and all(run["answer"] and run["answer"]["complete"] for run in runs(found, "bench"))
     cells = [cell for each in said for cell in each["cells"]]
     drafted = [cell for cell in cells if "steps" in cell]
     trained = bool(said) and not any(each["model"].endswith(SHIPPED) for each in said)
@@ -33,11 +31,11 @@ def _validated(said: Mapping[str, Any] | None) -> Figure:
     required = "decoding keeps the target's law, greedy text and predicted acceptance; specimens are noticed"
     if said is None:
         return Figure("validate", required)
-    bad = [f"{cell['draft']} {cell['verifier']}: {each}" for cell in said["cells"] for each in cell["problems"]]
-    fine = sum(not cell["problems"] for cell in said["cells"])
-    made = f"{fine} of {len(said['cells'])} cells as expected" + "".join(f"; {each}" for each in bad[:5])
-    made += "" if said["complete"] else "; not all were run"
-    return Figure("validate", required, made, said["ok"])
+    cells = said["cells"]
+    bad = [f"{cell['draft']} {cell['verifier']}: {each}" for cell in cells for each in cell["problems"]]
+    fine = sum(not cell["problems"] for cell in cells)
+    made = f"{fine} of {len(cells)} cells as expected" + "".join(f"; {each}" for each in bad[:5])
+    return Figure("validate", required, *settled(made, fine == len(cells) > 0, said["complete"]))
 
 
 def _speeds(cells: list[dict[str, Any]]) -> Iterator[Figure]:
@@ -50,7 +48,8 @@ def _speeds(cells: list[dict[str, Any]]) -> Iterator[Figure]:
             yield Figure("bench", f"{required}, T = {heat:g}", "fewer than two repeats")
             continue
         above = sum(cell["over_plain"]["low"] > 1 for cell in here)
-        said = f"{best['method']} {best['draft']} {_interval(best['over_plain'])}; {above} of {len(here)} cells"
+        named = f"{best['method']} {best['draft']}"
+        said = f"{named} {_interval(best['over_plain'])}; {above} of {len(here)} cells"
         yield Figure("bench", f"{required}, T = {heat:g}", said, best["over_plain"]["low"] > 1)
     if not heats:
         yield Figure("bench", required)
@@ -58,9 +57,9 @@ def _speeds(cells: list[dict[str, Any]]) -> Iterator[Figure]:
 
 def _differences(said: list[dict[str, Any]]) -> Iterator[Figure]:
     required = "{} in block efficiency, same steps: above 0, interval and all"
-    found = [each for one in said for each in one["versus"] if each["verifiers"] != ["traversal", "specinfer"]]
+    found = [each for one in said for each in one["versus"] if each["verifiers"][1] in ("token", "rrs")]
     # On a chain recursive rejection is token verification, and traversal block verification.
-    found = [each for each in found if not (each["draft"].startswith("chain") and "rrs" in each["verifiers"])]
+    found = [each for each in found if each["verifiers"][1] == "token" or "chain" not in each["draft"]]
     for each in found:
         both = " - ".join(each["verifiers"])
         where = f"{required.format(both)}, {each['draft']}, T = {each['temperature']:g}"
@@ -94,8 +93,7 @@ def _agreement(cells: list[dict[str, Any]], complete: bool) -> Figure:
     bad = [f"{cell['method']} {cell['draft']}: {each}" for cell in cells for each in cell["problems"]]
     fine = sum(not cell["problems"] for cell in cells)
     said = f"{fine} of {len(cells)} cells" + "".join(f"; {each}" for each in bad[:5])
-    said += "" if complete else "; not all repeats were run"
-    return Figure("bench", required, said, fine == len(cells))
+    return Figure("bench", required, *settled(said, fine == len(cells), complete))
 
 
 def _interval(found: Mapping[str, float | None]) -> str:

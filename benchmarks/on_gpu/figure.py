@@ -24,3 +24,10 @@ def answer(found: Mapping[str, Any], stage: str, name: str | None = None) -> Any
     """What a command of a stage answered, by its name, or the first; None where it did not."""
     named = (run["answer"] for run in runs(found, stage) if name in (None, run["name"]))
     return next(named, None)
+
+
+def settled(measured: str, fine: bool, complete: bool) -> tuple[str, bool | None]:
+    """What is shown, and what holds: of what was not run to its end only a failure counts."""
+    if complete:
+        return measured, fine
+    return f"{measured}; not run to the end", None if fine else False

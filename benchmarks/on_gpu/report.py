@@ -35,10 +35,11 @@ def report(found: Mapping[str, dict[str, Any]]) -> str:
     lines += ["", "## What was run", "", "| stage | machine | command | exit status | seconds |"]
     lines += ["| --- | --- | --- | --- | --- |"]
     for stage, document in found.items():
+        where = document["machine"]["name"] + (", small" if document["small"] else "")
         for run in document["runs"]:
-            status = f"{run['status']}, stopped" if run["stopped"] else str(run["status"])
-            where = document["machine"]["name"] + (", small" if document["small"] else "")
-            cells = stage, where, f"{run['name']}: `{_brief(run['command'])}`", status, f"{run['seconds']:.1f}"
+            command = f"{run['name']}: `{_brief(run['command'])}`"
+            status = f"{run['status']}{', stopped' * run['stopped']}"
+            cells = stage, where, command, status, f"{run['seconds']:.1f}"
             lines.append("| " + " | ".join(map(_escaped, cells)) + " |")
     return "\n".join([*lines, "", *_machines(found)]) + "\n"
 
@@ -50,7 +51,7 @@ def _cells(each: Figure, document: Mapping[str, Any] | None) -> list[str]:
         where = "small" if document["machine"]["gpu"] else "no GPU, small"
         measured, holds = f"({where}: {each.measured})", "not measured"
     else:
-        measured, holds = each.measured, {True: "yes", False: "**NO**", None: "not measured"}[each.holds]
+        measured, holds = each.measured, {True: "yes", False: "**NO**", None: "not settled"}[each.holds]
     return [_escaped(cell) for cell in (each.stage, each.required, measured, holds)]
 
 
@@ -70,7 +71,7 @@ def _machines(found: Mapping[str, dict[str, Any]]) -> list[str]:
 
 
 def _brief(command: str) -> str:
-    return command.partition(" -m ")[2].replace("benchmarks.on_gpu.door", "draftproof gpu")
+    return command.partition(" -m ")[2].replace("benchmarks.on_gpu.door", "gpu")
 
 
 def _escaped(cell: str) -> str:

@@ -1,12 +1,14 @@
 """Every figure that is required, read off the stages' documents."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.on_gpu.decoding import decoding
-from benchmarks.on_gpu.figure import Figure, answer, runs
+from benchmarks.on_gpu.figure import Figure, answer, runs, settled
 from benchmarks.on_gpu.timing import timing
+
+EXTREMES = "tests/gpu/kernels/test_extremes.py"
 
 LIMIT = 480
 """Seconds in which the pair is to be trained."""
@@ -19,45 +21,43 @@ def figures(found: Mapping[str, dict[str, Any]]) -> list[Figure]:
 
 def _verify(found: Mapping[str, Any]) -> Iterator[Figure]:
     said = answer(found, "verify")
-    for part, what in ((said, "plain torch"), (said and said["kernels"], "the compiled kernels")):
-        required = f"{what} decides as the exact engine, and at large V as float64"
-        measured = holds = None
-        if part is not None:
-            both = part["noise"] + part["large"]
-            rows, wrong = (sum(each[key] for each in both) for key in ("rows", "wrong"))
-            measured = f"{rows:,} rows, {wrong:,} decided otherwise"
-            holds = bool(rows) and wrong == 0 and said.get("complete", True)
-            if part is not said:
-                measured += f"; {part['run'] or part['skipped']}"
-                holds = holds and part["run"] == "compiled"
-            elif not said["ok"]:
-                measured, holds = f"{measured}; not ok", False
-        yield Figure("verify", required, measured, holds)
+    parts = {"plain torch decides": said, "the compiled kernels decide": said and said["kernels"]}
+    for what, part in parts.items():
+        required = f"{what} as the exact engine, and at a large vocabulary as float64"
+        if part is None:
+            yield Figure("verify", required)
+            continue
+        both = part["noise"] + part["large"]
+        rows, wrong = (sum(each[key] for each in both) for key in ("rows", "wrong"))
+        measured = f"{rows:,} rows, {wrong:,} decided otherwise"
+        fine = wrong == 0 and rows > 0
+        if part is said:
+            fine = fine and said["ok"]
+        else:
+            measured += f"; {part['run'] or part['skipped']}"
+            fine = fine and part["run"] == "compiled"
+        yield Figure("verify", required, *settled(measured, fine, said["complete"]))
 
 
 def _tests(found: Mapping[str, Any]) -> Iterator[Figure]:
-    done = [run["answer"] for run in runs(found, "tests") if run["answer"]]
-    extremes: dict[str, int] = {}
-    for each in done:
-        extremes |= each["files"].get("tests/gpu/kernels/test_extremes.py", {})
-    every: dict[str, int] = {}
-    for each in done:
-        for outcome, count in each["outcomes"].items():
-            every[outcome] = every.get(outcome, 0) + count
-    complete = bool(done) and all(run["answer"] and run["answer"]["complete"] for run in runs(found, "tests"))
-    for required, counts, whole in (
-        ("NaN, infinities, masked rows, odd ids, no drafts, coins at the ends: a stated result", extremes, True),
-        ("tests/gpu pass, kernels compiled", every, complete),
-    ):
-        if not counts:
-            yield Figure("tests", required)
-            continue
-        bad = counts.get("FAILED", 0) + counts.get("ERROR", 0)
-        said = ", ".join(f"{count} {name.lower()}" for name, count in sorted(counts.items()))
-        failed = [name for each in done for name in each["failed"]] if counts is every else []
-        names = "".join(f"; {name}" for name in failed[:5]) + (" ..." if len(failed) > 5 else "")
-        said += names + ("" if whole else "; not all were run")
-        yield Figure("tests", required, said, bad == 0 and counts.get("PASSED", 0) > 0 and whole)
+    done = [run["answer"] for run in runs(found, "tests")]
+    extremes = [each for each in done if each and EXTREMES in each["files"]]
+    required = "NaN, infinities, masked rows, odd ids, no drafts, coins at the ends: a stated result"
+    yield _passed(required, extremes, [each["files"][EXTREMES] for each in extremes])
+    yield _passed("tests/gpu pass, kernels compiled", done, [each["outcomes"] for each in done if each])
+
+
+def _passed(required: str, done: list[dict[str, Any] | None], counts: list[dict[str, int]]) -> Figure:
+    total: Counter[str] = sum(map(Counter, counts), Counter())
+    if not total:
+        return Figure("tests", required)
+    failed = [name for each in done if each for name in each["failed"]]
+    said = ", ".join(f"{count} {name.lower()}" for name, count in sorted(total.items()))
+    bad = total["FAILED"] + total["ERROR"]
+    if bad:
+        said += "".join(f"; {name}" for name in failed[:5]) + " ..." * (len(failed) > 5)
+    complete = all(each and each["complete"] for each in done)
+    return Figure("tests", required, *settled(said, not bad and total["PASSED"] > 0, complete))
 
 
 def _train(found: Mapping[str, Any]) -> Iterator[Figure]:

@@ -11,8 +11,12 @@ from benchmarks.on_gpu.runs import Run
 
 STAGES = "verify", "kernels", "tests", "train", "validate", "bench"
 
+SEVERAL = ("-n", "6") if find_spec("xdist") else ()
+"""Processes for the tests, where pytest-xdist is there; they share the GPU."""
+
+OUTCOME = "PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS"
 TEST = re.compile(
-    r"^(?:\[gw\d+\] \[ *\d+%\] (?P<a>[A-Z]+) (?P<b>tests/.*)|(?P<c>tests/.*?) (?P<d>[A-Z]+)(?: .*)?)$"
+    rf"^(?:\[gw\d+\] \[ *\d+%\] (?P<a>{OUTCOME}) (?P<b>tests/.*)|(?P<c>tests/.*?) (?P<d>{OUTCOME})(?: .*)?)$"
 )
 """A line of pytest's, spread over processes or not."""
 
@@ -42,8 +46,8 @@ def _whole(pair: Path, before: float) -> dict[str, Sequence[Run]]:
             _gpu("grid", 240, "bench"),
         ],
         "tests": [
-            _tests("kernels", 240, "tests/gpu/kernels"),
-            _tests("the rest", 220, "tests/gpu", "--ignore=tests/gpu/kernels"),
+            _tests("kernels", 240, *SEVERAL, "-m", "slow or not slow", "tests/gpu/kernels"),
+            _tests("the rest", 220, *SEVERAL, "tests/gpu", "--ignore=tests/gpu/kernels"),
         ],
         "train": _train(pair, 470, "gpu", before=before),
         "validate": [_gpu("all", 460, "validate", *model)],
@@ -56,28 +60,27 @@ def _whole(pair: Path, before: float) -> dict[str, Sequence[Run]]:
 
 
 def _small(pair: Path) -> dict[str, Sequence[Run]]:
-    size = ("--vocab", "4096", "--gamma", "8")
+    size = ("--vocab", "256", "--gamma", "8")
     model, verifiers = ("--model", "shipped"), ("token", "block", "rrs", "traversal")
     named = tuple(part for name in verifiers for part in ("--verifier", name))
-    bench = ("bench", *model, "--count", "2", "--max-new-tokens", "24", "--repeats", "2", *named)
-    few = ("--runs", "100", "--max-new-tokens", "12", "--top-k", "2", "--length", "2", "--no-specimens")
+    bench = ("bench", *model, "--count", "1", "--max-new-tokens", "16", "--repeats", "2", *named)
+    few = ("--runs", "50", "--max-new-tokens", "8", "--top-k", "2", "--length", "2", "--no-specimens")
     return {
         "verify": [_gpu("all", 300, "verify", "--vocab", "1000", small=True)],
         "kernels": [
-            _gpu("chain, B = 64", 60, "bench", "--draft", "chain", *size, "--batch", "4"),
-            _gpu("chain, B = 1", 60, "bench", "--draft", "chain", *size, "--batch", "1"),
-            _gpu("tree, B = 8", 60, "bench", "--draft", "tree", *size, "--batch", "1"),
-            _gpu("grid", 60, "bench", "--vocab", "256"),
+            _gpu("chain, B = 64", 90, "bench", "--draft", "chain", *size, "--batch", "4"),
+            _gpu("chain, B = 1", 90, "bench", "--draft", "chain", *size, "--batch", "1"),
+            _gpu("tree, B = 8", 90, "bench", "--draft", "tree", *size, "--batch", "1"),
         ],
         "tests": [
-            _tests("kernels", 200, "tests/gpu/kernels/test_extremes.py", "-k", "ids or nothing"),
-            _tests("the rest", 100, "tests/gpu/test_rows.py"),
+            _tests("kernels", 120, "tests/gpu/kernels/test_extremes.py", "-k", "one_token or names_rows"),
+            _tests("the rest", 120, "tests/gpu/test_draft.py"),
         ],
         "train": _train(pair.with_name(pair.name + "-small"), 300, "tiny", small=True),
-        "validate": [_gpu("all", 200, "validate", *model, *few, "--draft", "chain:3", *named[:4])],
+        "validate": [_gpu("all", 240, "validate", *model, *few, "--draft", "chain:2", "--verifier", "block")],
         "bench": [
-            _gpu("chain", 120, *bench, "--draft", "chain:4", "--temperature", "1"),
-            _gpu("tree", 120, *bench, "--draft", "tree:2x3", "--temperature", "1"),
+            _gpu("chain", 180, *bench, "--draft", "chain:4", "--temperature", "1"),
+            _gpu("tree", 180, *bench, "--draft", "tree:2x2", "--temperature", "1"),
         ],
     }
 
@@ -92,18 +95,13 @@ def _gpu(name: str, limit: float, *arguments: str, small: bool = False, before: 
 
 
 def _tests(name: str, limit: float, *arguments: str) -> Run:
-    # A warning of another release of torch is no failure here. xdist: many processes share the GPU.
-    several = ["-n", "6"] if find_spec("xdist") else []
+    # A warning of another release of torch is no failure here.
     pytest = [sys.executable, "-m", "pytest", "-v", "--tb=short", "-p", "no:cacheprovider", "-W", "default"]
-    return Run(name, [*pytest, *several, *arguments], limit, counted)
+    return Run(name, [*pytest, *arguments], limit, counted)
 
 
 def counted(said: str) -> dict[str, Any] | None:
-    """What pytest -v printed, by outcome; None where no test ran.
-
-    >>> counted("tests/a.py::x PASSED [ 50%]\\n[gw1] [100%] FAILED tests/b.py::y[p q] \\n")
-    {'outcomes': {'PASSED': 1, 'FAILED': 1}, 'failed': ['tests/b.py::y[p q]'], 'files': {'tests/a.py': {'PASSED': 1}, 'tests/b.py': {'FAILED': 1}}, 'complete': False}
-    """
+    """What pytest -v printed, by outcome, also file by file; None where no test ran."""
     outcomes: dict[str, int] = {}
     files: dict[str, dict[str, int]] = {}
     failed = []
@@ -117,12 +115,8 @@ def counted(said: str) -> dict[str, Any] | None:
         file[outcome] = file.get(outcome, 0) + 1
         if outcome in ("FAILED", "ERROR"):
             failed.append(name)
-    complete = bool(re.search(r"^=+ .*\d+ (passed|skipped).* in [\d.]+s", said, re.MULTILINE))
     if not outcomes:
         return None
-    return {
-        "outcomes": outcomes,
-        "failed": failed,
-        "files": files,
-        "complete": complete and "Interrupted" not in said,
-    }
+    ended = bool(re.search(r"^=+ .*\d+ (passed|skipped|failed|error).* in [\d.]+s", said, re.MULTILINE))
+    stopped = re.search(r"^!+ .*(KeyboardInterrupt|Interrupted)", said, re.MULTILINE) is not None
+    return {"outcomes": outcomes, "failed": failed, "files": files, "complete": ended and not stopped}

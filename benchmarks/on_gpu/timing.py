@@ -92,9 +92,7 @@ def _peers(points: Points, required: str) -> Figure:
     return Figure("kernels", required, "; ".join(said) or "no peer was there", holds)
 
 
-def _over(
-    points: Points, rule: str, base: str, most: float, required: str, strict: bool = False
-) -> Figure:
+def _over(points: Points, rule: str, base: str, most: float, required: str, strict: bool = False) -> Figure:
     failed = _failed(points, required, rule, base)
     if failed:
         return failed

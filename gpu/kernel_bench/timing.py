@@ -14,8 +14,8 @@ SECONDS = 2.0
 
 
 FLUSHES = 4
-"""How often the buffer is overwritten: once would do for the cache, but the device must still be busy when the
-call arrives, or the time that the host takes to submit it would be counted."""
+"""How often the buffer is overwritten: once would do for the cache, but the device must still be busy when
+the call arrives, or the time that the host takes to submit it would be counted."""
 
 
 def on_gpu(call: Callable[[], object], device: torch.device, graph: bool = True) -> float:

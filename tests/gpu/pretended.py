@@ -1,7 +1,7 @@
 """A device that is not there, with numbers: tensors that say they are on "meta" and compute on the CPU.
 
-What a GPU refuses is refused here too: operations between devices, but for numbers of no dimension and for
-indices; `numpy()`. So code that is written for a GPU runs to its end, and fails where it would fail there first.
+What a GPU refuses is refused here too: operations between devices, but for numbers of no dimension and
+indices; `numpy()`. So what is written for a GPU runs to its end, and fails where it would fail there first.
 """
 
 from collections.abc import Iterator
@@ -143,4 +143,3 @@ def pretended() -> Iterator[torch.device]:
     """The device of what runs inside."""
     with Sent(), Pretended():
         yield DEVICE
-
