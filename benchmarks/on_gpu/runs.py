@@ -105,15 +105,18 @@ class Folder:
 def _ended(run: Run, heard: Any, grace: float) -> tuple[str, int, bool, bool]:
     # (standard output, exit status, stopped at the limit, Ctrl-C from the user)
     settings = {**os.environ, "PYTHONUNBUFFERED": "1", "HF_HUB_OFFLINE": "1"}
-    child = subprocess.Popen(
-        run.command,
-        stdout=subprocess.PIPE,
-        stderr=heard,
-        cwd=ROOT,
-        env=settings,
-        start_new_session=True,
-        preexec_fn=_hear,
-    )
+    try:
+        child = subprocess.Popen(
+            run.command,
+            stdout=subprocess.PIPE,
+            stderr=heard,
+            cwd=ROOT,
+            env=settings,
+            start_new_session=True,
+            preexec_fn=_hear,
+        )
+    except OSError as error:
+        return f"{error}\n", 127, False, False
     stopped = interrupted = False
     said = b""
     try:

@@ -16,7 +16,8 @@ SEVERAL = ("-n", "6") if find_spec("xdist") else ()
 
 OUTCOME = "PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS"
 TEST = re.compile(
-    rf"^(?:\[gw\d+\] \[ *\d+%\] (?P<a>{OUTCOME}) (?P<b>tests/.*)|(?P<c>tests/.*?) (?P<d>{OUTCOME})(?: .*)?)$"
+    rf"^(?:\[gw\d+\] \[ *\d+%\] (?P<a>{OUTCOME}) (?P<b>tests/.*)"
+    rf"|(?P<c>tests/.*) (?P<d>{OUTCOME})(?: \(.*\))?(?: +\[ *\d+%\])?)$"
 )
 """A line of pytest's, spread over processes or not."""
 
@@ -38,23 +39,23 @@ def _whole(pair: Path, before: float) -> dict[str, Sequence[Run]]:
     model = ("--model", str(pair) if _finished(pair) else "shipped")
     bench = ("bench", *model, "--count", "4", "--max-new-tokens", "128", "--repeats", "5")
     return {
-        "verify": [_gpu("all", 460, "verify")],
+        "verify": [_gpu("all", 400, "verify")],
         "kernels": [
-            _gpu("chain, B = 64", 90, "bench", "--draft", "chain", *size, "--batch", "64"),
-            _gpu("chain, B = 1", 60, "bench", "--draft", "chain", *size, "--batch", "1"),
-            _gpu("tree, B = 8", 60, "bench", "--draft", "tree", *size, "--batch", "8"),
-            _gpu("grid", 240, "bench"),
+            _gpu("chain, B = 64", 75, "bench", "--draft", "chain", *size, "--batch", "64"),
+            _gpu("chain, B = 1", 45, "bench", "--draft", "chain", *size, "--batch", "1"),
+            _gpu("tree, B = 8", 45, "bench", "--draft", "tree", *size, "--batch", "8"),
+            _gpu("grid", 150, "bench"),
         ],
         "tests": [
-            _tests("kernels", 240, *SEVERAL, "-m", "slow or not slow", "tests/gpu/kernels"),
-            _tests("the rest", 220, *SEVERAL, "tests/gpu", "--ignore=tests/gpu/kernels"),
+            _tests("kernels", 160, *SEVERAL, "-m", "slow or not slow", "tests/gpu/kernels"),
+            _tests("the rest", 160, *SEVERAL, "tests/gpu", "--ignore=tests/gpu/kernels"),
         ],
         "train": _train(pair, 470, "gpu", before=before),
-        "validate": [_gpu("all", 460, "validate", *model)],
+        "validate": [_gpu("all", 330, "validate", *model)],
         "bench": [
-            _gpu("chain", 160, *bench, "--draft", "chain:4", "--draft", "chain:8"),
-            _gpu("tree", 180, *bench, "--draft", "tree:2x3"),
-            _gpu("top-k", 100, *bench, "--draft", "top-k:4x4x16"),
+            _gpu("chain", 130, *bench, "--draft", "chain:4", "--draft", "chain:8"),
+            _gpu("tree", 130, *bench, "--draft", "tree:2x3"),
+            _gpu("top-k", 80, *bench, "--draft", "top-k:4x4x16"),
         ],
     }
 
