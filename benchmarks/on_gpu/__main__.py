@@ -18,6 +18,7 @@ alone. Without a GPU a small version of every stage runs, to see that nothing is
 """
 
 import argparse
+import signal
 import sys
 from pathlib import Path
 
@@ -57,6 +58,7 @@ def main() -> int:
 
 
 def _run(asked: argparse.Namespace) -> int:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ended from outside, as by Ctrl-C
     found = machine.probed()
     small = asked.small or not found["gpu"]
     print(found["name"], file=sys.stderr)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -34,6 +35,11 @@ class Run:
     before: float = 0.0
     """Seconds that earlier runs spent on the same work, which this one goes on with."""
 
+    @property
+    def shown(self) -> str:
+        """The command as one would type it."""
+        return shlex.join("python" if part == sys.executable else part for part in self.command)
+
 
 @dataclass
 class Folder:
@@ -61,7 +67,7 @@ class Folder:
         print(f"{self.stage}: {run.name} (at most {run.limit:.0f} s)", file=sys.stderr, flush=True)
         log = self.out / f"{self.stage}.log"
         with log.open("ab" if self.runs else "wb") as heard:
-            heard.write(f"$ {' '.join(run.command)}\n".encode())
+            heard.write(f"$ {run.shown}\n".encode())
             heard.flush()
             started = time.monotonic()
             said, status, stopped, interrupted = _ended(run, heard, self.grace)
@@ -78,7 +84,7 @@ class Folder:
         self.runs.append(
             {
                 "name": run.name,
-                "command": " ".join(run.command),
+                "command": run.shown,
                 "status": status,
                 "seconds": round(run.before + seconds, 1),
                 "stopped": stopped,

@@ -50,7 +50,8 @@ def verify(
 
     >>> even = torch.zeros(1, 2, 4)
     >>> drafted = even, even[:, :1], torch.tensor([[3]]), torch.tensor([[0.5]]), torch.tensor([0.0])
-    >>> assert not (AVAILABLE and interpreted()) or verify("block", Tree.chain(1), *drafted).node.tolist() == [1]
+    >>> here = AVAILABLE and interpreted()
+    >>> assert not here or verify("block", Tree.chain(1), *drafted).node.tolist() == [1]
     """
     if not AVAILABLE:
         raise BadInput("the kernels need Triton, which is not installed: pip install 'draftproof[gpu]'")

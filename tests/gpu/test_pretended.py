@@ -1,4 +1,4 @@
-"""Whole runs on a device that is not there: no tensor is left behind on the host, and numbers are the same."""
+"""Whole runs on a device that is not there: no tensor stays behind on the host, and numbers are the same."""
 # ruff: noqa: E402
 
 import pytest
@@ -81,7 +81,9 @@ def test_throughput():
     with pretended() as device:
         target, drafter = pair(None, None, device)
         assert target.network.dtype == torch.bfloat16
-        drafts = [structure(each) for each in ("chain:3", "tree:2x2", "top-k:2x2x4", "paths:2x2", "tree+:2x2")]
+        drafts = [
+            structure(each) for each in ("chain:3", "tree:2x2", "top-k:2x2x4", "paths:2x2", "tree+:2x2")
+        ]
         plan = Plan(tokens=6, repeats=1, temperatures=(0.7,))
         bench = Bench(target, drafter, drafts, list(VERIFIERS.values()), [[5, 6, 7, 8]], plan)
         assert len(list(bench.run())) == bench.total
