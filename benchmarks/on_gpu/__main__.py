@@ -24,10 +24,13 @@ from pathlib import Path
 
 from benchmarks.on_gpu import machine
 from benchmarks.on_gpu.report import documents, report
-from benchmarks.on_gpu.runs import ROOT, Folder
+from benchmarks.on_gpu.runs import Folder
 from benchmarks.on_gpu.stages import STAGES, stages
 
 INTERRUPTED = 130
+
+PAIR = machine.ROOT / "build" / "pair"
+"""Where the pair is trained: git ignores it, and it is too large to be among the results."""
 
 
 def main() -> int:
@@ -39,7 +42,11 @@ def main() -> int:
     parser.add_argument("stages", nargs="*", metavar="STAGE", help="which of them [default: all]")
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where results go")
     parser.add_argument(
-        "--pair", type=Path, default=ROOT / "build/pair", metavar="FOLDER", help="[default: build/pair]"
+        "--pair",
+        type=Path,
+        default=machine.ROOT / "build/pair",
+        metavar="FOLDER",
+        help="[default: build/pair]",
     )
     parser.add_argument("--small", action="store_true", help="the small version on a GPU, too")
     parser.add_argument("--report", action="store_true", help="run nothing, write report.md anew")

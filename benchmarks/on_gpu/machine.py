@@ -5,7 +5,11 @@ import platform
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+"""Where everything runs."""
 
 PACKAGES = "numpy", "python-flint", "scipy", "tokenizers", "torch", "transformers", "triton"
 LIMIT = 120
@@ -15,7 +19,7 @@ def probed() -> dict[str, Any]:
     """What `found` says; without a GPU, and with the error, where that cannot be asked."""
     try:
         asked = [sys.executable, "-m", "benchmarks.on_gpu.machine"]
-        done = subprocess.run(asked, capture_output=True, text=True, timeout=LIMIT)
+        done = subprocess.run(asked, capture_output=True, text=True, timeout=LIMIT, cwd=ROOT)
         return json.loads(done.stdout)
     except subprocess.TimeoutExpired:
         error = f"torch did not answer within {LIMIT} s"
@@ -56,7 +60,8 @@ def _versions() -> dict[str, str]:
 
 def _commit() -> str | None:
     try:
-        done = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True)
+        asked = ["git", "rev-parse", "--short=12", "HEAD"]
+        done = subprocess.run(asked, capture_output=True, text=True, cwd=ROOT)
     except OSError:
         return None
     return done.stdout.strip() or None

@@ -14,8 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-"""Where commands run."""
+from benchmarks.on_gpu.machine import ROOT
 
 GRACE = 30.0
 """Seconds between Ctrl-C and the end of a command that does not heed it."""

@@ -42,8 +42,8 @@ def _whole(pair: Path, before: float) -> dict[str, Sequence[Run]]:
         "verify": [_gpu("all", 400, "verify")],
         "kernels": [
             _gpu("chain, B = 64", 75, "bench", "--draft", "chain", *size, "--batch", "64"),
-            _gpu("chain, B = 1", 45, "bench", "--draft", "chain", *size, "--batch", "1"),
-            _gpu("tree, B = 8", 45, "bench", "--draft", "tree", *size, "--batch", "8"),
+            _gpu("chain, B = 1", 60, "bench", "--draft", "chain", *size, "--batch", "1"),
+            _gpu("tree, B = 8", 60, "bench", "--draft", "tree", *size, "--batch", "8"),
             _gpu("grid", 150, "bench"),
         ],
         "tests": [

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from benchmarks.on_gpu.runs import ROOT
+from benchmarks.on_gpu.machine import ROOT
 from benchmarks.on_gpu.stages import STAGES
 
 COMMAND = [sys.executable, "-m", "benchmarks.on_gpu"]
