@@ -2,8 +2,12 @@
 
 import json
 
+import click
+import pytest
+
 from benchmarks.on_gpu.runs import Folder, Run
 from benchmarks.on_gpu.stages import STAGES, counted, stages
+from gpu.commands import gpu
 
 MACHINE = {"gpu": False, "name": "CPU"}
 HEEDS = """trap 'echo "{\\"complete\\": false}"; exit 130' INT; while :; do sleep 0.05; done"""
@@ -90,3 +94,16 @@ def test_what_pytest_prints_is_counted():
     assert counted(TEXT.partition("====")[0])["complete"] is False
     assert counted(TEXT + "!!!!!!! KeyboardInterrupt !!!!!!!")["complete"] is False
     assert counted("no tests ran in 0.1s") is None
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_every_command_is_one_that_draftproof_takes(small, tmp_path):
+    parsed = 0
+    for run in (run for runs in stages(small, tmp_path / "pair").values() for run in runs):
+        _, door, arguments = " ".join(run.command).partition("benchmarks.on_gpu.door ")
+        if door:
+            name, *options = arguments.removeprefix("--small ").split()
+            command = gpu.get_command(click.Context(gpu), name)
+            assert command.make_context(name, options).params["as_json"]
+            parsed += 1
+    assert parsed >= 8
