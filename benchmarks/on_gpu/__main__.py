@@ -58,14 +58,22 @@ def main() -> int:
         asked.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         parser.error(f"--out {asked.out}: {(error.strerror or str(error)).lower()}")
-    status = 0 if asked.report else _run(asked)
+    status = 0
+    try:
+        if not asked.report:
+            _run(asked)
+    except KeyboardInterrupt:
+        print("interrupted: what was measured is in the report", file=sys.stderr)
+        status = INTERRUPTED
     _write(asked.out)
     print((asked.out / "report.md").read_text(encoding="utf-8"))
     return status
 
 
-def _run(asked: argparse.Namespace) -> int:
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ended from outside, as by Ctrl-C
+def _run(asked: argparse.Namespace) -> None:
+    # A shell's job in the background ignores Ctrl-C, and so would all that it starts.
+    for ended in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ended, signal.default_int_handler)
     found = machine.probed()
     small = asked.small or not found["gpu"]
     print(found["name"], file=sys.stderr)
@@ -77,14 +85,9 @@ def _run(asked: argparse.Namespace) -> int:
         runs = stages(small, asked.pair.resolve(), folder.before)[name]
         if not runs:
             print(f"{name}: {asked.pair} is finished; remove it to train anew", file=sys.stderr)
-        try:
-            for run in runs:
-                folder.add(run)
-                _write(asked.out)
-        except KeyboardInterrupt:
-            print("interrupted: what was measured is in the report", file=sys.stderr)
-            return INTERRUPTED
-    return 0
+        for run in runs:
+            folder.add(run)
+            _write(asked.out)
 
 
 def _write(out: Path) -> None:

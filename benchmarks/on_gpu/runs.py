@@ -118,7 +118,6 @@ def _ended(run: Run, heard: Any, grace: float) -> tuple[str, int, bool, bool]:
             cwd=ROOT,
             env=settings,
             start_new_session=True,
-            preexec_fn=_hear,
         )
     except OSError as error:
         return f"{error}\n", 127, False, False
@@ -140,7 +139,3 @@ def _ended(run: Run, heard: Any, grace: float) -> tuple[str, int, bool, bool]:
     with suppress(ProcessLookupError):  # what it started and left
         os.killpg(child.pid, signal.SIGKILL)
     return said.decode(errors="replace"), child.returncode, stopped, interrupted
-
-
-def _hear() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's job in the background would ignore Ctrl-C
