@@ -1,6 +1,6 @@
 """The shape of a draft: a tree by parent indices, siblings in drawing order."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from copy import copy
 from itertools import count
 
@@ -45,8 +45,9 @@ class Tree:
             raise BadInput("parents must be [N] or [B, N], and N at least 1: the root")
         self.shared = given.dim() == 1
         self.replacement = replacement
-        if self.shared:
-            _check(given.tolist())
+        self.spelled = tuple(given.tolist()) if self.shared else None
+        if self.spelled is not None:
+            _check(self.spelled)
         self.parents = given.reshape(-1, given.shape[-1]).clamp(min=0)
         self.size = given.shape[-1]
         self.levels, self.turn, self.first, has_child = _tables(self.parents)
@@ -115,20 +116,32 @@ class Tree:
 
     def to(self, device: torch.device | str) -> "Tree":
         """The same tree with its tables on another device."""
-        moved = copy(self)
-        for name in ("parents", "levels", "turn", "first", "rows"):
-            setattr(moved, name, getattr(self, name).to(device))
+        moved = self.holding({name: table.to(device) for name, table in self.tables.items()})
         moved.steps = tuple(step.to(device) for step in self.steps)
         moved.generations = tuple(nodes.to(device) for nodes in self.generations)
         return moved
 
+    @property
+    def kind(self) -> Hashable:
+        """The same for equal shared trees, and for per-row trees that differ in their tables alone."""
+        return self.spelled, self.size, self.depth, self.replacement
+
+    @property
+    def tables(self) -> dict[str, Tensor]:
+        """What tells per-row trees of one size apart."""
+        return {name: getattr(self, name) for name in ("parents", "levels", "turn", "first", "rows")}
+
+    def holding(self, tables: dict[str, Tensor]) -> "Tree":
+        """A tree like this one, with other tables."""
+        held = copy(self)
+        vars(held).update(tables)
+        return held
+
     def take(self, which: Tensor) -> "Tree":
         """Some rows of per-row trees, in any order, also repeated."""
-        taken = copy(self)
-        for name in ("parents", "levels", "turn", "first", "rows"):
-            table = getattr(self, name)
-            setattr(taken, name, table[which] if len(table) > 1 or not self.shared else table)
-        return taken
+        if self.shared:
+            return self
+        return self.holding({name: table[which] for name, table in self.tables.items()})
 
     def drawn(self, tokens: Tensor) -> Tensor:
         """[B, N]: whether each node was drawn, as all nodes above it must be; the root always is."""
@@ -155,7 +168,7 @@ class Tree:
         return by_step, by_level
 
 
-def _check(parents: list[int]) -> None:
+def _check(parents: Sequence[int]) -> None:
     if parents[0] not in (-1, 0):
         raise BadInput(f"node 0 is the root; its parent must be -1, not {parents[0]}")
     for i, parent in enumerate(parents[1:], 1):

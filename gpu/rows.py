@@ -40,7 +40,7 @@ def probabilities(
     else:
         rows = torch.softmax(centred / temperature, -1) if temperature > 0 else _greedy(centred)
     if not (_is(top_k, 0) and _is(top_p, 1)):
-        rows = _nucleus(rows, top_k, top_p)
+        rows = _nucleus(rows, logits, top_k, top_p)
     if not _is(min_p, 0):
         rows = rows * (rows >= min_p * rows.amax(-1, keepdim=True))
     return rows / rows.sum(-1, keepdim=True)
@@ -51,8 +51,9 @@ def _greedy(centred: Tensor) -> Tensor:
     return row + 0 * centred.amax(-1, keepdim=True)  # a NaN stays one
 
 
-def _nucleus(rows: Tensor, top_k: int | Tensor, top_p: Setting) -> Tensor:
-    mass, order = rows.sort(dim=-1, descending=True, stable=True)
+def _nucleus(rows: Tensor, logits: Tensor, top_k: int | Tensor, top_p: Setting) -> Tensor:
+    order = logits.argsort(dim=-1, descending=True, stable=True)  # rows may have rounded two into a tie
+    mass = rows.gather(-1, order)
     keep = torch.ones_like(mass, dtype=torch.bool)
     if not _is(top_k, 0):
         rank = torch.arange(rows.shape[-1], device=rows.device)

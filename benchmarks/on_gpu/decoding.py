@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from benchmarks.on_gpu.figure import Figure, answer, runs, settled
+from benchmarks.on_gpu.stages import BESIDE
 
 VERIFICATION = 0.02
 SHIPPED = "gpu/pair/target"

@@ -11,6 +11,9 @@ from benchmarks.on_gpu.runs import Run
 
 STAGES = "verify", "kernels", "tests", "train", "validate", "bench"
 
+BESIDE = "chain without graphs"
+"""What is measured to tell what graphs are worth, and counts for no figure."""
+
 SEVERAL = ("-n", "6") if find_spec("xdist") else ()
 """Processes for the tests, where pytest-xdist is there; they share the GPU."""
 
@@ -56,6 +59,7 @@ def _whole(pair: Path, before: float) -> dict[str, Sequence[Run]]:
             _gpu("chain", 130, *bench, "--draft", "chain:4", "--draft", "chain:8"),
             _gpu("tree", 130, *bench, "--draft", "tree:2x3"),
             _gpu("top-k", 80, *bench, "--draft", "top-k:4x4x16"),
+            _gpu(BESIDE, 60, *bench, "--draft", "chain:4", "--verifier", "block", "--no-graphs"),
         ],
     }
 

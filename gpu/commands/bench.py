@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from gpu.commands import no_graphs
 from simulators import screen
 from simulators.door import INTERRUPTED
 from theory.errors import BadInput
@@ -52,6 +53,7 @@ FOR_MODELS = (
 @click.option(
     "--plot", "figure", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="A figure too."
 )
+@no_graphs
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 def COMMAND(**options: Any) -> int:
     """How fast verification is; with --model, how fast decoding is, and how many tokens a step it gains.
@@ -125,6 +127,7 @@ def _kernels(options: dict[str, Any]) -> int:
 
 
 def _models(options: dict[str, Any]) -> int:
+    from gpu.engine.recorder import recording
     from gpu.kernel_bench.show import described, required
     from gpu.memory import memory_errors
     from gpu.throughput import show
@@ -156,6 +159,7 @@ def _models(options: dict[str, Any]) -> int:
             "drafter": bench.drafter.name,
             "device": device,
             "gpu": bench.target.device.type == "cuda",
+            "graphs": recording(bench.target.device) is not None,
             "seconds": round(monotonic() - started, 1),
             "complete": status is None and error is None,
         }

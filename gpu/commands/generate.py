@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpu.commands import no_graphs
 from theory.errors import BadInput
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ PROMPT = "def main():\n"
 @click.option(
     "--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="[default: as saved; CPU float32]"
 )
+@no_graphs
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 def COMMAND(**options: Any) -> int:
     """Continue a text by speculative decoding, with any verifier and any draft.

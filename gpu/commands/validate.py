@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from gpu.commands import no_graphs
 from simulators import screen
 from simulators.door import INTERRUPTED
 
@@ -55,6 +56,7 @@ MANY = 128
     show_default=True,
     help="Narrow types round the law that is compared with, too.",
 )
+@no_graphs
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 def COMMAND(**options: Any) -> int:
     """Does decoding with real models follow the target's law, and is acceptance what its rows predict?

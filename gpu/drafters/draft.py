@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from gpu.draft import Tree
+from gpu.engine.recorder import Recorder
 from gpu.engine.sampling import Sampling
 
 
@@ -75,7 +76,9 @@ class Level:
 
 
 class Grower(Protocol):
-    """A session whose drafter gives rows node by node."""
+    """A session whose drafter gives rows node by node; what a draft does with them can be recorded, too."""
+
+    recorder: Recorder
 
     def root(self) -> Tensor:
         """Logits [B, V] of the token after each row's text."""
@@ -99,6 +102,10 @@ class Session(Protocol):
 
     def keep(self, rows: list[int]) -> None:
         """Drops all rows but these."""
+        ...
+
+    def close(self) -> None:
+        """The run is over: what another one can use is given back."""
         ...
 
 

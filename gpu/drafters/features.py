@@ -44,7 +44,8 @@ class FeatureSession:
         target = drafter.target.network
         self.head, self.vocab = drafter.head, drafter.target.vocab
         self.embed, self.output = target.get_input_embeddings(), target.get_output_embeddings()
-        self.reader = Reader(self.head, len(prompts), room, drafter.target.context)
+        self.reader = Reader.of(self.head, len(prompts), room, drafter.target.context)
+        self.recorder = self.reader.recorder
         ids = padded(prompts, drafter.target.device)
         shape = (*ids.shape, self.head.config.hidden_size)
         feature = self.embed.weight.new_zeros(shape)  # nothing stands before the first token
@@ -52,8 +53,7 @@ class FeatureSession:
             feature[:, 1:] = self.head.fused(hidden)[:, : shape[1] - 1]
         seen = self.reader.read(prompts, embedded=self.embed(ids), feature=feature)
         self._stand(seen, [len(prompt) - 1 for prompt in prompts])
-        self.reader.counts = [each - 1 for each in self.reader.counts]  # the root is behind the end
-        self.reader.lengths = self.reader.lengths - 1
+        self.reader.back(1)  # the root is behind the end
         self.above = self.top
 
     def _stand(self, seen: Tensor, index: list[int]) -> None:
@@ -96,3 +96,7 @@ class FeatureSession:
         """Drops all rows but these."""
         self.reader.keep(rows)
         self.top = self.top[rows]
+
+    def close(self) -> None:
+        """Gives the reader back."""
+        self.reader.give_back()

@@ -32,7 +32,8 @@ class ModelSession:
 
     def __init__(self, model: Model, prompts: Sequence[Sequence[int]], room: int) -> None:
         self.vocab = model.vocab
-        self.reader = Reader(model.network, len(prompts), room, model.context)
+        self.reader = Reader.of(model.network, len(prompts), room, model.context)
+        self.recorder = self.reader.recorder
         known = [prompt[:-1] for prompt in prompts]
         if any(known):
             self.reader.read(known, input_ids=padded(known, model.device), logits_to_keep=1)
@@ -67,3 +68,7 @@ class ModelSession:
         """Drops all rows but these."""
         self.reader.keep(rows)
         self.last = self.last[rows]
+
+    def close(self) -> None:
+        """Gives the reader back."""
+        self.reader.give_back()

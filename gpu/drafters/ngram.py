@@ -76,3 +76,6 @@ class NgramSession:
         """Drops all rows but these."""
         self.texts = [self.texts[row] for row in rows]
         self.ends = [self.ends[row] for row in rows]
+
+    def close(self) -> None:
+        """Holds nothing that could be given back."""

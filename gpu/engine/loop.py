@@ -1,8 +1,7 @@
 """The speculative loop, one for all drafters, structures and verifiers."""
 
-import time
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -10,6 +9,7 @@ from torch import Tensor
 from gpu.draft import Tree
 from gpu.drafters.draft import Accepted, Draft, Drafter, Session, Structure
 from gpu.engine.carry import Carry
+from gpu.engine.clock import Clock
 from gpu.engine.fits import must_fit
 from gpu.engine.layout import Layout
 from gpu.engine.noise import Noise
@@ -17,10 +17,13 @@ from gpu.engine.reader import Reader, padded
 from gpu.engine.sampling import PLAIN, Sampling
 from gpu.engine.step import Step
 from gpu.engine.stops import Row, Stops
+from gpu.engine.verdict import Verdict, verdict
 from gpu.models import Model
 from gpu.structures.sampled import Sampled
-from gpu.verify import ERRORS, Outcome, Verifier
+from gpu.verify import ERRORS, Verifier
 from theory.errors import BadInput
+
+PLAIN_DRAFT = Sampled("plain", Tree.chain(0))
 
 
 def generate(
@@ -56,8 +59,11 @@ def generate(
 
 
 def _steps(decoder: "_Decoder") -> Iterator[Step]:
-    while decoder.going:
-        yield decoder.step()
+    try:
+        while decoder.going:
+            yield decoder.step()
+    finally:
+        decoder.close()
 
 
 class _Decoder:
@@ -78,16 +84,15 @@ class _Decoder:
         timed: bool,
     ) -> None:
         device = target.device
-        plain = Sampled("plain", Tree.chain(0))
-        self.structure = (structure or plain).to(device)
+        self.structure = (structure or PLAIN_DRAFT).to(device)
         self.target, self.verifier, self.sampling, self.stops = target, verifier, sampling, stops
-        self.waits = timed and device.type == "cuda"
+        self.clock = Clock(device, timed and device.type == "cuda")
         self.rows = [Row(limit) for limit in limits]
         self.going = list(range(len(prompts)))
         self.noise = Noise(seed, len(prompts), device)
         self.carry = Carry() if verifier.name == "greedy-block" else None
         room = max(map(len, prompts)) + max(limits) + 2 * self.structure.size + 2
-        self.reader = Reader(target.network, len(prompts), room, target.context)
+        self.reader = Reader.of(target.network, len(prompts), room, target.context)
         self.hidden = {"output_hidden_states": True} if drafter is not None and drafter.reads_hidden else {}
         known = [prompt[:-1] for prompt in prompts]
         hidden = None
@@ -102,40 +107,58 @@ class _Decoder:
     @torch.inference_mode()
     def step(self) -> Step:
         """Draft, target pass, verification; then everybody follows."""
-        clock = [self._now()]
+        self.clock.mark()
         drafted = self.structure.size - 1
         noise = self.noise.uniforms(2 * drafted + 1)
-        coins, extra = noise[:, drafted:-1], noise[:, -1]
         draft = self._draft(noise[:, :drafted])
-        clock.append(self._now())
+        self.clock.mark()
         layout = self._layout(draft.tree)
         ids = torch.cat((self.last, draft.tokens.clamp(min=0)), 1)
         seen = self.reader.tree(layout.sees, layout.levels, input_ids=ids, **self.hidden)
         logits = seen.logits[..., : self.target.vocab]
-        clock.append(self._now())
-        target = self.sampling.rows(logits)
-        if self.carry and draft.proposal is not None:
-            target = self.carry.modified(target, draft.proposal, draft.tokens)
-        outcome = self.verifier.verify(draft.tree, target, draft.proposal, draft.tokens, coins, extra)
-        clock.append(self._now())
-        rows = self.going
-        accepted, emitted = self._follow(draft, layout, target, outcome, seen)
+        self.clock.mark()
+        coins, extra = noise[:, drafted:-1], noise[:, -1]
+        found = self._verdict(draft, layout, logits, coins, extra)
+        self.clock.mark()
+        rows, used, outcome = self.going, found.target, found.outcome
+        if self.reader.recorder.active:  # the next step overwrites what this one made
+            logits, outcome = logits.clone(), outcome.clone()
+            used = used.clone() if self.carry and used is not None else None
+        accepted, emitted = self._follow(draft, found, seen)
         finished = [self.rows[row].finished for row in rows]
-        clock.append(self._now())
-        seconds = [after - before for before, after in pairwise(clock)]
+        self.clock.mark()
         return Step(
             rows,
             draft.tree,
-            target,
+            self.sampling,
+            logits,
             draft.proposal,
             draft.tokens,
             coins,
             extra,
+            used,
             outcome,
             accepted,
             emitted,
             finished,
-            dict(zip(("draft", "target", "verify", "rest"), seconds, strict=True)),
+            dict(zip(("draft", "target", "verify", "rest"), self.clock.read(), strict=True)),
+        )
+
+    def _verdict(self, draft: Draft, layout: Layout, logits: Tensor, coins: Tensor, extra: Tensor) -> Verdict:
+        tree, target = draft.tree, None
+        if self.carry and draft.proposal is not None:
+            target = self.carry.modified(self.sampling.rows(logits), draft.proposal, draft.tokens)
+        return self.reader.recorder(
+            ("verdict", self.verifier, self.sampling, tree.kind),
+            partial(verdict, self.verifier, self.sampling, tree),
+            logits=logits,
+            proposal=draft.proposal,
+            tokens=draft.tokens,
+            coins=coins,
+            extra=extra,
+            paths=layout.paths,
+            target=target,
+            **({} if tree.shared else tree.tables),
         )
 
     def _draft(self, uniforms: Tensor) -> Draft:
@@ -150,31 +173,26 @@ class _Decoder:
             return Layout.of(tree)
         return self.layout
 
-    def _follow(
-        self, draft: Draft, layout: Layout, target: Tensor, outcome: Outcome, seen: object
-    ) -> tuple[list[int], list[list[int]]]:
+    def _follow(self, draft: Draft, found: Verdict, seen: object) -> tuple[list[int], list[list[int]]]:
         """Records what was emitted and brings target, drafter and noise to the next step."""
-        node = outcome.node
-        batch = torch.arange(len(node), device=node.device)
-        path = layout.paths.expand(len(node), -1, -1)[batch, node]
-        tau = layout.levels.expand(len(node), -1)[batch, node]
-        words = outcome.emitted(draft.tree, draft.tokens)
-        if self.carry and draft.proposal is not None:
-            self.carry.emit(target, draft.proposal, draft.tokens, tau, outcome.token)
-        errors, accepted, said = outcome.error.tolist(), tau.tolist(), words.tolist()
-        for error in errors:
+        tau, token = found.tau, found.outcome.token
+        if self.carry and draft.proposal is not None and found.target is not None:
+            self.carry.emit(found.target, draft.proposal, draft.tokens, tau, token)
+        told = found.told.tolist()
+        for error, *_ in told:
             if error:
                 raise BadInput(f"verification met rows that are no laws: {ERRORS[error]}")
-        said = [word[: count + 1] for word, count in zip(said, accepted, strict=True)]
+        accepted = [count for _, count, *_ in told]
+        said = [words[: count + 1] for _, count, *words in told]
         emitted = [self.stops.take(self.rows[row], word) for row, word in zip(self.going, said, strict=True)]
         stay = [place for place, row in enumerate(self.going) if self.rows[row].finished is None]
         if stay:
             counts = [count + 1 for count in accepted]
-            self.reader.advance(counts, tau + 1, None if draft.tree.is_chain else path)
-            self.last = outcome.token[:, None]
+            self.reader.advance(counts, tau + 1, None if draft.tree.is_chain else found.path)
+            self.last = token[:, None]
             if self.session is not None:
                 hidden = getattr(seen, "hidden_states", None)
-                self.session.accept(Accepted(path, counts, tau + 1, said, draft, hidden))
+                self.session.accept(Accepted(found.path, counts, tau + 1, said, draft, hidden))
             if len(stay) < len(self.going):
                 self._keep(stay)
         self.going = [self.going[place] for place in stay]
@@ -186,7 +204,8 @@ class _Decoder:
             if each is not None:
                 each.keep(stay)
 
-    def _now(self) -> float:
-        if self.waits:
-            torch.cuda.synchronize(self.target.device)
-        return time.perf_counter()
+    def close(self) -> None:
+        """The run is over."""
+        self.reader.give_back()
+        if self.session is not None:
+            self.session.close()

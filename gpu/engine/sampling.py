@@ -16,6 +16,11 @@ class Sampling:
     top_p: float = 1.0
     min_p: float = 0.0
 
+    @property
+    def only_heats(self) -> bool:
+        """Whether the law is a softmax of the logits over the temperature."""
+        return self.temperature > 0 and (self.top_k, self.top_p, self.min_p) == (0, 1, 0)
+
     def rows(self, logits: Tensor) -> Tensor:
         """Logits [..., V] to float32 probabilities."""
         return probabilities(logits, self.temperature, self.top_k, self.top_p, self.min_p)

@@ -8,6 +8,7 @@ from itertools import product
 
 import torch
 
+from gpu.graphs import waits
 from gpu.kernel_bench import timing
 from gpu.kernel_bench.case import Case, make
 from gpu.kernel_bench.methods import Maker, methods
@@ -97,7 +98,7 @@ def _ready(case: Case, maker: Maker) -> tuple[Call | None, str]:
 
 def _on_gpu(call: Call, device: torch.device) -> tuple[float | None, str]:
     note = ""
-    for graph in (False,) if timing.reads_back(call, device) else (True, False):
+    for graph in (False,) if waits(call, device) else (True, False):
         try:
             return timing.on_gpu(call, device, graph), "" if graph else "no graph"
         except RuntimeError as error:

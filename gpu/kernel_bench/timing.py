@@ -1,12 +1,13 @@
 """How long a call takes, with cold caches on a GPU, and the copy bandwidth beside it."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from math import inf
 from statistics import median
 from time import perf_counter
 
 import torch
+
+from gpu.graphs import captured
 
 REPEATS = 30
 SECONDS = 2.0
@@ -24,7 +25,7 @@ def on_gpu(call: Callable[[], object], device: torch.device, graph: bool = True)
     """
     with torch.cuda.device(device):
         if graph:
-            call = _captured(call)
+            call, _ = captured(call, device)
         else:
             call()
         size = 4 * torch.cuda.get_device_properties(device).L2_cache_size
@@ -34,22 +35,6 @@ def on_gpu(call: Callable[[], object], device: torch.device, graph: bool = True)
         while _goes_on(len(taken), perf_counter() - started):
             taken.append(_events(call, flush))
     return median(taken)
-
-
-def reads_back(call: Callable[[], object], device: torch.device) -> bool:
-    """Whether a call waits for the device, as one that reads a number back does. Such a call cannot be
-    captured, and an attempt would leave torch's generator and allocator in the middle of a capture.
-    """
-    with torch.cuda.device(device), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch says that this mode misses some
-        torch.cuda.set_sync_debug_mode("error")
-        try:
-            call()
-        except RuntimeError:
-            return True
-        finally:
-            torch.cuda.set_sync_debug_mode("default")
-    return False
 
 
 def on_cpu(calls: Sequence[Callable[[], object]]) -> list[float]:
@@ -71,19 +56,6 @@ def copy_bandwidth(device: torch.device) -> float:
         return target.copy_(source)
 
     return 2 * source.numel() / (on_gpu(copy, device) if device.type == "cuda" else on_cpu([copy])[0])
-
-
-def _captured(call: Callable[[], object]) -> Callable[[], object]:
-    side = torch.cuda.Stream()  # where a call is to be warmed up before it is captured
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for _ in range(3):
-            call()
-    torch.cuda.current_stream().wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        call()
-    return graph.replay
 
 
 def _goes_on(rounds: int, seconds: float) -> bool:

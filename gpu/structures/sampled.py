@@ -1,7 +1,7 @@
 """Drafts of a fixed shape, drawn from the drafter's rows."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import torch
 from torch import Tensor
@@ -38,10 +38,18 @@ class Sampled:
         self.name, self.tree = name, tree
         self.size, self.depth = tree.size, tree.depth
         self.kind = CHAIN if tree.is_chain else WITH if tree.replacement else WITHOUT
+        self.moved: dict[torch.device, Sampled] = {}
 
     def to(self, device: torch.device) -> "Sampled":
-        """The same structure with its tables on a device."""
-        return self if self.tree.parents.device == device else Sampled(self.name, self.tree.to(device))
+        """The same structure with its tables on a device, always the same one."""
+        if self.tree.parents.device == device:
+            return self
+        if device not in self.moved:
+            self.moved[device] = self._on(self.tree.to(device))
+        return self.moved[device]
+
+    def _on(self, tree: Tree) -> "Sampled":
+        return Sampled(self.name, tree)
 
     @cached_property
     def stages(self) -> tuple[Stage, ...]:
@@ -85,20 +93,31 @@ class Sampled:
         """Draws the tree, level by level."""
         tokens = torch.full_like(uniforms, -1, dtype=torch.long)
         rows = []
-        for stage in self.stages:
+        for number, stage in enumerate(self.stages):
             if stage.level.depth:
                 logits = session.extend(tokens[:, stage.nodes - 1].clamp(min=0), stage.level)
             else:
                 logits = session.root()[:, None]
-            rows.append(sampling.rows(logits))
-            self._draw(stage, rows[-1], tokens, uniforms)
+            made, tokens = session.recorder(
+                ("draw", self.tree.kind, number, sampling),
+                partial(self._draw, stage, sampling),
+                logits=logits,
+                tokens=tokens,
+                uniforms=uniforms,
+            )
+            rows.append(made)
         proposal = torch.cat(rows, 1)
         if self.reordered is not None:
             proposal = proposal[:, self.reordered]
-        return Draft(self.tree, tokens, proposal, self.places)
+        return Draft(self.tree, tokens.clone(), proposal, self.places)
 
-    def _draw(self, stage: Stage, rows: Tensor, tokens: Tensor, uniforms: Tensor) -> None:
-        """Draws the children of a stage's nodes in turns, what was drawn taken out if it must be."""
+    def _draw(
+        self, stage: Stage, sampling: Sampling, logits: Tensor, tokens: Tensor, uniforms: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The rows of a stage's nodes, and the tokens with their children, drawn in turns, what was drawn
+        taken out if it must be.
+        """
+        made = rows = sampling.rows(logits)
         drawn = tokens[:, stage.nodes - 1] >= 0 if stage.level.depth else None
         for turn in stage.turns:
             if turn.among is not None:
@@ -110,6 +129,7 @@ class Sampled:
             tokens[:, turn.children - 1] = new
             if turn is not stage.turns[-1] and not self.tree.replacement:
                 rows = rows.scatter(2, new.clamp(min=0)[..., None], 0.0)
+        return made, tokens
 
 
 class Paths(Sampled):
@@ -119,12 +139,9 @@ class Paths(Sampled):
         super().__init__(name, Tree.paths(count, gamma))
         self.count, self.kind = count, WITHOUT
 
-    def to(self, device: torch.device) -> "Paths":
-        """The same structure with its tables on a device."""
-        if self.tree.parents.device == device:
-            return self
+    def _on(self, tree: Tree) -> "Paths":
         moved = Paths(self.name, self.count, self.depth)
-        moved.tree = self.tree.to(device)
+        moved.tree = tree
         return moved
 
     def grow(self, session: Grower, sampling: Sampling, uniforms: Tensor) -> Draft:

@@ -1,6 +1,6 @@
 """Repeats of every cell, interleaved, so that what disturbs one disturbs its neighbours too."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from time import perf_counter
@@ -9,6 +9,7 @@ import torch
 
 from gpu.drafters.draft import Drafter, Structure
 from gpu.engine.loop import generate
+from gpu.engine.recorder import recording
 from gpu.engine.sampling import Sampling
 from gpu.models import Model
 from gpu.structures import structure
@@ -108,13 +109,16 @@ class Bench:
             yield cell
 
     def _warm_up(self) -> None:
-        kinds = set()
+        """A text of every way, where it is recorded; elsewhere a short one of each kind."""
+        recorded = recording(self.target.device) is not None
+        kinds: set[Hashable] = set()
         for cell, shape, verifier in self.ways:
-            kind = (cell.method if verifier is None else "", cell.draft)
+            kind: Hashable = id(cell) if recorded else (cell.method if verifier is None else "", cell.draft)
             if kind not in kinds:
                 kinds.add(kind)
                 tried = Cell(cell.method, cell.draft, cell.temperature)
-                self._once(tried, shape, verifier, self.plan.seed, self.prompts[:1], 8)
+                tokens = self.plan.tokens if recorded else 8
+                self._once(tried, shape, verifier, self.plan.seed, self.prompts[:1], tokens)
 
     def _once(
         self,

@@ -32,6 +32,10 @@ class Outcome:
     token: Tensor
     error: Tensor
 
+    def clone(self) -> "Outcome":
+        """The same in memory of its own."""
+        return Outcome(self.node.clone(), self.token.clone(), self.error.clone())
+
     def emitted(self, tree: Tree, tokens: Tensor) -> Tensor:
         """[B, depth + 1] ids: the accepted tokens and the extra one, padded with -1."""
         B = len(self.node)

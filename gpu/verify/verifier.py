@@ -92,7 +92,7 @@ class Verifier:
             coins = coins.gather(1, tree.first.expand(B, -1))
         taken = drawn & (coins < accept)
         if self.upwards:
-            taken[:, 0] = True
+            taken[:, 0].fill_(True)
             return torch.where(taken, tree.turn, tree.size).argmin(1)
         at = torch.zeros(B, dtype=torch.long, device=coins.device)
         parents = tree.parents.expand(B, -1)

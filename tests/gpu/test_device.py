@@ -197,7 +197,9 @@ class Blank:
     """A drafter's session without a network."""
 
     def __init__(self, device):
-        self.device = device
+        from gpu.engine.recorder import Recorder
+
+        self.device, self.recorder = device, Recorder(device)
 
     def root(self):
         return torch.empty(B, V, device=self.device)

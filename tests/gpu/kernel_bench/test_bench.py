@@ -142,7 +142,7 @@ def test_what_cannot_be_captured_is_called(waits, fails, note, monkeypatch):
             raise RuntimeError("CUDA error: out of memory")
         return 1.0
 
-    monkeypatch.setattr(timing, "reads_back", lambda call, device: waits)
+    monkeypatch.setattr(run, "waits", lambda call, device: waits)
     monkeypatch.setattr(timing, "on_gpu", on_gpu)
     seconds = None if len(fails) == 2 else 1.0
     assert run._on_gpu(lambda: None, CPU) == (seconds, note)

@@ -7,6 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from gpu.engine.recorder import Recorder
 from gpu.engine.sampling import Sampling
 from gpu.structures import structure
 from theory.errors import BadInput
@@ -16,6 +17,8 @@ ROWS = torch.tensor([0.5, 0.3, 0.2])
 
 class Same:
     """A session whose every row is the same."""
+
+    recorder = Recorder(torch.device("cpu"))
 
     def __init__(self, batch, row=ROWS):
         self.batch, self.logits = batch, row.log()

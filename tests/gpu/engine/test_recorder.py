@@ -1,0 +1,107 @@
+"""Steps that are launched from recordings are the steps that are not."""
+# ruff: noqa: E402
+
+import gc
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from gpu.engine import reader, recorder
+from gpu.engine.loop import generate
+from gpu.engine.sampling import Sampling
+from gpu.models import Model
+from gpu.structures import structure
+from gpu.verify import named
+from tests.gpu.engine.tape import Recordings
+from tests.gpu.small import CONTEXT, PROMPTS, VOCAB, Numbers, drafter, network, target
+
+WAYS = [
+    ("block", "chain:3", "near", Sampling()),
+    ("token", "chain:3", "near", Sampling(0.7, top_k=9, top_p=0.9)),
+    ("greedy-block", "chain:3", "near", Sampling()),
+    ("traversal", "tree:2x2", "near", Sampling()),
+    ("traversal", "tree:2x2", "features", Sampling(0.0)),
+    ("specinfer", "tree+:2x2", "near", Sampling(1.0, min_p=0.05)),
+    ("rrs", "paths:2x3", "near", Sampling()),
+    ("one-hot", "top-k:3x3x7", "near", Sampling()),
+    ("block", None, None, Sampling()),
+]
+
+
+@pytest.fixture
+def recordings(monkeypatch):
+    made = Recordings()
+    monkeypatch.setattr(recorder, "CALLS", 1)
+    monkeypatch.setattr(recorder, "recording", made)
+    monkeypatch.setattr(reader, "BLOCK", 16)
+    yield made
+    reader.IDLE.clear()
+
+
+def steps_of(verifier, spelling, which, sampling, prompts=PROMPTS):
+    steps = generate(
+        target(),
+        drafter(which) if which else None,
+        prompts,
+        verifier=named(verifier),
+        structure=structure(spelling) if which else None,
+        sampling=sampling,
+        max_new_tokens=10,
+        ignore_end=True,
+        seed=3,
+    )
+    return list(steps)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+def test_recorded_steps_are_the_plain_ones_and_stay_as_they_were(way, recordings, monkeypatch):
+    found = steps_of(*way)
+    assert recordings.ran > recordings.made > 0
+    assert not recordings.waited
+    again = steps_of(*way)  # with readers that were used before
+    monkeypatch.undo()
+    reader.IDLE.clear()
+    plain = steps_of(*way)
+    for steps in (found, again):
+        assert [step.emitted for step in steps] == [step.emitted for step in plain]
+        for one, other in zip(steps, plain, strict=True):
+            assert one.rows == other.rows
+            assert torch.equal(one.tokens, other.tokens)
+            assert torch.equal(one.tree.parents, other.tree.parents)
+            for name in ("node", "token", "error"):
+                assert torch.equal(getattr(one.outcome, name), getattr(other.outcome, name))
+            assert torch.allclose(one.target, other.target, atol=1e-5)
+            if one.proposal is not None:
+                assert torch.allclose(one.proposal, other.proposal, atol=1e-5)
+
+
+def test_texts_of_one_shape_need_no_recordings_of_their_own(recordings):
+    made = []
+    for _ in range(4):
+        steps_of("block", "chain:3", "near", Sampling(), PROMPTS[:1])
+        made.append(recordings.made)
+    assert made[1] == made[2] == made[3] > 0
+
+
+def test_what_waits_for_the_device_is_called_plainly(recordings):
+    remember = recorder.Recorder(torch.device("cpu"))
+
+    def largest(x):
+        return x.max().item()
+
+    assert [remember("largest", largest, x=torch.tensor([1, n])) for n in (2, 3, 4, 5)] == [2, 3, 4, 5]
+    assert len(recordings.waited) == 1
+    assert not recordings.ran
+
+
+def test_an_idle_reader_does_not_keep_its_network(recordings):
+    net = network(16, 1, 0)
+    model = Model("gone", net, Numbers(), VOCAB, CONTEXT)
+    for _ in generate(model, None, [[1, 2]], verifier=named("block"), structure=None, max_new_tokens=9):
+        pass
+    assert len(reader.IDLE) == 1
+    del net, model, _
+    gc.collect()
+    assert not reader.IDLE
