@@ -13,8 +13,9 @@ SHIPPED = "gpu/pair/target"
 def decoding(found: Mapping[str, Any]) -> Iterator[Figure]:
     """From `gpu validate` and `gpu bench --model`."""
     yield _validated(answer(found, "validate"))
-    said = [run["answer"] for run in runs(found, "bench") if run["answer"]]
-    complete = bool(said) and all(run["answer"] and run["answer"]["complete"] for run in runs(found, "bench"))
+    done = [run["answer"] for run in runs(found, "bench") if run["name"] != BESIDE]
+    said = [each for each in done if each]
+    complete = all(each and each["complete"] for each in done)
     cells = [cell for each in said for cell in each["cells"]]
     drafted = [cell for cell in cells if "steps" in cell]
     trained = bool(said) and not any(each["model"].endswith(SHIPPED) for each in said)

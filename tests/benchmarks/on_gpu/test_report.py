@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.on_gpu.report import documents, report
 from benchmarks.on_gpu.required import figures
-from benchmarks.on_gpu.stages import STAGES
+from benchmarks.on_gpu.stages import BESIDE, STAGES
 
 CANNED = Path(__file__).parent / "small"
 """What `python -m benchmarks.on_gpu --small` left on two cores."""
@@ -200,6 +200,16 @@ def test_decoding(claimed):
         each["model"] = "/somewhere/gpu/pair/target"
     shipped = figure(claimed, "plain decoding")
     assert (shipped.holds, "the pair that ships" in shipped.measured) == (None, True)
+
+
+def test_what_is_measured_without_graphs_counts_for_nothing(claimed):
+    before = lines(claimed)
+    run = deepcopy(claimed["bench"]["runs"][0])
+    for cell in run["answer"]["cells"]:
+        cell["problems"] = ["wrong"]
+    claimed["bench"]["runs"].append(run | {"name": BESIDE})
+    assert lines(claimed) == before
+    assert BESIDE in report(claimed)
 
 
 def test_validation(claimed):
