@@ -16,8 +16,8 @@ class Figure:
 
 
 def runs(found: Mapping[str, Any], stage: str) -> list[dict[str, Any]]:
-    """The commands of a stage that were run."""
-    return found[stage]["runs"] if stage in found else []
+    """The commands of a stage that were run; of those of one name, one in the other's place, the last."""
+    return list({run["name"]: run for run in found[stage]["runs"]}.values()) if stage in found else []
 
 
 def answer(found: Mapping[str, Any], stage: str, name: str | None = None) -> Any:

@@ -33,6 +33,8 @@ class Run:
     read: Callable[[str], Any] = json.loads
     before: float = 0.0
     """Seconds that earlier runs spent on the same work, which this one goes on with."""
+    otherwise: "Run | None" = None
+    """What is run in its place where it fails."""
 
     @property
     def shown(self) -> str:
@@ -62,7 +64,10 @@ class Folder:
         return 0.0 if last["answer"] or said["small"] != self.small else last["seconds"]
 
     def add(self, run: Run) -> None:
-        """Runs a command and keeps what came of it. Ctrl-C is passed on, and raised when it has ended."""
+        """Runs a command and keeps what came of it, then what there is otherwise where it failed.
+
+        Ctrl-C is passed on, and raised when the command has ended.
+        """
         print(f"{self.stage}: {run.name} (at most {run.limit:.0f} s)", file=sys.stderr, flush=True)
         log = self.out / f"{self.stage}.log"
         with log.open("ab" if self.runs else "wb") as heard:
@@ -93,6 +98,8 @@ class Folder:
         self._write()
         if interrupted:
             raise KeyboardInterrupt
+        if answer is None and run.otherwise is not None:
+            self.add(run.otherwise)
 
     def _write(self) -> None:
         made = {

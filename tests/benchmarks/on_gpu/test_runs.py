@@ -5,6 +5,7 @@ import json
 import click
 import pytest
 
+from benchmarks.on_gpu.figure import runs
 from benchmarks.on_gpu.runs import Folder, Run
 from benchmarks.on_gpu.stages import STAGES, counted, stages
 from gpu.commands import gpu
@@ -60,6 +61,16 @@ def test_a_program_that_is_not_there_does_not_end_the_stage(tmp_path):
     assert "nowhere" in (tmp_path / "verify.log").read_text()
 
 
+def test_where_a_command_fails_another_takes_its_place(tmp_path):
+    plain = Run("one", ["sh", "-c", "echo '{\"plain\": 1}'"], 20)
+    made = folder(tmp_path)
+    made.add(Run("one", ["sh", "-c", "echo trace >&2; exit 1"], 20, otherwise=plain))
+    made.add(Run("two", ["sh", "-c", 'echo {\\"fine\\": 1}'], 20, otherwise=plain))
+    assert [run["status"] for run in kept(tmp_path)] == [1, 0, 0]
+    left = {run["name"]: run["answer"] for run in runs({"verify": {"runs": kept(tmp_path)}}, "verify")}
+    assert left == {"one": {"plain": 1}, "two": {"fine": 1}}
+
+
 def test_seconds_of_unfinished_training_are_counted(tmp_path):
     pair = tmp_path / "pair"
     (pair / "work").mkdir(parents=True)
@@ -81,7 +92,7 @@ def test_no_stage_takes_eight_minutes(tmp_path):
     for small in (True, False):
         found = stages(small, tmp_path)
         assert tuple(found) == STAGES
-        assert all(sum(run.limit for run in runs) < 480 for runs in found.values())
+        assert all(sum(run.limit for run in each) < 480 for each in found.values())
 
 
 def test_what_pytest_prints_is_counted():
@@ -99,7 +110,8 @@ def test_what_pytest_prints_is_counted():
 @pytest.mark.parametrize("small", [True, False])
 def test_every_command_is_one_that_draftproof_takes(small, tmp_path):
     parsed = 0
-    for run in (run for runs in stages(small, tmp_path / "pair").values() for run in runs):
+    every = [run for found in stages(small, tmp_path / "pair").values() for run in found]
+    for run in every + [run.otherwise for run in every if run.otherwise]:
         _, door, arguments = " ".join(run.command).partition("benchmarks.on_gpu.door ")
         if door:
             name, *options = arguments.removeprefix("--small ").split()
