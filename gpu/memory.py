@@ -7,7 +7,7 @@ import torch
 
 from theory.errors import BadInput
 
-SAID = "can't allocate memory", "not enough memory", "out of memory"
+SAID = "can't allocate memory", "not enough memory", "out of memory", "STATUS_ALLOC_FAILED"
 
 
 def out_of_memory(error: BaseException) -> bool:
@@ -15,6 +15,8 @@ def out_of_memory(error: BaseException) -> bool:
 
     >>> out_of_memory(RuntimeError("Triton Error [CUDA]: out of memory")), out_of_memory(RuntimeError("no"))
     (True, False)
+    >>> out_of_memory(RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate`"))
+    True
     """
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
         return True

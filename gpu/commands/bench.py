@@ -61,7 +61,8 @@ def COMMAND(**options: Any) -> int:
     Without --model: verification from logits, beside the bandwidth floor, plain torch and peers. On a GPU:
     V 32k, 128k and 256k, gamma 4 and 8, B 1, 8, 64 and 256, chain and tree, bfloat16. Without one: a smaller
     grid of plain torch and transformers. The floor is one read of each logit at the copy bandwidth measured
-    in the same run; ratios are to the case's first method.
+    in the same run; ratios are to the case's first method. Exit status 1 when a case did not fit into memory,
+    or one of our own methods did not run; a peer that is not there is no fault.
 
     With --model: tokens a second, mean acceptance length (the extra token counted), acceptance by
     position, time by phase, for every verifier, draft and temperature, beside plain decoding and
@@ -117,7 +118,12 @@ def _kernels(options: dict[str, Any]) -> int:
         click.echo(f"{show.described(on)}; copy bandwidth {bandwidth / 1e9:,.1f} GB/s")
     if figure is not None and points:
         show.plot(points, figure, on)
-    return 0 if complete else INTERRUPTED
+    if not complete:
+        return INTERRUPTED
+    lost = show.missing(points)
+    if lost:
+        click.echo(f"{len(lost)} of {len(points)} measurements could not be made", err=True)
+    return int(bool(lost))
 
 
 def _models(options: dict[str, Any]) -> int:

@@ -1,11 +1,13 @@
 """The command `gpu verify`."""
 
 import json
+from contextlib import suppress
 from time import monotonic
 
 import click
 
 from simulators import screen
+from simulators.door import INTERRUPTED
 
 
 @click.command("verify")
@@ -23,17 +25,20 @@ def COMMAND(device: str | None, vocab: int, seed: int, as_json: bool) -> int:
     and bfloat16 rows, is at the target up to rounding. At a real vocabulary size float32 decides as
     float64 does. The Triton kernels go through the first and the last: compiled on a GPU, elsewhere a
     few cases in Triton's interpreter. Exit status 0 when all hold, 1 when one does not, 2 for bad input.
+    Ctrl-C prints what was compared.
     """
-    from gpu.exact.run import Report, run
+    from gpu.exact.run import Report, fill
+    from gpu.memory import memory_errors
 
     started = monotonic()
-    with screen.progress() as bar:
+    report = Report.on(device)
+    with screen.progress() as bar, suppress(KeyboardInterrupt), memory_errors("take a smaller --vocab"):
         task = bar.add_task("comparing", total=None, done=0, all=0)
 
         def tell(stage: str, done: int, of: int) -> None:
             bar.update(task, description=stage, completed=done, total=of, done=done, all=of)
 
-        report: Report = run(device, vocab, seed, tell)
+        fill(report, vocab, seed, tell)
     seconds = round(monotonic() - started, 1)
     if as_json:
         click.echo(json.dumps({**report.answer(), "seconds": seconds}))
@@ -41,4 +46,7 @@ def COMMAND(device: str | None, vocab: int, seed: int, as_json: bool) -> int:
         screen.console().print(report.table())
         screen.console().print(report.kernels.table())
         click.echo(f"{report.summary()} {seconds:.1f} s on {report.device}")
+    if not report.complete:
+        click.echo("interrupted: what was compared is above", err=True)
+        return INTERRUPTED
     return int(not report.ok)

@@ -34,9 +34,16 @@ class Report:
 
     device: str
     kernels: Kernels
+    complete: bool = False
     noise: dict[str, Agreement] = field(default_factory=dict)
     laws: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)
     large: list[Closeness] = field(default_factory=list)
+
+    @classmethod
+    def on(cls, device: str | None) -> "Report":
+        """Nothing compared yet."""
+        chosen = str(usable(device))
+        return cls(chosen, Kernels.on(chosen))
 
     @property
     def ok(self) -> bool:
@@ -53,6 +60,7 @@ class Report:
         return {
             "device": self.device,
             "ok": self.ok,
+            "complete": self.complete,
             "noise": [asdict(each) for each in self.noise.values()],
             "laws": [
                 {"verifier": name, "type": kind, "total_variation": own, "with_rounded_input": ideal}
@@ -71,14 +79,14 @@ class Report:
         table.add_column("verifier", no_wrap=True)
         for heading in (*noisy, *(f"TV {kind}" for kind in TYPES), *large):
             table.add_column(heading, justify="right")
-        for name, noise in self.noise.items():
+        for name in sorted({*self.noise, *self.laws, *(each.verifier for each in self.large)}):
+            noise, laws = self.noise.get(name), self.laws.get(name)
             large = [each for each in self.large if each.verifier == name]
+            counts = (noise.instances, noise.rows, noise.wrong) if noise else ()
             table.add_row(
                 name,
-                f"{noise.instances:,}",
-                f"{noise.rows:,}",
-                f"{noise.wrong:,}",
-                *(f"{self.laws[name][kind][0]:.1e}" for kind in TYPES),
+                *([f"{count:,}" for count in counts] or [""] * 3),
+                *(f"{laws[kind][0]:.1e}" if laws else "" for kind in TYPES),
                 f"{sum(each.rows for each in large):,}",
                 f"{sum(each.wrong for each in large):,}",
                 f"{max((each.rate for each in large), default=0):.1e}",
@@ -93,20 +101,22 @@ class Report:
         return f"{verdict}: {rows:,} rows of noise, {narrow:,} cases narrower than float32;"
 
 
-def run(device: str | None, vocab: int, seed: int, tell: Tell) -> Report:
-    """The standard suite, a sample of it for the laws, and one large vocabulary."""
-    chosen = str(usable(device))
-    report = Report(chosen, Kernels.on(chosen))
+def fill(report: Report, vocab: int, seed: int, tell: Tell) -> None:
+    """The standard suite, a sample of it for the laws and for the kernels, and one large vocabulary.
+
+    What takes long comes last, and an interrupted report keeps what was compared until then.
+    """
     families = [family for family in standard() if len(family)]
     sample = [family[len(family) // 2] for family in families]
+    tell(f"V = {vocab:,}", 0, 1)
+    for each in closeness(vocab, device=report.device, seed=seed):
+        report.large.append(each)
+    tell("kernels", 0, len(NAMES))
+    for done, _ in enumerate(report.kernels.check(sample, report.device, vocab, seed), 1):
+        tell("kernels", done, len(NAMES))
     _noise(report, families, tell)
     _laws(report, families, tell)
-    tell(f"V = {vocab:,}", 0, 1)
-    report.large = list(closeness(vocab, device=chosen, seed=seed))
-    tell("kernels", 0, len(NAMES))
-    for done, _ in enumerate(report.kernels.check(sample, chosen, vocab, seed), 1):
-        tell("kernels", done, len(NAMES))
-    return report
+    report.complete = True
 
 
 def _noise(report: Report, families: list[Family], tell: Tell) -> None:

@@ -31,6 +31,10 @@ ON_CPU = Grid((4_096, 32_768), (4,), (1, 4))
 """Without a GPU: smaller, and plain torch and transformers only."""
 
 
+WHOLE = "all"
+"""The method of a point that stands for a case which could not be made."""
+
+
 @dataclass(frozen=True)
 class Point:
     """One method on one case. `seconds` is None where it could not run, and `note` says why."""
@@ -58,7 +62,7 @@ def run(grid: Grid, device: torch.device, bandwidth: float) -> Iterator[Point]:
         try:
             case = make(draft, gamma, V, B, device, dtype)
         except (RuntimeError, MemoryError) as error:
-            yield Point(draft, gamma, V, B, "all", None, 0, None, None, _said(error))
+            yield Point(draft, gamma, V, B, WHOLE, None, 0, None, None, _said(error))
             continue
         base = None
         for name, taken, note in _measured(case, device):

@@ -14,6 +14,11 @@ SECONDS = 2.0
 """A measurement ends after this many repetitions or, from three on, this long."""
 
 
+FLUSHES = 4
+"""How often the buffer is overwritten: once would do for the cache, but the device must still be busy when
+the call arrives, or the time that the host takes to submit it would be counted."""
+
+
 def on_gpu(call: Callable[[], object], device: torch.device, graph: bool = True) -> float:
     """Median seconds by events, the L2 cache flushed before each repetition: of a replay of the captured
     call, which leaves out what the host does; or of the call itself.
@@ -64,8 +69,9 @@ def _clocked(call: Callable[[], object]) -> float:
 
 
 def _events(call: Callable[[], object], flush: torch.Tensor) -> float:
-    flush.zero_()
     start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    for _ in range(FLUSHES):
+        flush.zero_()
     start.record()
     call()
     end.record()

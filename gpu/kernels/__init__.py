@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from gpu.draft import Tree
-from gpu.kernels.interpreter import interpret_without_gpu
+from gpu.kernels.interpreter import interpret_without_gpu, interpreted
 from gpu.rows import COLDEST, Setting, probabilities
 from gpu.verify import Outcome, named
 from theory.errors import BadInput
@@ -50,7 +50,8 @@ def verify(
 
     >>> even = torch.zeros(1, 2, 4)
     >>> drafted = even, even[:, :1], torch.tensor([[3]]), torch.tensor([[0.5]]), torch.tensor([0.0])
-    >>> assert not AVAILABLE or verify("block", Tree.chain(1), *drafted).node.tolist() == [1]
+    >>> here = AVAILABLE and interpreted()
+    >>> assert not here or verify("block", Tree.chain(1), *drafted).node.tolist() == [1]
     """
     if not AVAILABLE:
         raise BadInput("the kernels need Triton, which is not installed: pip install 'draftproof[gpu]'")
@@ -58,6 +59,8 @@ def verify(
     if name not in NAMES:
         raise BadInput(f"{name} has no kernels; those with kernels are {', '.join(NAMES)}")
     verifier.must_fit(tree, target_logits, proposal_logits, tokens, coins, extra)
+    if target_logits.device.type == "cpu" and not interpreted():
+        raise BadInput("the kernels are compiled for a GPU, and these logits are on the CPU")
     from gpu.kernels.launch import launch
 
     filters = ((top_k, 0), (top_p, 1), (min_p, 0))

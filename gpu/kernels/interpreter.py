@@ -6,6 +6,11 @@ from importlib import import_module, reload
 import torch
 
 
+def interpreted() -> bool:
+    """Whether kernels are interpreted, and so take tensors on the CPU."""
+    return os.environ.get("TRITON_INTERPRET", "0").lower() in ("1", "true", "on", "yes", "y")
+
+
 def interpret_without_gpu() -> None:
     """Triton decides between compiling and interpreting where a function is defined, its own library's
     included; that library is defined again if somebody imported it earlier.

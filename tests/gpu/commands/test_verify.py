@@ -60,16 +60,18 @@ class TestWithTorch:
         status, out, err = run(capfd, "verify", "--vocab", "64", "--json", "--device", "cpu")
         answer = json.loads(out)
         assert (status, err, answer["ok"]) == (0, "", True)
-        assert answer.keys() == {"device", "ok", "noise", "laws", "large", "kernels", "seconds"}
+        assert answer.keys() == {"device", "ok", "complete", "noise", "laws", "large", "kernels", "seconds"}
         assert {each["verifier"] for each in answer["noise"]} >= {"token", "block"}
         assert all(each["wrong"] == 0 < each["rows"] for each in answer["noise"])
 
     def test_table(self, capfd):
+        from torch import cuda
+
         status, out, _ = run(capfd, "verify", "--vocab", "64", "--device", "cpu")
         assert status == 0
         assert "every decision is the exact engine's" in out
         assert "greedy-block" in out
-        assert ("Kernels beside" in out) is bool(find_spec("triton"))
+        assert ("Kernels beside" in out) is (bool(find_spec("triton")) and not cuda.is_available())
 
     def test_without_triton_a_line_says_that_kernels_are_skipped(self, capfd, monkeypatch):
         monkeypatch.setattr("gpu.kernels.AVAILABLE", False)
@@ -88,7 +90,7 @@ class TestWithTorch:
         monkeypatch.setattr(kernels, "NAMES", tuple(few))
         monkeypatch.setattr(kernels, "verify", swapped)
         monkeypatch.setattr("gpu.exact.kernels.FEW", few)
-        status, out, _ = run(capfd, "verify", "--vocab", "64", "--device", "cpu")
+        status, out, _ = run(capfd, "verify", "--vocab", "64")  # kernels run where the GPU is
         assert status == 1
         assert "NOT all is as in the exact engine" in out
 
@@ -103,6 +105,33 @@ class TestWithTorch:
         status, out, _ = run(capfd, "verify", "--vocab", "64", "--device", "cpu")
         assert status == 1
         assert "NOT all is as in the exact engine" in out
+
+    def test_interrupted_prints_what_was_compared(self, capfd, monkeypatch):
+        from gpu.exact import run as whole
+
+        def stopped(*_):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(whole, "_laws", stopped)
+        status, out, err = run(capfd, "verify", "--vocab", "64", "--json", "--device", "cpu")
+        answer = json.loads(out)
+        assert (status, answer["complete"], answer["ok"]) == (130, False, True)
+        assert answer["noise"]
+        assert "interrupted" in err
+        monkeypatch.setattr(whole, "_noise", stopped)
+        status, out, _ = run(capfd, "verify", "--vocab", "64", "--device", "cpu")
+        assert (status, "greedy-block" in out) == (130, True)
+
+    def test_out_of_memory_is_one_line(self, capfd, monkeypatch):
+        import torch
+
+        def too_much(*_, **__):
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 8 GiB")
+
+        monkeypatch.setattr("gpu.exact.run.closeness", too_much)
+        status, out, err = run(capfd, "verify", "--json", "--device", "cpu")
+        assert (status, out) == (2, "")
+        assert err == "draftproof: out of memory; take a smaller --vocab\n"
 
     @pytest.mark.parametrize("device", ["cuda:99", "nonsense"])
     def test_a_device_that_is_not_there_is_one_line(self, capfd, device):

@@ -114,6 +114,19 @@ def test_a_case_that_does_not_fit_into_memory_does_not_end_the_run(monkeypatch):
     assert all(point.V == 65 and point.seconds for point in points[1:])
 
 
+@pytest.mark.parametrize(("lost", "expected"), [("block torch", 1), ("all", 1), ("SGLang token", 0)])
+def test_what_could_not_be_measured_is_status_1_unless_it_is_a_peer(lost, expected, capfd, monkeypatch):
+    points = [
+        run.Point("chain", 2, 64, 1, "token torch", 1.0, 8, 0.5, 1.0),
+        run.Point("chain", 2, 64, 1, lost, None, 0, None, None, "out of memory"),
+    ]
+    monkeypatch.setattr(run, "run", lambda *_: iter(points))
+    status, out, err = command(capfd, "--json")
+    answer = json.loads(out)
+    assert (status, answer["complete"], answer["ok"]) == (expected, True, not expected)
+    assert ("1 of 2 measurements could not be made" in err) == bool(expected)
+
+
 @pytest.mark.parametrize(
     ("waits", "fails", "note"),
     [
@@ -133,6 +146,31 @@ def test_what_cannot_be_captured_is_called(waits, fails, note, monkeypatch):
     monkeypatch.setattr(timing, "on_gpu", on_gpu)
     seconds = None if len(fails) == 2 else 1.0
     assert run._on_gpu(lambda: None, CPU) == (seconds, note)
+
+
+def test_the_device_is_kept_busy_until_the_call_is_submitted(monkeypatch):
+    done = []
+
+    class Event:
+        def __init__(self, enable_timing):
+            done.append("made")
+
+        def record(self):
+            done.append("record")
+
+        def synchronize(self):
+            done.append("wait")
+
+        def elapsed_time(self, end):
+            return 2.0
+
+    class Flush:
+        def zero_(self):
+            done.append("flush")
+
+    monkeypatch.setattr(torch.cuda, "Event", Event)
+    assert timing._events(lambda: done.append("call"), Flush()) == 2e-3
+    assert done == ["made", "made", *["flush"] * timing.FLUSHES, "record", "call", "record", "wait"]
 
 
 def test_the_command_on_a_cpu_says_so_and_prints_ratios(capfd, tmp_path):

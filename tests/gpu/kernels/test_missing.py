@@ -26,3 +26,18 @@ def test_everything_imports_without_triton():
     done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True)
     assert done.stderr == ""
     assert done.stdout == "the kernels need Triton, which is not installed: pip install 'draftproof[gpu]'\n"
+
+
+def test_logits_on_the_cpu_are_refused_in_one_line_where_kernels_are_compiled(monkeypatch):
+    pytest.importorskip("triton")
+    import torch
+
+    from gpu import kernels
+    from gpu.draft import Tree
+    from theory.errors import BadInput
+
+    monkeypatch.delenv("TRITON_INTERPRET", raising=False)
+    even = torch.zeros(1, 2, 4)
+    noise = torch.tensor([[3]]), torch.tensor([[0.5]]), torch.tensor([0.0])
+    with pytest.raises(BadInput, match="these logits are on the CPU"):
+        kernels.verify("block", Tree.chain(1), even, even[:, :1], *noise)

@@ -1,0 +1,134 @@
+"""Whole runs on a device that is not there: no tensor stays behind on the host, and numbers are the same."""
+# ruff: noqa: E402
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from gpu.drafters.choose import pair
+from gpu.engine.loop import generate
+from gpu.engine.sampling import Sampling
+from gpu.structures import structure
+from gpu.verify import VERIFIERS, named
+from simulators.instances.scenarios import Scenarios, scenario
+from tests.gpu.pretended import DEVICE, pretended
+from theory.drafts.chain import Chain
+from theory.drafts.tree import Tree
+
+PAIR = Tree(((), ()))
+
+
+def decoded(device, drafter, draft, verifier):
+    """What comes out of two prompts that end at different times."""
+    target, drafter = pair(None, drafter, device, torch.float32)
+    return [
+        step.emitted
+        for step in generate(
+            target,
+            drafter,
+            [[5, 6, 7], [8, 9]],
+            verifier=named(verifier),
+            structure=structure(draft),
+            sampling=Sampling(0.8, top_k=8, top_p=0.95),
+            max_new_tokens=5,
+            ignore_end=True,
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("drafter", "draft", "verifier"),
+    [
+        (None, "chain:3", "block"),
+        (None, "tree:2x2", "traversal"),
+        (None, "paths:2x3", "rrs"),
+        (None, "top-k:3x3x8", "one-hot"),
+        ("features", "chain:3", "token"),
+    ],
+)
+def test_decoding(drafter, draft, verifier):
+    with pretended() as device:
+        there = decoded(device, drafter, draft, verifier)
+    assert there == decoded("cpu", drafter, draft, verifier)
+
+
+def test_the_ties_to_the_exact_engine():
+    from gpu.exact.law import rounded
+    from gpu.exact.noise import agreement
+
+    with pretended():
+        found = list(agreement(list(Scenarios(PAIR, 2))[:1], "meta"))
+        law = rounded(named("block"), scenario("toy", Chain(1)), torch.float32, "meta")
+    assert {each.verifier for each in found} >= {"rrs", "traversal"}
+    assert all(each.wrong == 0 < each.rows for each in found)
+    assert float(law.own) < 1e-6
+
+
+@pytest.mark.slow
+def test_large_vocabularies():
+    from gpu.exact.large import closeness
+
+    with pretended():
+        assert all(each.wrong == 0 < each.rows for each in closeness(64, device="meta", cases=1))
+
+
+@pytest.mark.slow
+def test_throughput():
+    from gpu.throughput import show
+    from gpu.throughput.run import Bench, Plan
+
+    with pretended() as device:
+        target, drafter = pair(None, None, device)
+        assert target.network.dtype == torch.bfloat16
+        drafts = [
+            structure(each) for each in ("chain:3", "tree:2x2", "top-k:2x2x4", "paths:2x2", "tree+:2x2")
+        ]
+        plan = Plan(tokens=6, repeats=1, temperatures=(0.7,))
+        bench = Bench(target, drafter, drafts, list(VERIFIERS.values()), [[5, 6, 7, 8]], plan)
+        assert len(list(bench.run())) == bench.total
+        assert not any(row["problems"] for row in show.rows(bench.cells))
+
+
+@pytest.mark.slow
+def test_validation():
+    from gpu.validate.run import Plan, Validation
+    from gpu.validate.specimens import specimens_of
+
+    with pretended() as device:
+        target, drafter = pair(None, None, device, torch.float32)
+        prompts = [target.tokenizer.encode("def main():\n")]
+        drafts = [structure(each) for each in ("chain:2", "tree:2x2", "paths:2x2")]
+        plan = Plan(runs=20, length=2, tokens=8, batch=20, top_k=(2,))
+        chosen = [named("block"), named("traversal")]
+        validation = Validation(target, drafter, drafts, chosen, prompts, plan)
+        validation.with_specimens(drafts, specimens_of(["unscaled-residual"]), prompts)
+        cells = list(validation.run())
+    assert len(cells) == 5
+    assert not any(cell.problems for cell in cells[:-1])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda rows: rows + torch.arange(3),
+        lambda rows: torch.cat((rows, torch.zeros(1, 3))),
+        lambda rows: rows.numpy(),
+        lambda rows: torch.zeros(2, 3).copy_(torch.zeros(2, 3))[rows.long()],
+    ],
+)
+def test_what_a_gpu_would_refuse_is_refused(wrong):
+    with pretended() as device:
+        rows = torch.zeros(2, 3, device=device)
+        with pytest.raises((RuntimeError, TypeError)):
+            wrong(rows)
+
+
+def test_what_a_gpu_allows():
+    with pretended() as device:
+        rows = torch.zeros(2, 3, device=device)
+        rows[:, [0]] = 1.0
+        rows[torch.tensor([1])] += torch.tensor(2.0)
+        assert rows.device == DEVICE
+        assert rows.tolist() == [[1, 0, 0], [3, 2, 2]]
+        assert rows.cpu().device.type == "cpu"
