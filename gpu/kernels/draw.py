@@ -51,7 +51,7 @@ def choose(masses, u, index):
     return found, u - tl.sum(tl.where(index < found, masses, 0.0), axis=0)
 
 
-@triton.jit(do_not_specialize=["tree_b", "N", "I", "C"])
+@triton.jit(do_not_specialize=["tree_b", "N", "I"])
 def draw(
     target,
     proposal,
@@ -77,7 +77,7 @@ def draw(
     N,
     I,
     V,
-    C,
+    C: tl.constexpr,
     SAMPLED: tl.constexpr,
     NODES: tl.constexpr,
     CHUNKS: tl.constexpr,

@@ -86,6 +86,8 @@ def launch(
     sampled = name in RULES and N > 1
     if not sampled or proposal is None:
         proposal = target[:, :0]
+    if proposal.dtype != target.dtype:
+        target, proposal = target.float(), proposal.float()
     I = proposal.shape[1]
     device = target.device
     cut = Cut.of(B * (N + I), V, device) if chunk is None else Cut(chunk, -(-V // chunk))
@@ -119,17 +121,21 @@ def launch(
     logits = (target, proposal, temperature)
     sizes = {"NODES": nodes, "CHUNKS": chunks}
     wide = {"CHUNK": cut.size, "num_warps": 8}
+    alone = {"CHUNK": cut.size, "num_warps": 16}  # the only program of its request: all that a chunk feeds
     programs = B * (N + I) * cut.count
     group = 4 if programs > 4096 else 1  # chunks that a program of a sweep reads in turn
-    _run(chunk_statistics, programs)(*logits, maxima, sums, *strides, N, I, V, cut.count, **wide)
+    _run(chunk_statistics, programs)(
+        *logits, maxima, sums, *strides, N, I, V, cut.count, CHUNK=cut.size, num_warps=4
+    )
+    rows_at_once = max(1, min(2048 // chunks, triton.next_power_of_2(N + I)))
     _run(opening, B)(
         *logits, maxima, sums, normaliser, parents, rows, turn, tokens, coins, extra,
         noise, ids, numbers, due, arrived, stop, error, *strides, tree_b, N, I, V, cut.count, tree.depth,
-        RULE=RULES.get(name, fields.COINS), SAMPLED=sampled, ROWS=max(1, 2048 // chunks), **sizes,
+        RULE=RULES.get(name, fields.COINS), SAMPLED=sampled, ROWS=rows_at_once, **sizes,
     )  # fmt: skip
     if sampled:
         for step in range(1, rounds(tree) + 1):
-            _run(sweep, -(-cut.count // group) * B, N - 1)(
+            _run(sweep, B, -(-cut.count // group), N - 1)(
                 *logits, sums, normaliser, parents, rows, turn, noise, ids, numbers, due, arrived,
                 stop, swept, *strides, tree_b, step, N, I, V, cut.count, GROUP=group, RULE=RULES[name],
                 REPLACEMENT=tree.replacement, **sizes, **wide,
@@ -137,11 +143,11 @@ def launch(
     elif name in WALKS:
         _run(walk, B)(
             target, temperature, sums, normaliser, parents, first, turn, noise, ids, numbers, stop,
-            *of_target, tree_b, N, V, cut.count, ONE_COIN=WALKS[name], **sizes, **wide,
+            *of_target, tree_b, N, V, cut.count, ONE_COIN=WALKS[name], **sizes, **alone,
         )  # fmt: skip
     _run(draw, B)(
         *logits, sums, normaliser, parents, rows, turn, ids, numbers, stop, swept, extra, error,
-        node, token, *strides, tree_b, N, I, V, cut.count, SAMPLED=sampled, **sizes, **wide,
+        node, token, *strides, tree_b, N, I, V, cut.count, SAMPLED=sampled, **sizes, **alone,
     )  # fmt: skip
     return node, token, error
 

@@ -48,10 +48,9 @@ def sweep(
     an acceptance may be found while a sweep is under way: then part of it is left undone, and
     nobody asks for it.
     """
-    groups = tl.cdiv(C, GROUP)
-    group = tl.program_id(0) % groups
-    b = (tl.program_id(0) // groups).to(tl.int64)
-    v = N - 1 - tl.program_id(1)
+    b = tl.program_id(0).to(tl.int64)
+    start = tl.program_id(1) * GROUP
+    v = N - 1 - tl.program_id(2)
     turn += b * tree_b
     needed = tl.load(due + b * N + v) == round
     if needed:
@@ -74,13 +73,13 @@ def sweep(
         target += b * target_b + f.to(tl.int64) * target_n
         proposal += b * proposal_b + row.to(tl.int64) * proposal_n
         swept += (b * N + v) * C
-        for chunk in range(group * GROUP, tl.minimum(group * GROUP + GROUP, C)):
+        for chunk in range(start, tl.minimum(start + GROUP, C)):
             x = chunk * CHUNK + tl.arange(0, CHUNK)
             p, q = law(target, x, scale, of_p, V), law(proposal, x, scale, of_q, V)
             tl.store(swept + chunk, tl.sum(excess(p, cut, q), axis=0))
 
         tl.debug_barrier()  # this program's masses are stored before it counts as arrived
-        if tl.atomic_add(arrived + b * N + v, 1, sem="acq_rel") == groups - 1:
+        if tl.atomic_add(arrived + b * N + v, 1, sem="acq_rel") == tl.num_programs(1) - 1:
             chunks = tl.arange(0, CHUNKS)
             total = tl.sum(tl.load(swept + chunks, mask=chunks < C, other=0.0, cache_modifier=".cg"), axis=0)
             if RULE == RATES:
