@@ -38,14 +38,16 @@ class Cut:
 
     @classmethod
     def of(cls, rows: int, V: int, device: torch.device) -> "Cut":
-        """Chunks as large as leaves four programs a processor, from 1,024 to 8,192 logits."""
-        processors = 1
-        if device.type == "cuda":
-            processors = torch.cuda.get_device_properties(device).multi_processor_count
-        size = 8192
-        while size > 1024 and rows * -(-V // size) < 4 * processors:
+        """Chunks as large as leaves four programs a processor, from 1,024 to 4,096 logits."""
+        size, programs = 4096, 4 * processors(device)
+        while size > 1024 and rows * -(-V // size) < programs:
             size //= 2
         return cls(size, -(-V // size))
+
+
+def processors(device: torch.device) -> int:
+    """How many multiprocessors a GPU has; 1 elsewhere."""
+    return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 1
 
 
 def rounds(tree: Tree) -> int:
@@ -120,13 +122,13 @@ def launch(
     strides = (*of_target, proposal.stride(0), proposal.stride(1))
     logits = (target, proposal, temperature)
     sizes = {"NODES": nodes, "CHUNKS": chunks}
-    wide = {"CHUNK": cut.size, "num_warps": 8}
-    alone = {"CHUNK": cut.size, "num_warps": 16}  # the only program of its request: all that a chunk feeds
+    whole_chunk = {"CHUNK": cut.size, "num_warps": max(1, cut.size // 512)}  # one program a request: its latency
     programs = B * (N + I) * cut.count
-    group = 4 if programs > 4096 else 1  # chunks that a program of a sweep reads in turn
+    group = 4 if programs > 8192 else 1  # chunks that a program of a sweep reads in turn
     _run(chunk_statistics, programs)(
-        *logits, maxima, sums, *strides, N, I, V, cut.count, CHUNK=cut.size, num_warps=4
-    )
+        *logits, maxima, sums, *strides, N, I, V, cut.count,
+        CHUNK=cut.size, num_warps=max(1, cut.size // 2048),
+    )  # fmt: skip
     rows_at_once = max(1, min(2048 // chunks, triton.next_power_of_2(N + I)))
     _run(opening, B)(
         *logits, maxima, sums, normaliser, parents, rows, turn, tokens, coins, extra,
@@ -138,16 +140,16 @@ def launch(
             _run(sweep, B, -(-cut.count // group), N - 1)(
                 *logits, sums, normaliser, parents, rows, turn, noise, ids, numbers, due, arrived,
                 stop, swept, *strides, tree_b, step, N, I, V, cut.count, GROUP=group, RULE=RULES[name],
-                REPLACEMENT=tree.replacement, **sizes, **wide,
+                REPLACEMENT=tree.replacement, CHUNK=cut.size, num_warps=max(1, cut.size // 1024), **sizes,
             )  # fmt: skip
     elif name in WALKS:
         _run(walk, B)(
             target, temperature, sums, normaliser, parents, first, turn, noise, ids, numbers, stop,
-            *of_target, tree_b, N, V, cut.count, ONE_COIN=WALKS[name], **sizes, **alone,
+            *of_target, tree_b, N, V, cut.count, ONE_COIN=WALKS[name], **sizes, **whole_chunk,
         )  # fmt: skip
     _run(draw, B)(
         *logits, sums, normaliser, parents, rows, turn, ids, numbers, stop, swept, extra, error,
-        node, token, *strides, tree_b, N, I, V, cut.count, SAMPLED=sampled, **sizes, **alone,
+        node, token, *strides, tree_b, N, I, V, cut.count, SAMPLED=sampled, **sizes, **whole_chunk,
     )  # fmt: skip
     return node, token, error
 
