@@ -81,9 +81,8 @@ def launch(
     tokens: Tensor,
     coins: Tensor,
     extra: Tensor,
-    chunk: int | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """(node, token, error), each [B]; `chunk` overrules how rows are cut."""
+    """(node, token, error), each [B]."""
     B, N, V = target.shape
     sampled = name in RULES and N > 1
     if not sampled or proposal is None:
@@ -92,7 +91,7 @@ def launch(
         target, proposal = target.float(), proposal.float()
     I = proposal.shape[1]
     device = target.device
-    cut = Cut.of(B * (N + I), V, device) if chunk is None else Cut(chunk, -(-V // chunk))
+    cut = Cut.of(B * (N + I), V, device)
     target, proposal = _rows(target), _rows(proposal)
     tokens, coins, extra = tokens.contiguous(), coins.contiguous(), extra.contiguous()
     tree_b = 0 if tree.shared else N
@@ -122,7 +121,7 @@ def launch(
     strides = (*of_target, proposal.stride(0), proposal.stride(1))
     logits = (target, proposal, temperature)
     sizes = {"NODES": nodes, "CHUNKS": chunks}
-    whole_chunk = {"CHUNK": cut.size, "num_warps": max(1, cut.size // 512)}  # one program a request: its latency
+    whole_chunk = {"CHUNK": cut.size, "num_warps": max(1, cut.size // 512)}
     programs = B * (N + I) * cut.count
     group = 4 if programs > 8192 else 1  # chunks that a program of a sweep reads in turn
     _run(chunk_statistics, programs)(
