@@ -7,8 +7,10 @@ Pass 1 reads every row once. Pass 2 reads the pair of rows of a node again for e
     all         every drafted node's, as block verification is written
     coin        those whose node's own coin could still pass, S <= a - min(a p, q) at the drafted token
     in order    those that were not settled by an acceptance below: what is left if deeper rows come first
+    maxima      what would be left, in any order, if p and q were known at the largest target logit of each
+                of 32 chunks too, so that S has an upper and a lower bound near it; no kernel does that
 
-On a GPU the figure lies between the last two: rows are read in that order, many at a time.
+On a GPU the figure lies between `coin` and `in order`: rows are read in that order, many at a time.
 """
 
 import argparse
@@ -39,7 +41,7 @@ def main() -> None:
             verifier = named(name)
             stop = int(verifier.verify(case.tree, *rows, tokens, coins, extra).node)
             if name == "token":
-                pairs = dict.fromkeys(("all", "coin", "in order"), int(stop < gamma))
+                pairs = dict.fromkeys(("all", "coin", "in order", "maxima"), int(stop < gamma))
             else:
                 pairs = counted(rows, tokens, coins[0].tolist(), stop)
             for key, value in pairs.items():
@@ -51,23 +53,51 @@ def main() -> None:
 
 
 def counted(rows, tokens, coins: list[float], stop: int) -> dict[str, int]:
-    """Pairs of rows that block verification reads again, three ways."""
+    """Pairs of rows that block verification reads again, four ways."""
     target, proposal = rows
     gamma = tokens.shape[1]
-    w = [1.0]
-    shared = []
-    for i in range(gamma):
-        p, q = float(target[0, i, tokens[0, i]]), float(proposal[0, i, tokens[0, i]])
-        shared.append(min(w[-1] * p, q))
-        w.append(min(1.0, w[-1] * p / q))
     if stop == gamma:
-        return {"all": gamma, "coin": 0, "in order": 0}
-    due = [0]
-    for i in range(1, gamma):
-        most = w[i] - shared[i]
-        if coins[i - 1] < most / (most + 1 - w[i]) or w[i] == 1:
+        return {"all": gamma, "coin": 0, "in order": 0, "maxima": 0}
+    w = 1.0
+    due, near, settled = [], [], 0
+    for i in range(gamma):
+        p, q = w * target[0, i], proposal[0, i]
+        token = int(tokens[0, i])
+        drafted = torch.arange(len(p)) == token
+        known = drafted | at_maxima(p)
+        if i == 0 or could_pass(coins[i - 1], w, w - float(torch.minimum(p, q)[drafted].sum())):
             due.append(i)
-    return {"all": gamma, "coin": len(due), "in order": sum(i >= stop for i in due)}
+        if i == 0 or could_pass(coins[i - 1], w, w - float(torch.minimum(p, q)[known].sum())):
+            near.append(i)
+        rest = [chunks(torch.where(known, 0.0, row)).sum(1) for row in (p, q)]
+        least = float((p - q).clamp(min=0)[known].sum() + (rest[0] - rest[1]).clamp(min=0).sum())
+        if i and least > 0 and coins[i - 1] < least / (least + 1 - w) * (1 - 1e-4):
+            settled = i
+        w = min(1.0, float(p[token] / q[token]))
+    return {
+        "all": gamma,
+        "coin": len(due),
+        "in order": sum(i >= stop for i in due),
+        "maxima": sum(i >= settled for i in near),
+    }
+
+
+def could_pass(coin: float, w: float, most: float) -> bool:
+    """Whether a coin may fall below the node's rate when S is at most `most`."""
+    return w == 1 or coin < most / (most + 1 - w)
+
+
+def chunks(row: torch.Tensor) -> torch.Tensor:
+    """32 of a row, the last filled up with zeros."""
+    size = -(-len(row) // 32)
+    return torch.nn.functional.pad(row, (0, 32 * size - len(row))).reshape(32, size)
+
+
+def at_maxima(row: torch.Tensor) -> torch.Tensor:
+    """Where the largest of each chunk is."""
+    each = chunks(row)
+    found = torch.zeros_like(each, dtype=torch.bool).scatter(1, each.argmax(1, keepdim=True), True)
+    return found.reshape(-1)[: len(row)]
 
 
 if __name__ == "__main__":

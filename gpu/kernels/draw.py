@@ -51,7 +51,7 @@ def choose(masses, u, index):
     return found, u - tl.sum(tl.where(index < found, masses, 0.0), axis=0)
 
 
-@triton.jit(do_not_specialize=["tree_b", "N", "I", "C"])
+@triton.jit(do_not_specialize=["tree_b", "N", "I"])
 def draw(
     target,
     proposal,
@@ -77,7 +77,7 @@ def draw(
     N,
     I,
     V,
-    C,
+    C: tl.constexpr,
     SAMPLED: tl.constexpr,
     NODES: tl.constexpr,
     CHUNKS: tl.constexpr,
@@ -94,6 +94,7 @@ def draw(
     token_of = tl.load(ids + nodes, mask=below, other=-1)
     scale = LOG2_E / tl.load(temperature + b)
     u = tl.minimum(tl.load(extra + b), BELOW_ONE).to(tl.float64)
+    fine = tl.load(error + b) == 0
 
     target += b * target_b + f.to(tl.int64) * target_n
     of_p = tl.load(normaliser + b * (N + I) + f)
@@ -107,9 +108,9 @@ def draw(
         row = tl.load(rows + b * tree_b + f).to(tl.int32)
         proposal += b * proposal_b + row.to(tl.int64) * proposal_n
         of_q = tl.load(normaliser + b * (N + I) + N + row, mask=row < I, other=0.0)
-        if last > 0:
-            cut = tl.load(numbers + (b * FIELDS + CUT) * N + f)
-            masses = tl.load(swept + (b * N + last) * C + chunks, mask=chunks < C, other=0.0)
+        cut = tl.load(numbers + (b * FIELDS + CUT) * N + f, mask=last > 0, other=0.0)
+        left = tl.load(swept + (b * N + last) * C + chunks, mask=(chunks < C) & (last > 0), other=0.0)
+        masses = tl.where(last > 0, left, whole)
 
     child = next_child(f, 0, parent_of, token_of, NODES)
     while child < NODES:
@@ -133,6 +134,5 @@ def draw(
         target, proposal, of_p, of_q, scale, x, V, cut, keeps, parent_of, token_of, ids, SAMPLED, NODES
     )
     found, _ = choose(kept.to(tl.float64), left, x)
-    fine = tl.load(error + b) == 0
     tl.store(node + b, tl.where(fine, f, 0).to(tl.int64))
     tl.store(token + b, tl.where(fine, found, -1).to(tl.int64))

@@ -38,14 +38,16 @@ class Cut:
 
     @classmethod
     def of(cls, rows: int, V: int, device: torch.device) -> "Cut":
-        """Chunks as large as leaves four programs a processor, from 1,024 to 8,192 logits."""
-        processors = 1
-        if device.type == "cuda":
-            processors = torch.cuda.get_device_properties(device).multi_processor_count
-        size = 8192
-        while size > 1024 and rows * -(-V // size) < 4 * processors:
+        """Chunks as large as leaves four programs a processor, from 1,024 to 4,096 logits."""
+        size, programs = 4096, 4 * processors(device)
+        while size > 1024 and rows * -(-V // size) < programs:
             size //= 2
         return cls(size, -(-V // size))
+
+
+def processors(device: torch.device) -> int:
+    """How many multiprocessors a GPU has; 1 elsewhere."""
+    return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 1
 
 
 def rounds(tree: Tree) -> int:
@@ -79,16 +81,17 @@ def launch(
     tokens: Tensor,
     coins: Tensor,
     extra: Tensor,
-    chunk: int | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """(node, token, error), each [B]; `chunk` overrules how rows are cut."""
+    """(node, token, error), each [B]."""
     B, N, V = target.shape
     sampled = name in RULES and N > 1
     if not sampled or proposal is None:
         proposal = target[:, :0]
+    if proposal.dtype != target.dtype:
+        target, proposal = target.float(), proposal.float()
     I = proposal.shape[1]
     device = target.device
-    cut = Cut.of(B * (N + I), V, device) if chunk is None else Cut(chunk, -(-V // chunk))
+    cut = Cut.of(B * (N + I), V, device)
     target, proposal = _rows(target), _rows(proposal)
     tokens, coins, extra = tokens.contiguous(), coins.contiguous(), extra.contiguous()
     tree_b = 0 if tree.shared else N
@@ -118,30 +121,34 @@ def launch(
     strides = (*of_target, proposal.stride(0), proposal.stride(1))
     logits = (target, proposal, temperature)
     sizes = {"NODES": nodes, "CHUNKS": chunks}
-    wide = {"CHUNK": cut.size, "num_warps": 8}
+    whole_chunk = {"CHUNK": cut.size, "num_warps": max(1, cut.size // 512)}
     programs = B * (N + I) * cut.count
-    group = 4 if programs > 4096 else 1  # chunks that a program of a sweep reads in turn
-    _run(chunk_statistics, programs)(*logits, maxima, sums, *strides, N, I, V, cut.count, **wide)
+    group = 4 if programs > 8192 else 1  # chunks that a program of a sweep reads in turn
+    _run(chunk_statistics, programs)(
+        *logits, maxima, sums, *strides, N, I, V, cut.count,
+        CHUNK=cut.size, num_warps=max(1, cut.size // 2048),
+    )  # fmt: skip
+    rows_at_once = max(1, min(2048 // chunks, triton.next_power_of_2(N + I)))
     _run(opening, B)(
         *logits, maxima, sums, normaliser, parents, rows, turn, tokens, coins, extra,
         noise, ids, numbers, due, arrived, stop, error, *strides, tree_b, N, I, V, cut.count, tree.depth,
-        RULE=RULES.get(name, fields.COINS), SAMPLED=sampled, ROWS=max(1, 2048 // chunks), **sizes,
+        RULE=RULES.get(name, fields.COINS), SAMPLED=sampled, ROWS=rows_at_once, **sizes,
     )  # fmt: skip
     if sampled:
         for step in range(1, rounds(tree) + 1):
-            _run(sweep, -(-cut.count // group) * B, N - 1)(
+            _run(sweep, B, -(-cut.count // group), N - 1)(
                 *logits, sums, normaliser, parents, rows, turn, noise, ids, numbers, due, arrived,
                 stop, swept, *strides, tree_b, step, N, I, V, cut.count, GROUP=group, RULE=RULES[name],
-                REPLACEMENT=tree.replacement, **sizes, **wide,
+                REPLACEMENT=tree.replacement, CHUNK=cut.size, num_warps=max(1, cut.size // 1024), **sizes,
             )  # fmt: skip
     elif name in WALKS:
         _run(walk, B)(
             target, temperature, sums, normaliser, parents, first, turn, noise, ids, numbers, stop,
-            *of_target, tree_b, N, V, cut.count, ONE_COIN=WALKS[name], **sizes, **wide,
+            *of_target, tree_b, N, V, cut.count, ONE_COIN=WALKS[name], **sizes, **whole_chunk,
         )  # fmt: skip
     _run(draw, B)(
         *logits, sums, normaliser, parents, rows, turn, ids, numbers, stop, swept, extra, error,
-        node, token, *strides, tree_b, N, I, V, cut.count, SAMPLED=sampled, **sizes, **wide,
+        node, token, *strides, tree_b, N, I, V, cut.count, SAMPLED=sampled, **sizes, **whole_chunk,
     )  # fmt: skip
     return node, token, error
 

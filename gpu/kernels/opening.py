@@ -29,7 +29,7 @@ def normalise(maxima, sums, normaliser, rows, C, ROWS: tl.constexpr, CHUNKS: tl.
         tl.store(normaliser + row, tl.where(fine, highest + tl.log2(total), float("inf")), mask=row < rows)
 
 
-@triton.jit(do_not_specialize=["tree_b", "N", "I", "C", "DEPTH"])
+@triton.jit(do_not_specialize=["tree_b", "N", "I", "DEPTH"])
 def opening(
     target,
     proposal,
@@ -58,7 +58,7 @@ def opening(
     N,
     I,
     V,
-    C,
+    C: tl.constexpr,
     DEPTH,
     RULE: tl.constexpr,
     SAMPLED: tl.constexpr,
@@ -66,43 +66,45 @@ def opening(
     ROWS: tl.constexpr,
     CHUNKS: tl.constexpr,
 ):
-    """One program a request."""
+    """One program a request; what waits for no statistics is loaded before they are looked at."""
     b = tl.program_id(0).to(tl.int64)
-    normaliser += b * (N + I)
-    normalise(maxima + b * (N + I) * C, sums + b * (N + I) * C, normaliser, N + I, C, ROWS, CHUNKS)
-    tl.debug_barrier()  # what was stored above is loaded below
-
     nodes = tl.arange(0, NODES)
     node = nodes < N
     below = node & (nodes > 0)
     parent = tl.load(parents + b * tree_b + nodes, mask=below, other=0).to(tl.int32)
-    parent_of = tl.where(below, parent, -1)
     token = tl.load(tokens + b * (N - 1) + nodes - 1, mask=below, other=-1)
+    coin = tl.load(coins + b * (N - 1) + nodes - 1, mask=below, other=0.0)
+    uniform = tl.load(extra + b)
+    scale = LOG2_E / tl.load(temperature + b)
     bad_token = (token < -1) | (token >= V)
+    within = below & (token >= 0) & (bad_token == 0)
+    at = tl.where(within, token, 0).to(tl.int64)
+    p_logit = tl.load(target + b * target_b + parent.to(tl.int64) * target_n + at, mask=within, other=0.0)
+    if SAMPLED:
+        row = tl.load(rows + b * tree_b + parent, mask=within, other=0)
+        known = within & (row < I)
+        q_logit = tl.load(proposal + b * proposal_b + row * proposal_n + at, mask=known, other=0.0)
+
+    normaliser += b * (N + I)
+    normalise(maxima + b * (N + I) * C, sums + b * (N + I) * C, normaliser, N + I, C, ROWS, CHUNKS)
+    tl.debug_barrier()  # what was stored above is loaded below
+
+    parent_of = tl.where(below, parent, -1)
     there = (nodes == 0) | ((token >= 0) & below)
     for _ in range(DEPTH):
         there = there & (tl.gather(there.to(tl.int32), parent, 0) > 0)
-    drawn = there & below & (bad_token == 0)
-    at = tl.where(drawn, token, 0).to(tl.int64)
-
-    scale = LOG2_E / tl.load(temperature + b)
+    drawn = there & within
     of_p = tl.load(normaliser + parent, mask=drawn, other=0.0)
-    p_logit = tl.load(target + b * target_b + parent.to(tl.int64) * target_n + at, mask=drawn, other=0.0)
     p = tl.exp2(tl.fma(p_logit.to(tl.float32), scale, -of_p))
     own = tl.load(normaliser + nodes, mask=there & node, other=0.0)
     bad_target = there & node & ((tl.abs(own) < float("inf")) == 0)
     q = tl.full([NODES], 1.0, tl.float32)
     bad_proposal = node & (nodes < 0)
     if SAMPLED:
-        row = tl.load(rows + b * tree_b + parent, mask=drawn, other=0)
-        known = drawn & (row < I)
-        of_q = tl.load(normaliser + N + row, mask=known, other=float("inf"))
-        q_logit = tl.load(proposal + b * proposal_b + row * proposal_n + at, mask=known, other=0.0)
+        of_q = tl.load(normaliser + N + row, mask=known & drawn, other=float("inf"))
         q = tl.exp2(tl.fma(q_logit.to(tl.float32), scale, -of_q))
         bad_proposal = drawn & ((tl.abs(of_q) < float("inf")) == 0)
 
-    coin = tl.load(coins + b * (N - 1) + nodes - 1, mask=below, other=0.0)
-    uniform = tl.load(extra + b)
     bad_coin = (((coin >= 0) & (coin <= 1)) == 0) & below
     wrong = tl.where(((uniform >= 0) & (uniform <= 1)), 0, 4)
     wrong = tl.where(tl.max(bad_coin.to(tl.int32), axis=0) > 0, 4, wrong)

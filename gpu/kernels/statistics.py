@@ -13,10 +13,10 @@ def law(row, x, scale, normaliser, V):
     return tl.exp2(tl.fma(logits, scale, -normaliser))
 
 
-@triton.jit(do_not_specialize=["N", "I", "C"])
+@triton.jit(do_not_specialize=["N", "I"])
 def chunk_statistics(
     target,  # [B, N, V] logits
-    proposal,  # [B, I, V] logits
+    proposal,  # [B, I, V] logits, of the same type
     temperature,  # [B]
     maxima,  # [B, N + I, C] out: the largest logit of each chunk, over the temperature, as a power of 2
     sums,  # [B, N + I, C] out: sum of exp(logit / temperature), over 2^maximum
@@ -27,28 +27,21 @@ def chunk_statistics(
     N,
     I,
     V,
-    C,
+    C: tl.constexpr,
     CHUNK: tl.constexpr,
 ):
     """Reads each logit once. Chunks are combined where they are used, so no program waits for another."""
     program = tl.program_id(0)
-    chunk = program % C
-    row = (program // C) % (N + I)
-    b = (program // C // (N + I)).to(tl.int64)
-    x = chunk * CHUNK + tl.arange(0, CHUNK)
-    if row < N:
-        logits = tl.load(
-            target + b * target_b + row.to(tl.int64) * target_n + x, mask=x < V, other=-float("inf")
-        ).to(tl.float32)
-    else:
-        logits = tl.load(
-            proposal + b * proposal_b + (row - N).to(tl.int64) * proposal_n + x,
-            mask=x < V,
-            other=-float("inf"),
-        ).to(tl.float32)
+    line = program // C
+    b = (line // (N + I)).to(tl.int64)
+    row = line % (N + I)
     scale = LOG2_E / tl.load(temperature + b)
+    of_target = target + b * target_b + row.to(tl.int64) * target_n
+    of_proposal = proposal + b * proposal_b + (row - N).to(tl.int64) * proposal_n
+    x = program % C * CHUNK + tl.arange(0, CHUNK)
+    at = tl.where(row < N, of_target, of_proposal)  # one way through: a branch would double the code
+    logits = tl.load(at + x, mask=x < V, other=-float("inf")).to(tl.float32)
     maximum = tl.max(logits, axis=0) * scale
     shift = tl.where(maximum == -float("inf"), 0.0, maximum)
-    at = (b * (N + I) + row) * C + chunk
-    tl.store(maxima + at, maximum)
-    tl.store(sums + at, tl.sum(tl.exp2(tl.fma(logits, scale, -shift)), axis=0))
+    tl.store(maxima + program, maximum)
+    tl.store(sums + program, tl.sum(tl.exp2(tl.fma(logits, scale, -shift)), axis=0))

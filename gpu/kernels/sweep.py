@@ -48,39 +48,40 @@ def sweep(
     an acceptance may be found while a sweep is under way: then part of it is left undone, and
     nobody asks for it.
     """
-    groups = tl.cdiv(C, GROUP)
-    group = tl.program_id(0) % groups
-    b = (tl.program_id(0) // groups).to(tl.int64)
-    v = N - 1 - tl.program_id(1)
+    b = tl.program_id(0).to(tl.int64)
+    start = tl.program_id(1) * GROUP
+    v = N - 1 - tl.program_id(2)
     turn += b * tree_b
+    f = tl.load(parents + b * tree_b + v).to(tl.int32)
+    own = tl.load(turn + v)
     needed = tl.load(due + b * N + v) == round
+    # Asked for before it is known whether anything comes before: one wait instead of three.
+    numbers += b * FIELDS * N
+    rate = tl.load(numbers + RATE * N + f, mask=needed, other=0.0)
+    cut = tl.load(numbers + CUT * N + f, mask=needed, other=0.0)
+    mass = tl.load(numbers + MASS * N + f, mask=needed, other=0.0)
+    rest = tl.load(numbers + REST * N + f, mask=needed, other=0.0)
+    row = tl.load(rows + b * tree_b + f, mask=needed, other=0).to(tl.int32)
+    of_p = tl.load(normaliser + b * (N + I) + f, mask=needed, other=0.0)
+    heat = tl.load(temperature + b, mask=needed, other=1.0)
     if needed:
         # Others may lower it meanwhile. A load is made by each thread on its own, an atomic by one for all.
-        needed = tl.load(turn + v) < tl.atomic_min(stop + b, N, sem="relaxed")
+        needed = own < tl.atomic_min(stop + b, N, sem="relaxed")
     if needed:
-        numbers += b * FIELDS * N
-        f = tl.load(parents + b * tree_b + v).to(tl.int32)
-        rate = tl.load(numbers + RATE * N + f)
-        cut = tl.load(numbers + CUT * N + f)
-        mass = tl.load(numbers + MASS * N + f)
-        rest = tl.load(numbers + REST * N + f)
+        of_q = tl.load(normaliser + b * (N + I) + N + row)
         possible = (rate > 0) & (mass > 0) & (rest > 0)
         cut = tl.where(possible, tl.minimum(cut + mass / (rate * rest), LARGEST), cut)
-
-        scale = LOG2_E / tl.load(temperature + b)
-        row = tl.load(rows + b * tree_b + f).to(tl.int32)
-        of_p = tl.load(normaliser + b * (N + I) + f)
-        of_q = tl.load(normaliser + b * (N + I) + N + row)
+        scale = LOG2_E / heat
         target += b * target_b + f.to(tl.int64) * target_n
         proposal += b * proposal_b + row.to(tl.int64) * proposal_n
         swept += (b * N + v) * C
-        for chunk in range(group * GROUP, tl.minimum(group * GROUP + GROUP, C)):
+        for chunk in range(start, tl.minimum(start + GROUP, C)):
             x = chunk * CHUNK + tl.arange(0, CHUNK)
             p, q = law(target, x, scale, of_p, V), law(proposal, x, scale, of_q, V)
             tl.store(swept + chunk, tl.sum(excess(p, cut, q), axis=0))
 
         tl.debug_barrier()  # this program's masses are stored before it counts as arrived
-        if tl.atomic_add(arrived + b * N + v, 1, sem="acq_rel") == groups - 1:
+        if tl.atomic_add(arrived + b * N + v, 1, sem="acq_rel") == tl.num_programs(1) - 1:
             chunks = tl.arange(0, CHUNKS)
             total = tl.sum(tl.load(swept + chunks, mask=chunks < C, other=0.0, cache_modifier=".cg"), axis=0)
             if RULE == RATES:

@@ -11,7 +11,7 @@ from gpu.kernels.statistics import LOG2_E
 from gpu.kernels.sweep import drop
 
 
-@triton.jit(do_not_specialize=["tree_b", "N", "C"])
+@triton.jit(do_not_specialize=["tree_b", "N"])
 def walk(
     target,
     temperature,
@@ -29,7 +29,7 @@ def walk(
     tree_b,
     N,
     V,
-    C,
+    C: tl.constexpr,
     ONE_COIN: tl.constexpr,
     NODES: tl.constexpr,
     CHUNKS: tl.constexpr,

@@ -68,6 +68,11 @@ def test_bfloat16_logits(name, device):
     assert_agree(case.to(device), name)
 
 
+def test_logits_of_two_types(device):
+    case = draft(Tree.chain(2), *size(device), seed=10)
+    assert_agree(replace(case, target=case.target.bfloat16()).to(device), "block")
+
+
 @pytest.mark.parametrize(("spread", "apart"), [(0.0, 1e-3), (1.0, 1.0), (40.0, 0.3)])
 def test_the_largest_vocabulary(spread, apart, device):
     """Flat and near-equal, ordinary, and peaked rows of 262,144 logits."""

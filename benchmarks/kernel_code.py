@@ -1,0 +1,196 @@
+"""What the machine code of the kernels allows on an H200: counted, never timed; no GPU is used.
+
+    python -m benchmarks.kernel_code [--vocab 131072] [--gamma 8] [--clock 1.75]
+
+Triton compiles each kernel for compute capability 9.0 as it is launched on 132 processors, and cuobjdump
+(Triton's, or the CUDA toolkit's) disassembles it. Counted is what reads the vocabulary: the innermost loop
+that takes powers of 2, or all of a kernel without such a loop.
+
+    resident    programs that a processor holds at once
+    code        instructions of the whole kernel
+    a logit     instructions over powers of 2 in what reads the vocabulary; each logit takes one power
+    in flight   bytes that a processor can wait for at once, asked for before the first power
+    issue, ex2  ceilings in TB/s: 128 instructions or 16 powers a processor and cycle at that clock (GHz)
+    loads       bits and how often
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections import Counter
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from theory.errors import BadInput
+
+PROCESSORS, REGISTERS, WARPS, PROGRAMS = 132, 65536, 64, 32
+"""Of an H200, and what each of its processors holds."""
+
+CASES = (("block", "chain", 64), ("block", "chain", 1), ("rrs", "tree", 8), ("traversal", "tree", 8))
+"""Verifier, draft and batch."""
+
+TITLE = "kernel            programs warps  regs resident  code a logit  in flight  issue   ex2 loads"
+
+
+@dataclass(frozen=True)
+class Code:
+    """A kernel's machine code; from `instructions` on, that part of it that reads the vocabulary."""
+
+    kernel: str
+    programs: int
+    warps: int
+    registers: int
+    stack: int
+    resident: int
+    code: int
+    instructions: int
+    powers: int
+    spills: int
+    loads: dict[int, int]  # by width in bits
+    ahead: int  # bytes a thread asks for before its first power
+
+    def line(self, clock: float) -> str:
+        """A row of the table."""
+        shape = f"{self.kernel:17}{self.programs:9}{self.warps:6}{self.registers:6}{self.resident:9}"
+        if not self.powers:
+            return f"{shape}{self.code:6}"
+        a_logit = self.instructions / self.powers
+        in_flight = self.resident * self.warps * 32 * self.ahead / 1024
+        one = PROCESSORS * clock * 1e9 * 2 / 1e12  # TB/s when a processor reads 2 bytes a cycle
+        loads = ", ".join(f"{bits}: {count}" for bits, count in self.loads.items())
+        ceilings = f"{128 / a_logit * one:7.1f}{16 * one:6.1f}"
+        return f"{shape}{self.code:6}{a_logit:8.1f}{in_flight:7.0f} KiB{ceilings} {loads}"
+
+
+def main() -> None:
+    plain = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=plain)
+    parser.add_argument("--vocab", type=int, default=131072)
+    parser.add_argument("--gamma", type=int, default=8)
+    parser.add_argument("--clock", type=float, default=1.75)
+    given = parser.parse_args()
+    if given.vocab < 1 or not 1 <= given.gamma < 64 or given.clock <= 0:
+        parser.error("--vocab and --clock must be positive, --gamma from 1 to 63")
+    try:
+        compile_only()
+    except BadInput as error:
+        parser.error(str(error))
+    import torch
+
+    from gpu.kernel_bench.case import tree_of
+
+    for name, draft, B in CASES:
+        print(f"\n{name}, {draft}, B = {B}, gamma = {given.gamma}, V = {given.vocab:,}, bfloat16\n{TITLE}")
+        made = compiled(name, tree_of(draft, given.gamma), B, given.vocab, torch.bfloat16)
+        for kernel, rest in {kernel: rest for kernel, *rest in made}.items():  # sweeps of all rounds are one
+            print(read(kernel, *rest).line(given.clock))
+
+
+def compile_only() -> None:
+    """From now on Triton compiles for compute capability 9.0 and launches nothing.
+
+    To be called first: whether a kernel is compiled or interpreted is settled when it is defined.
+    """
+    os.environ["TRITON_INTERPRET"] = "0"
+    disassembler()
+    import triton
+    from triton.backends.compiler import GPUTarget
+
+    driver = mock.Mock()
+    driver.get_current_target.return_value = GPUTarget("cuda", 90, 32)
+    driver.get_current_device.return_value = driver.get_current_stream.return_value = 0
+    triton.runtime.driver.set_active(driver)
+
+
+def compiled(name: str, tree: Any, B: int, V: int, dtype: Any) -> list[tuple[str, int, Any]]:
+    """(name, programs, compiled kernel) of each launch of a verification, from tensors without memory."""
+    import torch
+    from triton.runtime.jit import JITFunction
+
+    from gpu.kernels import launch
+
+    made: list[tuple[str, int, Any]] = []
+    run = JITFunction.run
+
+    def keep(self, *arguments, grid, warmup, **options):
+        made.append((self.__name__, prod(grid), run(self, *arguments, grid=grid, warmup=True, **options)))
+
+    with torch.device("meta"):
+        N, I = tree.size, len(tree.inner)
+        target, proposal = torch.empty(B, N, V, dtype=dtype), torch.empty(B, I, V, dtype=dtype)
+        tokens, coins = torch.empty(B, N - 1, dtype=torch.long), torch.empty(B, N - 1)
+        temperature, extra = torch.empty(B), torch.empty(B)
+    on_h200 = mock.patch.object(launch, "processors", return_value=PROCESSORS)
+    with on_h200, mock.patch.object(JITFunction, "run", keep):
+        launch.launch(name, tree, target, proposal, temperature, tokens, coins, extra)
+    return made
+
+
+def disassembler() -> str:
+    """cuobjdump, as Triton brings it or on the path."""
+    try:
+        import triton
+    except ImportError:
+        raise BadInput("Triton is not installed: pip install 'draftproof[gpu]'") from None
+    own = Path(triton.__file__).parent / "backends/nvidia/bin/cuobjdump"
+    found = str(own) if own.exists() else shutil.which("cuobjdump")
+    if not found:
+        raise BadInput("no cuobjdump: neither Triton's package nor the path has one (CUDA toolkit)")
+    return found
+
+
+def read(kernel: str, programs: int, made: Any) -> Code:
+    """The counts of one compiled kernel."""
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        Path(file.name).write_bytes(made.asm["cubin"])
+        dump = [disassembler(), "--dump-sass", "--dump-resource-usage", file.name]
+        text = subprocess.run(dump, capture_output=True, text=True, check=True).stdout
+    used = {key: int(value) for key, value in re.findall(r"(REG|STACK|LOCAL):(\d+)", text)}
+    found = re.findall(r"/\*([0-9a-f]{4,})\*/ +(.*?) *;", text)
+    lines = [(int(at, 16), what) for at, what in found if not what.startswith("NOP")]
+    span = vocabulary(lines) if kernel != "opening" else []  # which reads what the chunks gave
+    first = next((at for at, what in enumerate(span) if "MUFU.EX2" in what), 0)
+    warps = made.metadata.num_warps
+    of_warp = -(-used["REG"] // 8) * 8 * 32
+    return Code(
+        kernel,
+        programs,
+        warps,
+        registers=used["REG"],
+        stack=used["STACK"] + used["LOCAL"],
+        resident=min(REGISTERS // (of_warp * warps), WARPS // warps, PROGRAMS),
+        code=len(lines),
+        instructions=len(span),
+        powers=sum("MUFU.EX2" in what for what in span),
+        spills=sum("LDL" in what or "STL" in what for what in span),
+        loads=dict(sorted(Counter(widths(span)).items(), reverse=True)),
+        ahead=sum(widths(span[:first])) // 8,
+    )
+
+
+def widths(code: list[str]) -> list[int]:
+    """Of the loads from global memory, in bits."""
+    found = (re.search(r"LDG\.E(?:\.U?(\d+))?", what) for what in code)
+    return [int(load[1] or 32) for load in found if load]
+
+
+def vocabulary(lines: list[tuple[int, str]]) -> list[str]:
+    """The innermost loop that takes powers of 2, or all there is, without what only diverging warps run."""
+    apart = [int(at, 16) for _, what in lines for at in re.findall(r"BRA\.DIV.* (0x[0-9a-f]+)", what)]
+    lines = [(at, what) for at, what in lines if at < min(apart, default=1 << 32)]
+    spans = [[what for _, what in lines]]
+    for end, what in lines:
+        back = re.search(r"BRA.* (0x[0-9a-f]+)", what)
+        if back and int(back[1], 16) < end:
+            spans.append([what for at, what in lines if int(back[1], 16) <= at <= end])
+    return min((span for span in spans if any("MUFU.EX2" in what for what in span)), key=len, default=[])
+
+
+if __name__ == "__main__":
+    main()
