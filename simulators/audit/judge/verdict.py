@@ -21,8 +21,10 @@ from simulators.audit.judge.report import Report
 from simulators.audit.judge.seen import Seen
 from simulators.audit.judge.statistical import RUNS, Small, sampled
 from simulators.audit.judge.statistical import SECONDS as TESTING
+from simulators.audit.judge.whole import edges_of_whole
 from simulators.audit.judge.wide import Wide
 from simulators.audit.randomness.world import NotEnumerable
+from simulators.audit.targets.loop import Loop
 from simulators.audit.targets.target import Function, Target
 from simulators.instances.scenarios import scenario
 from theory.drafts.chain import Chain
@@ -72,7 +74,7 @@ def examine(
     target: Target = verify if hasattr(verify, "prepare") else Function(verify, dtype=dtype)  # type: ignore[assignment]
     started = monotonic()
     wide = _wide(vocab, depth, rows) if statistical else None
-    chosen = [] if wide else _chosen(vocab, depth, iterations, target.slow, instances)
+    chosen = [] if wide else _chosen(vocab, depth, iterations, target, instances)
     seen = Seen(observer or Observer())
     with watched(seconds, target.namespace, observer) as watch:
         try:
@@ -81,7 +83,10 @@ def examine(
             else:
                 enumerated(target, watch, chosen, seen, iterations, smallest)
                 if edges and seen.failing is None:
-                    edges_of(target, watch, chosen, seen.found, padding)
+                    if isinstance(target, Loop):
+                        edges_of_whole(target, watch, chosen, seen.found)
+                    else:
+                        edges_of(target, watch, chosen, seen.found, padding)
         except NotEnumerable as error:
             seen.undecided = str(error)
             if runs and iterations == 1:
@@ -124,16 +129,17 @@ def assert_lossless(verify: Callable[..., Any] | Target, *, strict: bool = False
 
 
 def _chosen(
-    vocab: int, depth: int, iterations: int, slow: bool, instances: Sequence[Instance] | None
+    vocab: int, depth: int, iterations: int, target: Target, instances: Sequence[Instance] | None
 ) -> list[Instance]:
     if instances is not None:
         return list(instances)
-    if slow and iterations > 1:
+    if target.slow and iterations > 1:
         return list(short_rounds_battery(depth))
-    if slow:
+    if target.slow:
         return list(short_battery(vocab, depth))
     full = list(battery(vocab, depth))  # which refuses sizes that are too large
-    return full if iterations == 1 else list(rounds_battery(vocab, depth))
+    several = iterations > 1 or target.whole
+    return list(rounds_battery(vocab, depth)) if several else full
 
 
 def _wide(vocab: int, depth: int, rows: Path | None) -> Wide:
@@ -148,7 +154,7 @@ def _wide(vocab: int, depth: int, rows: Path | None) -> Wide:
 
 def _on_samples(target: Target, watch: Watch, vocab: int, depth: int, runs: int, seen: Seen) -> None:
     # The error level and the time are shared by the instances; the first rejection decides.
-    if target.drafts:
+    if target.drafts or target.whole:
         return
     names = TELLING[:1] if target.slow else TELLING
     telling = [*(scenario(name, Chain(depth), vocab) for name in names), steep(vocab, depth)]

@@ -31,6 +31,7 @@ class Target(Protocol):
     drafts: bool  # it draws its own drafts, by `draw`
     slow: bool  # every call is: few instances are audited
     logits: bool  # it is given logarithms of rows
+    whole: bool  # it is a whole generation loop, `loop.Loop`
 
     def fresh(self) -> None: ...
     def prepare(self, target: Rows, draft: Draft) -> Any: ...
@@ -48,7 +49,7 @@ class Function:
     before; any fourth one without a default is taken to be the generator.
     """
 
-    slow = logits = False
+    slow = logits = whole = False
 
     def __init__(
         self,

@@ -19,7 +19,7 @@ class Tree:
     """
 
     adapter, dtype = "tree function", "float64"
-    drafts = slow = logits = False
+    drafts = slow = logits = whole = False
 
     def __init__(self, verify: Callable[..., Any], *, name: str = ""):
         self.verify = verify
