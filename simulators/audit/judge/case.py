@@ -67,7 +67,7 @@ def case(target: Target, watch: Watch, instance: Instance, rounds: int = 1) -> C
 def _floor(target: Target, instance: Instance, rounds: int) -> fmpq:
     _, draft = next(drafts(instance))
     drafted = sum(inner(draft.root.shape))
-    return floor(target.dtype, instance.vocab, drafted, rounds, target.logits)
+    return floor(target.dtype, instance.vocab, drafted, rounds, target.logits, target.whole)
 
 
 def first_wrong(got: Law, want: Law, bound: fmpq) -> Wrong | None:
