@@ -59,8 +59,9 @@ def audit(
     TARGET is package.module:function, path/to/file.py:function, or the name of an adapter. The
     function is verify(target_probs, draft_probs, draft_tokens, rng) and returns the emitted tokens;
     one that uses torch's random functions needs no rng. With --loop it is generate(target, draft,
-    prompt, length), with gamma where it asks for it, and returns the new tokens. Exit status 0 when lossless, 1 when not,
-    2 for bad input, 3 when it cannot be enumerated and a test on random runs shows nothing.
+    prompt, length), with gamma where it asks for it, and returns the new tokens. Exit status 0 when
+    lossless, 1 when not, 2 for bad input, 3 when it cannot be enumerated and a test on random runs
+    shows nothing.
     """
     if options["rows"] is not None and not options["statistical"]:
         raise BadInput("--rows goes with --statistical")

@@ -8,7 +8,6 @@ import torch
 from simulators.audit.randomness.torch_mode.arithmetic import extreme
 from simulators.audit.randomness.torch_mode.shadows import Shadows, objects
 
-
 TopK = torch.return_types.topk
 
 

@@ -128,7 +128,9 @@ def test_topk_of_a_race_draws_without_replacement():
         return tuple((torch.rand(3).log() / ROW).topk(2).indices.tolist())
 
     for (a, b), probability in law(pair).items():
-        assert probability == pytest.approx(float(ROW[a] * ROW[b] / (1 - ROW[a])), rel=1e-12)
+        assert probability == pytest.approx(
+            float(ROW[a].double() * ROW[b] / (1 - ROW[a].double())), rel=1e-12
+        )
     assert len(law(pair)) == 6
 
 
