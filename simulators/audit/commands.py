@@ -52,7 +52,13 @@ from theory.errors import BadInput
 @click.option("--strict", is_flag=True, help="Findings at the edges fail too.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 def audit(
-    target: str, path: Path | None, dtype: str | None, strict: bool, as_json: bool, **options: Any
+    target: str,
+    path: Path | None,
+    dtype: str | None,
+    loop: bool,
+    strict: bool,
+    as_json: bool,
+    **options: Any,
 ) -> int:
     """Check somebody else's verifier, exactly.
 
@@ -69,7 +75,7 @@ def audit(
         raise BadInput("--statistical goes without --iterations and --padding, and needs --runs")
     if path is not None and target not in ADAPTERS:
         raise BadInput(f"--path goes with an adapter: {', '.join(ADAPTERS)}")
-    if options["loop"] and (target in ADAPTERS or options["statistical"] or options["padding"]):
+    if loop and (target in ADAPTERS or options["statistical"] or options["padding"]):
         raise BadInput("--loop goes with a function, and without --statistical and --padding")
     with screen.progress() as bar:
         task = bar.add_task("auditing", total=None, done=0, all=0)
@@ -77,7 +83,7 @@ def audit(
         def told(_: str, done: int, all: int) -> None:
             bar.update(task, completed=done, total=all, done=done, all=all)
 
-        report = isolated(_examined, target, options["seconds"], told, target, path, dtype, options)
+        report = isolated(_examined, target, options["seconds"], told, target, path, dtype, options, loop)
     if as_json:
         click.echo(json.dumps(report.answer()))
         for line in report.lines()[1:]:
@@ -89,9 +95,14 @@ def audit(
 
 
 def _examined(
-    observer: Observer, target: str, path: Path | None, dtype: str | None, options: dict[str, Any]
+    observer: Observer,
+    target: str,
+    path: Path | None,
+    dtype: str | None,
+    options: dict[str, Any],
+    loop: bool = False,
 ) -> Report:
-    if options.pop("loop"):
+    if loop:
         return examine(Loop(load(target), name=target, dtype=dtype), observer=observer, **options)
     if target in ADAPTERS:
         return examine(adapted(target, path, dtype), observer=observer, **options)

@@ -135,8 +135,8 @@ def _figures(case: Case, instances: int, lossless: bool) -> list[str]:
     if lossless:
         return [
             f"  largest total variation {variation:.3g} over {instances} instances, exact; "
-            f"rounding alone may cause {bound:.3g}",
-            f"  {accepted} {on}" if accepted else f"  {on}",
+            f"rounding alone may cause {bound:.3g}" + ("" if accepted else f" {on}"),
+            *([f"  {accepted} {on}"] if accepted else []),
         ]
     out = [f"  total variation {variation:.6g}, exact; rounding alone may cause {bound:.3g}"]
     if accepted:

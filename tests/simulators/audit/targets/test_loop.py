@@ -1,5 +1,7 @@
 """Whole generation loops: sound ones pass, faults that only a loop can have are seen."""
 
+from typing import Any
+
 import pytest
 from flint import fmpq
 
@@ -11,7 +13,7 @@ from theory.table import Table
 
 torch = pytest.importorskip("torch")
 
-SMALL = {"vocab": 2, "depth": 1}
+SMALL: Any = {"vocab": 2, "depth": 1}
 
 
 def decoded(target, draft, prompt, length, gamma=1, *, keep=0, fresh=True, residual=True):
