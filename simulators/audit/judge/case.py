@@ -50,7 +50,7 @@ class Case:
         return self.total_variation <= self.bound and self.emitted.lost <= self.bound
 
 
-def case(target: Target, watch: Watch, instance: Instance, rounds: int = 1) -> Case:
+def case(target: Target | Loop, watch: Watch, instance: Instance, rounds: int = 1) -> Case:
     """The exact verdict on one instance, over one round of decoding or several."""
     several = rounds > 1 or target.drafts or target.whole
     if isinstance(target, Loop):
@@ -64,7 +64,7 @@ def case(target: Target, watch: Watch, instance: Instance, rounds: int = 1) -> C
     return Case(instance, found, variation, bound, None if target.whole else found.accepted, wrong)
 
 
-def _floor(target: Target, instance: Instance, rounds: int) -> fmpq:
+def _floor(target: Target | Loop, instance: Instance, rounds: int) -> fmpq:
     _, draft = next(drafts(instance))
     drafted = sum(inner(draft.root.shape))
     return floor(target.dtype, instance.vocab, drafted, rounds, target.logits, target.whole)

@@ -14,6 +14,7 @@ from simulators.audit.door import Fault, Watch
 from simulators.audit.judge.battery import equal_rows
 from simulators.audit.judge.run import bare, drafts
 from simulators.audit.randomness.sources import Fixed
+from simulators.audit.targets.loop import Loop
 from simulators.audit.targets.target import Target
 from theory.draft import Draft
 from theory.instance import Instance
@@ -126,7 +127,7 @@ def with_padding(target: Target, watch: Watch, instance: Instance, found: dict[s
                 found.setdefault("accepts padding", Finding("accepts padding", fault.what))
 
 
-def tossed(target: Target, watch: Watch, prepared: object) -> int:
+def tossed(target: Target | Loop, watch: Watch, prepared: object) -> int:
     """How many coins one run tosses."""
     source = Fixed([0.5])
     try:
@@ -147,7 +148,7 @@ def patterns(coins: int) -> Iterator[tuple[list[float], str]]:
 
 
 def tried(
-    target: Target, watch: Watch, prepared: object, source: Fixed, instance: Instance | None
+    target: Target | Loop, watch: Watch, prepared: object, source: Fixed, instance: Instance | None
 ) -> Fault | None:
     """What is wrong with one run, if anything; without an instance no token is impossible."""
     try:

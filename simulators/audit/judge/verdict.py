@@ -39,7 +39,7 @@ ENTRIES = 10**6
 
 
 def examine(
-    verify: Callable[..., Any] | Target,
+    verify: Callable[..., Any] | Target | Loop,
     *,
     vocab: int = VOCAB,
     depth: int = DEPTH,
@@ -71,14 +71,16 @@ def examine(
     >>> examine(first_is_right, vocab=2, depth=1).lossless
     True
     """
-    target: Target = verify if hasattr(verify, "prepare") else Function(verify, dtype=dtype)  # type: ignore[assignment]
+    target: Target | Loop = verify if hasattr(verify, "prepare") else Function(verify, dtype=dtype)  # type: ignore[assignment]
     started = monotonic()
+    if isinstance(target, Loop) and (statistical or padding):
+        raise BadInput("a generation loop is not tested on samples, nor with padding")
     wide = _wide(vocab, depth, rows) if statistical else None
     chosen = [] if wide else _chosen(vocab, depth, iterations, target, instances)
     seen = Seen(observer or Observer())
     with watched(seconds, target.namespace, observer) as watch:
         try:
-            if wide:
+            if wide and not isinstance(target, Loop):
                 seen.test(sampled(target, watch, wide, runs, native=True))
             else:
                 enumerated(target, watch, chosen, seen, iterations, smallest)
@@ -109,7 +111,9 @@ def examine(
     )
 
 
-def assert_lossless(verify: Callable[..., Any] | Target, *, strict: bool = False, **options: Any) -> Report:
+def assert_lossless(
+    verify: Callable[..., Any] | Target | Loop, *, strict: bool = False, **options: Any
+) -> Report:
     """Raises AssertionError with the smallest instance and the wrong prefix unless lossless.
 
     With `strict` findings at the edges fail too. Options are those of `examine`. A function that
@@ -129,7 +133,7 @@ def assert_lossless(verify: Callable[..., Any] | Target, *, strict: bool = False
 
 
 def _chosen(
-    vocab: int, depth: int, iterations: int, target: Target, instances: Sequence[Instance] | None
+    vocab: int, depth: int, iterations: int, target: Target | Loop, instances: Sequence[Instance] | None
 ) -> list[Instance]:
     if instances is not None:
         return list(instances)
@@ -152,9 +156,9 @@ def _wide(vocab: int, depth: int, rows: Path | None) -> Wide:
     return Wide.peaked(vocab, depth)
 
 
-def _on_samples(target: Target, watch: Watch, vocab: int, depth: int, runs: int, seen: Seen) -> None:
+def _on_samples(target: Target | Loop, watch: Watch, vocab: int, depth: int, runs: int, seen: Seen) -> None:
     # The error level and the time are shared by the instances; the first rejection decides.
-    if target.drafts or target.whole:
+    if isinstance(target, Loop) or target.drafts:
         return
     names = TELLING[:1] if target.slow else TELLING
     telling = [*(scenario(name, Chain(depth), vocab) for name in names), steep(vocab, depth)]

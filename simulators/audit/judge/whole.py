@@ -1,5 +1,6 @@
 """What a whole generation loop emits, every way its coins can fall."""
 
+from collections.abc import Sequence
 from time import monotonic
 
 from flint import fmpq
@@ -45,7 +46,7 @@ def emit_whole(target: Loop, watch: Watch, instance: Instance, rounds: int) -> E
     return found
 
 
-def edges_of_whole(target: Loop, watch: Watch, chosen: list[Instance], found: dict[str, Finding]) -> None:
+def edges_of_whole(target: Loop, watch: Watch, chosen: Sequence[Instance], found: dict[str, Finding]) -> None:
     """Adds to `found` what happens when one coin of a loop, or all of them, stand at an edge."""
     least = min(instance.draft.outcomes(instance.vocab) for instance in chosen)
     for instance in chosen:

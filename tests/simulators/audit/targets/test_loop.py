@@ -54,6 +54,7 @@ def sound(target, draft, prompt, length, gamma):
 def test_a_sound_loop_passes():
     report = audit.examine(audit.Loop(sound), **SMALL)
     assert report.lossless, report
+    assert report.case is not None
     assert report.case.expected_accepted is None
     assert report.answer()["expected_accepted"] is None
     assert "E[tau]" not in str(report)
@@ -81,6 +82,7 @@ def test_drafting_noise_that_is_used_in_every_round_is_seen():
 
     report = audit.examine(audit.Loop(reused), **SMALL)
     assert report.lossless is False
+    assert report.wrong is not None
     assert len(report.wrong.prefix) > 1  # the first token is right
 
 
@@ -90,6 +92,7 @@ def test_a_draw_from_the_whole_row_has_its_exact_law():
 
     toy = Instance(Table.exact(2, {(): ["1/3", "2/3"]}), Table.exact(2, {(): ["2/3", "1/3"]}), Chain(1))
     report = audit.examine(audit.Loop(whole), instances=[toy], edges=False, smallest=False)
+    assert report.wrong is not None
     assert report.wrong.prefix == (0,)
     assert abs(report.wrong.got - fmpq(4, 9)) < fmpq(1, 10**6)
 
@@ -130,3 +133,9 @@ def test_a_model_gives_no_cache_where_none_is_wanted():
     batch = model(torch.tensor([[0], [0]]))
     again = model(torch.tensor([[1], [0]]), past_key_values=batch.past_key_values)
     assert again.logits.softmax(-1)[:, 0, 0].tolist() == [1.0, 0.5]
+
+
+def test_a_loop_is_not_tested_on_samples():
+    for wrong in ({"statistical": True}, {"padding": True}):
+        with pytest.raises(BadInput, match="loop"):
+            audit.examine(audit.Loop(sound), **wrong)
