@@ -20,9 +20,9 @@ class Model:
     or too little is given the rows of another context. Logits are shifted by a constant.
 
     >>> from theory.table import Table
-    >>> model = Model(Table.exact(2, {(): ["1/4", "3/4"], (1,): [1, 0]}), torch.float64)
+    >>> model = Model(Table.exact(2, {(): ["1/2", "1/2"], (1,): [1, 0]}), torch.float64)
     >>> model(torch.tensor([[0, 1]])).logits.softmax(-1)[0].tolist()
-    [[0.25, 0.75], [1.0, 0.0]]
+    [[0.5, 0.5], [1.0, 0.0]]
     >>> cache = model(torch.tensor([[0]])).past_key_values
     >>> model(torch.tensor([[1]]), past_key_values=cache).logits.softmax(-1).tolist()
     [[[1.0, 0.0]]]
