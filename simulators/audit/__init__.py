@@ -8,7 +8,8 @@ from simulators.audit.judge.battery import battery
 from simulators.audit.judge.report import Report
 from simulators.audit.judge.verdict import assert_lossless, examine
 from simulators.audit.randomness.world import NotEnumerable
+from simulators.audit.targets.loop import Loop
 from simulators.audit.targets.target import Function
 from simulators.audit.targets.trees import Tree
 
-__all__ = ["Function", "NotEnumerable", "Report", "Tree", "assert_lossless", "battery", "examine"]
+__all__ = ["Function", "Loop", "NotEnumerable", "Report", "Tree", "assert_lossless", "battery", "examine"]

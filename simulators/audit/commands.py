@@ -15,6 +15,7 @@ from simulators.audit.judge.rounding import ROUNDOFF
 from simulators.audit.judge.statistical import RUNS
 from simulators.audit.judge.verdict import DEPTH, VOCAB, examine
 from simulators.audit.targets.load import load
+from simulators.audit.targets.loop import Loop
 from simulators.audit.targets.target import Function
 from theory.errors import BadInput
 
@@ -36,6 +37,7 @@ from theory.errors import BadInput
 @click.option(
     "--iterations", type=click.IntRange(1, 3), default=1, show_default=True, help="Rounds of decoding."
 )
+@click.option("--loop", is_flag=True, help="TARGET is a whole generation loop over two models.")
 @click.option("--padding", is_flag=True, help="Also drafts that end in -1, which stands for nothing drafted.")
 @click.option(
     "--seconds", type=click.FloatRange(0.1), default=SECONDS, show_default=True, help="Longest call."
@@ -50,14 +52,22 @@ from theory.errors import BadInput
 @click.option("--strict", is_flag=True, help="Findings at the edges fail too.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 def audit(
-    target: str, path: Path | None, dtype: str | None, strict: bool, as_json: bool, **options: Any
+    target: str,
+    path: Path | None,
+    dtype: str | None,
+    loop: bool,
+    strict: bool,
+    as_json: bool,
+    **options: Any,
 ) -> int:
     """Check somebody else's verifier, exactly.
 
     TARGET is package.module:function, path/to/file.py:function, or the name of an adapter. The
     function is verify(target_probs, draft_probs, draft_tokens, rng) and returns the emitted tokens;
-    one that uses torch's random functions needs no rng. Exit status 0 when lossless, 1 when not,
-    2 for bad input, 3 when it cannot be enumerated and a test on random runs shows nothing.
+    one that uses torch's random functions needs no rng. With --loop it is generate(target, draft,
+    prompt, length), with gamma where it asks for it, and returns the new tokens. Exit status 0 when
+    lossless, 1 when not, 2 for bad input, 3 when it cannot be enumerated and a test on random runs
+    shows nothing.
     """
     if options["rows"] is not None and not options["statistical"]:
         raise BadInput("--rows goes with --statistical")
@@ -65,13 +75,15 @@ def audit(
         raise BadInput("--statistical goes without --iterations and --padding, and needs --runs")
     if path is not None and target not in ADAPTERS:
         raise BadInput(f"--path goes with an adapter: {', '.join(ADAPTERS)}")
+    if loop and (target in ADAPTERS or options["statistical"] or options["padding"]):
+        raise BadInput("--loop goes with a function, and without --statistical and --padding")
     with screen.progress() as bar:
         task = bar.add_task("auditing", total=None)
 
         def told(_: str, done: int, all: int) -> None:
             bar.update(task, completed=done, total=all)
 
-        report = isolated(_examined, target, options["seconds"], told, target, path, dtype, options)
+        report = isolated(_examined, target, options["seconds"], told, target, path, dtype, options, loop)
     if as_json:
         click.echo(json.dumps(report.answer()))
         for line in report.lines()[1:]:
@@ -83,8 +95,15 @@ def audit(
 
 
 def _examined(
-    observer: Observer, target: str, path: Path | None, dtype: str | None, options: dict[str, Any]
+    observer: Observer,
+    target: str,
+    path: Path | None,
+    dtype: str | None,
+    options: dict[str, Any],
+    loop: bool = False,
 ) -> Report:
+    if loop:
+        return examine(Loop(load(target), name=target, dtype=dtype), observer=observer, **options)
     if target in ADAPTERS:
         return examine(adapted(target, path, dtype), observer=observer, **options)
     return examine(Function(load(target), name=target, dtype=dtype), observer=observer, **options)

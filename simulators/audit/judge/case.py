@@ -9,6 +9,8 @@ from simulators.audit.door import Watch
 from simulators.audit.judge.rounding import floor
 from simulators.audit.judge.rounds import emit_rounds
 from simulators.audit.judge.run import Emitted, drafts, emit
+from simulators.audit.judge.whole import emit_whole
+from simulators.audit.targets.loop import Loop
 from simulators.audit.targets.target import Target
 from simulators.enumerate import emission
 from simulators.optimum import stateless
@@ -35,7 +37,7 @@ class Case:
     emitted: Emitted
     total_variation: fmpq
     bound: fmpq
-    expected_accepted: fmpq
+    expected_accepted: fmpq | None  # of a whole loop it is not known
     wrong: Wrong | None
 
     @cached_property
@@ -48,21 +50,24 @@ class Case:
         return self.total_variation <= self.bound and self.emitted.lost <= self.bound
 
 
-def case(target: Target, watch: Watch, instance: Instance, rounds: int = 1) -> Case:
+def case(target: Target | Loop, watch: Watch, instance: Instance, rounds: int = 1) -> Case:
     """The exact verdict on one instance, over one round of decoding or several."""
-    several = rounds > 1 or target.draw is not None
-    found = emit_rounds(target, watch, instance, rounds) if several else emit(target, watch, instance)
+    several = rounds > 1 or isinstance(target, Loop) or target.draw is not None
+    if isinstance(target, Loop):
+        found = emit_whole(target, watch, instance, rounds)
+    else:
+        found = emit_rounds(target, watch, instance, rounds) if several else emit(target, watch, instance)
     length = instance.draft.depth + rounds
     got, want = found.law.complete(instance.target, length).marginal(length), wanted(instance, rounds)
     variation, bound = got.total_variation(want), _floor(target, instance, length if several else 1)
     wrong = first_wrong(got, want, bound) if variation > bound and found.lost <= bound else None
-    return Case(instance, found, variation, bound, found.accepted, wrong)
+    return Case(instance, found, variation, bound, None if target.whole else found.accepted, wrong)
 
 
-def _floor(target: Target, instance: Instance, rounds: int) -> fmpq:
+def _floor(target: Target | Loop, instance: Instance, rounds: int) -> fmpq:
     _, draft = next(drafts(instance))
     drafted = sum(inner(draft.root.shape))
-    return floor(target.dtype, instance.vocab, drafted, rounds, target.logits)
+    return floor(target.dtype, instance.vocab, drafted, rounds, target.logits, target.whole)
 
 
 def first_wrong(got: Law, want: Law, bound: fmpq) -> Wrong | None:

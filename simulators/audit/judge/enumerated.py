@@ -8,13 +8,14 @@ from simulators.audit.judge.extremes import Finding
 from simulators.audit.judge.run import TooLarge
 from simulators.audit.judge.seen import Seen
 from simulators.audit.randomness.world import NotEnumerable
+from simulators.audit.targets.loop import Loop
 from simulators.audit.targets.target import Target
 from simulators.witness import shrink
 from theory.instance import Instance
 
 
 def enumerated(
-    target: Target, watch: Watch, chosen: Sequence[Instance], seen: Seen, rounds: int, smallest: bool
+    target: Target | Loop, watch: Watch, chosen: Sequence[Instance], seen: Seen, rounds: int, smallest: bool
 ) -> None:
     """Judges the instances in turn until the target fails on one, which is then made smaller.
 
@@ -46,7 +47,7 @@ def enumerated(
         raise NotEnumerable(seen.too_large)
 
 
-def _smallest(target: Target, watch: Watch, failing: Case, rounds: int) -> Case:
+def _smallest(target: Target | Loop, watch: Watch, failing: Case, rounds: int) -> Case:
     def fails(instance: Instance) -> bool:
         try:
             return not case(target, watch, instance, rounds).lossless

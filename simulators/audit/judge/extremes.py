@@ -14,6 +14,7 @@ from simulators.audit.door import Fault, Watch
 from simulators.audit.judge.battery import equal_rows
 from simulators.audit.judge.run import bare, drafts
 from simulators.audit.randomness.sources import Fixed
+from simulators.audit.targets.loop import Loop
 from simulators.audit.targets.target import Target
 from theory.draft import Draft
 from theory.instance import Instance
@@ -68,9 +69,9 @@ def at_the_edges(
 ) -> None:
     """Adds to `found` what happens when one coin, or all of them, stand at an edge."""
     prepared = target.prepare(instance.target, draft)
-    for coins, said in _patterns(_tossed(target, watch, prepared)):
+    for coins, said in patterns(tossed(target, watch, prepared)):
         for last in (False,) if target.slow else (False, True):
-            fault = _tried(target, watch, prepared, Fixed(coins, last), instance)
+            fault = tried(target, watch, prepared, Fixed(coins, last), instance)
             if fault is not None:
                 seen = f"{fault.what}; {said}, {_where(instance, draft)}"
                 found.setdefault(f"edge {fault.kind}", Finding(fault.kind, seen))
@@ -92,7 +93,7 @@ def with_equal_rows(target: Target, watch: Watch, vocab: int, depth: int, found:
             for rows in [q] if target.logits else [q, np.nextafter(q, q.dtype.type(2))]:
                 for at, edge in product(range(depth), EDGES[2:]):
                     source = Fixed([*[0.0] * at, edge, 0.5])
-                    fault = _tried(target, watch, (p, rows, x), source, instance)
+                    fault = tried(target, watch, (p, rows, x), source, instance)
                     if fault is not None:
                         seen = f"{fault.what}; coin {at + 1} is {edge!r}, p and q equal but for rounding"
                         seen += f", {_where(instance, draft)}"
@@ -108,7 +109,7 @@ def with_nan(target: Target, watch: Watch, instance: Instance, found: dict[str, 
             return
         broken = (np.full_like(prepared[0], np.nan), *prepared[1:])
         for coin in (0.0, 0.5, 1 - 2.0**-24):
-            fault = _tried(target, watch, broken, Fixed([coin]), None)
+            fault = tried(target, watch, broken, Fixed([coin]), None)
             if fault is not None and fault.kind == "leaves the vocabulary":
                 found.setdefault(fault.kind, Finding(fault.kind, f"{fault.what}; target rows of NaN"))
 
@@ -121,12 +122,13 @@ def with_padding(target: Target, watch: Watch, instance: Instance, found: dict[s
             return
         padded = (*prepared[:2], np.array([*prepared[2][:-1], -1]))
         for coin in (0.0, 0.5, 1 - 2.0**-24):
-            fault = _tried(target, watch, padded, Fixed([coin]), None)
+            fault = tried(target, watch, padded, Fixed([coin]), None)
             if fault is not None and fault.kind == "leaves the vocabulary":
                 found.setdefault("accepts padding", Finding("accepts padding", fault.what))
 
 
-def _tossed(target: Target, watch: Watch, prepared: object) -> int:
+def tossed(target: Target | Loop, watch: Watch, prepared: object) -> int:
+    """How many coins one run tosses."""
     source = Fixed([0.5])
     try:
         target.fresh()
@@ -136,7 +138,8 @@ def _tossed(target: Target, watch: Watch, prepared: object) -> int:
     return source.drawn
 
 
-def _patterns(coins: int) -> Iterator[tuple[list[float], str]]:
+def patterns(coins: int) -> Iterator[tuple[list[float], str]]:
+    """Coins with one of them, or all, at an edge; and how to say so."""
     for edge in EDGES if coins else ():
         yield [edge], f"every coin {edge!r}"
         for at in range(min(coins, MOST)):
@@ -144,9 +147,10 @@ def _patterns(coins: int) -> Iterator[tuple[list[float], str]]:
                 yield [*[other] * at, edge, other], f"coin {at + 1} is {edge!r}"
 
 
-def _tried(
-    target: Target, watch: Watch, prepared: object, source: Fixed, instance: Instance | None
+def tried(
+    target: Target | Loop, watch: Watch, prepared: object, source: Fixed, instance: Instance | None
 ) -> Fault | None:
+    """What is wrong with one run, if anything; without an instance no token is impossible."""
     try:
         target.fresh()
         word = target.call(watch, source, prepared, 0)

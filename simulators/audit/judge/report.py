@@ -90,12 +90,16 @@ def _exact(case: Case | None) -> dict[str, Any]:
     return {
         "total_variation": text(case.total_variation) if case else None,
         "error_bound": text(case.bound) if case else None,
-        "expected_accepted": text(case.expected_accepted) if case else None,
-        "stateless_optimum": text(case.optimum) if case and case.optimum is not None else None,
+        "expected_accepted": _text(case.expected_accepted) if case else None,
+        "stateless_optimum": _text(case.optimum) if case and case.expected_accepted is not None else None,
         "witness": {"prefix": spelled(wrong.prefix), "got": text(wrong.got), "want": text(wrong.want)}
         if wrong
         else None,
     }
+
+
+def _text(number: fmpq | None) -> str | None:
+    return None if number is None else text(number)
 
 
 def _estimates(sampled: Sampled) -> dict[str, Any]:
@@ -127,24 +131,33 @@ def _tested(sampled: Sampled) -> list[str]:
 
 def _figures(case: Case, instances: int, lossless: bool) -> list[str]:
     variation, bound = float(case.total_variation), float(case.bound)
-    accepted = f"  E[tau] {float(case.expected_accepted):.6g}"
-    if case.optimum is not None:
-        accepted += f", valid optimum {float(case.optimum):.6g}"
-        if case.expected_accepted > case.optimum + case.bound * case.instance.draft.depth:
-            accepted += ": more than any lossless verifier accepts"
+    accepted, on = _accepted(case), f"(on {case.instance.name})"
     if lossless:
         return [
             f"  largest total variation {variation:.3g} over {instances} instances, exact; "
-            f"rounding alone may cause {bound:.3g}",
-            accepted + f" (on {case.instance.name})",
+            f"rounding alone may cause {bound:.3g}" + ("" if accepted else f" {on}"),
+            *([f"  {accepted} {on}"] if accepted else []),
         ]
-    out = [f"  total variation {variation:.6g}, exact; rounding alone may cause {bound:.3g}", accepted]
+    out = [f"  total variation {variation:.6g}, exact; rounding alone may cause {bound:.3g}"]
+    if accepted:
+        out.append(f"  {accepted}")
     if case.wrong:
         out.append(f"  {_wrong(case.wrong)}")
     out.append(f"  on {json.dumps(document(case.instance))}")
     if case.total_variation < fmpq(1, 10**5):
         out.append("  if the target computes in a narrower float type, name it: dtype='float32'")
     return out
+
+
+def _accepted(case: Case) -> str:
+    if case.expected_accepted is None:
+        return ""
+    said = f"E[tau] {float(case.expected_accepted):.6g}"
+    if case.optimum is not None:
+        said += f", valid optimum {float(case.optimum):.6g}"
+        if case.expected_accepted > case.optimum + case.bound * case.instance.draft.depth:
+            said += ": more than any lossless verifier accepts"
+    return said
 
 
 def _wrong(wrong: Wrong) -> str:

@@ -11,7 +11,9 @@ SHIFT = 0.3
 """Largest constant that adapters add to logits."""
 
 
-def floor(dtype: str, vocab: int, drafted: int, rounds: int = 1, logits: bool = False) -> fmpq:
+def floor(
+    dtype: str, vocab: int, drafted: int, rounds: int = 1, logits: bool = False, draws: bool = False
+) -> fmpq:
     """A bound on the total variation that rounding alone can cause in a verifier that is lossless in
     real numbers, to first order in u; `drafted` is how many tokens one draft has.
 
@@ -36,11 +38,13 @@ def floor(dtype: str, vocab: int, drafted: int, rounds: int = 1, logits: bool = 
     Together at most 2 c_i + 4r + 5V/2 + 7 where the i-th drafted token is decided, and as much for
     the token after the last. Total variations of successive choices add up, which gives the sum over
     i = 0 .. drafted, and once more for every round. Siblings of a tree are decided one after another
-    and count like tokens of a chain.
+    and count like tokens of a chain. A loop that `draws` its drafts itself adds the error of each
+    draw, 2r + V + 1: its row, the sum and the division.
 
     >>> float(floor("float64", 3, 2)) < 2e-14
     True
     """
     r = 2 * (log(vocab) + SHIFT) + vocab + 5 if logits else 1.0
     units = sum(2 * (2 * r + 2) * i + 4 * r + 2.5 * vocab + 7 for i in range(drafted + 1))
+    units += drafted * (2 * r + vocab + 1) if draws else 0
     return fmpq(*ROUNDOFF[dtype].as_integer_ratio()) * fmpq(*units.as_integer_ratio()) * rounds

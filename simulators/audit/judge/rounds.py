@@ -46,12 +46,8 @@ def emit_rounds(target: Target, watch: Watch, instance: Instance, rounds: int) -
             first = first or len(word)
         return context, first
 
-    expected, limit = _size(decode, FEW if target.slow else PROBES), SLOW if target.slow else MOST
-    if expected > limit:
-        raise TooLarge(
-            f"{instance.name} over {rounds} rounds would take about {expected:,.0f} runs, "
-            f"and the limit is {limit:,}"
-        )
+    probes, limit = (FEW, SLOW) if target.slow else (PROBES, MOST)
+    fits(decode, probes, limit, f"{instance.name} over {rounds} rounds")
     found = Emitted()
     words: list[tuple[Prefix, fmpq]] = []
     for mass, result in every_run(decode, ONE, monotonic() + SECONDS):
@@ -64,6 +60,13 @@ def emit_rounds(target: Target, watch: Watch, instance: Instance, rounds: int) -
             found.accepted += mass * (first - 1)
     found.law = Law(words)
     return found
+
+
+def fits(program: Callable[[Source], object], probes: int, limit: int, what: str) -> None:
+    """TooLarge where a program would take more runs than the limit, by an estimate from a few descents."""
+    expected = _size(program, probes)
+    if expected > limit:
+        raise TooLarge(f"{what} would take about {expected:,.0f} runs, and the limit is {limit:,}")
 
 
 def _size(program: Callable[[Source], object], probes: int) -> float:

@@ -78,7 +78,7 @@ def emit(target: Target, watch: Watch, instance: Instance, seconds: float = SECO
             return target.call(watch, source, prepared, 0)
 
         if not words and not found.faults and not (target.slow and watch.repeats):
-            _must_repeat(once)
+            must_repeat(once)
             watch.repeats = True
         for mass, word in _runs(once, weight, deadline, watch):
             if isinstance(word, Fault):
@@ -110,8 +110,9 @@ def _runs(
     yield from law_by_boxes(careful, weight)
 
 
-def _must_repeat(once: Callable[[Source], Prefix]) -> None:
-    # With the same coins it must do the same, or it has coins that nobody answers here.
+def must_repeat(once: Callable[[Source], Prefix]) -> None:
+    """With the same coins it must do the same, or it has coins that nobody answers here: NotEnumerable."""
+
     def told(coin: float) -> Prefix | str:
         try:
             return once(Fixed([coin]))

@@ -21,8 +21,10 @@ from simulators.audit.judge.report import Report
 from simulators.audit.judge.seen import Seen
 from simulators.audit.judge.statistical import RUNS, Small, sampled
 from simulators.audit.judge.statistical import SECONDS as TESTING
+from simulators.audit.judge.whole import edges_of_whole
 from simulators.audit.judge.wide import Wide
 from simulators.audit.randomness.world import NotEnumerable
+from simulators.audit.targets.loop import Loop
 from simulators.audit.targets.target import Function, Target
 from simulators.instances.scenarios import scenario
 from theory.drafts.chain import Chain
@@ -37,7 +39,7 @@ ENTRIES = 10**6
 
 
 def examine(
-    verify: Callable[..., Any] | Target,
+    verify: Callable[..., Any] | Target | Loop,
     *,
     vocab: int = VOCAB,
     depth: int = DEPTH,
@@ -69,19 +71,24 @@ def examine(
     >>> examine(first_is_right, vocab=2, depth=1).lossless
     True
     """
-    target: Target = verify if hasattr(verify, "prepare") else Function(verify, dtype=dtype)  # type: ignore[assignment]
+    target: Target | Loop = verify if hasattr(verify, "prepare") else Function(verify, dtype=dtype)  # type: ignore[assignment]
     started = monotonic()
+    if isinstance(target, Loop) and (statistical or padding):
+        raise BadInput("a generation loop is not tested on samples, nor with padding")
     wide = _wide(vocab, depth, rows) if statistical else None
-    chosen = [] if wide else _chosen(vocab, depth, iterations, target.slow, instances)
+    chosen = [] if wide else _chosen(vocab, depth, iterations, target, instances)
     seen = Seen(observer or Observer())
     with watched(seconds, target.namespace, observer) as watch:
         try:
-            if wide:
+            if wide and not isinstance(target, Loop):
                 seen.test(sampled(target, watch, wide, runs, native=True))
             else:
                 enumerated(target, watch, chosen, seen, iterations, smallest)
                 if edges and seen.failing is None:
-                    edges_of(target, watch, chosen, seen.found, padding)
+                    if isinstance(target, Loop):
+                        edges_of_whole(target, watch, chosen, seen.found)
+                    else:
+                        edges_of(target, watch, chosen, seen.found, padding)
         except NotEnumerable as error:
             seen.undecided = str(error)
             if runs and iterations == 1:
@@ -104,7 +111,9 @@ def examine(
     )
 
 
-def assert_lossless(verify: Callable[..., Any] | Target, *, strict: bool = False, **options: Any) -> Report:
+def assert_lossless(
+    verify: Callable[..., Any] | Target | Loop, *, strict: bool = False, **options: Any
+) -> Report:
     """Raises AssertionError with the smallest instance and the wrong prefix unless lossless.
 
     With `strict` findings at the edges fail too. Options are those of `examine`. A function that
@@ -124,16 +133,17 @@ def assert_lossless(verify: Callable[..., Any] | Target, *, strict: bool = False
 
 
 def _chosen(
-    vocab: int, depth: int, iterations: int, slow: bool, instances: Sequence[Instance] | None
+    vocab: int, depth: int, iterations: int, target: Target | Loop, instances: Sequence[Instance] | None
 ) -> list[Instance]:
     if instances is not None:
         return list(instances)
-    if slow and iterations > 1:
+    if target.slow and iterations > 1:
         return list(short_rounds_battery(depth))
-    if slow:
+    if target.slow:
         return list(short_battery(vocab, depth))
     full = list(battery(vocab, depth))  # which refuses sizes that are too large
-    return full if iterations == 1 else list(rounds_battery(vocab, depth))
+    several = iterations > 1 or target.whole
+    return list(rounds_battery(vocab, depth)) if several else full
 
 
 def _wide(vocab: int, depth: int, rows: Path | None) -> Wide:
@@ -146,9 +156,9 @@ def _wide(vocab: int, depth: int, rows: Path | None) -> Wide:
     return Wide.peaked(vocab, depth)
 
 
-def _on_samples(target: Target, watch: Watch, vocab: int, depth: int, runs: int, seen: Seen) -> None:
+def _on_samples(target: Target | Loop, watch: Watch, vocab: int, depth: int, runs: int, seen: Seen) -> None:
     # The error level and the time are shared by the instances; the first rejection decides.
-    if target.draw is not None:
+    if isinstance(target, Loop) or target.draw is not None:
         return
     names = TELLING[:1] if target.slow else TELLING
     telling = [*(scenario(name, Chain(depth), vocab) for name in names), steep(vocab, depth)]

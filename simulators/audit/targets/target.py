@@ -34,6 +34,7 @@ class Target(Protocol):
     draw: Draw | None  # how it drafts; None where the instance's scheme does
     slow: bool  # every call is: few instances are audited
     logits: bool  # it is given logarithms of rows
+    whole: bool  # it is a whole generation loop, `loop.Loop`
 
     def fresh(self) -> None: ...
     def prepare(self, target: Rows, draft: Draft) -> Any: ...
@@ -50,7 +51,7 @@ class Function:
     before; any fourth one without a default is taken to be the generator.
     """
 
-    slow = logits = False
+    slow = logits = whole = False
 
     def __init__(
         self,

@@ -20,7 +20,7 @@ class Tree:
     """
 
     adapter, dtype = "tree function", "float64"
-    slow = logits = False
+    slow = logits = whole = False
     draw: Draw | None = None
 
     def __init__(self, verify: Callable[..., Any], *, name: str = ""):

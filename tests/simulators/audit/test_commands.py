@@ -141,3 +141,21 @@ def test_bad_targets_are_one_line(target, capfd):
     out, err = capfd.readouterr()
     assert not out
     assert len(err.strip().splitlines()) == 1
+
+
+def test_a_whole_loop(capfd, tmp_path):
+    pytest.importorskip("torch")
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "import torch\n"
+        "def plain(target, draft, prompt, length):\n"
+        "    while prompt.shape[1] <= length:\n"
+        "        row = target(prompt).logits[0, -1].softmax(-1)\n"
+        "        prompt = torch.cat([prompt, torch.multinomial(row, 1)[None]], 1)\n"
+        "    return prompt[0, 1:]\n"
+    )
+    assert run(f"{path}:plain", *SMALL, "--loop") == 0
+    assert "generation loop): lossless" in capfd.readouterr().out
+    assert run(foreign("good"), *SMALL, "--loop") == 2
+    assert run("transformers", "--loop") == run(f"{path}:plain", "--loop", "--statistical") == 2
+    assert "Traceback" not in capfd.readouterr().err

@@ -66,13 +66,9 @@ class Draws:
         if not bool(torch.isfinite(plain).all() and (plain >= 0).all() and (plain.sum(-1) > 0).all()):
             return torch.multinomial(rows, count, given.get("replacement", False))  # torch's own complaint
         source = self._stream(given.get("generator"))
-        drawn = []
-        for row in plain.reshape(-1, plain.shape[-1]).numpy():
-            left = row.copy()
-            for _ in range(count):
-                drawn.append(source.choose(left))
-                if not given.get("replacement", False):
-                    left[drawn[-1]] = 0.0
+        drawn: list[int] = []
+        for row in plain.reshape(-1, plain.shape[-1]):
+            drawn += _categories(source, row, count, given.get("replacement", False))
         return torch.tensor(drawn, dtype=torch.int64).reshape(*plain.shape[:-1], count)
 
     def draw_randint(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
@@ -110,6 +106,19 @@ class Draws:
         state = generator.get_state().numpy().tobytes()
         torch.rand(1, generator=generator)
         return _Stream(self.source, hash(state))
+
+
+def _categories(source: Source, row: torch.Tensor, count: int, replacement: bool) -> list[int]:
+    left, drawn = row.numpy().copy(), []
+    while len(drawn) < count and left.sum() > 0:
+        drawn.append(source.choose(left))
+        if not replacement:
+            left[drawn[-1]] = 0.0
+    if len(drawn) < count:  # torch goes on with categories of weight zero, by a topk of a race
+        places = torch.zeros(len(row))
+        places[drawn] = torch.arange(len(drawn), 0, -1.0)
+        drawn = places.topk(count).indices.tolist()
+    return drawn
 
 
 class _Stream(Seeded):

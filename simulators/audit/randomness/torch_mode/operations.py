@@ -8,6 +8,8 @@ import torch
 from simulators.audit.randomness.torch_mode.arithmetic import extreme
 from simulators.audit.randomness.torch_mode.shadows import Shadows, objects
 
+TopK = torch.return_types.topk
+
 
 class Operations:
     """`op_NAME(...)` is torch's NAME on tensors of coins."""
@@ -36,6 +38,17 @@ class Operations:
         if not keepdim:
             index, values = np.squeeze(index, dim), np.squeeze(values, dim)
         return self.shadows.made(values, x), torch.from_numpy(np.array(index))
+
+    def op_topk(self, x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+        arg = np.argmax if largest else np.argmin
+        rows = np.moveaxis(self.shadows.array(x), dim, -1)
+        index = np.empty((*rows.shape[:-1], k), dtype=np.int64)
+        for at in np.ndindex(rows.shape[:-1]):
+            left = list(range(rows.shape[-1]))
+            index[at] = [left.pop(int(arg(rows[at][left]))) for _ in range(k)]
+        index = np.moveaxis(index, -1, dim)
+        values = np.take_along_axis(self.shadows.array(x), index, dim)
+        return TopK((self.shadows.made(values, x), torch.from_numpy(index)))
 
     def op_cumprod(self, x: Any, dim: int) -> Any:
         return self.shadows.made(np.cumprod(self.shadows.array(x), axis=dim), x)

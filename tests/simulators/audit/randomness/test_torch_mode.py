@@ -121,3 +121,20 @@ def test_half_precision_has_its_own_floor():
     assert report.lossless, report
     assert 1e-6 < float(report.total_variation) < float(report.case.bound)
     assert np.isfinite(float(report.case.bound))
+
+
+def test_topk_of_a_race_draws_without_replacement():
+    def pair():
+        return tuple((torch.rand(3).log() / ROW).topk(2).indices.tolist())
+
+    for (a, b), probability in law(pair).items():
+        assert probability == pytest.approx(
+            float(ROW[a].double() * ROW[b] / (1 - ROW[a].double())), rel=1e-12
+        )
+    assert len(law(pair)) == 6
+
+
+def test_categories_beyond_the_support_are_torchs_own():
+    for row, count in (([1.0, 0.0, 0.0], 3), ([0.0, 1.0, 0.0, 0.0], 2), ([0.0, 0.0, 0.0, 1.0], 3)):
+        own = tuple(torch.multinomial(torch.tensor(row), count).tolist())
+        assert law(lambda r=row, n=count: tuple(torch.multinomial(torch.tensor(r), n).tolist())) == {own: 1.0}

@@ -1,0 +1,61 @@
+"""What a whole generation loop emits, every way its coins can fall."""
+
+from collections.abc import Sequence
+from time import monotonic
+
+from flint import fmpq
+
+from simulators.audit.door import Fault, Watch
+from simulators.audit.judge.extremes import Finding, patterns, tossed, tried
+from simulators.audit.judge.rounds import PROBES, fits
+from simulators.audit.judge.run import SECONDS, Emitted, every_run, must_repeat
+from simulators.audit.randomness.sources import Fixed, Source
+from simulators.audit.targets.loop import Loop
+from theory.instance import Instance
+from theory.law import Law
+from theory.numbers import ONE
+from theory.rows import Prefix
+
+MOST = 20_000
+"""Most runs of a loop on an instance."""
+
+
+def emit_whole(target: Loop, watch: Watch, instance: Instance, rounds: int) -> Emitted:
+    """The law of the first depth + rounds tokens, however many rounds the loop makes of them.
+
+    Raises TooLarge where this would take more than MOST runs.
+    """
+    prepared = target.prepare(instance, instance.draft.depth + rounds)
+
+    def generate(source: Source) -> Prefix:
+        return target.call(watch, source, prepared)
+
+    if not watch.repeats:
+        must_repeat(generate)
+        watch.repeats = True
+    fits(generate, PROBES, MOST, instance.name)
+    found = Emitted()
+    words: list[tuple[Prefix, fmpq]] = []
+    for mass, word in every_run(generate, ONE, monotonic() + SECONDS):
+        if isinstance(word, Fault):
+            found.lost += mass
+            found.faults.setdefault(word.kind, word.what)
+        else:
+            words.append((word, mass))
+    found.law = Law(words)
+    return found
+
+
+def edges_of_whole(target: Loop, watch: Watch, chosen: Sequence[Instance], found: dict[str, Finding]) -> None:
+    """Adds to `found` what happens when one coin of a loop, or all of them, stand at an edge."""
+    least = min(instance.draft.outcomes(instance.vocab) for instance in chosen)
+    for instance in chosen:
+        if instance.draft.outcomes(instance.vocab) > least:
+            continue
+        prepared = target.prepare(instance, instance.draft.depth + 1)
+        for coins, said in patterns(tossed(target, watch, prepared)):
+            for last in (False, True):
+                fault = tried(target, watch, prepared, Fixed(coins, last), instance)
+                if fault is not None:
+                    seen = f"{fault.what}; {said}, on {instance.name}"
+                    found.setdefault(f"edge {fault.kind}", Finding(fault.kind, seen))
