@@ -16,6 +16,9 @@ from rich.progress import (
 
 from simulators import screen
 
+MANY = 4
+"""Readings of one text; beyond these it teaches a language model little more (muennighoff2023scaling)."""
+
 
 @click.command("train")
 @click.argument("out", type=click.Path(path_type=Path, file_okay=False))
@@ -29,7 +32,8 @@ from simulators import screen
 @click.option(
     "--corpus",
     type=click.Path(path_type=Path),
-    help="A folder of text files [default: the sources of Python's standard library].",
+    help="A folder of text files [default: the sources of Python's standard library and, "
+    "where they are less text than the preset asks for, of installed packages].",
 )
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of weights and batches."
@@ -69,10 +73,19 @@ def COMMAND(out: Path, preset: str, corpus: Path | None, seed: int, as_json: boo
     if as_json:
         click.echo(json.dumps(answer))
         return 0
+    click.echo(
+        f"text: {answer['characters']:,} characters, {answer['tokens']:,} tokens; "
+        f"the target read {answer['epochs']:.2f} times as many"
+    )
+    if answer["epochs"] > MANY:
+        click.echo("so often that more text (--corpus) would make a better target")
     parameters = answer["parameters"]
     for name in ("target", "drafter"):
-        loss = answer["held_out_loss"][name]
-        click.echo(f"{name}: {parameters[name]:,} parameters, {loss:.3f} nats a token on text kept apart")
+        token, character = answer["held_out_loss"][name], answer["nats_per_character"][name]
+        click.echo(
+            f"{name}: {parameters[name]:,} parameters; on text kept apart "
+            f"{token:.3f} nats a token, {character:.3f} a character"
+        )
     overlaps = answer["overlap"]
     own = ", ".join(f"{each:.3f}" for each in overlaps["features"])
     click.echo(f"features: {parameters['features']:,} parameters")

@@ -13,8 +13,9 @@ from gpu.drafters.choose import pair
 from gpu.engine.loop import generate
 from gpu.structures import structure
 from gpu.train import loop, run
-from gpu.train.corpus import byte_pairs, documents, encoded
+from gpu.train.corpus import documents
 from gpu.train.presets import PRESETS, Shape
+from gpu.train.tokens import byte_pairs, encoded
 from gpu.verify import named
 from theory.errors import BadInput
 
