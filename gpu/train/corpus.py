@@ -78,7 +78,7 @@ def _filled(found: Iterable[str], room: int) -> list[str]:
 def kept_apart(texts: list[str]) -> tuple[list[str], list[str]]:
     """The texts to train on and, at the end, whole texts that are kept apart.
 
-    Where whole ones would be more than a fifth of the characters, it is the end of the last one.
+    Where the first of these would make them more than a fifth of the characters, only its end is.
 
     >>> kept_apart(["a" * 90, "b" * 8, "c", "d"])[1]
     ['c', 'd']
@@ -92,6 +92,5 @@ def kept_apart(texts: list[str]) -> tuple[list[str], list[str]]:
         share += len(texts[-count])
     if 5 * share <= total:
         return texts[:-count], texts[-count:]
-    *before, last = texts
-    cut = len(last) - round(HELD_OUT * total)
-    return [*before, last[:cut]], [last[cut:]]
+    long, cut = texts[-count], share - round(HELD_OUT * total)
+    return [*texts[:-count], long[:cut]], [long[cut:], *texts[len(texts) - count + 1 :]]

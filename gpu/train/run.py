@@ -17,6 +17,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
 
 from gpu.drafters.feature_head import FeatureHead, load_head, new_head
 from gpu.models import quiet
+from gpu.train.attention import CAUSAL
 from gpu.train.corpus import documents, kept_apart
 from gpu.train.curve import write_curve
 from gpu.train.loop import batch_at, fit
@@ -112,6 +113,7 @@ class _Run:
         shape = self.sizes.target if name == "target" else self.sizes.drafter
         config = shape.config(len(self.tokenizer), self.sizes.context, self.tokenizer.eos_token_id)
         model: Any = LlamaForCausalLM(config)
+        model.set_attn_implementation(CAUSAL)
         return model.to(self.device)
 
     def compiled(self, model: Any) -> Any:
@@ -121,7 +123,7 @@ class _Run:
     def trained(self, name: str) -> Any:
         """The finished model of a stage, in float32."""
         model: Any = AutoModelForCausalLM.from_pretrained(
-            self.out / name, dtype=torch.float32, local_files_only=True
+            self.out / name, dtype=torch.float32, attn_implementation=CAUSAL, local_files_only=True
         )
         return model.to(self.device).eval().requires_grad_(False)
 
