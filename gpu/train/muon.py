@@ -52,7 +52,7 @@ class Muon(torch.optim.Optimizer):
         super().__init__([{"params": each} for each in alike.values()], settings)
 
     @torch.no_grad()
-    def step(self, closure: Any = None) -> None:
+    def step(self, closure: Any = None) -> None:  # type: ignore[override]
         """One step down the gradients that the matrices hold; `closure` is not called."""
         for group in self.param_groups:
             weights = group["params"]
