@@ -27,7 +27,8 @@ def names(folder: Path) -> list[str]:
     """The files of a folder in the order of a hash of their paths; of Python's own folders the sources."""
     if not folder.is_dir():
         raise BadInput(f"{folder}: no such folder")
-    paths = folder.rglob("*.py" if folder in {standard_library(), *installed()} else "*")
+    sources = {each.resolve() for each in (standard_library(), *installed())}
+    paths = folder.rglob("*.py" if folder.resolve() in sources else "*")
     found = (path.relative_to(folder).as_posix() for path in paths if path.is_file())
     kept = (name for name in found if not (PACKAGES | {".git"}) & set(name.split("/")))
     return sorted(kept, key=lambda name: hashlib.sha256(name.encode()).digest())
@@ -52,7 +53,7 @@ def documents(folder: Path | None, megabytes: int) -> list[str]:
     a text that is there already.
     """
     room = megabytes * 1_000_000
-    own = folder or standard_library().resolve()
+    own = folder or standard_library()
     texts = _filled(readable(own, names(own)), room)
     room -= sum(map(len, texts))
     if folder is None and room > 0:
