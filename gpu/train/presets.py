@@ -65,7 +65,7 @@ PRESETS = {
         target=Shape(128, 4, 4, 2, 344),
         drafter=Shape(96, 2, 3, 1, 256),
         batch=8,
-        steps=(1200, 600, 300),
+        steps=(1200, 1500, 300),
         rate=3e-3,
     ),
     "gpu": Preset(
