@@ -2,7 +2,9 @@
 
 import json
 import math
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.progress import (
@@ -15,6 +17,9 @@ from rich.progress import (
 )
 
 from simulators import screen
+
+MANY = 4
+"""Readings of one text; beyond these it teaches a language model little more (muennighoff2023scaling)."""
 
 
 @click.command("train")
@@ -29,7 +34,8 @@ from simulators import screen
 @click.option(
     "--corpus",
     type=click.Path(path_type=Path),
-    help="A folder of text files [default: the sources of Python's standard library].",
+    help="A folder of text files [default: the sources of Python's standard library and, "
+    "where they are less text than the preset asks for, of installed packages].",
 )
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of weights and batches."
@@ -69,13 +75,27 @@ def COMMAND(out: Path, preset: str, corpus: Path | None, seed: int, as_json: boo
     if as_json:
         click.echo(json.dumps(answer))
         return 0
-    parameters = answer["parameters"]
-    for name in ("target", "drafter"):
-        loss = answer["held_out_loss"][name]
-        click.echo(f"{name}: {parameters[name]:,} parameters, {loss:.3f} nats a token on text kept apart")
-    overlaps = answer["overlap"]
-    own = ", ".join(f"{each:.3f}" for each in overlaps["features"])
-    click.echo(f"features: {parameters['features']:,} parameters")
-    click.echo(f"sum min(p, q): drafter {overlaps['drafter']:.3f}; features {own} along their own rollouts")
+    for line in told(answer):
+        click.echo(line)
     click.echo(f"trained in {answer['seconds']:.0f} s (this run): draftproof gpu generate --model {out}")
     return 0
+
+
+def told(answer: dict[str, Any]) -> Iterator[str]:
+    """What was measured, in lines; of earlier versions there is less."""
+    if "epochs" in answer:
+        yield (
+            f"text: {answer['characters']:,} characters, {answer['tokens']:,} tokens; "
+            f"the target read {answer['epochs']:.2f} times as many"
+        )
+        if answer["epochs"] > MANY:
+            yield "so often that more text (--corpus) would make a better target"
+    parameters, characters = answer["parameters"], answer.get("nats_per_character", {})
+    for name in ("target", "drafter"):
+        also = f", {characters[name]:.3f} a character" if characters else ""
+        loss = answer["held_out_loss"][name]
+        yield f"{name}: {parameters[name]:,} parameters; on text kept apart {loss:.3f} nats a token{also}"
+    overlaps = answer["overlap"]
+    own = ", ".join(f"{each:.3f}" for each in overlaps["features"])
+    yield f"features: {parameters['features']:,} parameters"
+    yield f"sum min(p, q): drafter {overlaps['drafter']:.3f}; features {own} along their own rollouts"

@@ -1,4 +1,4 @@
-"""One training loop: batches by step number, AdamW, checkpoints, and a stop that loses nothing."""
+"""One training loop: batches by step number, Muon and AdamW, checkpoints, and a stop that loses nothing."""
 
 import hashlib
 import math
@@ -12,8 +12,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-EVERY = 20.0
+from gpu.train.muon import Muon
+
+EVERY = 30.0
 """Seconds between checkpoints."""
+MUON_RATE = 0.02
+OUTER = {"embed_tokens", "lm_head"}
 
 
 def batch_at(tokens: np.ndarray, batch: int, length: int, key: str) -> Tensor:
@@ -24,11 +28,21 @@ def batch_at(tokens: np.ndarray, batch: int, length: int, key: str) -> Tensor:
 
 
 def rate_at(step: int, steps: int, peak: float) -> float:
-    """A linear rise over the first twentieth, then half a cosine down to a tenth of the peak."""
+    """A linear rise over the first twentieth, then a straight line that would reach zero after the last step.
+
+    >>> [rate_at(step, 40, 1.0) for step in (0, 1, 2, 20, 39)]
+    [0.5, 1.0, 1.0, 0.5263157894736842, 0.02631578947368421]
+    """
     rise = max(1, steps // 20)
-    if step < rise:
-        return peak * (step + 1) / rise
-    return peak * (0.1 + 0.45 * (1 + math.cos(math.pi * (step - rise) / max(1, steps - rise))))
+    return peak * min((step + 1) / rise, (steps - step) / max(1, steps - rise))
+
+
+def halves(device: torch.device) -> bool:
+    """Whether this processor multiplies bfloat16 itself, which elsewhere is slower than float32."""
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    able = getattr(torch.cpu, "get_capabilities", dict)()  # not in older torch
+    return bool(able.get("avx512_bf16") or able.get("amx_bf16"))
 
 
 def fit(
@@ -47,31 +61,34 @@ def fit(
     """
     device = next(model.parameters()).device
     cuda = device.type == "cuda"
+    half = halves(device)
     learned = [each for each in model.parameters() if each.requires_grad]
-    optimizer = torch.optim.AdamW(learned, rate, betas=(0.9, 0.95), weight_decay=0.05, fused=True)
-    losses = _resume(model, optimizer, checkpoint, device)
+    optimizers = _optimizers(model, rate, torch.bfloat16 if half else torch.float32)
+    losses = _resume(model, optimizers, checkpoint, device)
     advance(len(losses), losses[-1] if losses else math.nan)
     model.train()
     waiting: list[Tensor] = []  # losses still on the device
     saved = time.monotonic()
     with _held_interrupt() as interrupted:
         for step in range(len(losses), steps):
-            for group in optimizer.param_groups:
-                group["lr"] = rate_at(step, steps, rate)
-            batch = batches(step).to(device, non_blocking=True)
-            with torch.autocast("cuda", torch.bfloat16, enabled=cuda):
+            for group in (group for each in optimizers for group in each.param_groups):
+                group["lr"] = rate_at(step, steps, group["peak"])
+            batch = batches(step)
+            batch = batch.pin_memory().to(device, non_blocking=True) if cuda else batch.to(device)
+            with torch.autocast(device.type, torch.bfloat16, enabled=half):
                 loss = loss_of(batch)
-            optimizer.zero_grad()
+            model.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(learned, 1.0)
-            optimizer.step()
+            for each in optimizers:
+                each.step()
             waiting.append(loss.detach())
             if not cuda or len(waiting) == 25 or step + 1 == steps or interrupted():
                 losses += torch.stack(waiting).tolist()
                 advance(len(losses), losses[-1])
                 waiting = []
                 if interrupted() or time.monotonic() - saved > EVERY:
-                    _save(model, optimizer, losses, checkpoint)
+                    _save(model, optimizers, losses, checkpoint)
                     saved = time.monotonic()
             if interrupted():
                 raise KeyboardInterrupt
@@ -79,21 +96,35 @@ def fit(
     return losses
 
 
+def _optimizers(model: nn.Module, rate: float, dtype: torch.dtype) -> list[torch.optim.Optimizer]:
+    """Muon for the matrices between layers; AdamW, at `rate`, for embeddings, heads and vectors."""
+    learned = {name: each for name, each in model.named_parameters() if each.requires_grad}
+    inner = [each for name, each in learned.items() if each.ndim == 2 and not OUTER & set(name.split("."))]
+    inside = {id(each) for each in inner}
+    outer = [each for each in learned.values() if id(each) not in inside]
+    adamw = torch.optim.AdamW(outer, rate, betas=(0.9, 0.95), weight_decay=0.05, fused=True)
+    optimizers = [Muon(inner, MUON_RATE, dtype=dtype), adamw]
+    for group in (group for each in optimizers for group in each.param_groups):
+        group["peak"] = group["lr"]
+    return optimizers
+
+
 def _resume(
-    model: nn.Module, optimizer: torch.optim.Optimizer, path: Path, device: torch.device
+    model: nn.Module, optimizers: list[torch.optim.Optimizer], path: Path, device: torch.device
 ) -> list[float]:
     if not path.exists():
         return []
     state = torch.load(path, map_location=device, weights_only=True)
     model.load_state_dict(state["model"])
-    optimizer.load_state_dict(state["optimizer"])
+    for optimizer, each in zip(optimizers, state["optimizers"], strict=True):
+        optimizer.load_state_dict(each)
     return state["losses"]
 
 
-def _save(model: nn.Module, optimizer: torch.optim.Optimizer, losses: list[float], path: Path) -> None:
+def _save(model: nn.Module, optimizers: list[torch.optim.Optimizer], losses: list[float], path: Path) -> None:
     partial = path.with_suffix(".partial")
-    state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "losses": losses}
-    torch.save(state, partial)
+    kept = [each.state_dict() for each in optimizers]
+    torch.save({"model": model.state_dict(), "optimizers": kept, "losses": losses}, partial)
     partial.replace(path)
 
 

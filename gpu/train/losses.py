@@ -27,16 +27,22 @@ def overlap(logits: Tensor, target: Tensor) -> Tensor:
     return torch.minimum(logits.float().softmax(-1), target).sum(-1).mean()
 
 
-def target_rows(target: PreTrainedModel, batch: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
-    """The target's rows [B, T, V] and hidden states, without gradients."""
-    with torch.no_grad():
-        seen = target(input_ids=batch, use_cache=False, output_hidden_states=True)
-        return seen.logits.float().softmax(-1), seen.hidden_states
+@torch.no_grad()
+def target_rows(target: Any, batch: Tensor) -> Tensor:
+    """The target's rows [B, T, V], without gradients."""
+    return target(input_ids=batch, use_cache=False).logits.float().softmax(-1)
+
+
+@torch.no_grad()
+def rows_and_hidden(target: Any, batch: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
+    """The target's rows [B, T, V] and all its hidden states, without gradients."""
+    seen = target(input_ids=batch, use_cache=False, output_hidden_states=True)
+    return seen.logits.float().softmax(-1), seen.hidden_states
 
 
 def drafter_loss(drafter: Any, target: Any, batch: Tensor) -> Tensor:
     """Row loss of a drafter on a batch [B, T]."""
-    return row_loss(drafter(input_ids=batch, use_cache=False).logits, target_rows(target, batch)[0])
+    return row_loss(drafter(input_ids=batch, use_cache=False).logits, target_rows(target, batch))
 
 
 def rollouts(
@@ -63,6 +69,6 @@ def rollouts(
 
 def rollout_loss(head: FeatureHead, target: Any, batch: Tensor, depth: int) -> Tensor:
     """Mean row loss over the head's own rollouts."""
-    rows, hidden = target_rows(target, batch)
+    rows, hidden = rows_and_hidden(target, batch)
     passes = enumerate(rollouts(head, target, hidden, batch, depth))
     return torch.stack([row_loss(logits, rows[:, step:]) for step, logits in passes]).mean()

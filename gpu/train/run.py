@@ -13,20 +13,25 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM, PreTrainedModel
+from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
 
 from gpu.drafters.feature_head import FeatureHead, load_head, new_head
 from gpu.models import quiet
-from gpu.train.corpus import HELD_OUT, byte_pairs, documents, encoded, standard_library
+from gpu.train.attention import CAUSAL
+from gpu.train.corpus import documents, kept_apart
 from gpu.train.curve import write_curve
 from gpu.train.loop import batch_at, fit
-from gpu.train.losses import drafter_loss, overlap, rollout_loss, rollouts, target_rows, text_loss
+from gpu.train.losses import drafter_loss, rollout_loss, text_loss
+from gpu.train.measure import measured
 from gpu.train.presets import PRESETS, Preset
+from gpu.train.tokens import byte_pairs, encoded
 from theory.errors import BadInput
 
 STAGES = ("target", "drafter", "features")
 Advance = Callable[[str, int, int, float], None]
 """Told (stage, steps done, steps in all, loss)."""
+MEASURED = 16
+"""Batches of text kept apart that the finished models are measured on."""
 
 
 def train(out: Path, preset: str, corpus: Path | None, seed: int, advance: Advance) -> dict[str, Any]:
@@ -39,7 +44,7 @@ def train(out: Path, preset: str, corpus: Path | None, seed: int, advance: Advan
     begun = _begun(out, settings)
     if "overlap" in begun:
         return begun | {"out": str(out), "seconds": 0.0}
-    texts = documents((corpus or standard_library()).resolve(), PRESETS[preset].megabytes)
+    texts = documents(corpus and corpus.resolve(), PRESETS[preset].megabytes)
     if not begun:
         _make(out, settings)
     run = _Run(out, PRESETS[preset], seed, advance)
@@ -48,9 +53,10 @@ def train(out: Path, preset: str, corpus: Path | None, seed: int, advance: Advan
     fast = run.compiled(target)
     run.stage("target", target, lambda batch: text_loss(fast, batch))
     target = run.trained("target")
+    fixed = run.compiled(target)
     drafter = run.fresh("drafter")
     small = run.compiled(drafter)
-    run.stage("drafter", drafter, lambda batch: drafter_loss(small, target, batch))
+    run.stage("drafter", drafter, lambda batch: drafter_loss(small, fixed, batch))
     drafter = run.trained("drafter")
     torch.manual_seed(seed + STAGES.index("features"))
     head = new_head(target).to(run.device)
@@ -58,9 +64,11 @@ def train(out: Path, preset: str, corpus: Path | None, seed: int, advance: Advan
     head = load_head(out / "features", target)
     answer = settings | {
         "sizes": asdict(run.sizes),
+        "characters": sum(map(len, texts)),
         "tokens": run.count,
+        "epochs": run.epochs(),
         "parameters": {"target": _count(target), "drafter": _count(drafter), "features": _count(head)},
-        **_measure(target, drafter, head, unseen, run.sizes.rollouts),
+        **measured(target, drafter, head, run.tokenizer, unseen, run.sizes.rollouts),
     }
     write_curve(run.curves, out)
     _write(out / "train.json", answer)
@@ -77,20 +85,27 @@ class _Run:
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.curves: dict[str, list[float]] = _read(self.work / "losses.json", {})
 
-    def read(self, texts: list[str]) -> Tensor:
-        """Makes the tokenizer, encodes the corpus; a batch of text that no model is trained on."""
+    def read(self, texts: list[str]) -> list[Tensor]:
+        """Makes the tokenizer, encodes the corpus; batches of text that no model is trained on."""
         self.advance("tokenizer", 0, 1, math.nan)
         if not (self.work / "tokenizer").exists():
             _whole(self.work / "tokenizer", byte_pairs(texts, self.sizes.vocab).save_pretrained)
         self.tokenizer = AutoTokenizer.from_pretrained(self.work / "tokenizer", local_files_only=True)
-        tokens = encoded(texts, self.tokenizer)
-        self.count = len(tokens)
+        self.known, unseen = (encoded(part, self.tokenizer) for part in kept_apart(texts))
+        self.count = len(self.known) + len(unseen)
         self.advance("tokenizer", 1, 1, math.nan)
-        self.known, unseen = np.split(tokens, [int(len(tokens) * (1 - HELD_OUT))])
         self.length = min(self.sizes.context, len(unseen) // 2)
         if self.length < 8:
             raise BadInput(f"{self.out}: the corpus has too little text to train on")
-        return batch_at(unseen, 16, self.length, f"{self.seed} held out").to(self.device)
+        return [self.windows(unseen, f"held out {number}").to(self.device) for number in range(MEASURED)]
+
+    def windows(self, tokens: np.ndarray, key: str) -> Tensor:
+        """A batch [B, T] of windows, chosen by the seed and a key."""
+        return batch_at(tokens, self.sizes.batch, self.length, f"{self.seed} {key}")
+
+    def epochs(self) -> float:
+        """How many times the target reads the text."""
+        return round(self.sizes.steps[0] * self.sizes.batch * self.length / len(self.known), 2)
 
     def fresh(self, name: str) -> Any:
         """A Llama with weights drawn by the seed."""
@@ -98,6 +113,7 @@ class _Run:
         shape = self.sizes.target if name == "target" else self.sizes.drafter
         config = shape.config(len(self.tokenizer), self.sizes.context, self.tokenizer.eos_token_id)
         model: Any = LlamaForCausalLM(config)
+        model.set_attn_implementation(CAUSAL)
         return model.to(self.device)
 
     def compiled(self, model: Any) -> Any:
@@ -107,7 +123,7 @@ class _Run:
     def trained(self, name: str) -> Any:
         """The finished model of a stage, in float32."""
         model: Any = AutoModelForCausalLM.from_pretrained(
-            self.out / name, dtype=torch.float32, local_files_only=True
+            self.out / name, dtype=torch.float32, attn_implementation=CAUSAL, local_files_only=True
         )
         return model.to(self.device).eval().requires_grad_(False)
 
@@ -120,7 +136,7 @@ class _Run:
         self.curves[name] = fit(
             model,
             loss_of,
-            lambda step: batch_at(self.known, self.sizes.batch, self.length, f"{self.seed} {name} {step}"),
+            lambda step: self.windows(self.known, f"{name} {step}"),
             steps,
             self.sizes.rate,
             checkpoint,
@@ -160,24 +176,6 @@ def _make(out: Path, settings: dict[str, Any]) -> None:
         _write(out / "train.json", settings)
     except OSError as error:
         raise BadInput(f"{out}: cannot be written: {error.strerror}") from None
-
-
-def _measure(
-    target: PreTrainedModel, drafter: PreTrainedModel, head: FeatureHead, batch: Tensor, depth: int
-) -> dict[str, Any]:
-    """Losses and overlaps on text no model was trained on."""
-    with torch.no_grad():
-        rows, hidden = target_rows(target, batch)
-        passes = enumerate(rollouts(head, target, hidden, batch, depth))
-        own = [round(float(overlap(logits, rows[:, step:])), 4) for step, logits in passes]
-        small = drafter(input_ids=batch, use_cache=False).logits
-        return {
-            "held_out_loss": {
-                "target": round(float(text_loss(target, batch)), 4),
-                "drafter": round(float(text_loss(drafter, batch)), 4),
-            },
-            "overlap": {"drafter": round(float(overlap(small, rows)), 4), "features": own},
-        }
 
 
 def _count(model: nn.Module) -> int:

@@ -13,7 +13,7 @@ from gpu.engine.loop import generate
 from gpu.engine.sampling import Sampling
 from gpu.models import check_pair, load
 from gpu.structures import structure
-from gpu.train.corpus import byte_pairs
+from gpu.train.tokens import byte_pairs
 from gpu.verify import named
 from tests.gpu.small import network
 from theory.errors import BadInput

@@ -13,8 +13,9 @@ from gpu.drafters.choose import pair
 from gpu.engine.loop import generate
 from gpu.structures import structure
 from gpu.train import loop, run
-from gpu.train.corpus import byte_pairs, documents, encoded
+from gpu.train.corpus import documents
 from gpu.train.presets import PRESETS, Shape
+from gpu.train.tokens import byte_pairs, encoded
 from gpu.verify import named
 from theory.errors import BadInput
 
@@ -67,6 +68,13 @@ def test_a_finished_folder_decodes_and_says_what_it_is(trained):
     assert not (out / "work").exists()
     assert 0 < answer["overlap"]["drafter"] <= 1
     assert len(answer["overlap"]["features"]) == QUICK.rollouts
+    tokens, characters = answer["held_out_loss"], answer["nats_per_character"]
+    length = tokens["target"] / characters["target"]  # of a token, in characters: the text repeats itself
+    assert length == pytest.approx(answer["characters"] / answer["tokens"], rel=0.2)
+    assert tokens["drafter"] / characters["drafter"] == pytest.approx(length, rel=0.01)
+    assert answer["epochs"] == pytest.approx(16 * 4 * 32 / (0.92 * answer["tokens"]), rel=0.1)
+    config = json.loads((out / "target" / "config.json").read_text())
+    assert "draftproof" not in json.dumps(config)
     losses = json.loads((out / "curve.json").read_text())
     assert tuple(map(len, losses.values())) == QUICK.steps
     assert losses["target"][-1] < losses["target"][0]

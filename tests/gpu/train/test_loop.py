@@ -1,0 +1,126 @@
+"""One step of training, and the losses at the sizes of every preset."""
+# ruff: noqa: E402
+
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from gpu.drafters.feature_head import new_head
+from gpu.train.attention import CAUSAL
+from gpu.train.loop import fit, halves, rate_at
+from gpu.train.losses import drafter_loss, rollout_loss, text_loss
+from gpu.train.muon import Muon, orthogonal
+from gpu.train.presets import PRESETS
+
+
+def test_the_rate_rises_to_its_peak_and_ends_near_zero():
+    for steps in (1, 2, 7, 40, 1000):
+        rates = [rate_at(step, steps, 3.0) for step in range(steps)]
+        top = rates.index(max(rates))
+        assert rates == sorted(rates[: top + 1]) + sorted(rates[top + 1 :], reverse=True)
+        assert max(rates) == 3.0
+        assert 0 < rates[-1] <= 3.0 / max(1, steps - max(1, steps // 20))
+
+
+@pytest.mark.parametrize("shape", [(6, 6), (5, 17), (17, 5)])
+def test_orthogonal_keeps_the_singular_vectors_and_evens_the_values(shape):
+    generator = torch.Generator().manual_seed(1)
+    u, _ = torch.linalg.qr(torch.randn(shape[0], min(shape), generator=generator, dtype=torch.float64))
+    v, _ = torch.linalg.qr(torch.randn(shape[1], min(shape), generator=generator, dtype=torch.float64))
+    values = torch.linspace(0.2, 1.0, min(shape), dtype=torch.float64)
+    evened = u.T @ orthogonal((u * values @ v.T)[None])[0] @ v
+    assert torch.allclose(evened, torch.diag(evened.diagonal()), atol=1e-12)
+    assert ((evened.diagonal() > 0.5) & (evened.diagonal() < 1.5)).all()
+
+
+def test_muon_is_torchs_own_but_for_rounding():
+    theirs = getattr(torch.optim, "Muon", None)
+    if theirs is None:
+        pytest.skip("this torch has no Muon")
+    generator = torch.Generator().manual_seed(2)
+    start = [torch.randn(*shape, generator=generator) for shape in ((8, 24), (24, 8), (8, 24), (8, 8))]
+    gradients = [[torch.randn(each.shape, generator=generator) for each in start] for _ in range(3)]
+
+    def walked(optimizer_of):
+        weights = [torch.nn.Parameter(each.clone()) for each in start]
+        optimizer = optimizer_of(weights)
+        for step in gradients:
+            for weight, gradient in zip(weights, step, strict=True):
+                weight.grad = gradient.clone()
+            optimizer.step()
+        return weights
+
+    peer = walked(lambda weights: theirs(weights, lr=0.1, momentum=0.9, weight_decay=0.2))
+    for dtype in (torch.float32, torch.bfloat16):
+        ours = walked(lambda weights, dtype=dtype: Muon(weights, 0.1, 0.9, 0.2, dtype))
+        for mine, other, before in zip(ours, peer, start, strict=True):
+            assert (mine - other).norm() < 0.05 * (other - before).norm()
+
+
+def test_a_loop_learns_in_either_precision(tmp_path, monkeypatch):
+    config = PRESETS["tiny"].drafter.config(50, 16, 0)
+    text = torch.arange(16).repeat(4, 1) % 5
+    for half in (True, False):
+        monkeypatch.setattr("gpu.train.loop.halves", lambda device, half=half: half)
+        torch.manual_seed(0)
+        model = transformers.LlamaForCausalLM(config)
+        losses = fit(
+            model,
+            lambda batch, model=model: text_loss(model, batch),
+            lambda step: text,
+            8,
+            3e-3,
+            tmp_path / "none",
+            lambda *_: None,
+        )
+        assert losses[-1] < 0.7 * losses[0]
+        assert {each.dtype for each in model.parameters()} == {torch.float32}
+
+
+def test_bfloat16_is_used_only_where_the_processor_has_it(monkeypatch):
+    for able, expected in (
+        ({"avx2": True}, False),
+        ({"avx512_bf16": True}, True),
+        ({"amx_bf16": True}, True),
+    ):
+        monkeypatch.setattr(torch.cpu, "get_capabilities", lambda able=able: able, raising=False)
+        assert halves(torch.device("cpu")) is expected
+    monkeypatch.delattr(torch.cpu, "get_capabilities")
+    assert halves(torch.device("cpu")) is False
+
+
+def test_causal_attention_is_transformers_own():
+    config = PRESETS["small"].drafter.config(50, 16, 0)
+    torch.manual_seed(0)
+    model = transformers.LlamaForCausalLM(config).eval()
+    batch = torch.arange(32).view(2, 16)
+    with torch.no_grad():
+        expected = model(input_ids=batch, use_cache=False).logits
+        model.set_attn_implementation(CAUSAL)
+        assert torch.allclose(model(input_ids=batch, use_cache=False).logits, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_can_be_computed_at_its_true_sizes(name):
+    """On tensors without numbers: shapes fit, and every learned parameter has a gradient."""
+    sizes = PRESETS[name]
+    with torch.device("meta"):
+        target, drafter = (
+            transformers.LlamaForCausalLM(shape.config(sizes.vocab, sizes.context, 0))
+            for shape in (sizes.target, sizes.drafter)
+        )
+        for model in (target, drafter):
+            model.set_attn_implementation(CAUSAL)
+        head = new_head(target)
+        batch = torch.zeros(sizes.batch, sizes.context, dtype=torch.long)
+    losses = {
+        target: lambda: text_loss(target, batch),
+        drafter: lambda: drafter_loss(drafter, target, batch),
+        head: lambda: rollout_loss(head, target, batch, sizes.rollouts),
+    }
+    for model, loss in losses.items():
+        for each in (target, drafter, head):
+            each.requires_grad_(each is model)
+        loss().backward()
+        assert all(each.grad is not None for each in model.parameters())
