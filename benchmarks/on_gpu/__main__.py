@@ -44,7 +44,7 @@ def main() -> int:
     parser.add_argument(
         "--pair",
         type=Path,
-        default=machine.ROOT / "build/pair",
+        default=PAIR,
         metavar="FOLDER",
         help="[default: build/pair]",
     )

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from gpu.graphs import captured, waits
+from gpu.memory import out_of_memory
 
 Given: TypeAlias = dict[str, Any]
 Record: TypeAlias = Callable[[Given], Any]
@@ -78,7 +79,7 @@ def without_graphs() -> Iterator[None]:
 
 
 def cuda_graph(function: Callable[..., Any], given: Given, device: torch.device) -> Record | None:
-    """A CUDA graph of the call; None where it waits for the device."""
+    """A CUDA graph of the call; None where it waits for the device, or cannot be captured after all."""
     held = {key: value.clone() for key, value in given.items() if isinstance(value, Tensor)}
 
     def call() -> Any:
@@ -86,7 +87,12 @@ def cuda_graph(function: Callable[..., Any], given: Given, device: torch.device)
 
     if waits(call, device):
         return None
-    replay, result = captured(call, device)
+    try:
+        replay, result = captured(call, device)
+    except RuntimeError as error:
+        if out_of_memory(error):
+            raise
+        return None
 
     def again(given: Given) -> Any:
         for key, kept in held.items():

@@ -96,6 +96,35 @@ def test_what_waits_for_the_device_is_called_plainly(recordings):
     assert not recordings.ran
 
 
+def test_a_graph_that_cannot_be_captured_is_called_plainly(monkeypatch):
+    calls = []
+
+    def captured(call, device):
+        calls.append(call())
+        raise RuntimeError("operation not permitted when stream is capturing")
+
+    monkeypatch.setattr(recorder, "waits", lambda call, device: False)
+    monkeypatch.setattr(recorder, "captured", captured)
+    remember = recorder.Recorder(torch.device("cuda"))
+    for n in range(recorder.CALLS + 3):
+        assert int(remember("twice", lambda x: 2 * x, x=torch.tensor(n))) == 2 * n
+    assert len(calls) == 1
+
+
+def test_a_graph_is_given_the_new_numbers(monkeypatch):
+    def captured(call, device):
+        held = call()
+        return lambda: held.copy_(call()), held
+
+    monkeypatch.setattr(recorder, "waits", lambda call, device: False)
+    monkeypatch.setattr(recorder, "captured", captured)
+    remember = recorder.Recorder(torch.device("cuda"))
+    results = [remember("twice", lambda x: 2 * x, x=torch.tensor(n)) for n in range(recorder.CALLS + 3)]
+    assert [int(each) for each in results[: recorder.CALLS]] == [2 * n for n in range(recorder.CALLS)]
+    assert results[-1] is results[-2]  # overwritten by the next call
+    assert int(results[-1]) == 2 * (recorder.CALLS + 2)
+
+
 def test_an_idle_reader_does_not_keep_its_network(recordings):
     net = network(16, 1, 0)
     model = Model("gone", net, Numbers(), VOCAB, CONTEXT)
