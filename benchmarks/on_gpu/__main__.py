@@ -7,7 +7,7 @@ Stages, in the order of what matters most if time runs out (all of them without 
     verify    draftproof gpu verify: torch and the compiled kernels beside the exact engine
     kernels   time of verification at V = 131,072, beside peers; then the whole grid
     tests     the tests of tests/gpu, compiled on the GPU
-    train     draftproof gpu train --preset gpu into --pair; a run that was stopped goes on
+    train     draftproof gpu train --preset gpu; a run that was stopped goes on
     validate  draftproof gpu validate on that pair
     bench     draftproof gpu bench on that pair: chains and trees, temperatures 0.2 to 1
 
@@ -46,7 +46,7 @@ def main() -> int:
         type=Path,
         default=PAIR,
         metavar="FOLDER",
-        help="[default: build/pair]",
+        help="of the pair that is trained [default: build/pair]",
     )
     parser.add_argument("--small", action="store_true", help="the small version on a GPU, too")
     parser.add_argument("--report", action="store_true", help="run nothing, write report.md anew")

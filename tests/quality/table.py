@@ -28,8 +28,8 @@ DATA = HOUSE / "simulators" / "report" / "mutants.json"
 SOURCES = (edits, rules, controls, functions, objects)
 """The modules that register specimens when they are imported."""
 
-ORDERED = sorted(SPECIMENS, key=lambda each: int(each.row or len(SPECIMENS)))
-"""By their row of the list of bugs; those that have none follow."""
+ORDERED = sorted(SPECIMENS, key=lambda each: (int(each.row or len(SPECIMENS)), each.name))
+"""By their row of the list of bugs, those that have none last, then by name."""
 
 
 @dataclass(frozen=True)
