@@ -24,6 +24,9 @@ from theory.transport.problem import Transport
 Drafted: TypeAlias = dict[frozenset[Prefix], fmpq]
 """Set of drafted prefixes -> probability that exactly these are drafted."""
 
+DRAFTS = 10**5
+"""Most drafts whose law is listed; with more, CELLS would leave room for few target blocks only."""
+
 CELLS = 5 * 10**7
 """Most drafts times blocks that a problem is built with: rewards of 400 MB."""
 
@@ -39,12 +42,14 @@ def drafted(node: Node) -> frozenset[Prefix]:
 
 
 def merged(drafts: Iterable[tuple[fmpq, Draft]]) -> Drafted:
-    """The law of the drafted prefixes, of drafts (probability, draft)."""
+    """The law of the drafted prefixes, of drafts (probability, draft); BadInput for more than DRAFTS."""
     law: Drafted = {}
     for mass, draft in drafts:
         if mass > ZERO:
             key = drafted(draft.root)
             law[key] = law.get(key, ZERO) + mass
+            if len(law) > DRAFTS:
+                raise BadInput(f"more than {DRAFTS:,} drafts: optima are solved for fewer")
     return law
 
 

@@ -13,9 +13,11 @@ from theory.drafts import Scheme
 from theory.drafts.chain import Chain
 from theory.drafts.paths import Paths
 from theory.drafts.tree import Tree
+from theory.errors import BadInput
 from theory.instance import Instance, context_free
 from theory.numbers import ONE, ZERO
 from theory.rows import Prefix
+from theory.transport import block
 from theory.transport.block import chain_optimum
 from theory.transport.certificate import certified
 from theory.transport.problem import highs, network_simplex
@@ -95,3 +97,10 @@ def test_disjoint_supports_reach_nothing_and_equal_laws_everything() -> None:
 def test_vectors(vector: dict) -> None:
     found = full_information(parse(json.dumps(vector["instance"])))
     assert abs(float(found.value) - vector["optimum"]["full_information"]) < 1e-8
+
+
+def test_too_many_drafts_are_refused_while_they_are_listed(monkeypatch):
+    monkeypatch.setattr(block, "DRAFTS", 3)
+    toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(8))
+    with pytest.raises(BadInput, match="more than 3 drafts"):
+        drafted(toy)
