@@ -17,10 +17,10 @@ from gpu.engine.reader import Reader, padded
 from gpu.engine.sampling import PLAIN, Sampling
 from gpu.engine.step import Step
 from gpu.engine.stops import Row, Stops
-from gpu.engine.verdict import Verdict, verdict
+from gpu.engine.verdict import told, verdict
 from gpu.models import Model
 from gpu.structures.sampled import Sampled
-from gpu.verify import ERRORS, Verifier
+from gpu.verify import ERRORS, Outcome, Verifier
 from theory.errors import BadInput
 
 PLAIN_DRAFT = Sampled("plain", Tree.chain(0))
@@ -118,13 +118,13 @@ class _Decoder:
         logits = seen.logits[..., : self.target.vocab]
         self.clock.mark()
         coins, extra = noise[:, drafted:-1], noise[:, -1]
-        found = self._verdict(draft, layout, logits, coins, extra)
+        outcome, used = self._verdict(draft, logits, coins, extra)
         self.clock.mark()
-        rows, used, outcome = self.going, found.target, found.outcome
+        rows = self.going
         if self.reader.recorder.active:  # the next step overwrites what this one made
             logits, outcome = logits.clone(), outcome.clone()
             used = used.clone() if self.carry and used is not None else None
-        accepted, emitted = self._follow(draft, found, seen)
+        accepted, emitted = self._follow(draft, layout, used, outcome, seen)
         finished = [self.rows[row].finished for row in rows]
         self.clock.mark()
         return Step(
@@ -144,7 +144,9 @@ class _Decoder:
             dict(zip(("draft", "target", "verify", "rest"), self.clock.read(), strict=True)),
         )
 
-    def _verdict(self, draft: Draft, layout: Layout, logits: Tensor, coins: Tensor, extra: Tensor) -> Verdict:
+    def _verdict(
+        self, draft: Draft, logits: Tensor, coins: Tensor, extra: Tensor
+    ) -> tuple[Outcome, Tensor | None]:
         tree, target = draft.tree, None
         if self.carry and draft.proposal is not None:
             target = self.carry.modified(self.sampling.rows(logits), draft.proposal, draft.tokens)
@@ -156,7 +158,6 @@ class _Decoder:
             tokens=draft.tokens,
             coins=coins,
             extra=extra,
-            paths=layout.paths,
             target=target,
             **({} if tree.shared else tree.tables),
         )
@@ -173,26 +174,31 @@ class _Decoder:
             return Layout.of(tree)
         return self.layout
 
-    def _follow(self, draft: Draft, found: Verdict, seen: object) -> tuple[list[int], list[list[int]]]:
+    def _follow(
+        self, draft: Draft, layout: Layout, used: Tensor | None, outcome: Outcome, seen: object
+    ) -> tuple[list[int], list[list[int]]]:
         """Records what was emitted and brings target, drafter and noise to the next step."""
-        tau, token = found.tau, found.outcome.token
-        if self.carry and draft.proposal is not None and found.target is not None:
-            self.carry.emit(found.target, draft.proposal, draft.tokens, tau, token)
-        told = found.told.tolist()
-        for error, *_ in told:
+        levels, paths, tokens = layout.levels, layout.paths, draft.tokens
+        tau, path, words = self.reader.recorder(
+            "told", told, levels=levels, paths=paths, tokens=tokens, **vars(outcome)
+        )
+        if self.carry and draft.proposal is not None and used is not None:
+            self.carry.emit(used, draft.proposal, draft.tokens, tau, outcome.token)
+        said = words.tolist()
+        for error, *_ in said:
             if error:
                 raise BadInput(f"verification met rows that are no laws: {ERRORS[error]}")
-        accepted = [count for _, count, *_ in told]
-        said = [words[: count + 1] for _, count, *words in told]
+        accepted = [count for _, count, *_ in said]
+        said = [word[: count + 1] for _, count, *word in said]
         emitted = [self.stops.take(self.rows[row], word) for row, word in zip(self.going, said, strict=True)]
         stay = [place for place, row in enumerate(self.going) if self.rows[row].finished is None]
         if stay:
             counts = [count + 1 for count in accepted]
-            self.reader.advance(counts, tau + 1, None if draft.tree.is_chain else found.path)
-            self.last = token[:, None]
+            self.reader.advance(counts, tau + 1, None if draft.tree.is_chain else path)
+            self.last = outcome.token[:, None]
             if self.session is not None:
                 hidden = getattr(seen, "hidden_states", None)
-                self.session.accept(Accepted(found.path, counts, tau + 1, said, draft, hidden))
+                self.session.accept(Accepted(path, counts, tau + 1, said, draft, hidden))
             if len(stay) < len(self.going):
                 self._keep(stay)
         self.going = [self.going[place] for place in stay]

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import is_dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import torch
@@ -12,9 +14,9 @@ from torch import Tensor
 from gpu.graphs import captured, waits
 from gpu.memory import out_of_memory
 
-Given: TypeAlias = dict[str, Any]
-Record: TypeAlias = Callable[[Given], Any]
-Recording: TypeAlias = Callable[[Callable[..., Any], Given, torch.device], Record | None]
+Call: TypeAlias = Callable[[], Any]
+Recording: TypeAlias = Callable[[Call, torch.device], Call | None]
+"""Of a call, how to launch it again with what its arguments hold then; None where that cannot be."""
 
 GRAPHS = ContextVar("GRAPHS", default=True)
 """Whether recorders made now record."""
@@ -28,7 +30,8 @@ class Recorder:
 
     A kind is a name, the names, shapes and types of the tensors given, and every other argument's value.
     A function of one name always does the same, and done twice it changes nothing more: recording takes a
-    few runs. What it uses besides its arguments stays where it is in memory. Whoever calls is done with a
+    few runs. What it uses besides its arguments stays where it is in memory; these are copied to where
+    the recording reads them, unless they are another recording's result. Whoever calls is done with a
     result before the next call of its kind, which overwrites it. What waits for the device cannot be
     recorded and goes on as plain calls, as all do where there is no GPU.
     """
@@ -37,7 +40,8 @@ class Recorder:
         self.device = device
         self.records = recording(device)
         self.calls: Counter[Hashable] = Counter()
-        self.known: dict[Hashable, Record | None] = {}
+        self.known: dict[Hashable, tuple[Call, dict[str, Tensor]] | None] = {}
+        self.results: set[int] = set()  # where recordings leave them
 
     def __call__(self, name: Hashable, function: Callable[..., Any], **given: Any) -> Any:
         """function(**given)."""
@@ -48,9 +52,26 @@ class Recorder:
             self.calls[kind] += 1
             if self.calls[kind] <= CALLS:
                 return function(**given)
-            self.known[kind] = self.records(function, given, self.device)
+            self.known[kind] = self._record(self.records, function, given)
         record = self.known[kind]
-        return function(**given) if record is None else record(given)
+        if record is None:
+            return function(**given)
+        again, held = record
+        for key, kept in held.items():
+            if _place(kept) != _place(given[key]):
+                kept.copy_(given[key])
+        return again()
+
+    def _record(
+        self, records: Recording, function: Callable[..., Any], given: dict[str, Any]
+    ) -> tuple[Call, dict[str, Tensor]] | None:
+        held = {key: value for key, value in given.items() if isinstance(value, Tensor)}
+        held = {key: each if each.data_ptr() in self.results else each.clone() for key, each in held.items()}
+        again = records(partial(function, **{**given, **held}), self.device)
+        if again is None:
+            return None
+        self.results.update(each.data_ptr() for each in tensors(again()))
+        return again, held
 
     @property
     def active(self) -> bool:
@@ -61,6 +82,7 @@ class Recorder:
         """Drops all recordings: memory that they use has moved."""
         self.calls.clear()
         self.known.clear()
+        self.results.clear()
 
 
 def recording(device: torch.device) -> Recording | None:
@@ -78,13 +100,8 @@ def without_graphs() -> Iterator[None]:
         GRAPHS.reset(token)
 
 
-def cuda_graph(function: Callable[..., Any], given: Given, device: torch.device) -> Record | None:
+def cuda_graph(call: Call, device: torch.device) -> Call | None:
     """A CUDA graph of the call; None where it waits for the device, or cannot be captured after all."""
-    held = {key: value.clone() for key, value in given.items() if isinstance(value, Tensor)}
-
-    def call() -> Any:
-        return function(**{**given, **held})
-
     if waits(call, device):
         return None
     try:
@@ -94,13 +111,31 @@ def cuda_graph(function: Callable[..., Any], given: Given, device: torch.device)
             raise
         return None
 
-    def again(given: Given) -> Any:
-        for key, kept in held.items():
-            kept.copy_(given[key])
+    def again() -> Any:
         replay()
         return result
 
     return again
+
+
+def tensors(value: Any) -> Iterator[Tensor]:
+    """All tensors of a result: of tuples, of a network's output, of records.
+
+    >>> len(list(tensors((torch.zeros(1), {"a": torch.zeros(1), "b": None}))))
+    2
+    """
+    if isinstance(value, Tensor):
+        yield value
+        return
+    if is_dataclass(value) and not isinstance(value, dict):
+        value = vars(value)
+    if isinstance(value, dict | tuple | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from tensors(each)
+
+
+def _place(tensor: Tensor) -> tuple[int, tuple[int, ...]]:
+    return tensor.data_ptr(), tensor.stride()
 
 
 def _kind(value: Any) -> Hashable:

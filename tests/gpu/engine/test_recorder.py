@@ -125,6 +125,23 @@ def test_a_graph_is_given_the_new_numbers(monkeypatch):
     assert int(results[-1]) == 2 * (recorder.CALLS + 2)
 
 
+def test_the_result_of_a_recording_is_read_where_it_is(recordings):
+    remember, given = recorder.Recorder(torch.device("cpu")), []
+
+    def twice(x):
+        return 2 * x
+
+    def more(x, y):
+        given.append((x, y))
+        return x + y
+
+    for n in range(4):
+        x, y = remember("twice", twice, x=torch.tensor([n])), torch.tensor([1])
+        assert int(remember("more", more, x=x, y=y)) == 2 * n + 1
+    assert given[-1][0] is x
+    assert given[-1][1] is not y
+
+
 def test_an_idle_reader_does_not_keep_its_network(recordings):
     net = network(16, 1, 0)
     model = Model("gone", net, Numbers(), VOCAB, CONTEXT)
