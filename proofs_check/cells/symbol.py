@@ -25,8 +25,6 @@ class Symbol:
     """
 
     __slots__ = ("bottom", "top")
-    __hash__ = None  # type: ignore[assignment]
-
     variables: ClassVar[fmpq_mpoly_ctx]
     ground: ClassVar[Ground]
 
@@ -101,6 +99,9 @@ class Symbol:
 
     def __eq__(self, other: object) -> bool:
         return self._difference(other, ZERO)
+
+    def __hash__(self) -> NoReturn:
+        raise TypeError("a plan is looked up by its numbers, and symbols are none")
 
     def __bool__(self) -> bool:
         return not self.ground.within(ZERO, self.top)
