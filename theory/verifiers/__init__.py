@@ -14,7 +14,7 @@ from theory.verifier import Verifier
 
 def _found() -> dict[str, Verifier]:
     modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
-    verifiers = (module.VERIFIER for module in modules if hasattr(module, "VERIFIER"))
+    verifiers = (module.VERIFIER for module in modules)
     return {verifier.name: verifier for verifier in sorted(verifiers, key=lambda v: v.name)}
 
 
