@@ -32,20 +32,18 @@ def _points(said: Mapping[str, Any] | None) -> Points:
     return {point["method"]: point for point in said["points"]} if said else {}
 
 
-def _own(points: Points, rule: str) -> dict[str, Any] | None:
-    return next((points[f"{rule} {kind}"] for kind in OURS if f"{rule} {kind}" in points), None)
-
-
-def _failed(points: Points, required: str, *rules: str) -> Figure | None:
-    # Of a figure that cannot be had: nothing was run, or it was run and gave none.
+def _own(points: Points, required: str, *rules: str) -> Figure | list[dict[str, Any]]:
+    """Our point of each rule, by kernels if they were there; the figure where one cannot be had."""
     if not points:
         return Figure("kernels", required)
+    found = []
     for rule in rules:
-        own = _own(points, rule)
+        own = next((points[f"{rule} {kind}"] for kind in OURS if f"{rule} {kind}" in points), None)
         if own is None or own["seconds"] is None:
             why = own["note"] if own else next(iter(points.values()))["note"]
             return Figure("kernels", required, f"{rule}: {why or 'not run'}", False)
-    return None
+        found.append(own)
+    return found
 
 
 def _spelled(point: Mapping[str, Any]) -> str:
@@ -58,47 +56,44 @@ def _compiled(point: Mapping[str, Any]) -> bool:
 
 
 def _share(points: Points, required: str) -> Figure:
-    failed = _failed(points, required, "block")
-    if failed:
-        return failed
-    block = _own(points, "block")
-    assert block is not None
+    own = _own(points, required, "block")
+    if isinstance(own, Figure):
+        return own
+    (block,) = own
     said = f"{block['floor_share']:.1%}, {_spelled(block)}, {block['bytes'] / 1e6:,.1f} MB"
     return Figure("kernels", required, said, _compiled(block) and block["floor_share"] >= SHARE)
 
 
 def _device_time(points: Points, required: str) -> Figure:
-    failed = _failed(points, required, "block")
-    if failed:
-        return failed
-    block = _own(points, "block")
-    assert block is not None
+    own = _own(points, required, "block")
+    if isinstance(own, Figure):
+        return own
+    (block,) = own
     return Figure("kernels", required, _spelled(block), _compiled(block) and block["seconds"] < SECONDS)
 
 
 def _peers(points: Points, required: str) -> Figure:
-    failed = _failed(points, required, "block")
-    if failed:
-        return failed
-    block = _own(points, "block")
-    assert block is not None
+    own = _own(points, required, "block")
+    if isinstance(own, Figure):
+        return own
+    (block,) = own
     peers = [point for point in points.values() if not point["method"].endswith(OURS)]
     ran = sorted((point for point in peers if point["seconds"]), key=lambda point: point["seconds"])
     said = [f"{point['method']} {point['seconds'] / block['seconds']:.2f} x" for point in ran]
     missing = [point["method"] for point in peers if not point["seconds"]]
     if missing:
         said.append("could not be run: " + ", ".join(missing))
-    holds = block["seconds"] <= ran[0]["seconds"] if ran else None
+    holds = _compiled(block) and block["seconds"] <= ran[0]["seconds"] if ran else None
+    if holds and missing:
+        holds = None  # it says nothing of every peer
     return Figure("kernels", required, "; ".join(said) or "no peer was there", holds)
 
 
 def _over(points: Points, rule: str, base: str, most: float, required: str, strict: bool = False) -> Figure:
-    failed = _failed(points, required, rule, base)
-    if failed:
-        return failed
-    one, two = _own(points, rule), _own(points, base)
-    assert one is not None
-    assert two is not None
+    own = _own(points, required, rule, base)
+    if isinstance(own, Figure):
+        return own
+    one, two = own
     ratio = one["seconds"] / two["seconds"]
     holds = ratio < most if strict else ratio <= most
     return Figure(

@@ -121,10 +121,10 @@ class _Decoder:
         outcome, used = self._verdict(draft, logits, coins, extra)
         self.clock.mark()
         rows = self.going
+        accepted, emitted = self._follow(draft, layout, used, outcome, seen)
         if self.reader.recorder.active:  # the next step overwrites what this one made
             logits, outcome = logits.clone(), outcome.clone()
             used = used.clone() if self.carry and used is not None else None
-        accepted, emitted = self._follow(draft, layout, used, outcome, seen)
         finished = [self.rows[row].finished for row in rows]
         self.clock.mark()
         return Step(

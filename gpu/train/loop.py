@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from gpu.train.muon import Muon
+from theory.errors import BadInput
 
 EVERY = 30.0
 """Seconds between checkpoints."""
@@ -115,6 +116,8 @@ def _resume(
     if not path.exists():
         return []
     state = torch.load(path, map_location=device, weights_only=True)
+    if "optimizers" not in state:
+        raise BadInput(f"{path}: written by an earlier version, which trained otherwise; remove it to begin anew")
     model.load_state_dict(state["model"])
     for optimizer, each in zip(optimizers, state["optimizers"], strict=True):
         optimizer.load_state_dict(each)
