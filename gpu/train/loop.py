@@ -117,7 +117,7 @@ def _resume(
         return []
     state = torch.load(path, map_location=device, weights_only=True)
     if "optimizers" not in state:
-        raise BadInput(f"{path}: written by an earlier version, which trained otherwise; remove it to begin anew")
+        raise BadInput(f"{path}: from a version that trained otherwise; remove it to begin anew")
     model.load_state_dict(state["model"])
     for optimizer, each in zip(optimizers, state["optimizers"], strict=True):
         optimizer.load_state_dict(each)

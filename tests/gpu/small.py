@@ -10,7 +10,11 @@ from gpu.drafters.feature_head import new_head
 from gpu.drafters.features import FeatureDrafter
 from gpu.drafters.model import ModelDrafter
 from gpu.drafters.ngram import NgramDrafter
+from gpu.engine.loop import generate
+from gpu.engine.step import Step
 from gpu.models import Model
+from gpu.structures import structure
+from gpu.verify import named
 
 VOCAB, CONTEXT, END = 40, 96, 0
 PROMPTS = ([5], [3, 4, 5, 6, 7, 8], [9, 1, 2])
@@ -72,3 +76,18 @@ def drafter(name: str) -> Drafter:
         "ngram": lambda: NgramDrafter(target()),
     }
     return made[name]()
+
+
+def steps_of(
+    verifier: str, spelling: str | None, which: str | None, prompts=PROMPTS, **options
+) -> list[Step]:
+    """All steps of a run of the target, with a drafter of that name or by itself."""
+    steps = generate(
+        target(),
+        drafter(which) if which else None,
+        prompts,
+        verifier=named(verifier),
+        structure=structure(spelling) if which else None,
+        **options,
+    )
+    return list(steps)

@@ -11,7 +11,7 @@ from gpu.engine.sampling import Sampling
 from gpu.models import Model
 from gpu.structures import structure
 from gpu.verify import VERIFIERS, named
-from tests.gpu.small import CONTEXT, END, PROMPTS, Numbers, drafter, network, target
+from tests.gpu.small import CONTEXT, END, PROMPTS, Numbers, drafter, network, steps_of, target
 from theory.errors import BadInput
 
 USUAL = {
@@ -37,15 +37,7 @@ FITTING = [
 
 
 def run(verifier, spelling, which, prompts=PROMPTS, **options):
-    steps = generate(
-        target(),
-        drafter(which) if which else None,
-        prompts,
-        verifier=named(verifier),
-        structure=structure(spelling) if which else None,
-        **options,
-    )
-    steps = list(steps)
+    steps = steps_of(verifier, spelling, which, prompts, **options)
     texts = [[] for _ in prompts]
     for step in steps:
         for row, tokens in zip(step.rows, step.emitted, strict=True):

@@ -12,10 +12,9 @@ from gpu.engine import reader, recorder
 from gpu.engine.loop import generate
 from gpu.engine.sampling import Sampling
 from gpu.models import Model
-from gpu.structures import structure
 from gpu.verify import named
 from tests.gpu.engine.tape import Recordings
-from tests.gpu.small import CONTEXT, PROMPTS, VOCAB, Numbers, drafter, network, target
+from tests.gpu.small import CONTEXT, PROMPTS, VOCAB, Numbers, network, steps_of
 
 WAYS = [
     ("block", "chain:3", "near", Sampling()),
@@ -40,30 +39,20 @@ def recordings(monkeypatch):
     reader.IDLE.clear()
 
 
-def steps_of(verifier, spelling, which, sampling, prompts=PROMPTS):
-    steps = generate(
-        target(),
-        drafter(which) if which else None,
-        prompts,
-        verifier=named(verifier),
-        structure=structure(spelling) if which else None,
-        sampling=sampling,
-        max_new_tokens=10,
-        ignore_end=True,
-        seed=3,
-    )
-    return list(steps)
+def decoded(verifier, spelling, which, sampling, prompts=PROMPTS):
+    options = {"sampling": sampling, "max_new_tokens": 10, "ignore_end": True, "seed": 3}
+    return steps_of(verifier, spelling, which, prompts, **options)
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
 def test_recorded_steps_are_the_plain_ones_and_stay_as_they_were(way, recordings, monkeypatch):
-    found = steps_of(*way)
+    found = decoded(*way)
     assert recordings.ran > recordings.made > 0
     assert not recordings.waited
-    again = steps_of(*way)  # with readers that were used before
+    again = decoded(*way)  # with readers that were used before
     monkeypatch.undo()
     reader.IDLE.clear()
-    plain = steps_of(*way)
+    plain = decoded(*way)
     for steps in (found, again):
         assert [step.emitted for step in steps] == [step.emitted for step in plain]
         for one, other in zip(steps, plain, strict=True):
@@ -80,7 +69,7 @@ def test_recorded_steps_are_the_plain_ones_and_stay_as_they_were(way, recordings
 def test_texts_of_one_shape_need_no_recordings_of_their_own(recordings):
     made = []
     for _ in range(4):
-        steps_of("block", "chain:3", "near", Sampling(), PROMPTS[:1])
+        decoded("block", "chain:3", "near", Sampling(), PROMPTS[:1])
         made.append(recordings.made)
     assert made[1] == made[2] == made[3] > 0
 

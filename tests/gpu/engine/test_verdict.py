@@ -8,11 +8,9 @@ pytest.importorskip("transformers")
 pytest.importorskip("triton")
 
 from gpu.engine import verdict
-from gpu.engine.loop import generate
 from gpu.engine.sampling import Sampling
-from gpu.structures import structure
 from gpu.verify import Verifier, named
-from tests.gpu.small import PROMPTS, drafter, target
+from tests.gpu.small import steps_of
 
 WAYS = [
     ("block", "chain:3", Sampling(0.7)),
@@ -24,24 +22,13 @@ WAYS = [
 ]
 
 
-def steps_of(name, spelling, sampling):
-    return list(
-        generate(
-            target(),
-            drafter("near"),
-            PROMPTS,
-            verifier=named(name),
-            structure=structure(spelling),
-            sampling=sampling,
-            max_new_tokens=6,
-            ignore_end=True,
-        )
-    )
+def decoded(name, spelling, sampling):
+    return steps_of(name, spelling, "near", sampling=sampling, max_new_tokens=6, ignore_end=True)
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
 def test_kernels_decide_as_torch_does_and_steps_keep_their_rows(way, monkeypatch):
-    plain = steps_of(*way)
+    plain = decoded(*way)
     asked = []
 
     def always(verifier, device):
@@ -49,7 +36,7 @@ def test_kernels_decide_as_torch_does_and_steps_keep_their_rows(way, monkeypatch
         return True
 
     monkeypatch.setattr(verdict, "has_kernels", always)
-    found = steps_of(*way)
+    found = decoded(*way)
     assert asked
     assert [step.emitted for step in found] == [step.emitted for step in plain]
     for one, other in zip(found, plain, strict=True):

@@ -12,6 +12,7 @@ from gpu.train.loop import fit, halves, rate_at
 from gpu.train.losses import drafter_loss, rollout_loss, text_loss
 from gpu.train.muon import Muon, orthogonal
 from gpu.train.presets import PRESETS
+from theory.errors import BadInput
 
 
 def test_the_rate_rises_to_its_peak_and_ends_near_zero():
@@ -124,3 +125,11 @@ def test_every_preset_can_be_computed_at_its_true_sizes(name):
             each.requires_grad_(each is model)
         loss().backward()
         assert all(each.grad is not None for each in model.parameters())
+
+
+def test_a_checkpoint_of_another_kind_of_training_is_refused(tmp_path):
+    path = tmp_path / "target.checkpoint"
+    torch.save({"model": {}, "optimizer": {}, "losses": [1.0]}, path)
+    model = torch.nn.Linear(2, 2)
+    with pytest.raises(BadInput, match="trained otherwise"):
+        fit(model, lambda batch: model(batch).sum(), torch.zeros, 3, 1e-3, path, lambda step, loss: None)
