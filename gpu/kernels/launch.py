@@ -110,6 +110,8 @@ def launch(
 
     maxima, sums = floats(B, N + I, cut.count), floats(B, N + I, cut.count)
     normaliser, numbers, noise = floats(B, N + I), floats(B, fields.FIELDS.value, N), floats(B, N)
+    placed = N if sampled and RULES[name] != fields.COINS else 0  # rows whose largest logits bound a rate
+    places = whole(B, placed, cut.count)
     swept = floats(B, N, cut.count) if sampled else floats(0)
     ids, due, arrived = whole(B, N), whole(B, N), whole(B, N)
     stop, error = whole(B), whole(B, dtype=torch.int64)
@@ -125,14 +127,15 @@ def launch(
     programs = B * (N + I) * cut.count
     group = 4 if programs > 8192 else 1  # chunks that a program of a sweep reads in turn
     _run(chunk_statistics, programs)(
-        *logits, maxima, sums, *strides, N, I, V, cut.count,
+        *logits, maxima, sums, places, *strides, N, I, V, placed, cut.count,
         CHUNK=cut.size, num_warps=max(1, cut.size // 2048),
     )  # fmt: skip
     rows_at_once = max(1, min(2048 // chunks, triton.next_power_of_2(N + I)))
     _run(opening, B)(
-        *logits, maxima, sums, normaliser, parents, rows, turn, tokens, coins, extra,
+        *logits, maxima, sums, places, normaliser, parents, rows, turn, tokens, coins, extra,
         noise, ids, numbers, due, arrived, stop, error, *strides, tree_b, N, I, V, cut.count, tree.depth,
-        RULE=RULES.get(name, fields.COINS), SAMPLED=sampled, ROWS=rows_at_once, **sizes,
+        RULE=RULES.get(name, fields.COINS), SAMPLED=sampled, ROWS=rows_at_once, CHUNK=cut.size,
+        AT_ONCE=max(1, min(nodes, 512 // chunks)), num_warps=8 if placed else 4, **sizes,
     )  # fmt: skip
     if sampled:
         for step in range(1, rounds(tree) + 1):
