@@ -7,6 +7,7 @@ from typing import Literal
 from flint import fmpq
 
 from proofs_check.cells.cell import Cell
+from proofs_check.cells.cutting import sides
 from proofs_check.cells.deferred import draw
 from proofs_check.cells.domain import Domain
 from proofs_check.cells.points import rational_points
@@ -104,7 +105,7 @@ def by_row(of: Callable[[Row, Row], Symbol]) -> Mean:
 def compare(a: Mean, b: Mean, vocab: int, scheme: Scheme, seconds: float = 60.0) -> Comparison:
     """Whether mean a equals mean b, or is never below it, for all p and q of the draft's depth.
 
-    A witness is given with the draft `scheme`. Raises OutOfTime.
+    A witness is given with the draft `scheme`. Raises OutOfTime after that many CPU seconds.
 
     >>> from theory.drafts.chain import Chain
     >>> from theory.verifiers import named
@@ -118,11 +119,11 @@ def compare(a: Mean, b: Mean, vocab: int, scheme: Scheme, seconds: float = 60.0)
     right = mapped(signs.expectation(b(domain), whole), Symbol.__neg__)
     relation: Relation = "equal"
     for cell, difference in leaves(whole, signs.sum(whole, left, right)):
-        if cell.vanishes(cell.reduce(difference.top)):
+        if cell.vanishes(difference.top):
             continue
         below = _below(cell, difference)
         if below is None:
-            if cell.sides(difference.top, ZERO)[1] is not None:
+            if sides(cell, difference.top, ZERO)[1] is not None:
                 relation = "never below"
             continue
         for point in rational_points(below):
@@ -134,7 +135,7 @@ def compare(a: Mean, b: Mean, vocab: int, scheme: Scheme, seconds: float = 60.0)
 def _below(cell: Cell, difference: Symbol) -> Cell | None:
     # The part of the cell where the difference is negative, its denominator's sign taken into account.
     product = difference.top * difference.bottom
-    return cell.sides(product, NEGATIVE)[0]
+    return sides(cell, product, NEGATIVE)[0]
 
 
 def mean_on(instance: Instance, verifier: Verifier, scheme: Scheme) -> fmpq:

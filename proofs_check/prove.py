@@ -10,10 +10,11 @@ they are given, complete it likewise. The words are proved one by one.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
-from time import monotonic
+from time import thread_time
 from typing import Any, Literal
 
 from proofs_check.cells.cell import Cell
+from proofs_check.cells.cutting import sides
 from proofs_check.cells.deferred import draw
 from proofs_check.cells.domain import Domain
 from proofs_check.cells.points import rational_points, why_none
@@ -40,7 +41,7 @@ class Proof:
     `done` and `left` are the words whose mass was proved, and the others; `begun` is a word that
     time ran out on, with what was worked out of it. `cells` counts the runs of the verifier that
     came to an end, one for each way of drawing in each cell of signs; `parameters` are free
-    probabilities. `counterexample` is confirmed by exact enumeration.
+    probabilities; `seconds` are CPU seconds. `counterexample` is confirmed by exact enumeration.
     """
 
     verifier: str
@@ -68,7 +69,7 @@ def prove(
     """Proves or refutes that one iteration is lossless, for all real p and q, zeros included.
 
     Words in `done` were proved before and are not proved again, a word `begun` is taken up where it
-    was left; every call does some of what is left, however few the seconds. `keep` is given the
+    was left; every call does some of what is left, however few the CPU seconds. `keep` is given the
     proof at the end, also when it is interrupted. A verifier that computes with more than the four
     operations and comparisons is searched for a counterexample instead. Raises BadInput for a
     vocabulary below 2.
@@ -84,7 +85,7 @@ def prove(
     """
     if vocab < 2:
         raise BadInput(f"a proof needs a vocabulary of at least 2, not {vocab}")
-    started, solver = monotonic(), Solver()
+    started, solver = thread_time(), Solver()
     proof = Proof(verifier.name, f"vocab={vocab} {_spelled(scheme)}", "undecided", begun=begun)
     known = set(done)
     try:
@@ -96,7 +97,7 @@ def prove(
         proof.why = f"{verifier.name} cannot be run on rational functions ({error})"
         _search(proof, verifier, scheme, vocab)
     finally:
-        proof.seconds = round(monotonic() - started, 3)
+        proof.seconds = round(thread_time() - started, 3)
         keep(proof)
     return proof
 
@@ -176,7 +177,7 @@ def _failing(domain: Domain, program: Program, word: Prefix, kept: dict[str, Any
     want = domain.product(word)
     for cell, mass in leaves(domain.whole, tree):
         if not cell.agree(mass, want):
-            _, differs = cell.sides(mass.top * want.bottom - want.top * mass.bottom, ZERO)
+            _, differs = sides(cell, mass.top * want.bottom - want.top * mass.bottom, ZERO)
             if differs is not None:
                 yield differs
 

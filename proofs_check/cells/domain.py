@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import product
-from time import monotonic
+from time import thread_time
 
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
@@ -52,7 +52,7 @@ class Domain:
             for x in range(vocab - 1)
         ]
         variables = fmpq_mpoly_ctx.get(names or ["none"], Ordering.degrevlex)
-        self.signs = Signs(variables, solver, monotonic() + seconds)
+        self.signs = Signs(variables, solver, thread_time() + seconds)
         number = self.signs.number
         tables: dict[str, dict[Prefix, Row]] = {"p": {}, "q": {}}
         facts: dict[str, int] = {}

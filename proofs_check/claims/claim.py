@@ -18,7 +18,7 @@ REFUTED = "refuted"
 UNDECIDED = "undecided"
 
 SECONDS = 1800.0
-"""Time limit of one sign-cell proof."""
+"""Time limit of one sign-cell proof, in CPU seconds."""
 
 Case = tuple[int, Scheme]
 """A vocabulary and a draft."""
@@ -33,7 +33,7 @@ def unrefuted(instances: int) -> str:
 class Claim:
     """A statement in our words, where it comes from, how far it was decided, and how to decide it again.
 
-    `seconds` is about what the check takes on a 2-core virtual machine; `note` what is worth
+    `seconds` is about the CPU time that the check takes; `note` what is worth
     knowing beside the verdict, such as a witness.
     """
 

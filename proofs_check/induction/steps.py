@@ -13,7 +13,7 @@ it is linear, and that rows have the masses they are given. The kinds of step:
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from time import monotonic
+from time import thread_time
 from typing import Any
 
 import sympy
@@ -174,6 +174,6 @@ class Theorem:
     steps: Sequence[Step]
 
     def check(self) -> Checked:
-        started = monotonic()
+        started = thread_time()
         outcomes = [(step.said, step.holds()) for step in self.steps]
-        return Checked(outcomes, round(monotonic() - started, 3))
+        return Checked(outcomes, round(thread_time() - started, 3))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import product
 from math import prod
-from time import monotonic
+from time import thread_time
 from typing import Any, TypeAlias
 
 import z3
@@ -136,7 +136,7 @@ class Answers:
         near = [*self._near(factor), (factor, signs)]
         key = frozenset(near)
         if key not in self._found:
-            if monotonic() > self.deadline:
+            if thread_time() > self.deadline:
                 raise OutOfTime
             solver = z3.SolverFor("QF_NRA")
             solver.set("timeout", 20_000)
