@@ -61,6 +61,6 @@ def alike(shape: Shape) -> bool:
 
 
 FORMS = {
-    **{key: form for rule, keys in RULES.items() for form in [by_nodes(rule)] for key in keys},
-    **{key: form for rule, keys in ALIKE.items() for form in [by_nodes(rule, even=True)] for key in keys},
+    **{key: by_nodes(rule) for key, rule in RULES.items()},
+    **{key: by_nodes(rule, even=True) for key, rule in ALIKE.items()},
 }

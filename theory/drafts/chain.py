@@ -21,10 +21,7 @@ class Chain:
 
     depth: int
     kind: ClassVar[str] = "chain"
-
-    @property
-    def label(self) -> str:
-        return self.kind
+    label = kind
 
     def __post_init__(self) -> None:
         checked_depth(self.depth)

@@ -15,16 +15,12 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     """
     node = draft.root
     while node.children:
-        p, (sampled, *top) = target[node.prefix], node.children
-        q = node.proposal
-        for child in top:
-            q = without(q, child.token)
-        child = sampled
-        if not oracle.accept(share(p[sampled.token], q[sampled.token])):
-            y = oracle.choose(normalise(excess(p, q)))
-            child = node.child(y)
-            if child is None:
-                return node, point(y, p)
+        p, (x, *T) = target[node.prefix], [child.token for child in node.children]
+        q = without(node.proposal, *T)
+        y = x if oracle.accept(share(p[x], q[x])) else oracle.choose(normalise(excess(p, q)))
+        child = node.child(y)
+        if child is None:
+            return node, point(y, p)
         node = child
     return node, target[node.prefix]
 

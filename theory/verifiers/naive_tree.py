@@ -14,11 +14,8 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     """
     node = draft.root
     while node.children:
-        p, q, first = target[node.prefix], node.proposal, node.children[0]
-        if oracle.accept(share(p[first.token], q[first.token])):
-            node = first
-            continue
-        y = oracle.choose(normalise(excess(p, q)))
+        p, q, x = target[node.prefix], node.proposal, node.children[0].token
+        y = x if oracle.accept(share(p[x], q[x])) else oracle.choose(normalise(excess(p, q)))
         child = node.child(y)
         if child is None:
             return node, point(y, p)
