@@ -15,7 +15,7 @@ from proofs_check.claims.claim import (
 from proofs_check.means import block_mean, formula, greedy_mean, token_mean
 from simulators.decode import decode
 from simulators.enumerate import emission
-from theory.draft import Draft, Node
+from theory.draft import Draft, chained
 from theory.drafts.chain import Chain
 from theory.instance import Instance, context_free
 from theory.oracle import Oracle
@@ -31,10 +31,7 @@ FORMS = {"token": token_mean, "block": block_mean, "greedy-block": greedy_mean}
 def all_but_the_last(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     """Block verification that does not look at the last drafted token: valid like itself."""
     *above, last = draft.path[:-1]
-    node = Node(last.prefix, None)
-    for each in reversed(above):
-        node = Node(each.prefix, each.proposal, (node,))
-    return block.verify(oracle, Draft(node), target)
+    return block.verify(oracle, Draft(chained(last.prefix, [node.proposal for node in above])), target)
 
 
 SHORTER = Verifier("block of all but the last", "ours", CHAIN, lossless=True, verify=all_but_the_last)

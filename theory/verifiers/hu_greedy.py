@@ -1,4 +1,11 @@
-"""Verification of Hu et al.'s greedy draft: one sampled child beside the likeliest tokens."""
+"""Verification of Hu et al.'s greedy draft: one sampled child beside the likeliest tokens.
+
+>>> from simulators.enumerate import emission
+>>> from simulators.instances.scenarios import scenario
+>>> from theory.drafts.greedy import Greedy
+>>> emission(scenario("toy", Greedy(((), ())), 3), VERIFIER).expected_accepted
+9/10
+"""
 
 from theory.draft import Draft
 from theory.oracle import Oracle

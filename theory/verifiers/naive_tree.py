@@ -1,4 +1,11 @@
-"""Token verification of the first child; its correction may land on another drafted child."""
+"""Token verification of the first child; its correction may land on another drafted child.
+
+>>> from simulators.enumerate import emission
+>>> from simulators.instances.scenarios import scenario
+>>> from theory.drafts.tree import Tree
+>>> emission(scenario("toy", Tree(((), ())), 3), VERIFIER).expected_accepted
+4/5
+"""
 
 from theory.draft import Draft
 from theory.oracle import Oracle
