@@ -24,8 +24,7 @@ THEOREM = Theorem(
     name="traversal is above recursive rejection, two levels",
     statement=(
         "On every tree of depth at most 2 with i.i.d. siblings Traversal Verification accepts at least as "
-        "much as "
-        "recursive rejection in expectation: every vocabulary, p and q, zeros included."
+        "much as recursive rejection in expectation: every vocabulary, p and q, zeros included."
     ),
     source="open; measured in weng2025traversal",
     verifiers=(),

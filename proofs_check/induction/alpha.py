@@ -19,11 +19,9 @@ THEOREMS = (
         verifiers=(),
         assumed=(
             "a rule is a flow from drawn sets t, of mass Pr(t), to their tokens, of room p(i) "
-            "(sun2023spectr, "
-            "Section 3)",
-            "the largest flow is the least cut; a cut is the set H of tokens on the source's side, and "
-            "cuts p(H) "
-            "and every t that has no token outside H stays uncut",
+            "(sun2023spectr, Section 3)",
+            "the largest flow is the least cut; a cut is the set H of tokens on the source's side, and cuts "
+            "p(H) and every t that has no token outside H stays uncut",
         ),
         steps=(
             algebra(

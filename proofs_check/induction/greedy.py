@@ -93,9 +93,8 @@ THEOREMS = (
         assumed=(
             "rows are non-negative and have mass 1; sums over the vocabulary are finite and linear",
             "claims (i) and (ii) for the children (induction)",
-            "after a stop the tokens up to the block's end are drawn from the modified rows; a later "
-            "block that "
-            "is itself verified against them is lossless for whatever target it is given",
+            "after a stop the tokens up to the block's end are drawn from the modified rows; a later block "
+            "that is itself verified against them is lossless for whatever target it is given",
         ),
         steps=STEPS,
     ),

@@ -18,8 +18,7 @@ THEOREMS = (
         name="recovery within a set",
         statement=(
             "Keeping words of a set with min(1, p/q) and drawing again within it recovers p on the set if "
-            "and "
-            "only if D(p, q) <= D(q, p) there."
+            "and only if D(p, q) <= D(q, p) there."
         ),
         source="zhou2026hsd, Theorem 1",
         verifiers=(),
@@ -43,8 +42,7 @@ THEOREMS = (
         name="asymmetry of a branch",
         statement=(
             "D(p, q) - D(q, p) of a branch is p(X) - q(X) of its prefix; so the branch can be recovered "
-            "where "
-            "p(X) <= q(X), and over all words D(p, q) = D(q, p) = sum |p - q| / 2."
+            "where p(X) <= q(X), and over all words D(p, q) = D(q, p) = sum |p - q| / 2."
         ),
         source="zhou2026hsd, Theorem 2, Corollary 3, Lemma 2 and Section A.1",
         verifiers=(),
@@ -67,9 +65,8 @@ THEOREMS = (
     Theorem(
         name="hierarchy of branches",
         statement=(
-            "The positive asymmetries of the child branches of a prefix add up to the prefix's own D(p, "
-            "q), the "
-            "negative ones to D(q, p)."
+            "The positive asymmetries of the child branches of a prefix add up to the prefix's own D(p, q), "
+            "the negative ones to D(q, p)."
         ),
         source="zhou2026hsd, Theorem 4",
         verifiers=(),

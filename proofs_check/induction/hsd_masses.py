@@ -16,9 +16,8 @@ THEOREMS = (
     Theorem(
         name="capped ratios",
         statement=(
-            "At a new peak of the joint ratio r* is the ratio since the last peak and above 1, elsewhere "
-            "it is at "
-            "most 1; min(1, r*) is block verification's w."
+            "At a new peak of the joint ratio r* is the ratio since the last peak and above 1, elsewhere it "
+            "is at most 1; min(1, r*) is block verification's w."
         ),
         source="zhou2026hsd, Lemma 5 and Lemma 6",
         verifiers=(),
@@ -38,16 +37,14 @@ THEOREMS = (
         name="resampled masses of hsd",
         statement=(
             "x_t is drawn again after X^{t-1} with mass q(X^t) (r*_t - 1)+, which is not 0 at new peaks "
-            "only; "
-            "with F_l = q up to peak l and p beyond it the masses telescope to F_{l-1} - F_l, and with the "
-            "accepted mass min(1, r*) q they add up to p(X)."
+            "only; with F_l = q up to peak l and p beyond it the masses telescope to F_{l-1} - F_l, and "
+            "with the accepted mass min(1, r*) q they add up to p(X)."
         ),
         source="zhou2026hsd, Lemma 7, Lemma 8 and Theorem 6",
         verifiers=(),
         assumed=(
             "'hsd is block' and 'block is lossless': X^{t-1} reaches its residual with mass q(X^{t-1}) S, "
-            "which "
-            "gives x_t the share (w p - q)+ / S",
+            "which gives x_t the share (w p - q)+ / S",
         ),
         steps=(
             always(

@@ -18,9 +18,8 @@ THEOREMS = (
     Theorem(
         name="k-seq is lossless",
         statement=(
-            "K-SEQ emits the target's law for every rho with (1 - (1 - beta)^k) / beta <= rho, and rho = "
-            "k is "
-            "always one: every vocabulary, k, shape with i.i.d. siblings, p and q, zeros included."
+            "K-SEQ emits the target's law for every rho with (1 - (1 - beta)^k) / beta <= rho, and rho = k "
+            "is always one: every vocabulary, k, shape with i.i.d. siblings, p and q, zeros included."
         ),
         source="sun2023spectr, Algorithm 2",
         verifiers=("k-seq",),

@@ -51,9 +51,8 @@ THEOREMS = (
     Theorem(
         name="full information is above block verification",
         statement=(
-            "min(p(x^l), q(x^l)) is never below q(x^l) w_l: greedy block verification accepts at least "
-            "what block "
-            "verification does, word by word; every vocabulary and depth."
+            "min(p(x^l), q(x^l)) is never below q(x^l) w_l: greedy block verification accepts at least what "
+            "block verification does, word by word; every vocabulary and depth."
         ),
         source="sun2025block, greedy block verification (appendix)",
         verifiers=(),

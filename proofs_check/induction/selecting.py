@@ -48,8 +48,7 @@ THEOREMS = (
         name="drawing from the target is lossless",
         statement=(
             "Naive sampling and sampling-match, which draw from the target and see what was drafted, emit "
-            "the "
-            "target's law on every draft: every vocabulary and depth."
+            "the target's law on every draft: every vocabulary and depth."
         ),
         source="miao2024specinfer, naive sampling; kwon2023vllm",
         verifiers=("nss", "sampling-match"),
@@ -83,10 +82,9 @@ THEOREMS = (
         name="one judged draft is lossless",
         statement=(
             "Judging one token x ~ d with min(1, p / d), else y ~ norm((p - d)+), emits the target's law "
-            "whatever "
-            "d is: NaiveTree (d = q, the first child), the greedy draft (d = norm(q off T)), "
-            "importance-weighted "
-            "selection and Global Resolution (d the selected token's law): every vocabulary and depth."
+            "whatever d is: NaiveTree (d = q, the first child), the greedy draft (d = norm(q off T)), "
+            "importance-weighted selection and Global Resolution (d the selected token's law): every "
+            "vocabulary and depth."
         ),
         source=(
             "thomas2026delayed, NaiveTree; hu2025towards, greedy draft; khisti2025multidraft, Theorem 1; "
@@ -100,8 +98,7 @@ THEOREMS = (
         name="plans are lossless",
         statement=(
             "Accepting child i of the drawn set t with S(i, t) / Pr(t), else Y ~ norm(p - sum_t S(., t)), "
-            "emits "
-            "the target's law for every plan S: every vocabulary and depth."
+            "emits the target's law for every plan S: every vocabulary and depth."
         ),
         source="sun2023spectr, Section 3",
         verifiers=("optimal-transport",),

@@ -34,7 +34,7 @@ def _verdicts() -> Iterator[tuple[str, object, Scheme, bool]]:
                     yield said, check, scheme, claim.verdict == SIZES
     for name, vocab, scheme in PROOFS:
         if vocab == 2 and scheme.depth <= 2 and (name, scheme) not in seen:
-            yield name, Lossless(name, ((2, scheme),)), scheme, True
+            yield name, Lossless(name, (2, scheme)), scheme, True
 
 
 def _cases():
