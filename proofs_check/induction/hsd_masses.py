@@ -7,7 +7,7 @@ the paper's r*_t = R_t / m_{t-1}: min(1, r*_t) = w_t, and a new peak of R is a t
 import sympy
 import z3
 
-from proofs_check.induction.steps import ONE, Theorem, algebra, always, least, reals, when
+from proofs_check.induction.steps import ONE, Theorem, algebra, always, least, plus, reals
 
 R, m, r, Q, w, p, q, rho, a, b = reals("R m r Q w p q rho a b")
 _F, _h, _r, _n, _a = sympy.symbols("F h r n a", nonnegative=True)
@@ -27,7 +27,7 @@ THEOREMS = (
             always("a new peak, R_t > m_{t-1}, gives r* = R_t / m > 1", R / m > 1, m < R, m >= 1),
             always(
                 "min(1, R_t / m_{t-1}) = R_t / max(m_{t-1}, R_t)",
-                least(ONE, R / m) == when(m < R, ONE, R / m),
+                least(ONE, R / m) == z3.If(m < R, ONE, R / m),
                 m >= 1,
                 R >= 0,
             ),
@@ -49,13 +49,12 @@ THEOREMS = (
         steps=(
             always(
                 "Q (w p - q)+ = Q q (r* - 1)+, r* = w p / q",
-                Q * when(w * p > q, w * p - q, z3.RealVal(0))
-                == Q * q * when(w * p / q > 1, w * p / q - 1, z3.RealVal(0)),
+                Q * plus(w * p - q) == Q * q * plus(w * p / q - 1),
                 q > 0,
             ),
             always(
                 "it is positive only where r* > 1: at a new peak",
-                (when(w * rho > 1, w * rho - 1, z3.RealVal(0)) > 0) == (w * rho > 1),
+                (plus(w * rho - 1) > 0) == (w * rho > 1),
             ),
             algebra(
                 "F_{l-1} = r F_l, r the ratio from peak to peak: (r - 1) F_l = F_{l-1} - F_l",
