@@ -5,7 +5,7 @@ from pkgutil import iter_modules
 
 from proofs_check.induction.steps import Theorem
 
-__all__ = ["THEOREMS", "Checked", "Theorem"]
+__all__ = ["THEOREMS", "Theorem"]
 
 
 def _found() -> dict[str, Theorem]:
