@@ -162,6 +162,11 @@ def descending(row: Row) -> list[int]:
     return sorted(range(len(row)), key=row.__getitem__, reverse=True)
 
 
+def supported(row: Row) -> int:
+    """How many tokens of a row can be drawn, one instance at a time only."""
+    return sum(bool(mass > 0) for mass in row)
+
+
 def likeliest(row: Row, count: int) -> list[int]:
     """The `count` first of `descending`, none of probability zero."""
     return [x for x in descending(row)[:count] if row[x] > 0]

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from flint import fmpq
 
 from theory.numbers import ONE, ZERO
-from theory.rows import Row, has_mass, likeliest, without
+from theory.rows import Row, has_mass, likeliest, supported, without
 from theory.transport import draws
 
 Drawn: TypeAlias = Iterator[tuple[int, int, fmpq]]
@@ -29,8 +29,7 @@ def without_replacement(q: Row, count: int) -> Drawn:
     >>> list(without_replacement((exact("1/3"), exact("2/3")), 2))
     [(0, 0, 1/3), (1, 0, 2/3), (0, 1, 2/3), (1, 1, 1/3)]
     """
-    support = sum(mass > ZERO for mass in q)
-    for j in range(min(count, support)):
+    for j in range(min(count, supported(q))):
         before = draws.without_replacement(q, j) if j else {frozenset[int](): ONE}
         for x, mass in enumerate(q):
             odds = (part / (1 - sum((q[y] for y in t), ZERO)) for t, part in before.items() if x not in t)

@@ -16,7 +16,7 @@ from itertools import combinations
 import numpy as np
 
 from theory.errors import BadInput
-from theory.rows import Number, Row, likeliest, meet, one, total, without
+from theory.rows import Number, Row, likeliest, meet, one, supported, total, without
 from theory.transport.draws import Draws, without_replacement
 from theory.transport.problem import Transport
 
@@ -112,7 +112,7 @@ def prefix_draws(q: Row, order: list[int], k: int, replacement: bool) -> list[Nu
     mass = [zero]
     for x in order:
         mass.append(mass[-1] + q[x])
-    support = sum(bool(number > 0) for number in q)
+    support = supported(q)
     if not support:
         raise BadInput("nothing can be drawn from a proposal row without mass")
     if replacement or k == 1:
