@@ -1,7 +1,9 @@
 """E[tau] for all p and q: equal, never below, or rational p and q that show otherwise."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
+from math import prod
 from typing import Literal
 
 from flint import fmpq
@@ -19,7 +21,7 @@ from simulators.enumerate import emission
 from theory.drafts import Scheme
 from theory.instance import Instance
 from theory.oracle import Oracle
-from theory.rows import Prefix, Row, minimum
+from theory.rows import Row, minimum
 from theory.verifier import Verifier
 
 Relation = Literal["equal", "never below", "refuted", "undecided"]
@@ -53,35 +55,24 @@ def formula(of: Callable[[Domain], Symbol]) -> Mean:
     return lambda domain: lambda oracle: of(domain)
 
 
-def words(domain: Domain) -> list[Prefix]:
-    """Every word of 1 .. depth tokens."""
-    found: list[Prefix] = [()]
-    for word in found:
-        if len(word) < domain.depth:
-            found += [(*word, x) for x in range(domain.vocab)]
-    return found[1:]
+def words(domain: Domain) -> Iterator[list[tuple[Symbol, Symbol]]]:
+    """The pairs (p, q) along every word of 1 .. depth tokens."""
+    for length in range(1, domain.depth + 1):
+        for word in product(range(domain.vocab), repeat=length):
+            yield [(domain.target[word[:i]][x], domain.proposal[word[:i]][x]) for i, x in enumerate(word)]
 
 
 def token_mean(domain: Domain) -> Symbol:
     """sum over words of the product of min(p, q) (leviathan2023fast)."""
-    out = domain.signs.number(0)
-    for word in words(domain):
-        mass = domain.signs.number(1)
-        for i, x in enumerate(word):
-            mass = mass * minimum(domain.target[word[:i]][x], domain.proposal[word[:i]][x])
-        out = out + mass
-    return out
+    one = domain.signs.number(1)
+    return sum((prod((minimum(p, q) for p, q in word), start=one) for word in words(domain)), one * 0)
 
 
 def greedy_mean(domain: Domain) -> Symbol:
     """sum over words of min(p(word), q(word)): the full-information optimum."""
-    out = domain.signs.number(0)
-    for word in words(domain):
-        P = Q = domain.signs.number(1)
-        for i, x in enumerate(word):
-            P, Q = P * domain.target[word[:i]][x], Q * domain.proposal[word[:i]][x]
-        out = out + minimum(P, Q)
-    return out
+    one = domain.signs.number(1)
+    joint = ([prod(row, start=one) for row in zip(*word, strict=True)] for word in words(domain))
+    return sum((minimum(P, Q) for P, Q in joint), one * 0)
 
 
 def block_mean(domain: Domain) -> Symbol:
@@ -89,10 +80,9 @@ def block_mean(domain: Domain) -> Symbol:
     out = domain.signs.number(0)
     for word in words(domain):
         Q = carried = domain.signs.number(1)
-        for i, x in enumerate(word):
-            carried = carried * domain.target[word[:i]][x]
-            Q = Q * domain.proposal[word[:i]][x]
-            carried = minimum(carried, Q)
+        for p, q in word:
+            Q = Q * q
+            carried = minimum(carried * p, Q)
         out = out + carried
     return out
 
