@@ -24,6 +24,7 @@ from proofs_check.cells.solver import OutOfTime, Solver
 from proofs_check.cells.symbol import LeafRead, Symbol
 from proofs_check.cells.tree import leaves
 from proofs_check.counterexample import searched, smaller, wrong
+from proofs_check.progress import Begun
 from theory.drafts import Scheme
 from theory.errors import BadInput
 from theory.instance import Instance
@@ -52,7 +53,7 @@ class Proof:
     seconds: float = 0.0
     done: list[Prefix] = field(default_factory=list)
     left: list[Prefix] = field(default_factory=list)
-    begun: tuple[Prefix, dict[str, Any]] | None = None
+    begun: Begun | None = None
     counterexample: Instance | None = None
     why: str = ""
 
@@ -63,7 +64,7 @@ def prove(
     vocab: int,
     seconds: float = 60.0,
     done: Iterable[Prefix] = (),
-    begun: tuple[Prefix, dict[str, Any]] | None = None,
+    begun: Begun | None = None,
     keep: Callable[[Proof], None] = lambda proof: None,
 ) -> Proof:
     """Proves or refutes that one iteration is lossless, for all real p and q, zeros included.
@@ -86,7 +87,8 @@ def prove(
     if vocab < 2:
         raise BadInput(f"a proof needs a vocabulary of at least 2, not {vocab}")
     started, solver = thread_time(), Solver()
-    proof = Proof(verifier.name, f"vocab={vocab} {_spelled(scheme)}", "undecided", begun=begun)
+    size = f"depth={scheme.depth}" if scheme.kind == "chain" else f"draft={scheme}"
+    proof = Proof(verifier.name, f"vocab={vocab} {size}", "undecided", begun=begun)
     known = set(done)
     try:
         try:
@@ -100,12 +102,6 @@ def prove(
         proof.seconds = round(thread_time() - started, 3)
         keep(proof)
     return proof
-
-
-def _spelled(scheme: Scheme) -> str:
-    if scheme.kind == "chain":
-        return f"depth={scheme.depth}"
-    return f"draft={scheme}"
 
 
 def _words(proof: Proof, domain: Domain, verifier: Verifier, scheme: Scheme, done: set[Prefix]) -> None:

@@ -104,15 +104,12 @@ def _scheme(rule: Verifier, depth: int | None) -> Scheme:
 
 
 def _answer(proof: Proof) -> dict[str, Any]:
-    found = None
-    if proof.counterexample is not None:
-        found = document(proof.counterexample)
     return {
         "verifier": proof.verifier,
         "scope": proof.scope,
         "verdict": proof.verdict,
         "cells": proof.cells,
-        "counterexample": found,
+        "counterexample": proof.counterexample and document(proof.counterexample),
         "seconds": proof.seconds,
         "parameters": proof.parameters,
         "left": [" ".join(map(str, word)) for word in proof.left],
