@@ -1,12 +1,15 @@
 """E[tau] for all p and q: equal, never below, or rational p and q that show otherwise."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
+from math import prod
 from typing import Literal
 
 from flint import fmpq
 
 from proofs_check.cells.cell import Cell
+from proofs_check.cells.cutting import sides
 from proofs_check.cells.deferred import draw
 from proofs_check.cells.domain import Domain
 from proofs_check.cells.points import rational_points
@@ -18,7 +21,7 @@ from simulators.enumerate import emission
 from theory.drafts import Scheme
 from theory.instance import Instance
 from theory.oracle import Oracle
-from theory.rows import Prefix, Row, minimum
+from theory.rows import Row, minimum
 from theory.verifier import Verifier
 
 Relation = Literal["equal", "never below", "refuted", "undecided"]
@@ -52,35 +55,24 @@ def formula(of: Callable[[Domain], Symbol]) -> Mean:
     return lambda domain: lambda oracle: of(domain)
 
 
-def words(domain: Domain) -> list[Prefix]:
-    """Every word of 1 .. depth tokens."""
-    found: list[Prefix] = [()]
-    for word in found:
-        if len(word) < domain.depth:
-            found += [(*word, x) for x in range(domain.vocab)]
-    return found[1:]
+def words(domain: Domain) -> Iterator[list[tuple[Symbol, Symbol]]]:
+    """The pairs (p, q) along every word of 1 .. depth tokens."""
+    for length in range(1, domain.depth + 1):
+        for word in product(range(domain.vocab), repeat=length):
+            yield [(domain.target[word[:i]][x], domain.proposal[word[:i]][x]) for i, x in enumerate(word)]
 
 
 def token_mean(domain: Domain) -> Symbol:
     """sum over words of the product of min(p, q) (leviathan2023fast)."""
-    out = domain.signs.number(0)
-    for word in words(domain):
-        mass = domain.signs.number(1)
-        for i, x in enumerate(word):
-            mass = mass * minimum(domain.target[word[:i]][x], domain.proposal[word[:i]][x])
-        out = out + mass
-    return out
+    one = domain.signs.number(1)
+    return sum((prod((minimum(p, q) for p, q in word), start=one) for word in words(domain)), one * 0)
 
 
 def greedy_mean(domain: Domain) -> Symbol:
     """sum over words of min(p(word), q(word)): the full-information optimum."""
-    out = domain.signs.number(0)
-    for word in words(domain):
-        P = Q = domain.signs.number(1)
-        for i, x in enumerate(word):
-            P, Q = P * domain.target[word[:i]][x], Q * domain.proposal[word[:i]][x]
-        out = out + minimum(P, Q)
-    return out
+    one = domain.signs.number(1)
+    joint = ([prod(row, start=one) for row in zip(*word, strict=True)] for word in words(domain))
+    return sum((minimum(P, Q) for P, Q in joint), one * 0)
 
 
 def block_mean(domain: Domain) -> Symbol:
@@ -88,10 +80,9 @@ def block_mean(domain: Domain) -> Symbol:
     out = domain.signs.number(0)
     for word in words(domain):
         Q = carried = domain.signs.number(1)
-        for i, x in enumerate(word):
-            carried = carried * domain.target[word[:i]][x]
-            Q = Q * domain.proposal[word[:i]][x]
-            carried = minimum(carried, Q)
+        for p, q in word:
+            Q = Q * q
+            carried = minimum(carried * p, Q)
         out = out + carried
     return out
 
@@ -104,7 +95,7 @@ def by_row(of: Callable[[Row, Row], Symbol]) -> Mean:
 def compare(a: Mean, b: Mean, vocab: int, scheme: Scheme, seconds: float = 60.0) -> Comparison:
     """Whether mean a equals mean b, or is never below it, for all p and q of the draft's depth.
 
-    A witness is given with the draft `scheme`. Raises OutOfTime.
+    A witness is given with the draft `scheme`. Raises OutOfTime after that many CPU seconds.
 
     >>> from theory.drafts.chain import Chain
     >>> from theory.verifiers import named
@@ -118,11 +109,11 @@ def compare(a: Mean, b: Mean, vocab: int, scheme: Scheme, seconds: float = 60.0)
     right = mapped(signs.expectation(b(domain), whole), Symbol.__neg__)
     relation: Relation = "equal"
     for cell, difference in leaves(whole, signs.sum(whole, left, right)):
-        if cell.vanishes(cell.reduce(difference.top)):
+        if cell.vanishes(difference.top):
             continue
         below = _below(cell, difference)
         if below is None:
-            if cell.sides(difference.top, ZERO)[1] is not None:
+            if sides(cell, difference.top, ZERO)[1] is not None:
                 relation = "never below"
             continue
         for point in rational_points(below):
@@ -134,7 +125,7 @@ def compare(a: Mean, b: Mean, vocab: int, scheme: Scheme, seconds: float = 60.0)
 def _below(cell: Cell, difference: Symbol) -> Cell | None:
     # The part of the cell where the difference is negative, its denominator's sign taken into account.
     product = difference.top * difference.bottom
-    return cell.sides(product, NEGATIVE)[0]
+    return sides(cell, product, NEGATIVE)[0]
 
 
 def mean_on(instance: Instance, verifier: Verifier, scheme: Scheme) -> fmpq:

@@ -10,10 +10,11 @@ they are given, complete it likewise. The words are proved one by one.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
-from time import monotonic
+from time import thread_time
 from typing import Any, Literal
 
 from proofs_check.cells.cell import Cell
+from proofs_check.cells.cutting import sides
 from proofs_check.cells.deferred import draw
 from proofs_check.cells.domain import Domain
 from proofs_check.cells.points import rational_points, why_none
@@ -23,6 +24,7 @@ from proofs_check.cells.solver import OutOfTime, Solver
 from proofs_check.cells.symbol import LeafRead, Symbol
 from proofs_check.cells.tree import leaves
 from proofs_check.counterexample import searched, smaller, wrong
+from proofs_check.progress import Begun
 from theory.drafts import Scheme
 from theory.errors import BadInput
 from theory.instance import Instance
@@ -40,7 +42,7 @@ class Proof:
     `done` and `left` are the words whose mass was proved, and the others; `begun` is a word that
     time ran out on, with what was worked out of it. `cells` counts the runs of the verifier that
     came to an end, one for each way of drawing in each cell of signs; `parameters` are free
-    probabilities. `counterexample` is confirmed by exact enumeration.
+    probabilities; `seconds` are CPU seconds. `counterexample` is confirmed by exact enumeration.
     """
 
     verifier: str
@@ -51,7 +53,7 @@ class Proof:
     seconds: float = 0.0
     done: list[Prefix] = field(default_factory=list)
     left: list[Prefix] = field(default_factory=list)
-    begun: tuple[Prefix, dict[str, Any]] | None = None
+    begun: Begun | None = None
     counterexample: Instance | None = None
     why: str = ""
 
@@ -62,13 +64,13 @@ def prove(
     vocab: int,
     seconds: float = 60.0,
     done: Iterable[Prefix] = (),
-    begun: tuple[Prefix, dict[str, Any]] | None = None,
+    begun: Begun | None = None,
     keep: Callable[[Proof], None] = lambda proof: None,
 ) -> Proof:
     """Proves or refutes that one iteration is lossless, for all real p and q, zeros included.
 
     Words in `done` were proved before and are not proved again, a word `begun` is taken up where it
-    was left; every call does some of what is left, however few the seconds. `keep` is given the
+    was left; every call does some of what is left, however few the CPU seconds. `keep` is given the
     proof at the end, also when it is interrupted. A verifier that computes with more than the four
     operations and comparisons is searched for a counterexample instead. Raises BadInput for a
     vocabulary below 2.
@@ -84,8 +86,9 @@ def prove(
     """
     if vocab < 2:
         raise BadInput(f"a proof needs a vocabulary of at least 2, not {vocab}")
-    started, solver = monotonic(), Solver()
-    proof = Proof(verifier.name, f"vocab={vocab} {_spelled(scheme)}", "undecided", begun=begun)
+    started, solver = thread_time(), Solver()
+    size = f"depth={scheme.depth}" if scheme.kind == "chain" else f"draft={scheme}"
+    proof = Proof(verifier.name, f"vocab={vocab} {size}", "undecided", begun=begun)
     known = set(done)
     try:
         try:
@@ -96,15 +99,9 @@ def prove(
         proof.why = f"{verifier.name} cannot be run on rational functions ({error})"
         _search(proof, verifier, scheme, vocab)
     finally:
-        proof.seconds = round(monotonic() - started, 3)
+        proof.seconds = round(thread_time() - started, 3)
         keep(proof)
     return proof
-
-
-def _spelled(scheme: Scheme) -> str:
-    if scheme.kind == "chain":
-        return f"depth={scheme.depth}"
-    return f"draft={scheme}"
 
 
 def _words(proof: Proof, domain: Domain, verifier: Verifier, scheme: Scheme, done: set[Prefix]) -> None:
@@ -176,7 +173,7 @@ def _failing(domain: Domain, program: Program, word: Prefix, kept: dict[str, Any
     want = domain.product(word)
     for cell, mass in leaves(domain.whole, tree):
         if not cell.agree(mass, want):
-            _, differs = cell.sides(mass.top * want.bottom - want.top * mass.bottom, ZERO)
+            _, differs = sides(cell, mass.top * want.bottom - want.top * mass.bottom, ZERO)
             if differs is not None:
                 yield differs
 

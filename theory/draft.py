@@ -1,6 +1,6 @@
 """A draft: the tree of tokens that the small model proposed, in the order it drew them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from theory.rows import Prefix, Row
@@ -43,6 +43,18 @@ class Node:
 
     def __repr__(self) -> str:
         return f"Node({self.prefix}, {list(self.children)})"
+
+
+def chained(leaf: Prefix, laws: Sequence[Row]) -> Node:
+    """The root of the one path that ends in `leaf`, its last tokens drawn from these laws.
+
+    >>> chained((1, 0), [(1, 0)]).children
+    (Node((1, 0), []),)
+    """
+    node = Node(leaf, None)
+    for q in reversed(laws):
+        node = Node(node.prefix[:-1], q, (node,))
+    return node
 
 
 Path: TypeAlias = tuple[Node, ...]

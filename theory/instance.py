@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from theory.drafts import Scheme
 from theory.errors import BadInput
-from theory.rows import Row
+from theory.rows import supported
 from theory.table import Table
 
 OUTCOMES = 10**8
@@ -41,11 +41,6 @@ class Instance:
     def floats(self) -> "Instance":
         """The same instance in float64 numbers."""
         return Instance(self.target.floats(), self.proposal.floats(), self.draft, self.name)
-
-
-def supported(row: Row) -> int:
-    """How many tokens of a row can be drawn."""
-    return sum(bool(mass > 0) for mass in row)
 
 
 def context_free(p: Mapping[int, object] | list, q: Mapping[int, object] | list, draft: Scheme) -> Instance:

@@ -69,18 +69,6 @@ class Law(Mapping[Prefix, fmpq]):
         """The law of the first `length` tokens (all of a shorter word)."""
         return self.map(lambda word: word[:length])
 
-    def condition(self, prefix: Prefix) -> "Law":
-        """The law given that the word starts with `prefix`; BadInput when that has no mass."""
-        kept = [(word, mass) for word, mass in self._mass.items() if word[: len(prefix)] == prefix]
-        whole = sum((mass for _, mass in kept), ZERO)
-        if not whole:
-            raise BadInput(f"no word starts with {prefix}")
-        return Law((word, mass / whole) for word, mass in kept)
-
-    def expectation(self, function: Callable[[Prefix], int | fmpq]) -> fmpq:
-        """E[function(word)]."""
-        return sum((mass * function(word) for word, mass in self._mass.items()), ZERO)
-
     def complete(self, target: Rows, length: int) -> "Law":
         """The law after the target continued every shorter word to `length` tokens."""
         words = (continued(word, mass, target, length) for word, mass in self._mass.items())

@@ -131,14 +131,18 @@ def otherwise(row: Row, other: Row) -> Row:
     return row if mass > 0 else other
 
 
-def without(row: Row, token: int) -> Row:
-    """The row conditioned on not being `token`: that entry emptied, the rest renormalised.
+def without(row: Row, *tokens: int) -> Row:
+    """The row conditioned on being none of the tokens: their entries emptied, the rest renormalised.
 
     >>> from theory.numbers import exact
     >>> without((exact("1/2"), exact("1/4"), exact("1/4")), 0)
     (0, 1/2, 1/2)
     """
-    return normalise(_emptied(row, token))
+    if isinstance(row, np.ndarray):
+        rest = row.copy()
+        rest[list(tokens)] = 0.0
+        return normalise(rest)
+    return normalise(tuple([type(mass)(0) if x in tokens else mass for x, mass in enumerate(row)]))
 
 
 def point(token: int, like: Row) -> Row:
@@ -158,6 +162,16 @@ def descending(row: Row) -> list[int]:
     return sorted(range(len(row)), key=row.__getitem__, reverse=True)
 
 
+def supported(row: Row) -> int:
+    """How many tokens of a row can be drawn, one instance at a time only."""
+    return sum(bool(mass > 0) for mass in row)
+
+
+def likeliest(row: Row, count: int) -> list[int]:
+    """The `count` first of `descending`, none of probability zero."""
+    return [x for x in descending(row)[:count] if row[x] > 0]
+
+
 def possible(number: Number) -> bool:
     """Whether the number is above zero, in any lane."""
     return bool((number > 0).any()) if isinstance(number, np.ndarray) else number > 0
@@ -172,11 +186,3 @@ def has_mass(row: Row) -> bool:
     if mask.any() and not mask.all():
         raise LanesDiffer(mask)
     return bool(mask.all())
-
-
-def _emptied(row: Row, token: int) -> Row:
-    if isinstance(row, np.ndarray):
-        rest = row.copy()
-        rest[token] = 0.0
-        return rest
-    return (*row[:token], type(row[token])(0), *row[token + 1 :])

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from itertools import product
-from time import monotonic
+from time import thread_time
 
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
 from proofs_check.cells.cell import Cell
 from proofs_check.cells.signs import Signs
-from proofs_check.cells.signset import POSITIVE, ZERO
+from proofs_check.cells.signset import NEGATIVE, POSITIVE, ZERO
 from proofs_check.cells.solver import Solver
 from proofs_check.cells.symbol import Symbol, unread
 from theory.errors import BadInput
@@ -23,7 +23,7 @@ class Domain:
     """Rows p(. | prefix) up to the depth and q(. | prefix) above it, each of V - 1 free parameters.
 
     The last entry is 1 minus the others, so rows always have mass 1; every entry may be zero.
-    Raises BadInput where that makes more than LARGEST parameters.
+    Raises BadInput where that makes more than LARGEST parameters. There are at least two tokens.
 
     >>> domain = Domain(2, 1)
     >>> domain.target[()], domain.parameters
@@ -45,34 +45,25 @@ class Domain:
                 f"a proof at vocab {vocab} and depth {depth} has {self.parameters:,} free probabilities, "
                 f"more than the {LARGEST} that are tried"
             )
-        spelled = [(letter, prefix) for letter, prefix in self._rows()]
-        names = [
-            "_".join((letter, *map(str, prefix), str(x)))
-            for letter, prefix in spelled
-            for x in range(vocab - 1)
+        spelled = [
+            (letter, prefix, ["_".join((letter, *map(str, prefix), str(x))) for x in range(vocab - 1)])
+            for letter, prefix in self._rows()
         ]
-        variables = fmpq_mpoly_ctx.get(names or ["none"], Ordering.degrevlex)
-        self.signs = Signs(variables, solver, monotonic() + seconds)
+        variables = fmpq_mpoly_ctx.get([name for *_, names in spelled for name in names], Ordering.degrevlex)
+        self.signs = Signs(variables, solver, thread_time() + seconds)
         number = self.signs.number
         tables: dict[str, dict[Prefix, Row]] = {"p": {}, "q": {}}
         facts: dict[str, int] = {}
         point: dict[str, fmpq] = {}
-        free = iter(zip(names, variables.gens(), strict=False))
-        for at, (letter, prefix) in enumerate(spelled):
-            row = []
-            for x in range(vocab - 1):
-                name, gen = next(free)
-                row.append(gen)
-                # Somewhere inside, and nowhere special.
-                point[name] = fmpq(1, vocab) + fmpq(1 + (7 * at + 3 * x) % 11, 997 * vocab)
+        for at, (letter, prefix, names) in enumerate(spelled):
+            row = [variables.gen(variables.variable_to_index(name)) for name in names]
             row.append(variables.constant(1) - sum(row, variables.constant(0)))
+            for x, name in enumerate(names):  # somewhere inside, and nowhere special
+                point[name] = fmpq(1, vocab) + fmpq(1 + (7 * at + 3 * x) % 11, 997 * vocab)
             for entry in row:
-                if not entry.is_constant():
-                    key, flipped = self.signs.book.spell(entry)
-                    facts[key] = ZERO | (1 if flipped else POSITIVE)
+                key, flipped = self.signs.book.spell(entry)
+                facts[key] = ZERO | (NEGATIVE if flipped else POSITIVE)
             tables[letter][prefix] = tuple(map(number, row))
-        if vocab == 1:
-            point["none"] = fmpq(0)
         if not leaves:
             tables["p"].update(
                 (prefix, unread(number, vocab)) for prefix in product(range(vocab), repeat=depth)

@@ -6,6 +6,7 @@ from typing import TypeAlias
 from flint import fmpq_mpoly
 
 from proofs_check.cells.cell import Cell
+from proofs_check.cells.cutting import sides
 from proofs_check.cells.symbol import Symbol, identical
 
 
@@ -32,7 +33,7 @@ Tree: TypeAlias = Leaf | Split
 
 def split(cell: Cell, polynomial: fmpq_mpoly, signs: int, go: Callable[[Cell, bool], Tree]) -> Tree:
     """go(part, True) and go(part, False) on the two parts of the cell, joined; an empty part is left out."""
-    yes, no = cell.sides(polynomial, signs)
+    yes, no = sides(cell, polynomial, signs)
     if yes is None or no is None:
         return go(yes, True) if yes is not None else go(no, False)  # type: ignore[arg-type]
     return join(polynomial, signs, (yes, go(yes, True)), (no, go(no, False)))
@@ -53,7 +54,7 @@ def serves(tree: Tree, cell: Cell, other: Tree) -> bool:
             return True
         return cell.defined(tree.value) and cell.agree(tree.value, other.value)
     if isinstance(tree, Split):
-        yes, no = cell.sides(tree.polynomial, tree.signs)
+        yes, no = sides(cell, tree.polynomial, tree.signs)
         if yes is None:
             assert no is not None
             return serves(tree.no, no, other)
@@ -61,7 +62,7 @@ def serves(tree: Tree, cell: Cell, other: Tree) -> bool:
             return serves(tree.yes, yes, other)
         return serves(tree.yes, yes, other) and serves(tree.no, no, other)
     assert isinstance(other, Split)
-    yes, no = cell.sides(other.polynomial, other.signs)
+    yes, no = sides(cell, other.polynomial, other.signs)
     return (yes is None or serves(tree, yes, other.yes)) and (no is None or serves(tree, no, other.no))
 
 
@@ -76,7 +77,7 @@ def leaves(cell: Cell, tree: Tree) -> list[tuple[Cell, Symbol]]:
     """Every part of the cell with its function."""
     if isinstance(tree, Leaf):
         return [(cell, tree.value)]
-    yes, no = cell.sides(tree.polynomial, tree.signs)
+    yes, no = sides(cell, tree.polynomial, tree.signs)
     return [
         *(leaves(yes, tree.yes) if yes is not None else []),
         *(leaves(no, tree.no) if no is not None else []),

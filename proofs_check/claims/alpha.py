@@ -2,14 +2,7 @@
 
 from collections.abc import Iterator
 
-from proofs_check.claims.claim import (
-    REFUTED,
-    SIZES,
-    Claim,
-    every,
-    related,
-    unrefuted,
-)
+from proofs_check.claims.claim import REFUTED, SIZES, Claim, Related, every, unrefuted
 from proofs_check.claims.flows import SMALL, always_one, both, condition, flow, prefixes, row, subsets
 from simulators.instances.randoms import Randoms
 from simulators.instances.scenarios import Scenarios
@@ -44,7 +37,7 @@ CLAIMS = (
         "V = 2 and 3",
         SIZES,
         1,
-        related(
+        Related(
             "equal", row(flow(True, 1)), row(lambda p, q: total(meet(p, q))), (2, Chain(1)), (3, Chain(1))
         ),
     ),
@@ -104,6 +97,6 @@ CLAIMS = (
         "V = 2 and 3",
         SIZES,
         5,
-        related("equal", row(condition), row(always_one), (2, Chain(1)), (3, Chain(1))),
+        Related("equal", row(condition), row(always_one), (2, Chain(1)), (3, Chain(1))),
     ),
 )

@@ -2,20 +2,11 @@
 
 from flint import fmpq
 
-from proofs_check.claims.claim import (
-    REFUTED,
-    SIZES,
-    Claim,
-    Together,
-    chains,
-    every,
-    means,
-    related,
-)
+from proofs_check.claims.claim import REFUTED, SIZES, Claim, Related, Together, chains, every, means
 from proofs_check.means import block_mean, formula, greedy_mean, token_mean
 from simulators.decode import decode
 from simulators.enumerate import emission
-from theory.draft import Draft, Node
+from theory.draft import Draft, chained
 from theory.drafts.chain import Chain
 from theory.instance import Instance, context_free
 from theory.oracle import Oracle
@@ -31,10 +22,7 @@ FORMS = {"token": token_mean, "block": block_mean, "greedy-block": greedy_mean}
 def all_but_the_last(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     """Block verification that does not look at the last drafted token: valid like itself."""
     *above, last = draft.path[:-1]
-    node = Node(last.prefix, None)
-    for each in reversed(above):
-        node = Node(each.prefix, each.proposal, (node,))
-    return block.verify(oracle, Draft(node), target)
+    return block.verify(oracle, Draft(chained(last.prefix, [node.proposal for node in above])), target)
 
 
 SHORTER = Verifier("block of all but the last", "ours", CHAIN, lossless=True, verify=all_but_the_last)
@@ -89,9 +77,8 @@ CLAIMS = (
     ),
     Claim(
         "block-example",
-        "With p = (1/3, 2/3), q = (2/3, 1/3) everywhere and two drafted tokens, token verification "
-        "accepts 10/9, "
-        "block verification 11/9, and full information 12/9.",
+        "With p = (1/3, 2/3), q = (2/3, 1/3) everywhere and two drafted tokens, token verification accepts "
+        "10/9, block verification 11/9, and full information 12/9.",
         "sun2025block, Section 2 (motivating example)",
         "that instance",
         SIZES,
@@ -108,8 +95,7 @@ CLAIMS = (
         "one-block-is-enough",
         "one block is enough",
         "A verifier is lossless over any number of iterations if and only if one block, completed by the "
-        "target, "
-        "has the target's law.",
+        "target, has the target's law.",
         "sun2025block, Lemma 2; weng2025traversal, Lemma A.1",
         "every chain and tree",
     ),
@@ -136,9 +122,8 @@ CLAIMS = (
     ),
     Claim(
         "block-optimal-over-iterations",
-        "No valid verifier of one path decodes more tokens than block verification, in expectation, over "
-        "a fixed "
-        "number of iterations.",
+        "No valid verifier of one path decodes more tokens than block verification, in expectation, over a "
+        "fixed number of iterations.",
         "open; beside sun2025block, Theorem 2",
         "two iterations, a chain of 7, V = 2",
         REFUTED,
@@ -172,8 +157,7 @@ CLAIMS = (
         "greedy-mean",
         "greedy block verification is optimal",
         "Greedy block verification attains the full-information optimum, the sum over words of min(p, q), "
-        "which no "
-        "verifier with or without state exceeds.",
+        "which no verifier with or without state exceeds.",
         "sun2025block, greedy block verification (appendix)",
     ),
     every(
@@ -190,8 +174,8 @@ CLAIMS = (
         SIZES,
         7,
         Together(
-            tuple(
-                related("equal", means(name), lambda _, form=form: formula(form), *SMALL)
+            *(
+                Related("equal", means(name), lambda _, form=form: formula(form), *SMALL)
                 for name, form in FORMS.items()
             )
         ),

@@ -2,15 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from proofs_check.claims.claim import (
-    SIZES,
-    Claim,
-    chains,
-    is_lossless,
-    lossless,
-    searched,
-    unrefuted,
-)
+from proofs_check.claims.claim import SIZES, Claim, Lossless, chains, is_lossless, searched, unrefuted
 from simulators.instances.randoms import Randoms
 from simulators.instances.scenarios import Scenarios
 from theory.drafts import Scheme
@@ -27,11 +19,10 @@ PAIRS = [(2, Tree(PAIR, with_)) for with_ in (False, True)]
 ALL_PAIRS = [(vocab, Tree(PAIR, with_)) for vocab in (2, 3) for with_ in (False, True)]
 CHAINS = [*chains(2, 1, 2), (3, Chain(1))]
 CHAIN_SIZES = "chains, (V, depth) = (2,1), (3,1), (2,2)"
-NODE = "every tree and path"
 
 
 def _sizes(key: str, verifier: str, statement: str, source: str, scope: str, seconds: float, *cases) -> Claim:
-    return Claim(key, statement, source, scope, SIZES, seconds, lossless(verifier, *cases))
+    return Claim(key, statement, source, scope, SIZES, seconds, Lossless(verifier, *cases))
 
 
 def _drawn(schemes: tuple[Scheme, ...], count: int) -> Callable[[], Iterator[Instance]]:

@@ -18,7 +18,7 @@ REFUTED = "refuted"
 UNDECIDED = "undecided"
 
 SECONDS = 1800.0
-"""Time limit of one sign-cell proof."""
+"""Time limit of one sign-cell proof, in CPU seconds."""
 
 Case = tuple[int, Scheme]
 """A vocabulary and a draft."""
@@ -33,7 +33,7 @@ def unrefuted(instances: int) -> str:
 class Claim:
     """A statement in our words, where it comes from, how far it was decided, and how to decide it again.
 
-    `seconds` is about what the check takes on a 2-core virtual machine; `note` what is worth
+    `seconds` is about the CPU time that the check takes; `note` what is worth
     knowing beside the verdict, such as a witness.
     """
 
@@ -55,30 +55,24 @@ def every(
     key: str, theorem: str, statement: str, source: str, scope: str = "every chain", note: str = ""
 ) -> Claim:
     """A claim that a written-down induction proof decides."""
-    return Claim(key, statement, source, scope, EVERY, 1, by_induction(theorem), note)
+    return Claim(key, statement, source, scope, EVERY, 1, Induction(theorem), note)
 
 
 @dataclass(frozen=True)
 class Induction:
-    """Every step of some written-down theorems is checked."""
+    """Every step of a written-down theorem is checked."""
 
-    names: tuple[str, ...]
+    theorem: str
 
     def __call__(self) -> str:
-        return EVERY if all(THEOREMS[name].check().holds for name in self.names) else UNDECIDED
+        return EVERY if THEOREMS[self.theorem].check().holds else UNDECIDED
 
 
-def by_induction(*names: str) -> Induction:
-    """Proofs for every vocabulary and depth."""
-    return Induction(names)
-
-
-@dataclass(frozen=True)
 class Lossless:
     """Sign-cell proofs of one verifier at every size given."""
 
-    verifier: str
-    cases: tuple[Case, ...]
+    def __init__(self, verifier: str, *cases: Case):
+        self.verifier, self.cases = verifier, cases
 
     def __call__(self) -> str:
         for vocab, scheme in self.cases:
@@ -88,24 +82,16 @@ class Lossless:
         return SIZES
 
 
-def lossless(verifier: str, *cases: Case) -> Lossless:
-    """Sign-cell proofs of one verifier."""
-    return Lossless(verifier, cases)
-
-
 def means(verifier: str) -> Callable[[Scheme], Mean]:
     """E[tau] of a verifier on a draft."""
     return lambda scheme: accepted(named(verifier), scheme)
 
 
-@dataclass(frozen=True)
 class Related:
-    """One mean beside another, "equal" or "never below", in every case."""
+    """One mean beside another, "equal" or "never below", by sign cells in every case."""
 
-    wanted: str
-    a: Callable[[Scheme], Mean]
-    b: Callable[[Scheme], Mean]
-    cases: tuple[Case, ...]
+    def __init__(self, wanted: str, a: Callable[[Scheme], Mean], b: Callable[[Scheme], Mean], *cases: Case):
+        self.wanted, self.a, self.b, self.cases = wanted, a, b, cases
 
     def __call__(self) -> str:
         for vocab, scheme in self.cases:
@@ -117,16 +103,11 @@ class Related:
         return SIZES
 
 
-def related(wanted: str, a: Callable[[Scheme], Mean], b: Callable[[Scheme], Mean], *cases: Case) -> Related:
-    """Sign-cell comparisons of two means."""
-    return Related(wanted, a, b, cases)
-
-
-@dataclass(frozen=True)
 class Together:
     """Several sign-cell checks as one."""
 
-    parts: tuple[Lossless | Related, ...]
+    def __init__(self, *parts: Lossless | Related):
+        self.parts = parts
 
     def __call__(self) -> str:
         return next((found for part in self.parts if (found := part()) != SIZES), SIZES)

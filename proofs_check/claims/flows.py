@@ -3,19 +3,16 @@
 from collections.abc import Callable
 from itertools import chain, combinations
 
-from proofs_check.claims.claim import (
-    Together,
-    related,
-)
+from proofs_check.claims.claim import Related, Together
 from proofs_check.means import Mean, by_row
 from theory.drafts import Scheme
 from theory.drafts.chain import Chain
 from theory.drafts.shape import every as full
 from theory.drafts.tree import Tree
-from theory.rows import Number, Row, minimum, one
+from theory.rows import Number, Row, one, total
 from theory.transport import single_step
 from theory.transport.draws import top_and_sample
-from theory.transport.selection import drawn_law, max_flow
+from theory.transport.selection import drawn_law, emitted, max_flow
 
 PAIR = full(2, 1)
 WITH, WITHOUT = Tree(PAIR, True), Tree(PAIR, False)
@@ -24,29 +21,17 @@ SMALL = "two drafts, V = 2 and 3"
 
 def flow(replacement: bool, k: int = 2) -> Callable[[Row, Row], Number]:
     """alpha* as the largest flow from drawn sets to their tokens."""
-    return lambda p, q: _carried(max_flow(drawn_law(q, k, replacement), p), p)
+    return lambda p, q: total(emitted(max_flow(drawn_law(q, k, replacement), p), p))
 
 
 def greedy_flow(p: Row, q: Row) -> Number:
     """alpha* of the greedy draft of two as a flow."""
-    return _carried(max_flow(top_and_sample(q, 2), p), p)
-
-
-def _carried(plan, p: Row) -> Number:
-    return sum((mass for kept in plan.values() for mass in kept.values()), p[0] - p[0])
+    return total(emitted(max_flow(top_and_sample(q, 2), p), p))
 
 
 def subsets(replacement: bool, k: int = 2) -> Callable[[Row, Row], Number]:
     """1 + min over all sets H of p(H) - Pr(all drafts in H)."""
-
-    def value(p: Row, q: Row) -> Number:
-        draws, tokens = drawn_law(q, k, replacement), range(len(p))
-        least = p[0] - p[0]
-        for H in chain.from_iterable(combinations(tokens, size) for size in range(1, len(p) + 1)):
-            least = minimum(least, single_step.surplus(p, draws, H))
-        return one(p) + least
-
-    return value
+    return lambda p, q: single_step.subset_formula(p, drawn_law(q, k, replacement))
 
 
 def prefixes(replacement: bool, k: int = 2) -> Callable[[Row, Row], Number]:
@@ -73,9 +58,5 @@ def always_one(p: Row, q: Row) -> Number:
 
 def both(a, b) -> Together:
     # a and b take whether draws are with replacement; V = 2 and 3.
-    return Together(
-        tuple(
-            related("equal", row(a(with_)), row(b(with_)), *[(vocab, Chain(1)) for vocab in (2, 3)])
-            for with_ in (False, True)
-        )
-    )
+    cases = [(vocab, Chain(1)) for vocab in (2, 3)]
+    return Together(*(Related("equal", row(a(with_)), row(b(with_)), *cases) for with_ in (False, True)))

@@ -32,9 +32,8 @@ CLAIMS = (
     every(
         "hsd-recovery",
         "recovery within a set",
-        "The target's law on a set of words can be recovered by drawing again within it if and only if "
-        "what the "
-        "proposal lacks there is at most what it has too much.",
+        "The target's law on a set of words can be recovered by drawing again within it if and only if what "
+        "the proposal lacks there is at most what it has too much.",
         "zhou2026hsd, Theorem 1",
         "every set of words",
     ),
@@ -62,9 +61,8 @@ CLAIMS = (
     every(
         "hsd-hierarchy",
         "hierarchy of branches",
-        "The positive asymmetries of a prefix's child branches add up to what the proposal lacks in its "
-        "own branch, "
-        "the negative ones to what it has too much.",
+        "The positive asymmetries of a prefix's child branches add up to what the proposal lacks in its own "
+        "branch, the negative ones to what it has too much.",
         "zhou2026hsd, Theorem 4",
         "every branch",
     ),
@@ -72,8 +70,7 @@ CLAIMS = (
         "hsd-naive-resampling",
         "greedy block verification is lossless",
         "Naive HSD draws a word again with mass p - q in all where its joint ratio is above 1, and with "
-        "none where "
-        "it is not.",
+        "none where it is not.",
         "zhou2026hsd, Lemma 3",
     ),
     Claim(
@@ -116,9 +113,8 @@ CLAIMS = (
     every(
         "hsd-telescoping",
         "resampled masses of hsd",
-        "Those masses, carried on by the target, are differences of the hybrid probabilities q up to a "
-        "peak and p "
-        "beyond it.",
+        "Those masses, carried on by the target, are differences of the hybrid probabilities q up to a peak "
+        "and p beyond it.",
         "zhou2026hsd, Lemma 8",
     ),
     every(
@@ -150,9 +146,8 @@ CLAIMS = (
     every(
         "hsd-is-block",
         "hsd is block",
-        "HSD as its paper writes it equals block verification in every probability it uses: the "
-        "inequality between "
-        "their E[tau] is always an equality.",
+        "HSD as its paper writes it equals block verification in every probability it uses: the inequality "
+        "between their E[tau] is always an equality.",
         "zhou2026hsd, Theorem 7, first inequality",
     ),
     every(

@@ -1,6 +1,6 @@
 """The released code of hierarchical speculative decoding (zhou2026hsd), and several paths."""
 
-from proofs_check.claims.claim import REFUTED, SIZES, Claim, lossless
+from proofs_check.claims.claim import REFUTED, SIZES, Claim, Lossless
 from theory.drafts.chain import Chain
 from theory.drafts.paths import Paths
 
@@ -12,7 +12,7 @@ CLAIMS = (
         "a chain of 2, V = 2",
         REFUTED,
         1,
-        lossless("hsd-released", (2, Chain(2))),
+        Lossless("hsd-released", (2, Chain(2))),
         "p = (1/2, 1/2) and q = (1/3, 2/3) everywhere",
     ),
     Claim(
@@ -22,7 +22,7 @@ CLAIMS = (
         "a chain of 2, V = 2",
         REFUTED,
         1,
-        lossless("hsd-multidraft-released", (2, Chain(2))),
+        Lossless("hsd-multidraft-released", (2, Chain(2))),
         "one path suffices: its full path is kept with the uncapped ratio",
     ),
     Claim(
@@ -32,6 +32,6 @@ CLAIMS = (
         "V = 2: a chain of 2, two paths of 1 and of 2",
         SIZES,
         10,
-        lossless("hsd-multidraft", (2, Chain(2)), (2, Paths(2, 1)), (2, Paths(2, 2))),
+        Lossless("hsd-multidraft", (2, Chain(2)), (2, Paths(2, 1)), (2, Paths(2, 2))),
     ),
 )

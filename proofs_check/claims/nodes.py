@@ -1,11 +1,6 @@
 """Losslessness of the rules that judge a node or a tree: baselines, single-step rules, lifts."""
 
-from proofs_check.claims.claim import (
-    REFUTED,
-    Claim,
-    by_induction,
-    every,
-)
+from proofs_check.claims.claim import REFUTED, Claim, every
 from proofs_check.prove import prove
 from theory.drafts.chain import Chain
 from theory.verifiers import named
@@ -114,15 +109,13 @@ CLAIMS = (
         _typical,
         "lossy by design",
     ),
-    Claim(
+    every(
         "block-optimal-off-path",
+        "block is optimal",
         "Block verification is optimal among all valid verifiers of one path, also those that look at "
         "probabilities off the path.",
         "thomas2026multipath, optimality of block verification",
         "every chain, every valid verifier",
-        "proved for every vocabulary and depth",
-        1,
-        by_induction("block is optimal"),
         "the proof asks nothing of what a verifier may look at",
     ),
 )

@@ -8,21 +8,14 @@ from proofs_check.claims.claim import (
     REFUTED,
     SIZES,
     Claim,
+    Related,
     Together,
     every,
     means,
-    related,
     searched,
     unrefuted,
 )
-from proofs_check.claims.flows import (
-    PAIR,
-    WITH,
-    WITHOUT,
-    flow,
-    greedy_flow,
-    row,
-)
+from proofs_check.claims.flows import PAIR, WITH, WITHOUT, flow, greedy_flow, row
 from proofs_check.means import mean_on
 from simulators.instances.randoms import Randoms
 from simulators.instances.scenarios import Scenarios
@@ -90,7 +83,7 @@ CLAIMS = (
         "n = 2, V = 2 and 3",
         SIZES,
         5,
-        related(
+        Related(
             "equal",
             means("hu-greedy"),
             row(greedy_flow),
@@ -116,8 +109,8 @@ CLAIMS = (
         SIZES,
         1,
         Together(
-            tuple(
-                related("equal", means("khisti"), row(flow(with_)), (2, Tree(PAIR, with_)))
+            *(
+                Related("equal", means("khisti"), row(flow(with_)), (2, Tree(PAIR, with_)))
                 for with_ in (False, True)
             )
         ),
@@ -138,7 +131,7 @@ CLAIMS = (
         "V = 2 and 3",
         SIZES,
         10,
-        related("equal", means("spechub"), row(greedy_flow), (2, SpecHub(1)), (3, SpecHub(1))),
+        Related("equal", means("spechub"), row(greedy_flow), (2, SpecHub(1)), (3, SpecHub(1))),
     ),
     Claim(
         "spechub-above-recursive",

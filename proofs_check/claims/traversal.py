@@ -11,7 +11,6 @@ from proofs_check.claims.claim import (
     Together,
     every,
     means,
-    related,
     searched,
 )
 from proofs_check.means import mean_on
@@ -75,7 +74,7 @@ def _small() -> Iterator[Related]:
     cases = [(2, shape) for shape in (*SHAPES, (full(2, 1),))] + [(3, full(2, 1))]
     for vocab, shape in cases:
         for rule, replacement in (("rrs", False), ("specinfer", True)):
-            yield related("never below", means("traversal"), means(rule), (vocab, Tree(shape, replacement)))
+            yield Related("never below", means("traversal"), means(rule), (vocab, Tree(shape, replacement)))
 
 
 NEVER_BELOW = "Traversal Verification never accepts less than recursive rejection on the same tree"
@@ -100,8 +99,7 @@ CLAIMS = (
         "traversal-rate",
         "traversal is lossless",
         "A subtree of rate a is kept with probability exactly a, whatever its shape, and what is emitted "
-        "below its "
-        "root then follows the target.",
+        "below its root then follows the target.",
         "weng2025traversal, Lemma A.2",
         "every tree, both ways of drawing",
     ),
@@ -133,11 +131,10 @@ CLAIMS = (
         f"{NEVER_BELOW} of depth at most 2, by sign cells.",
         "open; measured in weng2025traversal",
         "V = 2: a pair, two levels of pairs, a fork, two paths, both lopsided trees; V = 3: a pair; both "
-        "ways of "
-        "drawing",
+        "ways of drawing",
         SIZES,
         3,
-        Together(tuple(_small())),
+        Together(*_small()),
         "equal on pairs; without replacement at V = 2 above it only on two paths",
     ),
     Claim(
@@ -148,10 +145,9 @@ CLAIMS = (
         REFUTED,
         1,
         _late,
-        "E[tau] 1 of traversal, 5/4 of recursive rejection, with four drafted tokens: p(0) = 1/2 and q(0) "
-        "= 1 at the "
-        "root, p = (1, 0) below it, q = (1/2, 1/2) once. Traversal spends its rate 1/2 on the first "
-        "child, a leaf",
+        "E[tau] 1 of traversal, 5/4 of recursive rejection, with four drafted tokens: p(0) = 1/2 and q(0) = "
+        "1 at the root, p = (1, 0) below it, q = (1/2, 1/2) once. Traversal spends its rate 1/2 on the "
+        "first child, a leaf",
     ),
     Claim(
         "sibling-order-traversal",

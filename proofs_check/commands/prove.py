@@ -33,7 +33,13 @@ STATUS = {"proved": 0, "refuted": 1, "undecided": 3}
 @click.option("--depth", type=click.IntRange(1, 16), help="Draft depth [default: 2].")
 @click.option("--draft", "spelled", metavar="JSON", help="The draft object of an instance file.")
 @click.option("--every-size", is_flag=True, help="By induction, for every vocabulary and depth.")
-@click.option("--seconds", type=click.FloatRange(min=0), default=60.0, show_default=True, help="Time limit.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0),
+    default=60.0,
+    show_default=True,
+    help="Time limit, in CPU seconds: a busy machine changes no verdict.",
+)
 @click.option(
     "--resume",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -52,8 +58,8 @@ def prove(
 ) -> int:
     """Is the verifier lossless for ALL real p and q, zeros included?
 
-    At one size by cells of signs; with --every-size by induction. Exit status 0 proved, 1 refuted
-    (with p and q), 3 undecided, 2 bad input.
+    At one size by cells of signs; with --every-size by induction. Seconds are CPU seconds. Exit status
+    0 proved, 1 refuted (with p and q), 3 undecided, 2 bad input.
     """
     rule = named(verifier)
     if isnan(seconds):
@@ -98,15 +104,12 @@ def _scheme(rule: Verifier, depth: int | None) -> Scheme:
 
 
 def _answer(proof: Proof) -> dict[str, Any]:
-    found = None
-    if proof.counterexample is not None:
-        found = document(proof.counterexample)
     return {
         "verifier": proof.verifier,
         "scope": proof.scope,
         "verdict": proof.verdict,
         "cells": proof.cells,
-        "counterexample": found,
+        "counterexample": proof.counterexample and document(proof.counterexample),
         "seconds": proof.seconds,
         "parameters": proof.parameters,
         "left": [" ".join(map(str, word)) for word in proof.left],

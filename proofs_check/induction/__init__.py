@@ -3,9 +3,9 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
-from proofs_check.induction.steps import Checked, Theorem
+from proofs_check.induction.steps import Theorem
 
-__all__ = ["THEOREMS", "Checked", "Theorem"]
+__all__ = ["THEOREMS", "Theorem"]
 
 
 def _found() -> dict[str, Theorem]:

@@ -8,31 +8,37 @@ with c_j, the demand left is r_j, and what follows shows that more draws never s
 """
 
 import sympy
-import z3
 
-from proofs_check.induction.steps import Theorem, algebra, always, every_token, meet, p, pos, q, reals, when
+from proofs_check.induction.steps import (
+    ROWS,
+    Theorem,
+    algebra,
+    always,
+    every_token,
+    meet,
+    p,
+    plus,
+    pos,
+    q,
+    reals,
+)
 
 c = sympy.Symbol("c", positive=True)
 _c, _e, _q, _r, _s, _t = reals("c e q r s t")
-
-
-def _positive(e):
-    return when(e > 0, e, z3.RealVal(0))
 
 
 THEOREM = Theorem(
     name="traversal is above recursive rejection, two levels",
     statement=(
         "On every tree of depth at most 2 with i.i.d. siblings Traversal Verification accepts at least as "
-        "much as "
-        "recursive rejection in expectation: every vocabulary, p and q, zeros included."
+        "much as recursive rejection in expectation: every vocabulary, p and q, zeros included."
     ),
     source="open; measured in weng2025traversal",
     verifiers=(),
     assumed=(
         "'traversal is lossless': v is kept at or below with probability b, the one of recursive rejection",
         "siblings are i.i.d. and leaves below depth 1: what they accept is the demand that they serve",
-        "rows are non-negative and have mass 1; sums over the vocabulary are finite and linear",
+        ROWS,
     ),
     steps=(
         every_token(
@@ -52,14 +58,14 @@ THEOREM = Theorem(
         ),
         always(
             "more draws and less demand leave no less reach: (cq - r)+ <= (eq - s)+",
-            _positive(_c * _q - _r) <= _positive(_e * _q - _s),
+            plus(_c * _q - _r) <= plus(_e * _q - _s),
             _c <= _e,
             _r >= _s,
             _q >= 0,
         ),
         always(
             "and no more demand: (r - cq)+ >= (s - eq)+",
-            _positive(_r - _c * _q) >= _positive(_s - _e * _q),
+            plus(_r - _c * _q) >= plus(_s - _e * _q),
             _c <= _e,
             _r >= _s,
             _q >= 0,

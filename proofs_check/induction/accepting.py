@@ -15,6 +15,8 @@ from proofs_check.induction.steps import (
     algebra,
     always,
     every_token,
+    kept,
+    least,
     meet,
     p,
     pos,
@@ -31,16 +33,10 @@ REST = total(pos(q - a * p))
 _p, _q, _a, _s = reals("p q a s")
 
 STEPS: tuple[Step, ...] = (
-    always(
-        "where q > 0, a drawn child x is kept with mass q min(1, a p / q) = min(a p, q)",
-        z3.If(_a * _p < _q, _q * (_a * _p / _q), _q) == z3.If(_a * _p < _q, _a * _p, _q),
-        _q > 0,
-        _p >= 0,
-        _a >= 0,
-    ),
+    kept("where q > 0, a drawn child x is kept with mass q min(1, a p / q) = min(a p, q)", _a * _p, _q),
     always(
         "where q = 0 no child is drawn, and min(a p, q) = 0 is what it gets",
-        z3.If(_a * _p < 0, _a * _p, z3.RealVal(0)) == 0,
+        least(_a * _p, z3.RealVal(0)) == 0,
         _p >= 0,
         _a >= 0,
     ),

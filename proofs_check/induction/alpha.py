@@ -3,7 +3,7 @@
 import sympy
 import z3
 
-from proofs_check.induction.steps import Theorem, algebra, always, reals, when
+from proofs_check.induction.steps import Theorem, algebra, always, least, reals
 
 P, D = sympy.symbols("P D", nonnegative=True)
 h, d, a, b, low, p = reals("h d a b low p")
@@ -19,11 +19,9 @@ THEOREMS = (
         verifiers=(),
         assumed=(
             "a rule is a flow from drawn sets t, of mass Pr(t), to their tokens, of room p(i) "
-            "(sun2023spectr, "
-            "Section 3)",
-            "the largest flow is the least cut; a cut is the set H of tokens on the source's side, and "
-            "cuts p(H) "
-            "and every t that has no token outside H stays uncut",
+            "(sun2023spectr, Section 3)",
+            "the largest flow is the least cut; a cut is the set H of tokens on the source's side, and cuts "
+            "p(H) and every t that has no token outside H stays uncut",
         ),
         steps=(
             algebra(
@@ -71,7 +69,7 @@ THEOREMS = (
         steps=(
             always(
                 "1 + min(0, m) = 1 if and only if m >= 0, m the least p(S) - q(S)^k",
-                (1 + when(low < 0, low, z3.RealVal(0)) == 1) == (low >= 0),
+                (1 + least(low, z3.RealVal(0)) == 1) == (low >= 0),
             ),
         ),
     ),

@@ -9,7 +9,7 @@ is the probability that it is accepted at or below, and h_i is the rule's own. A
 import z3
 
 from proofs_check.induction.accepting import STEPS
-from proofs_check.induction.steps import ONE, Theorem, always, least, reals
+from proofs_check.induction.steps import ONE, ROWS, Theorem, always, least, reals
 
 _w, _r = reals("w rho")
 
@@ -22,7 +22,7 @@ THEOREM = Theorem(
     source="sun2025block, Algorithm 2",
     verifiers=("block",),
     assumed=(
-        "rows are non-negative and have mass 1; sums over the vocabulary are finite and linear",
+        ROWS,
         "the claim for the children (induction); at the leaf h = w and Y ~ p by definition",
         "the coins u_i are independent of each other and of the draft",
         "the emitted block is continued by the target itself",

@@ -11,18 +11,22 @@ import sympy
 import z3
 
 from proofs_check.induction.steps import (
+    ONE,
+    ROWS,
     Theorem,
     algebra,
     always,
     every_token,
+    kept,
+    least,
     meet,
     p,
+    plus,
     pos,
     q,
     reals,
     summed,
     total,
-    when,
 )
 
 P, Q = sympy.symbols("P Q", nonnegative=True)
@@ -32,12 +36,7 @@ LESS = total(pos(Q * q - P * p))
 more, less, PP, QQ, shared = reals("D+ D- P Q shared")
 
 STEPS = (
-    always(
-        "a leaf is kept with Q min(1, P / Q) = min(P, Q)",
-        when(PP < QQ, QQ * (PP / QQ), QQ) == when(PP < QQ, PP, QQ),
-        QQ > 0,
-        PP >= 0,
-    ),
+    kept("a leaf is kept with Q min(1, P / Q) = min(P, Q)", PP, QQ),
     summed(
         "what is drafted and not kept below is Q - sum min(Pp, Qq) = D-", Q * q - meet(P * p, Q * q), LESS
     ),
@@ -45,21 +44,20 @@ STEPS = (
     summed("D+ - D- = P - Q", pos(P * p - Q * q) - pos(Q * q - P * p), P - Q),
     always(
         "of D- the part D- min(1, D+ / D-) = min(D+, D-) is kept here",
-        when(less == 0, less, less * when(more < less, more / less, z3.RealVal(1)))
-        == when(more < less, more, less),
+        z3.If(less == 0, less, less * least(ONE, more / less)) == least(more, less),
         more >= 0,
         less >= 0,
     ),
     always(
         "(i): sum min(Pp, Qq) + min(D+, D-) = min(P, Q)",
-        shared + when(more < less, more, less) == when(PP < QQ, PP, QQ),
+        shared + least(more, less) == least(PP, QQ),
         shared == PP - more,
         shared == QQ - less,
     ),
     always(
         "min(D+, D-) + (P - Q)+ = D+: kept here, or entered from above, all of it goes on with (Pp - Qq)+ "
         "/ D+",
-        when(more < less, more, less) + when(PP > QQ, PP - QQ, z3.RealVal(0)) == more,
+        least(more, less) + plus(PP - QQ) == more,
         more - less == PP - QQ,
     ),
     algebra(
@@ -74,7 +72,7 @@ STEPS = (
     ),
     always(
         "at the root P = Q = 1 gives (P - Q)+ = 0 and D+ = D-: it keeps all that reaches it",
-        z3.And(when(PP > QQ, PP - QQ, z3.RealVal(0)) == 0, more == less),
+        z3.And(plus(PP - QQ) == 0, more == less),
         PP == 1,
         QQ == 1,
         more - less == PP - QQ,
@@ -91,11 +89,10 @@ THEOREMS = (
         source="sun2025block, greedy block verification (appendix); zhou2026hsd, Algorithm 1 and Theorem 5",
         verifiers=("greedy-block", "hsd-naive"),
         assumed=(
-            "rows are non-negative and have mass 1; sums over the vocabulary are finite and linear",
+            ROWS,
             "claims (i) and (ii) for the children (induction)",
-            "after a stop the tokens up to the block's end are drawn from the modified rows; a later "
-            "block that "
-            "is itself verified against them is lossless for whatever target it is given",
+            "after a stop the tokens up to the block's end are drawn from the modified rows; a later block "
+            "that is itself verified against them is lossless for whatever target it is given",
         ),
         steps=STEPS,
     ),
@@ -117,7 +114,7 @@ THEOREMS = (
             *STEPS[:6],
             always(
                 "a mass within p and within q is within min(p, q)",
-                shared <= when(PP < QQ, PP, QQ),
+                shared <= least(PP, QQ),
                 shared <= PP,
                 shared <= QQ,
             ),

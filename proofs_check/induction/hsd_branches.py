@@ -8,18 +8,16 @@ import sympy
 import z3
 
 from proofs_check.induction.greedy import LESS, MORE, P, Q
-from proofs_check.induction.steps import Theorem, always, p, pos, q, reals, summed, when
+from proofs_check.induction.steps import ROWS, Theorem, always, least, p, plus, pos, q, reals, summed
 
 more, less, PP, QQ, _p, _q, t = reals("D+ D- P Q p q t")
-BRANCH = ("rows are non-negative and have mass 1; sums over the vocabulary are finite and linear",)
 
 THEOREMS = (
     Theorem(
         name="recovery within a set",
         statement=(
             "Keeping words of a set with min(1, p/q) and drawing again within it recovers p on the set if "
-            "and "
-            "only if D(p, q) <= D(q, p) there."
+            "and only if D(p, q) <= D(q, p) there."
         ),
         source="zhou2026hsd, Theorem 1",
         verifiers=(),
@@ -27,7 +25,7 @@ THEOREMS = (
         steps=(
             always(
                 "w is kept with q min(1, p/q) = min(p, q) and lacks (p - q)+",
-                _p - when(_p < _q, _p, _q) == when(_p > _q, _p - _q, z3.RealVal(0)),
+                _p - least(_p, _q) == plus(_p - _q),
                 _p >= 0,
                 _q >= 0,
             ),
@@ -43,12 +41,11 @@ THEOREMS = (
         name="asymmetry of a branch",
         statement=(
             "D(p, q) - D(q, p) of a branch is p(X) - q(X) of its prefix; so the branch can be recovered "
-            "where "
-            "p(X) <= q(X), and over all words D(p, q) = D(q, p) = sum |p - q| / 2."
+            "where p(X) <= q(X), and over all words D(p, q) = D(q, p) = sum |p - q| / 2."
         ),
         source="zhou2026hsd, Theorem 2, Corollary 3, Lemma 2 and Section A.1",
         verifiers=(),
-        assumed=BRANCH,
+        assumed=(ROWS,),
         steps=(
             summed("D+ - D- = P - Q", pos(P * p - Q * q) - pos(Q * q - P * p), P - Q),
             always(
@@ -59,21 +56,19 @@ THEOREMS = (
             summed("over all words P = Q = 1: D+ = D-", pos(p - q) - pos(q - p), sympy.Integer(0)),
             always(
                 "|p - q| = (p - q)+ + (q - p)+, so half its sum is D+",
-                when(_p > _q, _p - _q, _q - _p)
-                == when(_p > _q, _p - _q, z3.RealVal(0)) + when(_q > _p, _q - _p, z3.RealVal(0)),
+                z3.If(_p > _q, _p - _q, _q - _p) == plus(_p - _q) + plus(_q - _p),
             ),
         ),
     ),
     Theorem(
         name="hierarchy of branches",
         statement=(
-            "The positive asymmetries of the child branches of a prefix add up to the prefix's own D(p, "
-            "q), the "
-            "negative ones to D(q, p)."
+            "The positive asymmetries of the child branches of a prefix add up to the prefix's own D(p, q), "
+            "the negative ones to D(q, p)."
         ),
         source="zhou2026hsd, Theorem 4",
         verifiers=(),
-        assumed=(*BRANCH, "the asymmetry of a child's branch is Pp - Qq ('asymmetry of a branch')"),
+        assumed=(ROWS, "the asymmetry of a child's branch is Pp - Qq ('asymmetry of a branch')"),
         steps=(
             summed("sum of the positive parts of Pp - Qq is D+", pos(P * p - Q * q), MORE),
             summed("sum of the negative parts is D-", pos(Q * q - P * p), LESS),

@@ -7,7 +7,7 @@ the paper's r*_t = R_t / m_{t-1}: min(1, r*_t) = w_t, and a new peak of R is a t
 import sympy
 import z3
 
-from proofs_check.induction.steps import ONE, Theorem, algebra, always, least, reals, when
+from proofs_check.induction.steps import ONE, Theorem, algebra, always, least, plus, reals
 
 R, m, r, Q, w, p, q, rho, a, b = reals("R m r Q w p q rho a b")
 _F, _h, _r, _n, _a = sympy.symbols("F h r n a", nonnegative=True)
@@ -16,9 +16,8 @@ THEOREMS = (
     Theorem(
         name="capped ratios",
         statement=(
-            "At a new peak of the joint ratio r* is the ratio since the last peak and above 1, elsewhere "
-            "it is at "
-            "most 1; min(1, r*) is block verification's w."
+            "At a new peak of the joint ratio r* is the ratio since the last peak and above 1, elsewhere it "
+            "is at most 1; min(1, r*) is block verification's w."
         ),
         source="zhou2026hsd, Lemma 5 and Lemma 6",
         verifiers=(),
@@ -28,7 +27,7 @@ THEOREMS = (
             always("a new peak, R_t > m_{t-1}, gives r* = R_t / m > 1", R / m > 1, m < R, m >= 1),
             always(
                 "min(1, R_t / m_{t-1}) = R_t / max(m_{t-1}, R_t)",
-                least(ONE, R / m) == when(m < R, ONE, R / m),
+                least(ONE, R / m) == z3.If(m < R, ONE, R / m),
                 m >= 1,
                 R >= 0,
             ),
@@ -38,27 +37,24 @@ THEOREMS = (
         name="resampled masses of hsd",
         statement=(
             "x_t is drawn again after X^{t-1} with mass q(X^t) (r*_t - 1)+, which is not 0 at new peaks "
-            "only; "
-            "with F_l = q up to peak l and p beyond it the masses telescope to F_{l-1} - F_l, and with the "
-            "accepted mass min(1, r*) q they add up to p(X)."
+            "only; with F_l = q up to peak l and p beyond it the masses telescope to F_{l-1} - F_l, and "
+            "with the accepted mass min(1, r*) q they add up to p(X)."
         ),
         source="zhou2026hsd, Lemma 7, Lemma 8 and Theorem 6",
         verifiers=(),
         assumed=(
             "'hsd is block' and 'block is lossless': X^{t-1} reaches its residual with mass q(X^{t-1}) S, "
-            "which "
-            "gives x_t the share (w p - q)+ / S",
+            "which gives x_t the share (w p - q)+ / S",
         ),
         steps=(
             always(
                 "Q (w p - q)+ = Q q (r* - 1)+, r* = w p / q",
-                Q * when(w * p > q, w * p - q, z3.RealVal(0))
-                == Q * q * when(w * p / q > 1, w * p / q - 1, z3.RealVal(0)),
+                Q * plus(w * p - q) == Q * q * plus(w * p / q - 1),
                 q > 0,
             ),
             always(
                 "it is positive only where r* > 1: at a new peak",
-                (when(w * rho > 1, w * rho - 1, z3.RealVal(0)) > 0) == (w * rho > 1),
+                (plus(w * rho - 1) > 0) == (w * rho > 1),
             ),
             algebra(
                 "F_{l-1} = r F_l, r the ratio from peak to peak: (r - 1) F_l = F_{l-1} - F_l",

@@ -6,7 +6,7 @@ its mass, g = (1 - (1 - beta)^k) / beta = 1 + (1 - beta) + .. + (1 - beta)^{k-1}
 
 import sympy
 
-from proofs_check.induction.steps import Theorem, algebra, always, reals, when
+from proofs_check.induction.steps import ONE, ROWS, Theorem, algebra, always, least, reals
 
 b, k, m, p = sympy.symbols("beta k m p", positive=True)
 _p, _q, _rho, _g, _m, _b, _a, _o = reals("p q rho g m beta alpha optimum")
@@ -18,14 +18,13 @@ THEOREMS = (
     Theorem(
         name="k-seq is lossless",
         statement=(
-            "K-SEQ emits the target's law for every rho with (1 - (1 - beta)^k) / beta <= rho, and rho = "
-            "k is "
-            "always one: every vocabulary, k, shape with i.i.d. siblings, p and q, zeros included."
+            "K-SEQ emits the target's law for every rho with (1 - (1 - beta)^k) / beta <= rho, and rho = k "
+            "is always one: every vocabulary, k, shape with i.i.d. siblings, p and q, zeros included."
         ),
         source="sun2023spectr, Algorithm 2",
         verifiers=("k-seq",),
         assumed=(
-            "rows are non-negative and have mass 1; sums over the vocabulary are finite and linear",
+            ROWS,
             "siblings are i.i.d. from the row q that the rule divides by",
             "the claim for less depth (induction); an accepted child, or a drafted y, is followed by its "
             "target",
@@ -33,7 +32,7 @@ THEOREMS = (
         steps=(
             always(
                 "a child x is drawn and accepted with q min(1, p / (rho q)) = min(p / rho, q) = m",
-                when(_p < _rho * _q, _q * (_p / (_rho * _q)), _q) == when(_p / _rho < _q, _p / _rho, _q),
+                _q * least(ONE, _p / (_rho * _q)) == least(_p / _rho, _q),
                 _q > 0,
                 _p >= 0,
                 _rho > 0,
@@ -81,7 +80,7 @@ THEOREMS = (
         steps=(
             always(
                 "any rule accepts x with at most min(p, k q) = k min(p / k, q): in all k beta, at rho = k",
-                when(_p < _rho * _q, _p, _rho * _q) == _rho * when(_p / _rho < _q, _p / _rho, _q),
+                least(_p, _rho * _q) == _rho * least(_p / _rho, _q),
                 _rho > 0,
             ),
             always("beta = sum min(p / k, q) <= 1 / k", _b <= 1 / _rho, _b <= _a / _rho, _a == 1, _rho > 0),

@@ -14,9 +14,8 @@ A, M, f, P, L, e, g, p, W, s = sympy.symbols("A M f P L e g p W s", positive=Tru
 THEOREM = Theorem(
     name="layered is lossless",
     statement=(
-        "Layered transport emits the target's law on every tree, chain and set of paths, whatever the "
-        "plan: every "
-        "vocabulary."
+        "Layered transport emits the target's law on every tree, chain and set of paths, whatever the plan: "
+        "every vocabulary."
     ),
     source="draftproof, docs/layered.md",
     verifiers=("layered",),
@@ -24,8 +23,7 @@ THEOREM = Theorem(
         "the plan is valid: f >= 0, sum over o of f(o, vx) <= e(v)(x), sum over vx of f(o, vx) <= L P(o)",
         "a group's draws are independent of what earlier groups of the level left; E[left] = L",
         "SPLIT: rows e_o(x) of mass w(o) = f / (L P(o)) with mean over o a multiple of p(.|x); it and the "
-        "plan "
-        "look at nothing below the level that they judge",
+        "plan look at nothing below the level that they judge",
         "the claim one level deeper (induction): below v what is emitted follows e(v), then the target",
     ),
     steps=(

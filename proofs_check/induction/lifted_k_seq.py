@@ -7,7 +7,7 @@ child are entered with min(1, t / (rho q)), the last with min(1, t' / (late q)),
 
 import sympy
 
-from proofs_check.induction.steps import Theorem, algebra, always, reals, when
+from proofs_check.induction.steps import ONE, Theorem, algebra, always, least, reals
 
 a, b, k, taken = sympy.symbols("a beta k A", positive=True)
 _t, _q, _rho, _early, _late, _m, _n, _s, _beta = reals("t q rho early late m n t' beta")
@@ -28,7 +28,7 @@ THEOREM = Theorem(
     steps=(
         always(
             "a child x before the last is drawn and kept with q min(1, t / (rho q)) = min(t / rho, q) = m",
-            when(_t < _rho * _q, _q * (_t / (_rho * _q)), _q) == when(_t / _rho < _q, _t / _rho, _q),
+            _q * least(ONE, _t / (_rho * _q)) == least(_t / _rho, _q),
             _q > 0,
             _t >= 0,
             _rho > 0,
@@ -41,8 +41,7 @@ THEOREM = Theorem(
         always(
             "the last is reached with late, and gives x late q min(1, t' / (late q)) = min(t', late q) = n; "
             "not where late = 0, and then n = 0",
-            _late * when(_s < _late * _q, _q * (_s / (_late * _q)), _q)
-            == when(_s < _late * _q, _s, _late * _q),
+            _late * _q * least(ONE, _s / (_late * _q)) == least(_s, _late * _q),
             _q > 0,
             _late > 0,
             _s >= 0,

@@ -2,9 +2,9 @@
 
 from proofs_check.induction.accepting import STEPS
 from proofs_check.induction.block import THEOREM as BLOCK
-from proofs_check.induction.steps import ONE, Theorem, always, least, reals, when
+from proofs_check.induction.steps import ONE, Theorem, always, kept, least, reals
 
-Q, w, p, q, kept, t = reals("Q w p q kept t")
+Q, w, p, q, b, t = reals("Q w p q kept t")
 TAIL = "E[tau] = sum over l of Pr(tau >= l), a sum over the words x^l"
 
 THEOREMS = (
@@ -18,15 +18,8 @@ THEOREMS = (
         verifiers=(),
         assumed=(TAIL, "token by token the coins are independent"),
         steps=(
-            always(
-                "x is drafted and kept with q min(1, p / q) = min(p, q)",
-                when(p < q, q * (p / q), q) == when(p < q, p, q),
-                q > 0,
-                p >= 0,
-            ),
-            always(
-                "where q = 0 it is never drafted, and min(p, q) = 0", when(p < q, p, q) == 0, q == 0, p >= 0
-            ),
+            kept("x is drafted and kept with q min(1, p / q) = min(p, q)", p, q),
+            always("where q = 0 it is never drafted, and min(p, q) = 0", least(p, q) == 0, q == 0, p >= 0),
         ),
     ),
     Theorem(
@@ -51,9 +44,8 @@ THEOREMS = (
     Theorem(
         name="full information is above block verification",
         statement=(
-            "min(p(x^l), q(x^l)) is never below q(x^l) w_l: greedy block verification accepts at least "
-            "what block "
-            "verification does, word by word; every vocabulary and depth."
+            "min(p(x^l), q(x^l)) is never below q(x^l) w_l: greedy block verification accepts at least what "
+            "block verification does, word by word; every vocabulary and depth."
         ),
         source="sun2025block, greedy block verification (appendix)",
         verifiers=(),
@@ -61,8 +53,8 @@ THEOREMS = (
         steps=(
             always(
                 "if Q w <= min(P, Q) then min(Q q, Q w p) <= min(P p, Q q)",
-                least(Q * q, kept * p) <= least(t * p, Q * q),
-                kept <= least(t, Q),
+                least(Q * q, b * p) <= least(t * p, Q * q),
+                b <= least(t, Q),
                 p >= 0,
                 q >= 0,
             ),

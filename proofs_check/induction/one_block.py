@@ -17,8 +17,7 @@ THEOREM = Theorem(
     assumed=(
         "iterations look at the text so far only; f(o) is the probability of output o",
         "p(w | o) is the target's probability of going on from o to the word w, g(w | o) that of one "
-        "iteration "
-        "less, completed by the target",
+        "iteration less, completed by the target",
         "fewer iterations go on like the target (induction): g = p",
     ),
     steps=(

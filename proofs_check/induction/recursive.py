@@ -10,6 +10,7 @@ depend on x, but the claim is for every such law, and p' does not depend on x.
 
 from proofs_check.induction.accepting import STEPS
 from proofs_check.induction.steps import (
+    ROWS,
     Theorem,
     algebra,
     always,
@@ -36,7 +37,7 @@ THEOREM = Theorem(
     source="miao2024specinfer, Algorithm 2; jeon2024recursive, Algorithm 1; yang2024multicandidate",
     verifiers=("specinfer", "rrs"),
     assumed=(
-        "rows are non-negative and have mass 1; sums over the vocabulary are finite and linear",
+        ROWS,
         "each sibling is drawn from the row q that the rule divides by, and then tried in drawing order",
         "the claim for fewer siblings and for less depth (induction); with none left Y ~ p by definition",
     ),

@@ -7,10 +7,12 @@ child, and the claim holds below it; not drafted, it is Y. So it is enough that 
 import sympy
 
 from proofs_check.induction.steps import (
+    ROWS,
     Theorem,
     algebra,
     always,
     every_token,
+    kept,
     meet,
     p,
     pos,
@@ -18,22 +20,16 @@ from proofs_check.induction.steps import (
     reals,
     summed,
     total,
-    when,
 )
 
 _p, _q, _s, _g = reals("p q s g")
 px, py, g = sympy.symbols("p_x p_y g", positive=True)
-ROWS = (
-    "rows are non-negative and have mass 1; sums over the vocabulary are finite and linear",
+CLAIM = (
+    ROWS,
     "the claim for less depth (induction); with nothing drafted Y ~ p by definition",
 )
 MATCHED = (
-    always(
-        "x is drawn and accepted with q min(1, p / q) = min(p, q)",
-        when(_p < _q, _q * (_p / _q), _q) == when(_p < _q, _p, _q),
-        _q > 0,
-        _p >= 0,
-    ),
+    kept("x is drawn and accepted with q min(1, p / q) = min(p, q)", _p, _q),
     summed("the mass rejected is 1 - sum min(p, q) = sum (p - q)+", q - meet(p, q), total(pos(p - q))),
     algebra(
         "so token x gets (p - q)+ from the residual",
@@ -48,12 +44,11 @@ THEOREMS = (
         name="drawing from the target is lossless",
         statement=(
             "Naive sampling and sampling-match, which draw from the target and see what was drafted, emit "
-            "the "
-            "target's law on every draft: every vocabulary and depth."
+            "the target's law on every draft: every vocabulary and depth."
         ),
         source="miao2024specinfer, naive sampling; kwon2023vllm",
         verifiers=("nss", "sampling-match"),
-        assumed=ROWS,
+        assumed=CLAIM,
         steps=(
             algebra(
                 "drafted with any probability g, x comes out with g p + (1 - g) p = p",
@@ -70,7 +65,7 @@ THEOREMS = (
         ),
         source="li2024eagle2, evaluate_posterior",
         verifiers=("one-hot",),
-        assumed=(*ROWS, "where p(x) = 1 the child is accepted, and nothing is renormalised"),
+        assumed=(*CLAIM, "where p(x) = 1 the child is accepted, and nothing is renormalised"),
         steps=(
             algebra(
                 "y is left with (1 - p(x)) p(y) / (1 - p(x)) = p(y): taking x out changes no token's chance",
@@ -83,29 +78,27 @@ THEOREMS = (
         name="one judged draft is lossless",
         statement=(
             "Judging one token x ~ d with min(1, p / d), else y ~ norm((p - d)+), emits the target's law "
-            "whatever "
-            "d is: NaiveTree (d = q, the first child), the greedy draft (d = norm(q off T)), "
-            "importance-weighted "
-            "selection and Global Resolution (d the selected token's law): every vocabulary and depth."
+            "whatever d is: NaiveTree (d = q, the first child), the greedy draft (d = norm(q off T)), "
+            "importance-weighted selection and Global Resolution (d the selected token's law): every "
+            "vocabulary and depth."
         ),
         source=(
             "thomas2026delayed, NaiveTree; hu2025towards, greedy draft; khisti2025multidraft, Theorem 1; "
             "thomas2026global"
         ),
         verifiers=("naive-tree", "hu-greedy", "khisti", "global-resolution"),
-        assumed=(*ROWS, "the judged token has exactly the law d (here written q) that it is judged with"),
+        assumed=(*CLAIM, "the judged token has exactly the law d (here written q) that it is judged with"),
         steps=MATCHED,
     ),
     Theorem(
         name="plans are lossless",
         statement=(
             "Accepting child i of the drawn set t with S(i, t) / Pr(t), else Y ~ norm(p - sum_t S(., t)), "
-            "emits "
-            "the target's law for every plan S: every vocabulary and depth."
+            "emits the target's law for every plan S: every vocabulary and depth."
         ),
         source="sun2023spectr, Section 3",
         verifiers=("optimal-transport",),
-        assumed=(*ROWS, "S >= 0, sum_i S(i, t) <= Pr(t), g(i) = sum_t S(i, t) <= p(i)"),
+        assumed=(*CLAIM, "S >= 0, sum_i S(i, t) <= Pr(t), g(i) = sum_t S(i, t) <= p(i)"),
         steps=(
             always("what is left of p is not negative", _p - _g >= 0, _g <= _p),
             algebra(

@@ -13,7 +13,7 @@ it is linear, and that rows have the masses they are given. The kinds of step:
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from time import monotonic
+from time import thread_time
 from typing import Any
 
 import sympy
@@ -30,6 +30,9 @@ pos = sympy.Function("pos")
 
 ONE: Any = z3.RealVal(1)
 
+ROWS = "rows are non-negative and have mass 1; sums over the vocabulary are finite and linear"
+"""What most proofs assume."""
+
 
 def reals(names: str) -> list[Any]:
     """z3's real variables of these names."""
@@ -41,9 +44,9 @@ def least(u: Any, v: Any) -> Any:
     return z3.If(u < v, u, v)
 
 
-def when(condition: Any, u: Any, v: Any) -> Any:
-    """u where the condition holds, else v, of z3's numbers."""
-    return z3.If(condition, u, v)
+def plus(u: Any) -> Any:
+    """(u)+ of one of z3's numbers."""
+    return z3.If(u > 0, u, z3.RealVal(0))
 
 
 def meet(u: Any, v: Any) -> Any:
@@ -150,6 +153,11 @@ def always(said: str, formula: Any, *given: Any) -> Step:
     return Step(said, holds)
 
 
+def kept(said: str, part: Any, whole: Any, *given: Any) -> Step:
+    """What is drawn with mass `whole` and kept with min(1, part / whole) has the mass min(part, whole)."""
+    return always(said, whole * least(ONE, part / whole) == least(part, whole), whole > 0, part >= 0, *given)
+
+
 @dataclass(frozen=True)
 class Checked:
     """Every step with its outcome; the theorem holds when all do."""
@@ -174,6 +182,6 @@ class Theorem:
     steps: Sequence[Step]
 
     def check(self) -> Checked:
-        started = monotonic()
+        started = thread_time()
         outcomes = [(step.said, step.holds()) for step in self.steps]
-        return Checked(outcomes, round(monotonic() - started, 3))
+        return Checked(outcomes, round(thread_time() - started, 3))

@@ -6,7 +6,7 @@ with min(1, p / q) and then, by the claim, followed by its own target's law.
 """
 
 from proofs_check.induction.accepting import STEPS, S
-from proofs_check.induction.steps import Theorem, a, algebra, meet, p, pos, q, summed, total
+from proofs_check.induction.steps import ROWS, Theorem, a, algebra, meet, p, pos, q, summed, total
 
 THEOREM = Theorem(
     name="token is lossless",
@@ -14,7 +14,7 @@ THEOREM = Theorem(
     source="leviathan2023fast, Algorithm 1; chen2023accelerating",
     verifiers=("token",),
     assumed=(
-        "rows are non-negative and have mass 1; sums over the vocabulary are finite and linear",
+        ROWS,
         "the claim for one token less (induction); with no drafted token Y ~ p by definition",
         "the emitted block is continued by the target itself",
     ),

@@ -10,7 +10,19 @@ every law.
 """
 
 from proofs_check.induction.accepting import STEPS, S
-from proofs_check.induction.steps import Theorem, a, algebra, always, every_token, meet, p, pos, q, reals
+from proofs_check.induction.steps import (
+    ROWS,
+    Theorem,
+    a,
+    algebra,
+    always,
+    every_token,
+    meet,
+    p,
+    pos,
+    q,
+    reals,
+)
 
 _s = reals("s s_")[0]
 
@@ -24,7 +36,7 @@ THEOREM = Theorem(
     source="weng2025traversal, Algorithm 3",
     verifiers=("traversal",),
     assumed=(
-        "rows are non-negative and have mass 1; sums over the vocabulary are finite and linear",
+        ROWS,
         "each sibling is drawn from the row q that the rule divides by, and then tried in drawing order",
         "the claim for smaller subtrees and fewer siblings (induction); a leaf: its rate, Y ~ p",
     ),

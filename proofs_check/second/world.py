@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from itertools import product
 from operator import add, mul, sub, truediv
-from time import monotonic
+from time import thread_time
 from typing import Any, ClassVar
 
 import sympy
@@ -154,7 +154,7 @@ class World:
             for letter, given in rows.items()
         }
         self.target, self.proposal = tables["p"], tables["q"]
-        self.number.ask = self.answers = Answers(entries, names, vocab, monotonic() + seconds)
+        self.number.ask = self.answers = Answers(entries, names, vocab, thread_time() + seconds)
 
 
 def _prefixes(vocab: int, depth: int) -> Iterable[Prefix]:

@@ -12,6 +12,7 @@ from proofs_check.prove import prove
 from simulators.enumerate import outcomes
 from simulators.instances.randoms import Randoms
 from simulators.verdict import judge
+from tests.proofs_check.wrong import on_a_curve, wrong_where
 from theory.drafts.chain import Chain
 from theory.drafts.greedy import Greedy
 from theory.drafts.paths import Paths
@@ -19,7 +20,6 @@ from theory.drafts.shape import every
 from theory.drafts.spechub import SpecHub
 from theory.drafts.tree import Tree
 from theory.law import Law
-from theory.verifier import CHAIN, Verifier
 from theory.verifiers import named
 
 PAIR, TWO_LEVELS, FORK, TWO_PATHS = every(2, 1), every(2, 2), (every(2, 1),), (every(1, 1),) * 2
@@ -95,15 +95,7 @@ def test_refuted_with_a_rational_witness(name):
 
 def test_a_loss_only_where_something_is_zero_is_found():
     """Wrong only when p(0) = 0 exactly: no open cell shows it, the domain with its zeros does."""
-
-    def verify(oracle, draft, target):
-        p = target[draft.root.prefix]
-        if p[0] > 0:
-            return named("token").verify(oracle, draft, target)
-        return draft.path[-1], target[draft.path[-1].prefix]
-
-    rule = Verifier("wrong at zero", "ours", CHAIN, lossless=False, verify=verify)
-    proof = prove(rule, Chain(1), 2)
+    proof = prove(wrong_where(lambda p, q: not p[0] > 0), Chain(1), 2)
     assert proof.verdict == "refuted"
     assert proof.counterexample is not None
     assert proof.counterexample.target[()][0] == 0
@@ -111,14 +103,7 @@ def test_a_loss_only_where_something_is_zero_is_found():
 
 def test_a_loss_only_on_a_curve_is_found():
     """Wrong only where p(0) = q(0)^2, which no grid of one denominator need contain."""
-
-    def verify(oracle, draft, target):
-        p, q = target[draft.root.prefix], draft.root.proposal
-        if p[0] == q[0] * q[0] and q[0] > 0 and q[1] > 0:
-            return draft.path[-1], target[draft.path[-1].prefix]
-        return named("token").verify(oracle, draft, target)
-
-    proof = prove(Verifier("wrong on a curve", "ours", CHAIN, lossless=False, verify=verify), Chain(1), 2)
+    proof = prove(wrong_where(on_a_curve), Chain(1), 2)
     assert proof.verdict == "refuted"
     assert proof.counterexample is not None
     p, q = proof.counterexample.target[()], proof.counterexample.proposal[()]
@@ -182,23 +167,8 @@ def test_an_interrupted_proof_is_kept():
 def test_an_irrational_point_has_rational_neighbours():
     """Wrong where 2 p^2 > 1, open: a rational witness is found. Wrong where 2 p^2 = 1: there is none."""
 
-    def above(oracle, draft, target):
-        p = target[draft.root.prefix]
-        if 2 * p[0] * p[0] > 1:
-            return draft.path[-1], target[draft.path[-1].prefix]
-        return named("token").verify(oracle, draft, target)
-
-    def on(oracle, draft, target):
-        p = target[draft.root.prefix]
-        if 2 * p[0] * p[0] == 1:
-            return draft.path[-1], target[draft.path[-1].prefix]
-        return named("token").verify(oracle, draft, target)
-
-    assert (
-        prove(Verifier("above", "ours", CHAIN, lossless=False, verify=above), Chain(1), 2).verdict
-        == "refuted"
-    )
-    proof = prove(Verifier("on", "ours", CHAIN, lossless=False, verify=on), Chain(1), 2)
+    assert prove(wrong_where(lambda p, q: 2 * p[0] * p[0] > 1), Chain(1), 2).verdict == "refuted"
+    proof = prove(wrong_where(lambda p, q: 2 * p[0] * p[0] == 1), Chain(1), 2)
     assert proof.verdict == "undecided"
     assert "there is none" in proof.why
 

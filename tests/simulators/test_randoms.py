@@ -5,8 +5,8 @@ import pytest
 from simulators.instances.randoms import Randoms, drawn
 from tests.problems import SCHEMES
 from theory.drafts.chain import Chain
-from theory.instance import supported
 from theory.numbers import ZERO
+from theory.rows import supported
 
 MANY = list(Randoms(Chain(2), 3, 80))
 

@@ -7,9 +7,8 @@ from tests.checks import assert_one_line
 from tests.problems import SCHEMES, TOY
 from theory.drafts.chain import Chain
 from theory.errors import BadInput
-from theory.instance import supported
 from theory.numbers import ZERO, exact
-from theory.rows import has_mass, meet
+from theory.rows import has_mass, meet, supported
 
 VOCABS = pytest.mark.parametrize("vocab", [2, 3, 5])
 

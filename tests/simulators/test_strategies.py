@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from simulators.strategies import instances, rows, schemes, shapes
 from tests.problems import LOPSIDED
 from theory.errors import BadInput
-from theory.instance import supported
+from theory.rows import supported
 from theory.verifier import ALL
 
 

@@ -7,8 +7,9 @@ from tests.problems import TOY
 from theory.drafts.chain import Chain
 from theory.drafts.paths import Paths
 from theory.errors import BadInput
-from theory.instance import Instance, context_free, supported
+from theory.instance import Instance, context_free
 from theory.numbers import ONE, ZERO
+from theory.rows import supported
 from theory.table import Table
 
 

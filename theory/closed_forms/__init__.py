@@ -1,7 +1,7 @@
 """E[tau] in closed form: sums over prefixes, without enumerating drafts or what verifiers do.
 
 * `chains`: rules that judge one path, and the best-ranked of K paths, as a whole;
-* `nodes`, `rules`: rules that go down node by node, where the law of a node's siblings has a closed form;
+* `nodes`, `rules`, `drawn`: rules that go down node by node, where the law of siblings has a closed form;
 * `paths`: the same on K paths merged by prefix;
 * `lifts`: rules that judge from leaf to root, where a subtree ends the walk with the rate it is entered with.
 

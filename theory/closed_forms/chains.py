@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 
 from flint import fmpq
 
-from theory.drafts.paths import Paths
 from theory.instance import Instance
 from theory.numbers import ONE, ZERO
 from theory.rows import Prefix, Row, excess, minimum, scale, share, total
@@ -20,11 +19,7 @@ def block(instance: Instance) -> fmpq:
     the lifts, where one child takes min(a p, q) of the row a p, so that it is entered with rate w; and for
     `multipath-block`, as the best of one path has the law q.
     """
-    out = ZERO
-    for prefix, (Q, w) in _walk(instance, (ONE, ONE), _weights):
-        if prefix:
-            out += Q * w
-    return out
+    return sum((Q * w for Q, w in _walk(instance, (ONE, ONE), _weights)), ZERO)
 
 
 def greedy_block(instance: Instance) -> fmpq:
@@ -64,31 +59,19 @@ def multipath_block(instance: Instance) -> fmpq:
     (thomas2026multipath).
     """
     K = instance.draft.count  # type: ignore[attr-defined]
-    out = ZERO
-    for prefix, (J, C, w) in _walk(instance, (ONE, ONE, ONE), lambda p, q, state: _ranked(p, q, state, K)):
-        if prefix:
-            out += (C**K - (C - J) ** K) * w
-    return out
+    states = _walk(instance, (ONE, ONE, ONE), lambda p, q, state: _ranked(p, q, state, K))
+    return sum(((C**K - (C - J) ** K) * w for J, C, w in states), ZERO)
 
 
 def typical(instance: Instance) -> fmpq:
     """sum over l and x^l of q(x^l) while every token is typical under p."""
-    out = ZERO
-    for prefix, (Q,) in _walk(instance, (ONE,), _typical):
-        if prefix:
-            out += Q
-    return out
+    return sum((Q for (Q,) in _walk(instance, (ONE,), _typical)), ZERO)
 
 
 def naive_paths(instance: Instance) -> fmpq:
     """`nss` and `one-hot` on K paths: sum over l and x^l of p(x^l) (1 - (1 - q(x^l))^K)."""
-    draft = instance.draft
-    K = draft.count if isinstance(draft, Paths) else 1
-    out = ZERO
-    for prefix, (Q, P) in _walk(instance, (ONE, ONE), _joint):
-        if prefix:
-            out += P * (1 - (1 - Q) ** K)
-    return out
+    K = instance.draft.count  # type: ignore[attr-defined]
+    return sum((P * (1 - (1 - Q) ** K) for Q, P in _walk(instance, (ONE, ONE), _joint)), ZERO)
 
 
 def _typical(p: Row, q: Row, state: tuple[fmpq, ...]) -> Iterator[tuple[int, tuple[fmpq, ...]]]:
@@ -120,12 +103,13 @@ def _walk(
     instance: Instance,
     state: tuple[fmpq, ...],
     below: Callable[[Row, Row, tuple[fmpq, ...]], Iterator[tuple[int, tuple[fmpq, ...]]]],
-) -> Iterator[tuple[Prefix, tuple[fmpq, ...]]]:
-    # Every prefix that can be drafted, with the state that `below` hands down; a last entry 0 ends a branch.
+) -> Iterator[tuple[fmpq, ...]]:
+    # The state that `below` hands down to every prefix that can be drafted; a last entry 0 ends a branch.
     stack: list[tuple[Prefix, tuple[fmpq, ...]]] = [((), state)]
     while stack:
         prefix, state = stack.pop()
-        yield prefix, state
+        if prefix:
+            yield state
         if len(prefix) < instance.draft.depth and state[-1] > ZERO:
             p, q = instance.target[prefix], instance.proposal[prefix]
             stack.extend(((*prefix, x), after) for x, after in below(p, q, state))

@@ -6,6 +6,7 @@ With a(x, j) the mass with which a node accepts token x as its j-th child (`rule
 """
 
 from collections.abc import Callable
+from operator import getitem
 
 from flint import fmpq
 
@@ -21,8 +22,12 @@ from theory.numbers import ZERO
 from theory.rows import Prefix
 
 
-def by_nodes(rule: Rule, *, even: bool = False) -> Callable[[Instance], fmpq]:
-    """E[tau] of a node rule; `even` where it needs every node's subtrees to have one shape."""
+def by_nodes(
+    rule: Rule, *, even: bool = False, below: Callable[[Shape, int], Shape] = getitem
+) -> Callable[[Instance], fmpq]:
+    """E[tau] of a node rule; `even` where it needs every node's subtrees to have one shape. `below` is what
+    an accepted token has below it, by the rule's j.
+    """
 
     def form(instance: Instance) -> fmpq:
         shape = shape_of(instance.draft)
@@ -35,11 +40,9 @@ def by_nodes(rule: Rule, *, even: bool = False) -> Callable[[Instance], fmpq]:
             accepted: dict[tuple[int, Shape], fmpq] = {}
             for x, j, mass in rule(instance.target[prefix], instance.proposal[prefix], len(shape)):
                 if mass > ZERO:
-                    key = x, shape[j]
+                    key = x, below(shape, j)
                     accepted[key] = accepted.get(key, ZERO) + mass
-            return sum(
-                (mass * (1 + mean((*prefix, x), below)) for (x, below), mass in accepted.items()), ZERO
-            )
+            return sum((mass * (1 + mean((*prefix, x), rest)) for (x, rest), mass in accepted.items()), ZERO)
 
         return mean((), shape)
 
@@ -61,6 +64,6 @@ def alike(shape: Shape) -> bool:
 
 
 FORMS = {
-    **{key: form for rule, keys in RULES.items() for form in [by_nodes(rule)] for key in keys},
-    **{key: form for rule, keys in ALIKE.items() for form in [by_nodes(rule, even=True)] for key in keys},
+    **{key: by_nodes(rule) for key, rule in RULES.items()},
+    **{key: by_nodes(rule, even=True) for key, rule in ALIKE.items()},
 }

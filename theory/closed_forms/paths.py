@@ -7,43 +7,32 @@ With a(x, n) the mass with which a node with K paths accepts token x when n of t
 The K tokens below a node are i.i.d., and what happens below x depends on how many of them are x.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
 from math import prod
 from typing import TypeAlias
 
 from flint import fmpq
 
-from theory.instance import Instance
+from theory.closed_forms.nodes import by_nodes
+from theory.drafts.shape import Shape
 from theory.numbers import ONE, ZERO
 from theory.races import target_law
-from theory.rows import Prefix, Row, share
+from theory.rows import Row, share
 from theory.transport.resolution import resolve
 from theory.transport.selection import Plan, canonical, optimal_rule
 
 Accepted: TypeAlias = Iterator[tuple[int, int, fmpq]]
 """(token x, paths n that go on to it, mass a(x, n))."""
 
-Rule: TypeAlias = Callable[[Row, Row, int], Accepted]
-"""What a node with rows p, q and that many paths accepts."""
 
+def go_on(shape: Shape, n: int) -> Shape:
+    """What is below a token that n of a node's paths go on to, all of one length.
 
-def by_paths(rule: Rule) -> Callable[[Instance], fmpq]:
-    """E[tau] on paths merged by prefix, where the rule says how many of them go on."""
-
-    def form(instance: Instance) -> fmpq:
-        def mean(prefix: Prefix, count: int) -> fmpq:
-            accepted: dict[tuple[int, int], fmpq] = {}
-            for x, n, mass in rule(instance.target[prefix], instance.proposal[prefix], count):
-                accepted[x, n] = accepted.get((x, n), ZERO) + mass
-            out = sum(accepted.values(), ZERO)
-            if len(prefix) + 1 < instance.draft.depth:
-                out += sum((mass * mean((*prefix, x), n) for (x, n), mass in accepted.items() if mass), ZERO)
-            return out
-
-        return mean((), instance.draft.count)  # type: ignore[attr-defined]
-
-    return form
+    >>> go_on((((),), ((),), ((),)), 2)
+    ((), ())
+    """
+    return shape[0] * n
 
 
 def gls(p: Row, q: Row, count: int) -> Accepted:
@@ -87,8 +76,11 @@ def _selected(p: Row, q: Row, count: int, weights: Plan, law: Row) -> Accepted:
 
 
 FORMS = {
-    ("gls", "paths"): by_paths(gls),
-    ("optimal-transport", "paths"): by_paths(optimal_transport),
-    ("khisti", "paths"): by_paths(khisti),
-    ("global-resolution", "paths"): by_paths(global_resolution),
+    (name, "paths"): by_nodes(rule, below=go_on)
+    for name, rule in {
+        "gls": gls,
+        "optimal-transport": optimal_transport,
+        "khisti": khisti,
+        "global-resolution": global_resolution,
+    }.items()
 }

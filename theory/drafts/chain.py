@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from theory.draft import Draft, Node
+from theory.draft import Draft, chained
 from theory.drafts.shape import checked_depth
 from theory.oracle import Oracle
 from theory.rows import Prefix
@@ -21,24 +21,17 @@ class Chain:
 
     depth: int
     kind: ClassVar[str] = "chain"
-
-    @property
-    def label(self) -> str:
-        return self.kind
+    label = kind
 
     def __post_init__(self) -> None:
         checked_depth(self.depth)
 
     def draw(self, oracle: Oracle, proposal: Rows, context: Prefix = ()) -> Draft:
-        prefix, above = context, []
+        leaf, laws = context, []
         for _ in range(self.depth):
-            q = proposal[prefix]
-            above.append((prefix, q))
-            prefix = (*prefix, oracle.choose(q))
-        node = Node(prefix, None)
-        for prefix, q in reversed(above):
-            node = Node(prefix, q, (node,))
-        return Draft(node)
+            laws.append(proposal[leaf])
+            leaf = (*leaf, oracle.choose(laws[-1]))
+        return Draft(chained(leaf, laws))
 
     def outcomes(self, support: int) -> int:
         return support**self.depth

@@ -22,10 +22,7 @@ class Paths:
     count: int
     depth: int
     kind: ClassVar[str] = "paths"
-
-    @property
-    def label(self) -> str:
-        return self.kind
+    label = kind
 
     def __post_init__(self) -> None:
         checked_depth(self.count, "count", 64)

@@ -4,7 +4,8 @@ A shape is the tuple of its children's shapes; `()` is a leaf.
 """
 
 from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import Self, TypeAlias
 
 from theory.draft import Node
 from theory.errors import BadInput, quoted
@@ -82,6 +83,23 @@ def smaller_shapes(shape: Shape) -> Iterator[Shape]:
             continue
         for less in (*smaller_shapes(child), *([()] if child == ((),) else [])):
             yield (*shape[:i], less, *shape[i + 1 :])
+
+
+@dataclass(frozen=True)
+class Shaped:
+    """What the schemes of trees share: a shape, nested lists in an instance file."""
+
+    shape: Shape
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shape", checked_shape(self.shape))
+
+    @property
+    def depth(self) -> int:
+        return measure(self.shape)
+
+    def smaller(self) -> Iterator[Self]:
+        return (replace(self, shape=shape) for shape in smaller_shapes(self.shape))
 
 
 def grow(oracle: Oracle, proposal: Rows, prefix: Prefix, shape: Shape, siblings: Siblings) -> Node:

@@ -19,10 +19,7 @@ class SpecHub:
 
     depth: int
     kind: ClassVar[str] = "spechub"
-
-    @property
-    def label(self) -> str:
-        return self.kind
+    label = kind
 
     def __post_init__(self) -> None:
         checked_depth(self.depth, most=12)

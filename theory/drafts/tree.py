@@ -1,12 +1,11 @@
 """A tree of fixed shape, siblings drawn with or without replacement."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import perm, prod
 from typing import ClassVar
 
 from theory.draft import Draft
-from theory.drafts.shape import Shape, checked_shape, grow, inner, measure, smaller_shapes
+from theory.drafts.shape import Shaped, grow, inner
 from theory.errors import BadInput, quoted
 from theory.oracle import Oracle
 from theory.rows import Prefix, Row, has_mass, without
@@ -14,28 +13,23 @@ from theory.table import Rows
 
 
 @dataclass(frozen=True)
-class Tree:
+class Tree(Shaped):
     """With replacement the children of a node are i.i.d. from q and duplicates stay separate
     (miao2024specinfer); without, each is drawn from q renormalised without the earlier ones
     (jeon2024recursive), and the order of drawing is part of the draft.
     """
 
-    shape: Shape
     replacement: bool = False
     kind: ClassVar[str] = "tree"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "shape", checked_shape(self.shape))
+        super().__post_init__()
         if not isinstance(self.replacement, bool):
             raise BadInput(f"replacement must be true or false, not {quoted(self.replacement)}")
 
     @property
     def label(self) -> str:
         return "tree with replacement" if self.replacement else "tree without replacement"
-
-    @property
-    def depth(self) -> int:
-        return measure(self.shape)
 
     def draw(self, oracle: Oracle, proposal: Rows, context: Prefix = ()) -> Draft:
         siblings = with_replacement if self.replacement else without_replacement
@@ -46,10 +40,6 @@ class Tree:
         if self.replacement:
             return prod(support**children for children in inner(self.shape))
         return prod(perm(support, min(children, support)) for children in inner(self.shape))
-
-    def smaller(self) -> "Iterator[Tree]":
-        for shape in smaller_shapes(self.shape):
-            yield Tree(shape, self.replacement)
 
 
 def with_replacement(oracle: Oracle, q: Row, count: int) -> list[int]:

@@ -4,10 +4,11 @@ Draws that agree in it are merged. Rows may hold rationals or floats.
 """
 
 from collections.abc import Mapping
+from math import comb
 from typing import TypeAlias
 
 from theory.errors import BadInput
-from theory.rows import Number, Row, descending, has_mass, one, without
+from theory.rows import Number, Row, has_mass, likeliest, one, without
 
 Draws: TypeAlias = Mapping[frozenset[int], Number]
 """The law of the set of drawn tokens."""
@@ -51,10 +52,8 @@ def without_replacement(q: Row, k: int) -> Draws:
 
 def top_and_sample(q: Row, n: int) -> Draws:
     """The law of Hu et al.'s draft: the n - 1 likeliest tokens and one sample from the others."""
-    top = [x for x in descending(q)[: n - 1] if q[x] > 0]
-    rest = q
-    for x in top:
-        rest = without(rest, x)
+    top = likeliest(q, n - 1)
+    rest = without(q, *top)
     if not has_mass(rest):
         return {frozenset(top): one(q)}
     return {frozenset((*top, x)): mass for x, mass in enumerate(rest) if mass > 0}
@@ -71,9 +70,6 @@ def _drawable(q: Row, k: int) -> list[int]:
     drawable = [x for x, mass in enumerate(q) if mass > 0]
     if not drawable:
         raise BadInput("nothing can be drawn from a proposal row without mass")
-    count = 1
-    for i in range(min(k, len(drawable))):
-        count = count * (len(drawable) - i) // (i + 1)
-    if count > SETS:
+    if (count := comb(len(drawable), min(k, len(drawable)))) > SETS:
         raise BadInput(f"{count} sets of drafted tokens; at most {SETS} are listed")
     return drawable

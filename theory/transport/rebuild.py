@@ -1,10 +1,13 @@
 """Exact plans on tight edges: leaf elimination on a forest, and augmenting where that is not enough."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Mapping
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
+
+Row = TypeVar("Row", bound=Hashable)
 
 
 def forest(tight: np.ndarray, first: np.ndarray) -> list[tuple[int, int]]:
@@ -116,10 +119,12 @@ def _augmenting(
     while True:
         while queue:
             i = queue.popleft()
-            for j in _new(np.flatnonzero(u[i] + v == reward[i]).tolist(), via):
+            for j in np.flatnonzero(u[i] + v == reward[i]).tolist():
+                if j in via:
+                    continue
                 via[j] = i
                 if want[j]:
-                    return _traced(j, via, into)
+                    return traced(j, via, into)
                 for k in carriers[j] - seen:
                     seen.add(k)
                     into[k] = j
@@ -131,11 +136,8 @@ def _augmenting(
         queue.extend(inside)
 
 
-def _new(columns: Iterable[int], via: dict[int, int]) -> Iterator[int]:
-    return (j for j in columns if j not in via)
-
-
-def _traced(j: int, via: dict[int, int], into: dict[int, int]) -> list[tuple[int, int]]:
+def traced(j: int, via: Mapping[int, Row], into: Mapping[Row, int]) -> list[tuple[Row, int]]:
+    """The augmenting path that ends in column j, as (row, column) edges."""
     path = [(via[j], j)]
     while path[-1][0] in into:
         j = into[path[-1][0]]

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from theory.memo import remembered
 from theory.rows import Number, Row, excess, minimum, normalise
 from theory.transport.draws import Draws, with_replacement, without_replacement
+from theory.transport.rebuild import traced
 
 Plan: TypeAlias = Mapping[frozenset[int], Mapping[int, Number]]
 """S(i, t): drawn set -> token of it -> mass."""
@@ -135,11 +136,7 @@ def _augmenting(
                 continue
             via[x] = t
             if room[x] > 0:
-                path = [(t, x)]
-                while path[-1][0] in into:
-                    x = into[path[-1][0]]
-                    path.append((via[x], x))
-                return path[::-1]
+                return traced(x, via, into)
             for holder in holders.get(x, ()):
                 if holder not in seen:
                     seen.add(holder)

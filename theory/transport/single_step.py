@@ -11,13 +11,12 @@ largest first, is a minimiser (hu2025towards, Section 4). Rows may hold rational
 """
 
 from collections.abc import Collection
-from heapq import nlargest
 from itertools import combinations
 
 import numpy as np
 
 from theory.errors import BadInput
-from theory.rows import Number, Row, one
+from theory.rows import Number, Row, likeliest, meet, one, supported, total, without
 from theory.transport.draws import Draws, without_replacement
 from theory.transport.problem import Transport
 
@@ -113,7 +112,7 @@ def prefix_draws(q: Row, order: list[int], k: int, replacement: bool) -> list[Nu
     mass = [zero]
     for x in order:
         mass.append(mass[-1] + q[x])
-    support = sum(bool(number > 0) for number in q)
+    support = supported(q)
     if not support:
         raise BadInput("nothing can be drawn from a proposal row without mass")
     if replacement or k == 1:
@@ -140,12 +139,5 @@ def hu_greedy(p: Row, q: Row, n: int) -> Number:
 
     Source: hu2025towards, Section 5.
     """
-    top = [x for x in nlargest(n - 1, range(len(q)), key=q.__getitem__) if q[x] > 0]
-    left = one(q) - sum((q[x] for x in top), q[0] - q[0])
-    kept = sum((p[x] for x in top), p[0] - p[0])
-    if not left > 0:
-        return kept
-    rest = list(map(min, [mass * left for mass in p], q))
-    for x in top:
-        rest[x] = p[0] - p[0]
-    return kept + sum(rest[1:], rest[0]) / left
+    top = likeliest(q, n - 1)
+    return sum((p[x] for x in top), total(meet(p, without(q, *top))))

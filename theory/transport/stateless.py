@@ -11,11 +11,9 @@ from theory.rows import Prefix
 from theory.table import Rows
 from theory.transport import symmetry
 from theory.transport.block import Drafted
-from theory.transport.plan import Rule, expected_accepted, valid_rule
+from theory.transport.plan import Rule, valid_rule
 from theory.transport.program import Program, Seen, World
 from theory.transport.validity import Optimum, optimum, solve
-
-__all__ = ["expected_accepted", "stateless", "stateless_rule"]
 
 
 def stateless(prefixes: Drafted, target: Rows, context: Prefix = ()) -> Optimum:
@@ -38,6 +36,7 @@ def stateless_rule(prefixes: Drafted, target: Rows, context: Prefix = ()) -> Rul
     """A rule that reaches the stateless optimum up to float accuracy and is valid exactly.
 
     >>> from theory.table import Table
+    >>> from theory.transport.plan import expected_accepted
     >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
     >>> law = {frozenset({(), (x,)}): q[x] for x in (0, 1)}
     >>> rule = stateless_rule(law, Table(2, {(): p}))

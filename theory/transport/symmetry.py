@@ -66,7 +66,7 @@ def merged(
     for prefixes, mass in law.items():
         if prefixes not in seen:
             for names in exchanges(tuple(map(tuple, alike))):
-                seen[frozenset(_renamed(prefix, names, start) for prefix in prefixes)] = prefixes
+                seen[_image(prefixes, names, start)] = prefixes
         key = seen[prefixes]
         out[key] = out.get(key, ZERO) + mass
     return out
@@ -84,6 +84,10 @@ def _renamed(prefix: Prefix, names: Mapping[int, int], start: int) -> Prefix:
     return (*prefix[:start], *(names.get(x, x) for x in prefix[start:]))
 
 
+def _image(prefixes: Iterable[Prefix], names: Mapping[int, int], start: int) -> frozenset[Prefix]:
+    return frozenset(_renamed(prefix, names, start) for prefix in prefixes)
+
+
 def _exchangeable(
     a: int, b: int, law: Mapping[frozenset[Prefix], fmpq], target: Rows, inner: Iterable[Prefix], start: int
 ) -> bool:
@@ -93,11 +97,4 @@ def _exchangeable(
         row, image = target[prefix], target[_renamed(prefix, names, start)]
         if any(row[x] != image[names.get(x, x)] for x in tokens):
             return False
-    return all(law.get(image) == mass for image, mass in _images(law, names, start))
-
-
-def _images(
-    law: Mapping[frozenset[Prefix], fmpq], names: Mapping[int, int], start: int
-) -> Iterator[tuple[frozenset[Prefix], fmpq]]:
-    for prefixes, mass in law.items():
-        yield frozenset(_renamed(prefix, names, start) for prefix in prefixes), mass
+    return all(law.get(_image(prefixes, names, start)) == mass for prefixes, mass in law.items())

@@ -1,4 +1,11 @@
-"""Block verification: the whole path is judged together, from its end."""
+"""Block verification: the whole path is judged together, from its end.
+
+>>> from simulators.enumerate import emission
+>>> from simulators.instances.scenarios import scenario
+>>> from theory.drafts.chain import Chain
+>>> emission(scenario("toy", Chain(2)), VERIFIER).expected_accepted
+11/9
+"""
 
 from itertools import pairwise
 

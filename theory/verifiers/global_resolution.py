@@ -1,4 +1,11 @@
-"""Global Resolution: a softmax rule from convex minimisation, and a correction that makes it exact."""
+"""Global Resolution: a softmax rule from convex minimisation, and a correction that makes it exact.
+
+>>> from simulators.enumerate import emission
+>>> from simulators.instances.scenarios import scenario
+>>> from theory.drafts.tree import Tree
+>>> round(float(emission(scenario("toy", Tree(((), ()), True), 3), VERIFIER).expected_accepted), 6)
+0.76
+"""
 
 from theory.draft import Draft
 from theory.oracle import Oracle

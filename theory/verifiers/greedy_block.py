@@ -1,4 +1,11 @@
-"""Greedy block verification: uncapped ratios, and a modified target for the tokens that follow."""
+"""Greedy block verification: uncapped ratios, and a modified target for the tokens that follow.
+
+>>> from simulators.enumerate import emission
+>>> from simulators.instances.scenarios import scenario
+>>> from theory.drafts.chain import Chain
+>>> emission(scenario("toy", Chain(2)), VERIFIER).expected_accepted
+4/3
+"""
 
 from itertools import pairwise
 

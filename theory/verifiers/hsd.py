@@ -1,4 +1,11 @@
-"""HSD as its paper writes it: hierarchical speculative decoding with the capped prefix ratio."""
+"""HSD as its paper writes it: hierarchical speculative decoding with the capped prefix ratio.
+
+>>> from simulators.enumerate import emission
+>>> from simulators.instances.scenarios import scenario
+>>> from theory.drafts.chain import Chain
+>>> emission(scenario("toy", Chain(2)), VERIFIER).expected_accepted
+11/9
+"""
 
 from itertools import accumulate, pairwise
 

@@ -1,4 +1,11 @@
-"""HSD over K paths, corrected: each later path is a fresh block below the accepted prefix."""
+"""HSD over K paths, corrected: each later path is a fresh block below the accepted prefix.
+
+>>> from simulators.enumerate import emission
+>>> from simulators.instances.scenarios import scenario
+>>> from theory.drafts.paths import Paths
+>>> emission(scenario("toy", Paths(2, 2)), VERIFIER).expected_accepted
+115/81
+"""
 
 from theory.draft import Draft
 from theory.oracle import Oracle
@@ -12,18 +19,15 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     residual at the suffix's first node and with the prefix ratio restarted at 1.
     """
     node, row = draft.root, target[draft.root.prefix]
-    depth = len(draft.paths[0]) - 1
-    tau = 0
     for path in draft.paths:
-        if tau == depth or path[tau] is not node:
+        if node not in path:
             continue
-        suffix = path[tau:]
+        suffix = path[path.index(node) :]
         rows = [row, *(target[below.prefix] for below in suffix[1:])]
         r = capped(prefix_ratios(suffix, rows))
         if oracle.accept(r[-1]):
             return suffix[-1], rows[-1]
         node, row = step_back(oracle, suffix, rows, r)
-        tau = path.index(node)
     return node, row
 
 

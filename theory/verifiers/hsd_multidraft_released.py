@@ -1,4 +1,12 @@
-"""HSD over K paths as released: the prefix ratio is carried over a stop. Lossy."""
+"""HSD over K paths as released: the prefix ratio is carried over a stop. Lossy.
+
+>>> from simulators.enumerate import emission
+>>> from simulators.instances.scenarios import scenario
+>>> from theory.drafts.paths import Paths
+>>> emitted = emission(scenario("toy", Paths(2, 2)), VERIFIER)
+>>> emitted.expected_accepted, emitted.total_variation
+(14/9, 4/27)
+"""
 
 from theory.draft import Draft
 from theory.oracle import Oracle
@@ -16,12 +24,11 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     here the row then stays as it was.
     """
     node, row = draft.root, target[draft.root.prefix]
-    depth = len(draft.paths[0]) - 1
-    tau, carried = 0, one(row)
+    carried = one(row)
     for path in draft.paths:
-        if tau == depth or path[tau] is not node:
+        if node not in path:
             continue
-        suffix = path[tau:]
+        suffix = path[path.index(node) :]
         rows = [row, *(target[below.prefix] for below in suffix[1:])]
         R = prefix_ratios(suffix, rows)
         if oracle.accept(minimum(R[-1], one(row))):
@@ -29,8 +36,7 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
         R = [carried * R_t for R_t in R]
         node, residual = step_back(oracle, suffix, rows, capped([one(row), *R])[1:])
         row = otherwise(residual, row)
-        carried = R[path.index(node) - tau]
-        tau = path.index(node)
+        carried = R[suffix.index(node)]
     return node, row
 
 

@@ -1,4 +1,11 @@
-"""Naive HSD: the uncapped prefix ratio, lossless only with the modified target it leaves behind."""
+"""Naive HSD: the uncapped prefix ratio, lossless only with the modified target it leaves behind.
+
+>>> from simulators.enumerate import emission
+>>> from simulators.instances.scenarios import scenario
+>>> from theory.drafts.chain import Chain
+>>> emission(scenario("toy", Chain(2)), VERIFIER).expected_accepted
+4/3
+"""
 
 from theory.draft import Draft
 from theory.modified import carry

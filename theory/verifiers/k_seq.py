@@ -1,4 +1,11 @@
-"""K-SEQ: the sequential approximation of optimal transport for k i.i.d. drafts."""
+"""K-SEQ: the sequential approximation of optimal transport for k i.i.d. drafts.
+
+>>> from simulators.enumerate import emission
+>>> from simulators.instances.scenarios import scenario
+>>> from theory.drafts.tree import Tree
+>>> round(float(emission(scenario("toy", Tree(((), ()), True), 3), VERIFIER).expected_accepted), 6)
+0.708027
+"""
 
 from theory.draft import Draft
 from theory.memo import remembered

@@ -1,4 +1,11 @@
-"""Layered transport: the whole level of a drafted tree is judged together, deepest level first."""
+"""Layered transport: the whole level of a drafted tree is judged together, deepest level first.
+
+>>> from simulators.enumerate import emission
+>>> from simulators.instances.scenarios import scenario
+>>> from theory.drafts.tree import Tree
+>>> emission(scenario("toy", Tree((((),), ((),))), 3), VERIFIER).expected_accepted
+801/500
+"""
 
 from collections.abc import Iterator
 from typing import TypeAlias

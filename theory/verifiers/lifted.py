@@ -1,4 +1,11 @@
-"""The lift of an optimal single-step rule to trees, from leaf to root, child by child."""
+"""The lift of an optimal single-step rule to trees, from leaf to root, child by child.
+
+>>> from simulators.enumerate import emission
+>>> from simulators.instances.scenarios import scenario
+>>> from theory.drafts.tree import Tree
+>>> emission(scenario("toy", Tree((((),), ((),))), 3), VERIFIER).expected_accepted
+79/50
+"""
 
 from theory.draft import Draft, Node
 from theory.oracle import Oracle

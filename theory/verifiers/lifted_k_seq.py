@@ -1,4 +1,11 @@
-"""The lift of K-SEQ to trees, from leaf to root: a lift in closed form."""
+"""The lift of K-SEQ to trees, from leaf to root: a lift in closed form.
+
+>>> from simulators.enumerate import emission
+>>> from simulators.instances.scenarios import scenario
+>>> from theory.drafts.tree import Tree
+>>> round(float(emission(scenario("toy", Tree(((), ()), True), 3), VERIFIER).expected_accepted), 6)
+0.708062
+"""
 
 from theory.draft import Draft, Node
 from theory.oracle import Oracle

@@ -1,6 +1,13 @@
-"""Greedy multi-path block verification: the best-ranked of K paths, judged against its own law."""
+"""Greedy multi-path block verification: the best-ranked of K paths, judged against its own law.
 
-from theory.draft import Draft, Node
+>>> from simulators.enumerate import emission
+>>> from simulators.instances.scenarios import scenario
+>>> from theory.drafts.paths import Paths
+>>> emission(scenario("toy", Paths(2, 2)), VERIFIER).expected_accepted
+131/81
+"""
+
+from theory.draft import Draft, Node, chained
 from theory.oracle import Oracle
 from theory.rows import Number, Row, one
 from theory.table import Rows
@@ -13,15 +20,14 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     selected path's own law d in the place of q.
     """
     K = len(draft.paths)
-    node, path = draft.root, [draft.root]
+    node = draft.root
     J = C = one(target[node.prefix])
     laws: list[Row] = []
     while node.children:
         ranked = ranking(target[node.prefix], node.proposal)
         d, J, C, node = select(node, ranked, J, C, K)
         laws.append(d)
-        path.append(node)
-    return block.verify(oracle, Draft(relabelled(path, laws)), target)
+    return block.verify(oracle, Draft(chained(node.prefix, laws)), target)
 
 
 def ranking(p: Row, q: Row) -> list[int]:
@@ -49,14 +55,6 @@ def select(node: Node, ranked: list[int], J: Number, C: Number, K: int) -> tuple
         if child is not None:
             best, best_C = child, hi
     return tuple(d), J * q[best.token], best_C, best
-
-
-def relabelled(path: list[Node], laws: list[Row]) -> Node:
-    """The selected path as a chain drawn from the given laws."""
-    node = Node(path[-1].prefix, None)
-    for above, d in zip(reversed(path[:-1]), reversed(laws), strict=True):
-        node = Node(above.prefix, d, (node,))
-    return node
 
 
 VERIFIER = Verifier(

@@ -1,4 +1,11 @@
-"""Token verification of the first child; its correction may land on another drafted child."""
+"""Token verification of the first child; its correction may land on another drafted child.
+
+>>> from simulators.enumerate import emission
+>>> from simulators.instances.scenarios import scenario
+>>> from theory.drafts.tree import Tree
+>>> emission(scenario("toy", Tree(((), ())), 3), VERIFIER).expected_accepted
+4/5
+"""
 
 from theory.draft import Draft
 from theory.oracle import Oracle
@@ -14,11 +21,8 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     """
     node = draft.root
     while node.children:
-        p, q, first = target[node.prefix], node.proposal, node.children[0]
-        if oracle.accept(share(p[first.token], q[first.token])):
-            node = first
-            continue
-        y = oracle.choose(normalise(excess(p, q)))
+        p, q, x = target[node.prefix], node.proposal, node.children[0].token
+        y = x if oracle.accept(share(p[x], q[x])) else oracle.choose(normalise(excess(p, q)))
         child = node.child(y)
         if child is None:
             return node, point(y, p)

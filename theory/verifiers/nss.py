@@ -1,4 +1,11 @@
-"""Naive speculative sampling: draw from the target, and see whether it was drafted."""
+"""Naive speculative sampling: draw from the target, and see whether it was drafted.
+
+>>> from simulators.enumerate import emission
+>>> from simulators.instances.scenarios import scenario
+>>> from theory.drafts.tree import Tree
+>>> emission(scenario("toy", Tree(((), ())), 3), VERIFIER).expected_accepted
+31/50
+"""
 
 from theory.draft import Draft
 from theory.oracle import Oracle

@@ -1,4 +1,11 @@
-"""The one-hot rule of EAGLE-2 and EAGLE-3: every drafted child is a proposal with q(x) = 1."""
+"""The one-hot rule of EAGLE-2 and EAGLE-3: every drafted child is a proposal with q(x) = 1.
+
+>>> from simulators.enumerate import emission
+>>> from simulators.instances.scenarios import scenario
+>>> from theory.drafts.tree import Tree
+>>> emission(scenario("toy", Tree(((), ())), 3), VERIFIER).expected_accepted
+31/50
+"""
 
 from theory.draft import Draft
 from theory.oracle import Oracle

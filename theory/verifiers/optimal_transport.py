@@ -1,4 +1,11 @@
-"""Optimal transport, node by node: the drawn siblings are matched with the target at rate alpha*."""
+"""Optimal transport, node by node: the drawn siblings are matched with the target at rate alpha*.
+
+>>> from simulators.enumerate import emission
+>>> from simulators.instances.scenarios import scenario
+>>> from theory.drafts.tree import Tree
+>>> emission(scenario("toy", Tree(((), ())), 3), VERIFIER).expected_accepted
+19/20
+"""
 
 from theory.draft import Draft, Node
 from theory.oracle import Oracle

@@ -1,4 +1,11 @@
-"""Recursive rejection without replacement: each sibling's law leaves out the earlier ones."""
+"""Recursive rejection without replacement: each sibling's law leaves out the earlier ones.
+
+>>> from simulators.enumerate import emission
+>>> from simulators.instances.scenarios import scenario
+>>> from theory.drafts.tree import Tree
+>>> emission(scenario("toy", Tree((((),), ((),))), 3), VERIFIER).expected_accepted
+32/25
+"""
 
 from theory.draft import Draft
 from theory.oracle import Oracle

@@ -1,4 +1,11 @@
-"""Sampling-match: the target samples at every position, and drafts count where they agree."""
+"""Sampling-match: the target samples at every position, and drafts count where they agree.
+
+>>> from simulators.enumerate import emission
+>>> from simulators.instances.scenarios import scenario
+>>> from theory.drafts.chain import Chain
+>>> emission(scenario("toy", Chain(2)), VERIFIER).expected_accepted
+52/81
+"""
 
 from theory.draft import Draft
 from theory.oracle import Oracle

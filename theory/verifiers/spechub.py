@@ -1,4 +1,11 @@
-"""SpecHub: the optimal plan for two drafts of which one is always the hub token."""
+"""SpecHub: the optimal plan for two drafts of which one is always the hub token.
+
+>>> from simulators.enumerate import emission
+>>> from simulators.instances.scenarios import scenario
+>>> from theory.drafts.spechub import SpecHub
+>>> emission(scenario("toy", SpecHub(1), 3), VERIFIER).expected_accepted
+9/10
+"""
 
 from theory.draft import Draft
 from theory.oracle import Oracle

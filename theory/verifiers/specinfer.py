@@ -1,4 +1,11 @@
-"""Recursive rejection with replacement: siblings are i.i.d. samples of the same q."""
+"""Recursive rejection with replacement: siblings are i.i.d. samples of the same q.
+
+>>> from simulators.enumerate import emission
+>>> from simulators.instances.scenarios import scenario
+>>> from theory.drafts.tree import Tree
+>>> emission(scenario("toy", Tree(((), ()), True), 3), VERIFIER).expected_accepted
+17/25
+"""
 
 from theory.draft import Draft
 from theory.oracle import Oracle

@@ -1,4 +1,11 @@
-"""Token verification: each drafted token on its own, from the first on."""
+"""Token verification: each drafted token on its own, from the first on.
+
+>>> from simulators.enumerate import emission
+>>> from simulators.instances.scenarios import scenario
+>>> from theory.drafts.chain import Chain
+>>> emission(scenario("toy", Chain(2)), VERIFIER).expected_accepted
+10/9
+"""
 
 from itertools import pairwise
 

@@ -1,4 +1,11 @@
-"""Traversal Verification: subtrees are judged from leaf to root."""
+"""Traversal Verification: subtrees are judged from leaf to root.
+
+>>> from simulators.enumerate import emission
+>>> from simulators.instances.scenarios import scenario
+>>> from theory.drafts.tree import Tree
+>>> emission(scenario("toy", Tree((((),), ((),))), 3), VERIFIER).expected_accepted
+34/25
+"""
 
 from theory.draft import Draft, Node
 from theory.oracle import Oracle

@@ -1,4 +1,12 @@
-"""Medusa's typical acceptance. Lossy by design; kept as a negative control."""
+"""Medusa's typical acceptance. Lossy by design; kept as a negative control.
+
+>>> from simulators.enumerate import emission
+>>> from simulators.instances.scenarios import scenario
+>>> from theory.drafts.chain import Chain
+>>> emitted = emission(scenario("toy", Chain(2)), VERIFIER)
+>>> emitted.expected_accepted, emitted.total_variation
+(2, 1/3)
+"""
 
 from math import exp, log
 

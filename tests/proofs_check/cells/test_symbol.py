@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofs_check.cells.cell import Cut
+from proofs_check.cells.cutting import sides
 from proofs_check.cells.domain import Domain
 from proofs_check.cells.signs import Signs
 from proofs_check.cells.symbol import LeafRead, identical, unread
@@ -47,7 +48,7 @@ def test_a_comparison_that_is_open_cuts():
 def test_a_quotient_is_in_lowest_terms():
     domain = Domain(2, 1)
     p, q = domain.target[()][0], domain.proposal[()][0]
-    domain.signs.here = domain.whole.sides(q.top, 4)[0]
+    domain.signs.here = sides(domain.whole, q.top, 4)[0]
     assert identical(p / q * q, p)
     assert identical((p * p - q * q) / q * q, (p - q) * (p + q))
 

@@ -7,8 +7,11 @@ import pytest
 from benchmarks.proofs import PROOFS
 from proofs_check.claims import CLAIMS
 from proofs_check.claims.claim import SIZES, Lossless, Related, Together
+from proofs_check.means import accepted
 from proofs_check.second.opinion import second_comparison, second_opinion
+from tests.proofs_check.wrong import on_a_curve, wrong_where
 from theory.drafts import Scheme
+from theory.drafts.chain import Chain
 from theory.verifiers import named
 
 SECONDS = 3000
@@ -34,7 +37,7 @@ def _verdicts() -> Iterator[tuple[str, object, Scheme, bool]]:
                     yield said, check, scheme, claim.verdict == SIZES
     for name, vocab, scheme in PROOFS:
         if vocab == 2 and scheme.depth <= 2 and (name, scheme) not in seen:
-            yield name, Lossless(name, ((2, scheme),)), scheme, True
+            yield name, Lossless(name, (2, scheme)), scheme, True
 
 
 def _cases():
@@ -55,23 +58,9 @@ def test_both_routes_agree(check, scheme, holds):
 
 
 def test_a_loss_on_a_curve_is_found():
-    """Wrong only where p(0) = q(0)^2."""
-    from theory.drafts.chain import Chain
-    from theory.verifier import CHAIN, Verifier
-
-    def verify(oracle, draft, target):
-        p, q = target[draft.root.prefix], draft.root.proposal
-        if p[0] == q[0] * q[0] and q[0] > 0 and q[1] > 0:
-            return draft.path[-1], target[draft.path[-1].prefix]
-        return named("token").verify(oracle, draft, target)
-
-    rule = Verifier("wrong on a curve", "ours", CHAIN, lossless=False, verify=verify)
-    assert not second_opinion(rule, Chain(1), 2).holds
+    assert not second_opinion(wrong_where(on_a_curve), Chain(1), 2).holds
 
 
 def test_a_wrong_comparison_is_seen():
-    from proofs_check.means import accepted
-    from theory.drafts.chain import Chain
-
     token, block = (accepted(named(name), Chain(2)) for name in ("token", "block"))
     assert not second_comparison("never below", token, block, 2, Chain(2), SECONDS).holds

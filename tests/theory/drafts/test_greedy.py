@@ -7,19 +7,16 @@ from tests.checks import bracketed, children, drawn
 from theory.drafts.chain import Chain
 from theory.drafts.greedy import Greedy
 from theory.drafts.shape import every
-from theory.drafts.top_k import likeliest
 from theory.law import Law
 from theory.numbers import ONE, exact
-from theory.rows import has_mass, without
+from theory.rows import has_mass, likeliest, without
 from theory.table import Table
 
 
 @given(rows(4), st.integers(1, 5))
 def test_one_sample_off_the_likeliest_stands_first(q, count):
-    top = likeliest(None, q, count - 1)
-    rest = q
-    for x in top:
-        rest = without(rest, x)
+    top = likeliest(q, count - 1)
+    rest = without(q, *top)
     wanted = {(x, *top): share for x, share in enumerate(rest)} if has_mass(rest) else {tuple(top): ONE}
     assert drawn(Greedy(every(count, 1)), Table.exact(4, {(): q}), children) == Law(wanted)
 

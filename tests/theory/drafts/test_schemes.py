@@ -8,7 +8,7 @@ from simulators.strategies import instances, schemes
 from tests.checks import bracketed, drafts, drawn
 from theory.draft import Node
 from theory.drafts import SCHEMES, Scheme
-from theory.instance import supported
+from theory.rows import supported
 from theory.table import Table
 from theory.verifier import ALL
 

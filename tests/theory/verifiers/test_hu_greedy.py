@@ -5,10 +5,9 @@ from simulators.strategies import instances, rows
 from tests.checks import assert_same_law, mean_accepted
 from theory.drafts.greedy import Greedy
 from theory.drafts.shape import every
-from theory.drafts.top_k import likeliest
 from theory.instance import context_free
 from theory.numbers import ZERO
-from theory.rows import without
+from theory.rows import likeliest, without
 from theory.verifiers import named
 
 HU = named("hu-greedy")
@@ -17,9 +16,8 @@ HU = named("hu-greedy")
 @given(rows(3), rows(3), st.integers(1, 4))
 def test_acceptance_is_the_mass_of_the_top_and_what_the_sample_shares(p, q, count):
     """p(T) + sum_{i not in T} min(p_i, q~_i), T the n - 1 likeliest, q~ = norm(q off T)."""
-    top, beside = likeliest(None, q, count - 1), q
-    for x in top:
-        beside = without(beside, x)
+    top = likeliest(q, count - 1)
+    beside = without(q, *top)
     off = [min(p[x], beside[x]) for x in range(3) if x not in top]
     accepted = mean_accepted(context_free(p, q, Greedy(every(count, 1))), HU)
     assert accepted == sum((p[x] for x in top), ZERO) + sum(off, ZERO)

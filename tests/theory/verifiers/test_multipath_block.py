@@ -33,8 +33,8 @@ def test_it_is_block_verification_of_the_best_ranked_path(target, proposal, coun
     law = selected(instance)
     rows = {}
     for prefix in ((), *law.marginal(1)):
-        below = law.condition(prefix).marginal(len(prefix) + 1)
-        rows[prefix] = tuple(below[(*prefix, x)] for x in range(2))
+        here, below = (law.marginal(len(prefix) + more) for more in (0, 1))
+        rows[prefix] = tuple(below[(*prefix, x)] / here[prefix] for x in range(2))
     best = Instance(target, Table.exact(2, rows), Chain(2))
     assert mean_accepted(instance, MULTI) == block_optimum(best)
 

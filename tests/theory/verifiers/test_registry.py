@@ -2,6 +2,7 @@
 
 import pickle
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,11 @@ def test_every_promised_name_is_there(name):
 @EVERY
 def test_the_file_has_the_name_of_its_verifier(verifier):
     assert Path(verifiers.__path__[0], f"{verifier.name.replace('-', '_')}.py").is_file()
+
+
+@EVERY
+def test_the_file_begins_with_an_example(verifier):
+    assert "\n>>> " in (sys.modules[verifier.verify.__module__].__doc__ or "")
 
 
 @EVERY
