@@ -54,7 +54,9 @@ def _run(random: Random, weak: bool, races: set, fn: Callable, grid: Index, args
     operations = {name: getattr(memory, name) for name in ("load", "store", "atomic_rmw")}
     with patch.object(interpreter, "_interpreter", SimpleNamespace(**operations)):
         programs.run(partial(fn, **args))
-    pointers = {name: each for name, each in args.items() if isinstance(each, tl.tensor) and each.dtype.is_ptr()}
+    pointers = {
+        name: each for name, each in args.items() if isinstance(each, tl.tensor) and each.dtype.is_ptr()
+    }
     starts = {int(each.handle.data[0]): name for name, each in pointers.items()}
     for address in memory.races:
         races.add((fn.__name__, starts[max(start for start in starts if start <= address)]))

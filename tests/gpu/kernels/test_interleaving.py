@@ -1,0 +1,185 @@
+"""Programs of one grid that meet: decisions do not depend on who comes when, or on when a store is seen."""
+
+from dataclasses import replace
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("triton", reason="the kernels need Triton")
+
+import triton  # noqa: E402
+import triton.language as tl  # noqa: E402
+
+from gpu.draft import Tree  # noqa: E402
+from gpu.kernels import interpreted  # noqa: E402
+from gpu.kernels.launch import Cut  # noqa: E402
+from tests.gpu.kernels.drafts import CASES, TREE, Draft, draft  # noqa: E402
+
+if not interpreted():
+    pytest.skip("only the interpreter can be told in which order", allow_module_level=True)
+
+from tests.gpu.kernels.interleaving import interleaved  # noqa: E402
+from tests.gpu.kernels.mutants import FLAWS, flawed  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
+MORE = (
+    ("rrs", Tree.of_shape([[], [], [], []])),
+    ("rrs", Tree.of_shape([[], [], []], replacement=True)),
+    ("traversal", Tree.of_shape(TREE, replacement=True)),
+    ("nss", Tree.of_shape(TREE, replacement=True)),
+)
+EVERY = [pytest.param(*case, id=f"{case[0]}-{case[1].size}-{case[1].replacement}") for case in CASES + MORE]
+SEEDS = some.integers(0, 10**6)
+BENIGN = {("sweep", "due")}
+"""A child is made due while its programs look: what they find is another round's number before and after."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def three_chunks():
+    """Rows of 20 logits are cut in three, and memory that nobody wrote holds NaN and huge numbers."""
+    torch.use_deterministic_algorithms(True)
+    with patch.object(Cut, "of", lambda *_: Cut(8, 3)):
+        yield
+    torch.use_deterministic_algorithms(False)
+
+
+def late(tree: Tree, B: int, seed: int, missing: int = 0) -> Draft:
+    """Coins of 1/2 and more, so that much is rejected; without the token of node `missing`, if there is one."""
+    case = draft(tree, B, 20, seed, apart=1.0)
+    tokens = case.tokens.clone()
+    if 0 < missing < tree.size:
+        tokens[:, missing - 1] = -1
+    return replace(case, tokens=tokens, coins=(1 + case.coins) / 2)
+
+
+def decided(name: str, case: Draft) -> list[list[int]]:
+    outcome = case.run(name)
+    return [outcome.node.tolist(), outcome.token.tolist(), outcome.error.tolist()]
+
+
+def assert_decided_alike(name: str, case: Draft, seed: int, weak: bool) -> None:
+    want = decided(name, case)
+    with interleaved(seed, weak) as races:
+        assert decided(name, case) == want
+    assert races <= BENIGN
+
+
+@pytest.mark.parametrize(("name", "tree"), EVERY)
+@settings(max_examples=2)
+@given(seed=SEEDS, order=SEEDS, weak=some.booleans())
+def test_decisions_do_not_depend_on_the_order(name, tree, seed, order, weak):
+    assert_decided_alike(name, late(tree, 1, seed), order, weak)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "tree"), EVERY)
+@settings(max_examples=60)
+@given(seed=SEEDS, order=SEEDS, weak=some.booleans(), missing=some.integers(0, 20))
+def test_no_order_of_many(name, tree, seed, order, weak, missing):
+    assert_decided_alike(name, late(tree, 2, seed, missing), order, weak)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["traversal", "rrs"])
+@settings(max_examples=20)
+@given(seed=SEEDS, order=SEEDS, weak=some.booleans())
+def test_trees_that_differ_from_row_to_row(name, seed, order, weak):
+    paths = late(Tree.paths(3, 2), 2, seed)
+    tree, tokens = Tree.merged(paths.tokens.reshape(2, 3, 2))
+    assert_decided_alike(name, replace(paths, tree=tree, tokens=tokens), order, weak)
+
+
+@pytest.mark.parametrize("flaw", FLAWS)
+def test_a_flaw_is_noticed(flaw, tmp_path):
+    expected = FLAWS[flaw][2]
+    assert expected <= noticed(flaw, tmp_path, 12, enough=expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("flaw", FLAWS)
+def test_a_flaw_is_noticed_by_nothing_else(flaw, tmp_path):
+    assert noticed(flaw, tmp_path, 40) == FLAWS[flaw][2]
+
+
+def noticed(flaw: str, tmp_path, orders: int, enough: frozenset[str] = frozenset("never")) -> set[str]:
+    """What notices the flaw in one of so many orders, on drafts whose decisions hang on sums."""
+    cases = [(name, late(tree, 2, seed)) for name, tree, seed in HANGING]
+    wanted = [decided(name, case) for name, case in cases]
+    found = set()
+    with flawed(flaw, tmp_path):
+        if any(decided(*each) != want for each, want in zip(cases, wanted, strict=True)):
+            found.add("alone")
+        for order in range(orders):
+            for (name, case), want in zip(cases, wanted, strict=True):
+                for weak in (False, True):
+                    if enough <= found:
+                        return found
+                    with interleaved(order, weak) as races:
+                        if decided(name, case) != want:
+                            found.add("weak" if weak else "interleaved")
+                    found |= {"races"} if races - BENIGN else set()
+    return found
+
+
+HANGING = (("traversal", Tree.paths(2, 2), 0), ("block", Tree.chain(3), 0))
+
+
+@triton.jit
+def post(data, flag, seen, SEM: tl.constexpr):
+    """One program writes data and raises a flag, the other one looks at the flag, then at the data."""
+    if tl.program_id(0) == 0:
+        tl.store(data, 1)
+        tl.atomic_add(flag, 1, sem=SEM)
+    else:
+        tl.store(seen, tl.atomic_add(flag, 0, sem=SEM))
+        tl.store(seen + 1, tl.load(data))
+
+
+@triton.jit
+def count(total, ATOMIC: tl.constexpr):
+    if ATOMIC:
+        tl.atomic_add(total, 1, sem="relaxed")
+    else:
+        tl.store(total, tl.load(total) + 1)
+
+
+def posted(seed: int, weak: bool, sem: str) -> tuple[tuple[int, ...], set[tuple[str, str]]]:
+    data, flag, seen = (torch.zeros(n, dtype=torch.int32) for n in (1, 1, 2))
+    with interleaved(seed, weak) as races:
+        post[(2,)](data, flag, seen, SEM=sem)
+    return tuple(seen.tolist()), races
+
+
+@pytest.mark.parametrize(("weak", "sem"), [(False, "relaxed"), (True, "acq_rel"), (True, "relaxed")])
+def test_what_is_released_is_seen_by_who_acquires_it(weak, sem):
+    ends = {posted(seed, weak, sem)[0] for seed in range(100)}
+    assert ends == {(0, 0), (0, 1), (1, 1)} | ({(1, 0)} if weak and sem == "relaxed" else set())
+
+
+def test_a_race_is_a_read_that_nothing_orders():
+    for seed in range(100):
+        ordered, ordered_races = posted(seed, False, "acq_rel")
+        assert ordered != (1, 1) or not ordered_races
+        loose, loose_races = posted(seed, False, "relaxed")
+        assert loose != (1, 1) or loose_races == {("post", "data")}
+
+
+@pytest.mark.parametrize(("atomic", "totals"), [(True, {3}), (False, {1, 2, 3})])
+def test_updates_are_lost_unless_they_are_atomic(atomic, totals):
+    found = []
+    for seed in range(100):
+        total = torch.zeros(1, dtype=torch.int32)
+        with interleaved(seed):
+            count[(3,)](total, ATOMIC=atomic)
+        found.append(int(total))
+    assert set(found) == totals
+
+
+@pytest.mark.parametrize("weak", [False, True])
+def test_a_seed_gives_one_order(weak):
+    assert [posted(seed, weak, "relaxed") for seed in range(20)] == [
+        posted(seed, weak, "relaxed") for seed in range(20)
+    ]
