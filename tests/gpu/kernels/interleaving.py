@@ -73,7 +73,7 @@ class Programs:
     def __init__(self, grid: Index, random: Random):
         self.order = list(np.ndindex(*grid))
         self.random = random
-        self.readily = random.choice((1.0, 0.3, 0.03))
+        self.readily = random.choice((1.0, 0.1))
         self.gates = {index: Semaphore(0) for index in self.order}
         random.shuffle(self.order)
 
@@ -112,8 +112,8 @@ class Memory:
     """The memory of one launch, element by element: every value that it held, and what programs know of it.
 
     A program knows when the oldest value was written that it may still read of an address: the one that it
-    read or wrote itself, or a later one that came with what it acquired. An atomic acts on the last value; what
-    it releases stays with the address, through later atomics, until a plain store.
+    read or wrote itself, or a later one that came with what it acquired. An atomic acts on the last value;
+    what it releases stays with the address, through later atomics, until a plain store.
     """
 
     def __init__(self, programs: Programs, random: Random, weak: bool):

@@ -6,6 +6,7 @@ stale loads besides ("weak"), and the look at what was written and read without 
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -17,35 +18,58 @@ COUNT = 'tl.atomic_add(arrived + b * N + v, 1, sem="acq_rel")'
 LAST = f"if {COUNT} == tl.num_programs(1) - 1"
 LOWER = 'tl.atomic_min(stop, tl.load(turn + f).to(tl.int32), sem="relaxed")'
 LOOP = "        for chunk in range(start"
+ASKED = 'tl.atomic_min(stop + b, N, sem="relaxed")'
+
+
+@dataclass(frozen=True)
+class Flaw:
+    """What is replaced in a module of the kernels, what notices it in a few orders, and what in many."""
+
+    room: str
+    edits: dict[str, str]
+    soon: str
+    later: tuple[str, ...] = ()
+
+
 FLAWS = {
-    "one too few is enough": ("sweep", {LAST: LAST[:-1] + "2"}, {"alone", "interleaved", "weak", "races"}),
-    "counted before the masses are stored": (
+    "one too few is enough": Flaw(
+        "sweep", {LAST: LAST[:-1] + "2"}, "alone", ("interleaved", "weak", "races")
+    ),
+    "counted before the masses are stored": Flaw(
         "sweep",
         {LAST: LAST.replace(COUNT, "ticket"), LOOP: f"        ticket = {COUNT}\n{LOOP}"},
-        {"interleaved", "weak", "races"},
+        "interleaved",
+        ("weak", "races"),
     ),
-    "counted by a load and a store": (
+    "counted by a load and a store": Flaw(
         "sweep",
         {
             f"        {LAST}": "        ticket = tl.load(arrived + b * N + v)\n"
             "        tl.store(arrived + b * N + v, ticket + 1)\n"
             f"        {LAST.replace(COUNT, 'ticket')}"
         },
-        {"interleaved", "weak", "races"},
+        "interleaved",
+        ("weak", "races"),
     ),
-    "neither released nor acquired": ("sweep", {COUNT: COUNT.replace("acq_rel", "relaxed")}, {"weak", "races"}),
-    "not released": ("sweep", {COUNT: COUNT.replace("acq_rel", "acquire")}, {"weak", "races"}),
-    "not acquired": ("sweep", {COUNT: COUNT.replace("acq_rel", "release")}, {"weak", "races"}),
-    "due in any round": ("sweep", {"+ v) == round": "+ v) > 0"}, {"interleaved", "weak", "races"}),
-    "due later": ("sweep", {"+ v) == round": "+ v) >= round"}, {"interleaved", "weak", "races"}),
-    "the last acceptance stops": (
+    "neither released nor acquired": Flaw(
+        "sweep", {COUNT: COUNT.replace("acq_rel", "relaxed")}, "weak", ("races",)
+    ),
+    "not released": Flaw("sweep", {COUNT: COUNT.replace("acq_rel", "acquire")}, "weak", ("races",)),
+    "not acquired": Flaw("sweep", {COUNT: COUNT.replace("acq_rel", "release")}, "weak", ("races",)),
+    "the last acceptance stops": Flaw(
         "descend",
         {LOWER: "tl.store(stop, tl.load(turn + f).to(tl.int32))"},
-        {"interleaved", "weak", "races"},
+        "interleaved",
+        ("weak", "races"),
     ),
-    "the stop is a plain load": ("sweep", {'tl.atomic_min(stop + b, N, sem="relaxed")': "tl.load(stop + b)"}, {"races"}),
-}  # fmt: skip
-"""The module, what is replaced in its source, and what notices it."""
+    "due in any round": Flaw(
+        "sweep", {"+ v) == round": "+ v) > 0"}, "races", ("alone", "interleaved", "weak")
+    ),
+    "due in a later round": Flaw(
+        "sweep", {"+ v) == round": "+ v) >= round"}, "races", ("interleaved", "weak")
+    ),
+    "the stop is a plain load": Flaw("sweep", {ASKED: "tl.load(stop + b)"}, "races"),
+}
 
 ROOMS = [import_module(f"gpu.kernels.{name}") for name in ("launch", "opening", "sweep", "descend")]
 
@@ -53,7 +77,7 @@ ROOMS = [import_module(f"gpu.kernels.{name}") for name in ("launch", "opening", 
 @contextmanager
 def flawed(name: str, folder: Path) -> Iterator[None]:
     """Kernels launched inside have that flaw; AssertionError where the source has changed."""
-    room, edits, _ = FLAWS[name]
+    room, edits = FLAWS[name].room, FLAWS[name].edits
     source = Path(str(import_module(f"gpu.kernels.{room}").__file__)).read_text(encoding="utf-8")
     for old, new in edits.items():
         assert source.count(old) == 1, f"{room}.py has {old!r} {source.count(old)} times"
