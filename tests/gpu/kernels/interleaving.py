@@ -73,7 +73,7 @@ class Programs:
     def __init__(self, grid: Index, random: Random):
         self.order = list(np.ndindex(*grid))
         self.random = random
-        self.readily = random.choice((1.0, 0.1))
+        self.readily = random.choice((1.0, 0.1, 0.01))
         self.gates = {index: Semaphore(0) for index in self.order}
         random.shuffle(self.order)
 

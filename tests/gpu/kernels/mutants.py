@@ -62,11 +62,9 @@ FLAWS = {
         "interleaved",
         ("weak", "races"),
     ),
-    "due in any round": Flaw(
-        "sweep", {"+ v) == round": "+ v) > 0"}, "races", ("alone", "interleaved", "weak")
-    ),
+    "due in any round": Flaw("sweep", {"+ v) == round": "+ v) > 0"}, "interleaved", ("weak", "races")),
     "due in a later round": Flaw(
-        "sweep", {"+ v) == round": "+ v) >= round"}, "races", ("interleaved", "weak")
+        "sweep", {"+ v) == round": "+ v) >= round"}, "interleaved", ("weak", "races")
     ),
     "the stop is a plain load": Flaw("sweep", {ASKED: "tl.load(stop + b)"}, "races"),
 }
