@@ -23,12 +23,15 @@ ASKED = 'tl.atomic_min(stop + b, N, sem="relaxed")'
 
 @dataclass(frozen=True)
 class Flaw:
-    """What is replaced in a module of the kernels, what notices it in a few orders, and what in many."""
+    """What is replaced in a module of the kernels; what notices it in a few orders of one draft, what else in
+    many orders of several; and which draft that is.
+    """
 
     room: str
     edits: dict[str, str]
     soon: str
     later: tuple[str, ...] = ()
+    on: str = "short chain"
 
 
 FLAWS = {
@@ -48,8 +51,8 @@ FLAWS = {
             "        tl.store(arrived + b * N + v, ticket + 1)\n"
             f"        {LAST.replace(COUNT, 'ticket')}"
         },
-        "interleaved",
-        ("weak", "races"),
+        "weak",
+        ("interleaved", "races"),
     ),
     "neither released nor acquired": Flaw(
         "sweep", {COUNT: COUNT.replace("acq_rel", "relaxed")}, "weak", ("races",)
@@ -61,10 +64,13 @@ FLAWS = {
         {LOWER: "tl.store(stop, tl.load(turn + f).to(tl.int32))"},
         "interleaved",
         ("weak", "races"),
+        "chain",
     ),
-    "due in any round": Flaw("sweep", {"+ v) == round": "+ v) > 0"}, "interleaved", ("weak", "races")),
+    "due in any round": Flaw(
+        "sweep", {"+ v) == round": "+ v) > 0"}, "interleaved", ("weak", "races"), "siblings"
+    ),
     "due in a later round": Flaw(
-        "sweep", {"+ v) == round": "+ v) >= round"}, "interleaved", ("weak", "races")
+        "sweep", {"+ v) == round": "+ v) >= round"}, "interleaved", ("weak", "races"), "siblings"
     ),
     "the stop is a plain load": Flaw("sweep", {ASKED: "tl.load(stop + b)"}, "races"),
 }
