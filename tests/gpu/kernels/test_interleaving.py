@@ -81,36 +81,37 @@ def decided(name: str, case: Draft) -> list[list[int]]:
     return [outcome.node.tolist(), outcome.token.tolist(), outcome.error.tolist()]
 
 
-def assert_decided_alike(name: str, case: Draft, seed: int, weak: bool) -> None:
+def assert_decided_alike(name: str, case: Draft, seed: int, models: tuple[bool, ...] = (False, True)) -> None:
     want = decided(name, case)
-    with interleaved(seed, weak) as races:
-        assert decided(name, case) == want
-    assert races <= BENIGN
+    for weak in models:
+        with interleaved(seed, weak) as races:
+            assert decided(name, case) == want
+        assert races <= BENIGN
 
 
 @pytest.mark.parametrize(("name", "tree"), SMALL)
 @settings(max_examples=2)
 @given(seed=SEEDS, order=SEEDS, weak=some.booleans())
 def test_decisions_do_not_depend_on_the_order(name, tree, seed, order, weak):
-    assert_decided_alike(name, late(tree, 1, seed), order, weak)
+    assert_decided_alike(name, late(tree, 1, seed), order, (weak,))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "tree"), LARGE)
-@settings(max_examples=60)
-@given(seed=SEEDS, order=SEEDS, weak=some.booleans(), missing=some.integers(0, 20))
-def test_no_order_of_many(name, tree, seed, order, weak, missing):
-    assert_decided_alike(name, late(tree, 2, seed, missing), order, weak)
+@settings(max_examples=10)
+@given(seed=SEEDS, order=SEEDS, missing=some.integers(0, 20))
+def test_larger_drafts(name, tree, seed, order, missing):
+    assert_decided_alike(name, late(tree, 2, seed, missing), order)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["traversal", "rrs"])
-@settings(max_examples=20)
-@given(seed=SEEDS, order=SEEDS, weak=some.booleans())
-def test_trees_that_differ_from_row_to_row(name, seed, order, weak):
+@settings(max_examples=10)
+@given(seed=SEEDS, order=SEEDS)
+def test_trees_that_differ_from_row_to_row(name, seed, order):
     paths = late(Tree.paths(3, 2), 2, seed)
     tree, tokens = Tree.merged(paths.tokens.reshape(2, 3, 2))
-    assert_decided_alike(name, replace(paths, tree=tree, tokens=tokens), order, weak)
+    assert_decided_alike(name, replace(paths, tree=tree, tokens=tokens), order)
 
 
 @pytest.mark.parametrize("flaw", FLAWS)
@@ -175,12 +176,12 @@ def posted(seed: int, weak: bool, sem: str) -> tuple[tuple[int, ...], set[tuple[
 
 @pytest.mark.parametrize(("weak", "sem"), [(False, "relaxed"), (True, "acq_rel"), (True, "relaxed")])
 def test_what_is_released_is_seen_by_who_acquires_it(weak, sem):
-    ends = {posted(seed, weak, sem)[0] for seed in range(100)}
+    ends = {posted(seed, weak, sem)[0] for seed in range(60)}
     assert ends == {(0, 0), (0, 1), (1, 1)} | ({(1, 0)} if weak and sem == "relaxed" else set())
 
 
 def test_a_race_is_a_read_that_nothing_orders():
-    for seed in range(100):
+    for seed in range(60):
         ordered, ordered_races = posted(seed, False, "acq_rel")
         assert ordered != (1, 1) or not ordered_races
         loose, loose_races = posted(seed, False, "relaxed")
@@ -190,7 +191,7 @@ def test_a_race_is_a_read_that_nothing_orders():
 @pytest.mark.parametrize(("atomic", "totals"), [(True, {3}), (False, {1, 2, 3})])
 def test_updates_are_lost_unless_they_are_atomic(atomic, totals):
     found = []
-    for seed in range(100):
+    for seed in range(60):
         total = torch.zeros(1, dtype=torch.int32)
         with interleaved(seed):
             count[(3,)](total, ATOMIC=atomic)
