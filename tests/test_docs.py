@@ -39,6 +39,13 @@ def test_files_named_alone_exist():
     assert [each for each in ours if not any(f"/{path}".endswith(f"/{each[1]}") for path in PATHS)] == []
 
 
+def test_pages_are_in_the_navigation():
+    pages = {
+        path.removeprefix("docs/") for path in PATHS if path.startswith("docs/") and path.endswith(".md")
+    }
+    assert pages == set(re.findall(r"[\w/-]+\.md", (HOUSE / "mkdocs.yml").read_text(encoding="utf-8")))
+
+
 def test_modules_that_are_run_exist():
     assert [each for each in named(MODULE) if find_spec(each[1]) is None] == []
 

@@ -49,6 +49,7 @@ def _whole(pair: Path, before: float) -> dict[str, Sequence[Run]]:
             _gpu("chain, B = 1", 60, "bench", "--draft", "chain", *size, "--batch", "1"),
             _gpu("tree, B = 8", 60, "bench", "--draft", "tree", *size, "--batch", "8"),
             _gpu("grid", 150, "bench"),
+            _tuning(130),
         ],
         "tests": [
             _tests("kernels", 160, *SEVERAL, "-m", "slow or not slow", "tests/gpu/kernels"),
@@ -77,6 +78,7 @@ def _small(pair: Path) -> dict[str, Sequence[Run]]:
             _gpu("chain, B = 64", 90, "bench", "--draft", "chain", *size, "--batch", "4"),
             _gpu("chain, B = 1", 90, "bench", "--draft", "chain", *size, "--batch", "1"),
             _gpu("tree, B = 8", 90, "bench", "--draft", "tree", *size, "--batch", "1"),
+            _tuning(90),
         ],
         "tests": [
             _tests("kernels", 120, "tests/gpu/kernels/test_extremes.py", "-k", "one_token or names_rows"),
@@ -103,6 +105,11 @@ def _gpu(name: str, limit: float, *arguments: str, small: bool = False, before: 
 def _decoding(name: str, limit: float, *arguments: str) -> Run:
     # Should graphs fail, plain launches are what can be measured.
     return replace(_gpu(name, limit, *arguments), otherwise=_gpu(name, limit, *arguments, "--no-graphs"))
+
+
+def _tuning(limit: float) -> Run:
+    # No figure hangs on it: it tells which sizes to choose, and which kernel takes the time.
+    return Run("sizes", [sys.executable, "-m", "benchmarks.kernel_tuning", "--json"], limit)
 
 
 def _tests(name: str, limit: float, *arguments: str) -> Run:

@@ -42,7 +42,7 @@ def on_cpu(calls: Sequence[Callable[[], object]]) -> list[float]:
     least = [inf] * len(calls)
     rounds, started = 0, perf_counter()
     while _goes_on(rounds, (perf_counter() - started) / max(1, len(calls))):
-        least = [min(best, _clocked(call)) for best, call in zip(least, calls, strict=True)]
+        least = [min(best, clocked(call)) for best, call in zip(least, calls, strict=True)]
         rounds += 1
     return least
 
@@ -62,7 +62,7 @@ def _goes_on(rounds: int, seconds: float) -> bool:
     return rounds < 3 or (rounds < REPEATS and seconds < SECONDS)
 
 
-def _clocked(call: Callable[[], object]) -> float:
+def clocked(call: Callable[[], object]) -> float:
     started = perf_counter()
     call()
     return perf_counter() - started

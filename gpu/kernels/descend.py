@@ -6,14 +6,8 @@
 import triton
 import triton.language as tl
 
+from gpu.kernels.bounds import hopeless, share
 from gpu.kernels.fields import COINS, CUT, LARGEST, MASS, PP, QQ, RATE, RATES, REST
-
-
-@triton.jit
-def share(part, whole):
-    """min(1, part / whole), but 0 where the part is 0."""
-    ratio = tl.where(part < whole, part / tl.where(whole > 0, whole, 1.0), 1.0)
-    return tl.where(part > 0, ratio, 0.0)
 
 
 @triton.jit
@@ -58,9 +52,7 @@ def attempt(f, child, rate, cut, mass, rest, last, numbers, noise, due, round, N
         else:
             entered = tl.where(p > 0, tl.minimum(rate * p / q, LARGEST), 0.0)
         shared = drafted / rest * tl.minimum(entered, 1.0)
-        most = tl.maximum(rate - shared, 0.0) * (1 + 1e-4) + 1e-6  # beyond float32 rounding
-        hopeless = tl.load(noise + f) >= share(most, most + (1 - rate))
-        fails = (f > 0) & last & (rate < 1) & hopeless
+        fails = (f > 0) & last & hopeless(tl.load(noise + f), rate, shared)
         matters = (rate > 0) & (fails == 0)
     if matters:
         tl.store(due + child, round + 1)

@@ -30,6 +30,24 @@ WALKS = {"one-hot": False, "nss": True}
 
 
 @dataclass(frozen=True)
+class Sizes:
+    """How work is shared out: logits of the largest chunk, and of a warp by kernel; warps of an opening that
+    bounds rates; chunks that a program of a sweep reads in turn where there are many.
+    """
+
+    chunk: int = 4096
+    statistics: int = 2048
+    sweep: int = 1024
+    draw: int = 512
+    opening: int = 8
+    group: int = 4
+
+
+SIZES = Sizes()
+"""Chosen by counting instructions and waits; `benchmarks/kernel_tuning.py` measures others on a GPU."""
+
+
+@dataclass(frozen=True)
 class Cut:
     """How a row of V logits is cut into `count` chunks of `size`."""
 
@@ -38,8 +56,8 @@ class Cut:
 
     @classmethod
     def of(cls, rows: int, V: int, device: torch.device) -> "Cut":
-        """Chunks as large as leaves four programs a processor, from 1,024 to 4,096 logits."""
-        size, programs = 4096, 4 * processors(device)
+        """Chunks as large as leaves four programs a processor, but of 1,024 logits at least."""
+        size, programs = SIZES.chunk, 4 * processors(device)
         while size > 1024 and rows * -(-V // size) < programs:
             size //= 2
         return cls(size, -(-V // size))
@@ -110,6 +128,8 @@ def launch(
 
     maxima, sums = floats(B, N + I, cut.count), floats(B, N + I, cut.count)
     normaliser, numbers, noise = floats(B, N + I), floats(B, fields.FIELDS.value, N), floats(B, N)
+    placed = N if sampled and RULES[name] != fields.COINS else 0  # rows whose largest logits bound a rate
+    places = whole(B, placed, cut.count)
     swept = floats(B, N, cut.count) if sampled else floats(0)
     ids, due, arrived = whole(B, N), whole(B, N), whole(B, N)
     stop, error = whole(B), whole(B, dtype=torch.int64)
@@ -121,25 +141,27 @@ def launch(
     strides = (*of_target, proposal.stride(0), proposal.stride(1))
     logits = (target, proposal, temperature)
     sizes = {"NODES": nodes, "CHUNKS": chunks}
-    whole_chunk = {"CHUNK": cut.size, "num_warps": max(1, cut.size // 512)}
+    whole_chunk = {"CHUNK": cut.size, "num_warps": max(1, cut.size // SIZES.draw)}
     programs = B * (N + I) * cut.count
-    group = 4 if programs > 8192 else 1  # chunks that a program of a sweep reads in turn
+    group = SIZES.group if programs > 8192 else 1
     _run(chunk_statistics, programs)(
-        *logits, maxima, sums, *strides, N, I, V, cut.count,
-        CHUNK=cut.size, num_warps=max(1, cut.size // 2048),
+        *logits, maxima, sums, places, *strides, N, I, V, placed, cut.count,
+        CHUNK=cut.size, num_warps=max(1, cut.size // SIZES.statistics),
     )  # fmt: skip
     rows_at_once = max(1, min(2048 // chunks, triton.next_power_of_2(N + I)))
     _run(opening, B)(
-        *logits, maxima, sums, normaliser, parents, rows, turn, tokens, coins, extra,
+        *logits, maxima, sums, places, normaliser, parents, rows, turn, tokens, coins, extra,
         noise, ids, numbers, due, arrived, stop, error, *strides, tree_b, N, I, V, cut.count, tree.depth,
-        RULE=RULES.get(name, fields.COINS), SAMPLED=sampled, ROWS=rows_at_once, **sizes,
+        RULE=RULES.get(name, fields.COINS), SAMPLED=sampled, ROWS=rows_at_once, CHUNK=cut.size,
+        AT_ONCE=max(1, min(nodes, 512 // chunks)), num_warps=SIZES.opening if placed else 4, **sizes,
     )  # fmt: skip
     if sampled:
         for step in range(1, rounds(tree) + 1):
             _run(sweep, B, -(-cut.count // group), N - 1)(
                 *logits, sums, normaliser, parents, rows, turn, noise, ids, numbers, due, arrived,
                 stop, swept, *strides, tree_b, step, N, I, V, cut.count, GROUP=group, RULE=RULES[name],
-                REPLACEMENT=tree.replacement, CHUNK=cut.size, num_warps=max(1, cut.size // 1024), **sizes,
+                REPLACEMENT=tree.replacement, CHUNK=cut.size,
+                num_warps=max(1, cut.size // SIZES.sweep), **sizes,
             )  # fmt: skip
     elif name in WALKS:
         _run(walk, B)(

@@ -5,8 +5,9 @@
 import triton
 import triton.language as tl
 
+from gpu.kernels.bounds import settle
 from gpu.kernels.descend import enter
-from gpu.kernels.fields import BELOW_ONE, FIELDS, PP, QQ
+from gpu.kernels.fields import BELOW_ONE, COINS, FIELDS, PP, QQ
 from gpu.kernels.statistics import LOG2_E
 
 
@@ -36,6 +37,7 @@ def opening(
     temperature,
     maxima,  # [B, N + I, C]
     sums,  # [B, N + I, C] in and out
+    places,  # [B, N, C]
     normaliser,  # [B, N + I] out
     parents,  # [1 or B, N]
     rows,  # [1 or B, N]
@@ -65,6 +67,8 @@ def opening(
     NODES: tl.constexpr,
     ROWS: tl.constexpr,
     CHUNKS: tl.constexpr,
+    CHUNK: tl.constexpr,
+    AT_ONCE: tl.constexpr,
 ):
     """One program a request; what waits for no statistics is loaded before they are looked at."""
     b = tl.program_id(0).to(tl.int64)
@@ -139,3 +143,32 @@ def opening(
             RULE,
             NODES,
         )
+        if RULE != COINS:
+            tl.debug_barrier()
+            settle(
+                target + b * target_b,
+                proposal + b * proposal_b,
+                temperature + b,
+                places + b * N * C,
+                normaliser,
+                parents + b * tree_b,
+                rows + b * tree_b,
+                turn + b * tree_b,
+                ids + b * N,
+                numbers,
+                noise + b * N,
+                due + b * N,
+                stop + b,
+                parent_of,
+                ids_now,
+                target_n,
+                proposal_n,
+                N,
+                V,
+                C,
+                RULE,
+                NODES,
+                CHUNKS,
+                CHUNK,
+                AT_ONCE,
+            )

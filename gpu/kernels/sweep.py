@@ -3,7 +3,8 @@
 import triton
 import triton.language as tl
 
-from gpu.kernels.descend import accept, attempt, enter, excess, next_child, share
+from gpu.kernels.bounds import share
+from gpu.kernels.descend import accept, attempt, enter, excess, next_child
 from gpu.kernels.fields import COINS, CUT, FIELDS, LARGEST, MASS, RATE, RATES, REST
 from gpu.kernels.statistics import LOG2_E, law
 

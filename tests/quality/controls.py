@@ -19,12 +19,30 @@ def residual(p, q):
     return rest if rest.sum() > 0 else p
 
 
+def settled(p, q, x, accepts):
+    """The tokens kept and the row of the one that follows; `accepts(i, t)` is asked in turn."""
+    for i, t in enumerate(x):
+        if not accepts(i, t):
+            return x[:i], residual(p[i], q[i])
+    return x, p[-1]
+
+
+def chain(p, q, x, rng, accepts):
+    """The block that comes of it."""
+    kept, row = settled(p, q, x, accepts)
+    return [*kept, drawn(row, rng)]
+
+
 @specimen("token verification", expected="lossless")
 def token_function(p, q, x, rng):
-    for i, t in enumerate(x):
-        if not rng.random() * q[i, t] < p[i, t]:
-            return [*x[:i], drawn(residual(p[i], q[i]), rng)]
-    return [*x, drawn(p[-1], rng)]
+    return chain(p, q, x, rng, lambda i, t: rng.random() * q[i, t] < p[i, t])
+
+
+class TokenVerifier:
+    """Token verification, for objects that draft themselves."""
+
+    def __call__(self, p, q, x, rng):
+        return token_function(p, q, x, rng)
 
 
 @specimen("all coins tossed first, the residual by exponential race", expected="lossless")
@@ -38,26 +56,16 @@ def token_with_a_race(p, q, x, rng):
 
 @specimen("Gumbel noise on logarithms", expected="lossless")
 def token_with_gumbel_noise(p, q, x, rng):
-    for i, t in enumerate(x):
-        if not rng.random() < p[i, t] / q[i, t]:
-            row = residual(p[i], q[i])
-            break
-    else:
-        i, row = len(x), p[-1]
+    kept, row = settled(p, q, x, lambda i, t: rng.random() < p[i, t] / q[i, t])
     with np.errstate(divide="ignore"):
-        return [*x[:i], int(np.argmax(np.log(row) + rng.gumbel(size=len(row))))]
+        return [*kept, int(np.argmax(np.log(row) + rng.gumbel(size=len(row))))]
 
 
 @specimen("tokens by inversion of one uniform", expected="lossless")
 def token_by_inversion(p, q, x, rng):
-    for i, t in enumerate(x):
-        if not rng.random() < p[i, t] / q[i, t]:
-            row = residual(p[i], q[i])
-            break
-    else:
-        i, row = len(x), p[-1]
+    kept, row = settled(p, q, x, lambda i, t: rng.random() < p[i, t] / q[i, t])
     last = int(np.flatnonzero(row)[-1])
-    return [*x[:i], min(int(np.searchsorted(np.cumsum(row), rng.random() * row.sum(), side="right")), last)]
+    return [*kept, min(int(np.searchsorted(np.cumsum(row), rng.random() * row.sum(), side="right")), last)]
 
 
 @specimen("the target draws at every position; agreement counts", expected="lossless")
@@ -114,10 +122,7 @@ def block_as_categorical_draws(p, q, x, rng):
 @specimen("how many are verified depends on what was already revealed", expected="lossless")
 def shorter_after_token_zero(p, q, x, rng):
     end = 1 if x[0] == 0 else len(x)
-    for i, t in enumerate(x[:end]):
-        if not rng.random() < p[i, t] / q[i, t]:
-            return [*x[:i], drawn(residual(p[i], q[i]), rng)]
-    return [*x[:end], drawn(p[end], rng)]
+    return chain(p[: end + 1], q, x[:end], rng, lambda i, t: rng.random() < p[i, t] / q[i, t])
 
 
 @specimen("drafted ids of -1 are nothing drafted", expected="lossless", padding=True)
@@ -133,12 +138,9 @@ class keyed_but_fresh:
 
 
 @specimen("drafts its own tokens, from the row it verifies with", expected="lossless", iterations=2)
-class honest_drafter:
+class honest_drafter(TokenVerifier):
     def draft(self, row, rng, position):
         return drawn(row, rng)
-
-    def __call__(self, p, q, x, rng):
-        return token_function(p, q, x, rng)
 
 
 for _name, _drafts in (

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.quality.controls import block_law, drawn, residual, token_function, weights
+from tests.quality.controls import block_law, chain, drawn, residual, settled, token_function, weights
 from tests.quality.registry import specimen
 
 
@@ -46,10 +46,7 @@ def counts_everything(p, q, x, rng):
 
 @specimen("the target's likeliest token is accepted without a coin", row="6")
 def same_token_bypass(p, q, x, rng):
-    for i, t in enumerate(x):
-        if t != p[i].argmax() and not rng.random() < p[i, t] / q[i, t]:
-            return [*x[:i], drawn(residual(p[i], q[i]), rng)]
-    return [*x, drawn(p[-1], rng)]
+    return chain(p, q, x, rng, lambda i, t: t == p[i].argmax() or rng.random() < p[i, t] / q[i, t])
 
 
 @specimen("logits row off by one", row="8")
@@ -78,30 +75,19 @@ def softmax_twice(p, q, x, rng):
 @specimen("one uniform for all positions", row="18")
 def one_coin_for_all(p, q, x, rng):
     u = rng.random()
-    for i, t in enumerate(x):
-        if not u < p[i, t] / q[i, t]:
-            return [*x[:i], drawn(residual(p[i], q[i]), rng)]
-    return [*x, drawn(p[-1], rng)]
+    return chain(p, q, x, rng, lambda i, t: u < p[i, t] / q[i, t])
 
 
 @specimen("a coin of 0 meets <= and accepts a token of probability zero", row="19", expected="finding")
 def accepts_at_zero(p, q, x, rng):
-    for i, t in enumerate(x):
-        if not rng.random() <= p[i, t] / q[i, t]:
-            return [*x[:i], drawn(residual(p[i], q[i]), rng)]
-    return [*x, drawn(p[-1], rng)]
+    return chain(p, q, x, rng, lambda i, t: rng.random() <= p[i, t] / q[i, t])
 
 
 @specimen("a coin next to 1 runs past the last bucket", row="19", expected="finding", dtype="float32")
 def runs_past_the_end(p, q, x, rng):
-    for i, t in enumerate(x):
-        if not rng.random() < p[i, t] / q[i, t]:
-            row = residual(p[i], q[i])
-            break
-    else:
-        i, row = len(x), p[-1]
+    kept, row = settled(p, q, x, lambda i, t: rng.random() < p[i, t] / q[i, t])
     cdf = np.cumsum((row / row.sum()).astype(np.float32)) * np.float32(1 - 2.0**-23)
-    return [*x[:i], int(np.searchsorted(cdf, rng.random(dtype=np.float32), side="right"))]
+    return [*kept, int(np.searchsorted(cdf, rng.random(dtype=np.float32), side="right"))]
 
 
 @specimen(
@@ -136,10 +122,7 @@ def stops_at_unlikely_drafts(p, q, x, rng):
 
 @specimen("lossy by design: whatever p finds likely enough is accepted")
 def threshold(p, q, x, rng):
-    for i, t in enumerate(x):
-        if p[i, t] < 0.5 and not rng.random() < p[i, t] / q[i, t]:
-            return [*x[:i], drawn(residual(p[i], q[i]), rng)]
-    return [*x, drawn(p[-1], rng)]
+    return chain(p, q, x, rng, lambda i, t: p[i, t] >= 0.5 or rng.random() < p[i, t] / q[i, t])
 
 
 @specimen("lossy by design: an ensemble of target and draft is what is verified")
@@ -150,24 +133,15 @@ def ensemble(p, q, x, rng):
 
 @specimen("lossy by design: acceptance relaxed by the target's entropy")
 def relaxed_by_entropy(p, q, x, rng):
-    for i, t in enumerate(x):
-        entropy = -(p[i][p[i] > 0] * np.log(p[i][p[i] > 0])).sum()
-        if not rng.random() < (1 + entropy / 4) * p[i, t] / q[i, t]:
-            return [*x[:i], drawn(residual(p[i], q[i]), rng)]
-    return [*x, drawn(p[-1], rng)]
+    entropy = [-(row[row > 0] * np.log(row[row > 0])).sum() for row in p]
+    return chain(p, q, x, rng, lambda i, t: rng.random() < (1 + entropy[i] / 4) * p[i, t] / q[i, t])
 
 
 @specimen("lossy by design: a given rate of acceptance, whatever was drafted")
 def synthetic_rate(p, q, x, rng):
-    for i in range(len(x)):
-        if not rng.random() < 0.7:
-            return [*x[:i], drawn(residual(p[i], q[i]), rng)]
-    return [*x, drawn(p[-1], rng)]
+    return chain(p, q, x, rng, lambda i, t: rng.random() < 0.7)
 
 
 @specimen("acceptance short of the ratio by one part in 10^9")
 def short_by_a_billionth(p, q, x, rng):
-    for i, t in enumerate(x):
-        if not rng.random() < p[i, t] / q[i, t] - 1e-9:
-            return [*x[:i], drawn(residual(p[i], q[i]), rng)]
-    return [*x, drawn(p[-1], rng)]
+    return chain(p, q, x, rng, lambda i, t: rng.random() < p[i, t] / q[i, t] - 1e-9)

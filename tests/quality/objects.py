@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.quality.controls import block_law, drawn, residual, token_function, weights
+from tests.quality.controls import TokenVerifier, block_law, drawn, residual, token_function, weights
 from tests.quality.registry import specimen
 
 
@@ -24,32 +24,23 @@ class reseeds:
 
 
 @specimen("drafted greedily, verified with the softmax q", row="9")
-class drafts_greedily:
+class drafts_greedily(TokenVerifier):
     def draft(self, row, rng, position):
         return int(row.argmax())
 
-    def __call__(self, p, q, x, rng):
-        return token_function(p, q, x, rng)
-
 
 @specimen("drafts sampled after a processor, q taken before it", row="10")
-class drafts_processed:
+class drafts_processed(TokenVerifier):
     def draft(self, row, rng, position):
         return drawn(row**2, rng)
 
-    def __call__(self, p, q, x, rng):
-        return token_function(p, q, x, rng)
-
 
 @specimen("drafted from rows rounded to 8 bits, ratio with the full ones", row="12")
-class drafts_in_bfloat16:
+class drafts_in_bfloat16(TokenVerifier):
     def draft(self, row, rng, position):
         return drawn(
             (row.astype(np.float32).view(np.uint32) & 0xFFFF0000).view(np.float32).astype(float), rng
         )
-
-    def __call__(self, p, q, x, rng):
-        return token_function(p, q, x, rng)
 
 
 @specimen("drafted from marginals by position, verified as if jointly", row="14")

@@ -21,7 +21,7 @@ MOST = 1_000
 
 
 class Loop:
-    """generate(target, draft, prompt, length[, gamma][, rng]), of which the law of the text is judged.
+    """`generate(target, draft, prompt, length[, gamma][, rng])`, of which the law of the text is judged.
 
     `target` and `draft` are `models.Model`, `prompt` is a tensor [1, 1]; returned are the new tokens,
     of which the first `length` count and fewer are completed. `gamma` is the instance's draft depth.

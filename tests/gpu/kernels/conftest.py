@@ -1,6 +1,23 @@
 """Kernels are tested compiled where there is a GPU, and in Triton's interpreter where there is none."""
 
+from unittest import mock
+
 import pytest
+
+
+@pytest.fixture(autouse=True, scope="package")
+def many_processors():
+    """Rows are cut into chunks as on a GPU: with one processor a small one would be a single chunk."""
+    pytest.importorskip("triton", reason="the kernels need Triton")
+    import torch
+
+    if torch.cuda.is_available():
+        yield
+        return
+    from gpu.kernels import launch
+
+    with mock.patch.object(launch, "processors", return_value=132):
+        yield
 
 
 @pytest.fixture(params=["interpreter", "cuda"])
