@@ -46,9 +46,9 @@ LARGE = (
     ("nss", Tree.of_shape(TREE, replacement=True)),
 )
 HANGING = {
-    "short chain": ("block", Tree.chain(2), 1),
-    "chain": ("block", Tree.chain(3), 11),
-    "siblings": ("traversal", Tree.of_shape([[[], []]]), 2),
+    "short chain": ("block", Tree.chain(2), 3),
+    "chain": ("block", Tree.chain(3), 2),
+    "siblings": ("traversal", Tree.of_shape([[[], []]]), 7),
     "tree": ("traversal", Tree.of_shape(TREE), 0),
     "paths": ("traversal", Tree.paths(3, 2), 1),
 }
@@ -60,20 +60,24 @@ BENIGN = {("sweep", "due")}
 
 @pytest.fixture(autouse=True, scope="module")
 def three_chunks():
-    """Rows of 20 logits are cut in three, and memory that nobody wrote holds NaN and huge numbers."""
+    """Rows of 320 logits are cut in three, and memory that nobody wrote holds NaN and huge numbers."""
     torch.use_deterministic_algorithms(True)
-    with patch.object(Cut, "of", lambda *_: Cut(8, 3)):
+    with patch.object(Cut, "of", lambda *_: Cut(128, 3)):
         yield
     torch.use_deterministic_algorithms(False)
 
 
 def late(tree: Tree, B: int, seed: int, missing: int = 0) -> Draft:
-    """Coins of 1/2 and more, so that much is rejected; node `missing`, if there is one, was not drawn."""
-    case = draft(tree, B, 20, seed, apart=1.0)
-    tokens = case.tokens.clone()
+    """Flat rows, which leave bounds open; leaves' coins of 1/2 and more, which mostly fail, and other nodes' of
+    1/2 and less. Node `missing`, if there is one, was not drawn.
+    """
+    case = draft(tree, B, 320, seed, spread=0.3, apart=1.0)
+    tokens, coins = case.tokens.clone(), case.coins / 2
     if 0 < missing < tree.size:
         tokens[:, missing - 1] = -1
-    return replace(case, tokens=tokens, coins=(1 + case.coins) / 2)
+    for leaf in {*range(1, tree.size)} - {*(tree.inner or ())}:
+        coins[:, leaf - 1] += 0.5
+    return replace(case, tokens=tokens, coins=coins)
 
 
 def decided(name: str, case: Draft) -> list[list[int]]:
