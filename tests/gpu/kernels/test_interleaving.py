@@ -68,8 +68,8 @@ def three_chunks():
 
 
 def late(tree: Tree, B: int, seed: int, missing: int = 0) -> Draft:
-    """Flat rows, which leave bounds open; leaves' coins of 1/2 and more, which mostly fail, and other nodes' of
-    1/2 and less. Node `missing`, if there is one, was not drawn.
+    """Flat rows, which leave bounds open; coins of leaves from 1/2, which mostly fail, other nodes' up to it.
+    Node `missing`, if there is one, was not drawn.
     """
     case = draft(tree, B, 320, seed, spread=0.3, apart=1.0)
     tokens, coins = case.tokens.clone(), case.coins / 2
