@@ -41,7 +41,7 @@ SMALL = (
 LARGE = (
     *CASES,
     ("rrs", Tree.of_shape([[], [], [], []])),
-    ("rrs", Tree.of_shape([[], [], [], []], replacement=True)),
+    ("specinfer", Tree.of_shape([[], [], [], []], replacement=True)),
     ("traversal", Tree.of_shape(TREE, replacement=True)),
     ("nss", Tree.of_shape(TREE, replacement=True)),
 )
