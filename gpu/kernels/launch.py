@@ -32,7 +32,7 @@ WALKS = {"one-hot": False, "nss": True}
 @dataclass(frozen=True)
 class Sizes:
     """How work is shared out: logits of the largest chunk, and of a warp by kernel; warps of an opening that
-    bounds rates; chunks that a program of a sweep reads in turn where there are many.
+    bounds rates; chunks that a program of a sweep reads in turn where there are more than `many`.
     """
 
     chunk: int = 4096
@@ -41,6 +41,7 @@ class Sizes:
     draw: int = 512
     opening: int = 8
     group: int = 4
+    many: int = 8192
 
 
 SIZES = Sizes()
@@ -143,7 +144,7 @@ def launch(
     sizes = {"NODES": nodes, "CHUNKS": chunks}
     whole_chunk = {"CHUNK": cut.size, "num_warps": max(1, cut.size // SIZES.draw)}
     programs = B * (N + I) * cut.count
-    group = SIZES.group if programs > 8192 else 1
+    group = SIZES.group if programs > SIZES.many else 1
     _run(chunk_statistics, programs)(
         *logits, maxima, sums, places, *strides, N, I, V, placed, cut.count,
         CHUNK=cut.size, num_warps=max(1, cut.size // SIZES.statistics),

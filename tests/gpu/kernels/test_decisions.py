@@ -1,6 +1,7 @@
 """The kernels decide as plain torch does, from the same noise."""
 
 from dataclasses import replace
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +12,7 @@ pytest.importorskip("triton", reason="the kernels need Triton")
 
 
 from gpu.draft import Tree  # noqa: E402
-from gpu.kernels import verify  # noqa: E402
+from gpu.kernels import launch, verify  # noqa: E402
 from gpu.rows import probabilities  # noqa: E402
 from gpu.verify import named  # noqa: E402
 from tests.gpu.kernels.drafts import CASES, NAMED, PAIR, TREE, assert_agree, draft  # noqa: E402
@@ -59,6 +60,14 @@ def test_a_coin_on_each_side_of_every_threshold(name, tree, device):
             if key not in ("tree", "extra", "coins")}  # fmt: skip
     extra = one.extra.expand(len(coins))
     assert_agree(replace(one, **many, coins=coins, extra=extra).to(device), name)
+
+
+@pytest.mark.parametrize(("name", "tree"), [("block", Tree.chain(3)), ("rrs", Tree.of_shape(PAIR))])
+def test_a_program_that_reads_two_chunks_in_turn(name, tree, device):
+    """Three chunks, so that the last program of a sweep has one left."""
+    grouped = replace(launch.SIZES, chunk=1024, group=2, many=0)
+    with mock.patch.object(launch, "SIZES", grouped):
+        assert_agree(draft(tree, 3, 3000, seed=14, spread=1.0).to(device), name)
 
 
 @pytest.mark.parametrize("name", ["token", "block", "traversal"])
