@@ -19,6 +19,19 @@ Result = TypeVar("Result")
 SECONDS = 10.0
 """Longest that one call of the function may take."""
 
+STARTERS = [
+    (place, name)
+    for place, name in (
+        (threading.Thread, "start"),
+        (_thread, "start_new_thread"),
+        (threading, "_start_new_thread"),  # until Python 3.12
+        (_thread, "start_joinable_thread"),  # from 3.13 on
+        (threading, "_start_joinable_thread"),
+    )
+    if hasattr(place, name)
+]
+"""Where a thread can be started: place and name."""
+
 
 class Fault(Exception):
     """One call went wrong: `kind` in a word or two, and what happened."""
@@ -98,7 +111,7 @@ def watched(
     what hangs in C code can only be killed, with its process (`isolation`).
     """
     current, printed = Current(), io.StringIO()
-    start = threading.Thread.start, _thread.start_new_thread, threading._start_new_thread  # type: ignore[attr-defined]
+    starters = [(place, name, getattr(place, name)) for place, name in STARTERS]
 
     def refuse(*_: Any, **__: Any) -> Any:
         raise _Threads
@@ -109,15 +122,15 @@ def watched(
     try:
         if torch:
             torch.set_num_threads(1)  # rows are short: threads would wait for one another
-        threading.Thread.start = refuse
-        _thread.start_new_thread = threading._start_new_thread = refuse  # type: ignore[attr-defined]
+        for place, name in STARTERS:
+            setattr(place, name, refuse)
         with warnings.catch_warnings(), redirect_stdout(printed), redirect_stderr(printed):
             warnings.simplefilter("ignore")
             with answered(current, {} if namespace is None else namespace):
                 yield Watch(seconds, current, printed, observer or Observer())
     finally:
-        threading.Thread.start = start[0]
-        _thread.start_new_thread, threading._start_new_thread = start[1:]  # type: ignore[attr-defined]
+        for place, name, start in starters:
+            setattr(place, name, start)
         sys.setrecursionlimit(recursion)
         if torch:
             torch.set_num_threads(threads)

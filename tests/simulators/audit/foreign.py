@@ -1,5 +1,6 @@
 """Foreign functions that tests share: good ones, and ones that misbehave."""
 
+import _thread
 import ctypes
 import itertools
 import os
@@ -96,6 +97,19 @@ def starts_threads(p, q, x, rng):
     return good(p, q, x, rng)
 
 
+start = threading.Thread.start
+
+
+def starts_by_a_kept_name(p, q, x, rng):
+    start(threading.Thread(target=time.sleep, args=(60,), name="kept", daemon=True))
+    return good(p, q, x, rng)
+
+
+def starts_by_number(p, q, x, rng):
+    _thread.start_new_thread(time.sleep, (60,))
+    return good(p, q, x, rng)
+
+
 def exits(p, q, x, rng):
     sys.exit(7)
 
@@ -146,6 +160,8 @@ MISBEHAVED = {
     floats: "returns garbage",
     outside: "leaves the vocabulary",
     starts_threads: "starts a thread",
+    starts_by_a_kept_name: "starts a thread",
+    starts_by_number: "starts a thread",
     exits: "leaves",
     recurses: "raises",
 }

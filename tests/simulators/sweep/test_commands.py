@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import psutil
 import pytest
 
 from simulators.sweep.results import Results
@@ -138,11 +139,8 @@ def test_a_lost_worker_loses_nothing(command, toml, tmp_path):
     toml.write_text(FILE.replace("1600", "6400"))
     process = started(toml, "--results", tmp_path / "r", "--workers", 2)
     once(lambda: len(list((tmp_path / "r" / "shards").glob("*.parquet"))) > 2)
-    workers = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True).stdout.split()
-    for pid in workers:
-        if b"popen_loky" in Path(f"/proc/{pid}/cmdline").read_bytes():
-            os.kill(int(pid), signal.SIGKILL)
-            break
+    children = psutil.Process(process.pid).children()
+    next(child for child in children if "popen_loky" in " ".join(child.cmdline())).kill()
     _, err = process.communicate(timeout=120)
     assert (process.returncode, "Traceback" in err) == (0, False)
     assert command("sweep", toml, "--results", tmp_path / "whole", "--workers", 1)[0] == 0
