@@ -16,6 +16,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from gpu.options import as_json
 from simulators import screen
 
 MANY = 4
@@ -40,7 +41,7 @@ MANY = 4
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of weights and batches."
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@as_json
 def COMMAND(out: Path, preset: str, corpus: Path | None, seed: int, as_json: bool) -> int:
     """Train a target, a drafter and a feature drafter from nothing, into the folder OUT.
 

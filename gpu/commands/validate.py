@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gpu.commands import no_graphs
+from gpu.options import DTYPE, VERIFIER, as_json, device, known_drafts, model, no_graphs
 from simulators import screen
 from simulators.door import INTERRUPTED
 
@@ -19,14 +19,22 @@ MANY = 128
 
 
 @click.command("validate")
-@click.option(
-    "--model", help="Target: a folder, a transformers name, or what `gpu train` made [default: shipped]."
-)
+@model
 @click.option("--drafter", help="Likewise, or features, ngram [default: trained with the target, or ngram].")
 @click.option(
-    "--draft", "drafts", multiple=True, help="As for `gpu generate`; may be repeated [default: five]."
+    "--draft",
+    "drafts",
+    multiple=True,
+    callback=known_drafts,
+    help="As for `gpu generate`; may be repeated [default: five].",
 )
-@click.option("--verifier", "verifiers", multiple=True, help="May be repeated [default: all].")
+@click.option(
+    "--verifier",
+    "verifiers",
+    type=VERIFIER,
+    multiple=True,
+    help="May be repeated [default: all].",
+)
 @click.option("--specimens/--no-specimens", default=True, help="The lossy verifiers that must be noticed.")
 @click.option(
     "--only", multiple=True, metavar="SPECIMEN", help="Of the specimens; may be repeated [default: all]."
@@ -48,16 +56,16 @@ MANY = 128
 @click.option("--temperature", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True)
 @click.option("--batch", type=click.IntRange(1), default=500, show_default=True, help="Rows decoded at once.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--device", help="A torch device [default: cuda where there is one, else cpu].")
+@device
 @click.option(
     "--dtype",
-    type=click.Choice(["float32", "bfloat16", "float16"]),
+    type=DTYPE,
     default="float32",
     show_default=True,
     help="Narrow types round the law that is compared with, too.",
 )
 @no_graphs
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@as_json
 def COMMAND(**options: Any) -> int:
     """Does decoding with real models follow the target's law, and is acceptance what its rows predict?
 

@@ -12,14 +12,12 @@ from gpu.engine.loop import generate
 from gpu.engine.recorder import recording
 from gpu.engine.sampling import Sampling
 from gpu.models import Model
-from gpu.structures import structure
 from gpu.structures.fitting import fitting
 from gpu.throughput import peers
 from gpu.validate.acceptance import Acceptance, mean_accepted
 from gpu.verify import VERIFIERS, Verifier
 
 DRAFTS = ("chain:4", "tree:2x3", "top-k:4x4x16")
-TEMPERATURES = (0.2, 0.6, 1.0)
 PLAIN = "plain"
 PHASES = ("draft", "target", "verify", "rest")
 VERSUS = (("block", "token"), ("traversal", "rrs"), ("traversal", "specinfer"))
@@ -33,7 +31,7 @@ class Plan:
     tokens: int = 64
     repeats: int = 3
     seed: int = 0
-    temperatures: tuple[float, ...] = TEMPERATURES
+    temperatures: tuple[float, ...] = (0.2, 0.6, 1.0)
 
 
 @dataclass
@@ -181,8 +179,3 @@ def _rivals(
 def _wait(target: Model) -> None:
     if target.device.type == "cuda":
         torch.cuda.synchronize(target.device)
-
-
-def default_drafts(drafter: Drafter) -> list[Structure]:
-    """What is measured when nothing is asked for."""
-    return [each for each in map(structure, DRAFTS) if each.kind == "chain" or not drafter.only_chains]

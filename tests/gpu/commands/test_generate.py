@@ -111,7 +111,7 @@ def test_memory_that_runs_out_keeps_the_text_so_far(command, monkeypatch):
         (["generate", "--prompt", "x " * 400], "tokens; "),
         (["generate", "--model", "./nowhere"], "no such folder"),
         (["generate", "--drafter", "./nowhere"], "no such folder"),
-        (["generate", "--verifier", "blok"], "no GPU verifier is named 'blok'"),
+        (["generate", "--verifier", "blok"], "'blok' is not one of 'block'"),
         (["generate", "--verifier", "block", "--draft", "tree:2x2"], "block is made for chain"),
         (["generate", "--draft", "bush:2"], "not a structure"),
         (["generate", "--device", "abacus"], "abacus"),

@@ -164,7 +164,7 @@ def test_ctrl_c_and_memory_keep_what_is_finished(command, monkeypatch):
         (["--model", "./nowhere"], "no such folder"),
         (["--drafter", "none"], "nothing to validate"),
         (["--draft", "bush:2"], "not a structure"),
-        (["--verifier", "blok"], "no GPU verifier"),
+        (["--verifier", "blok"], "'blok' is not one of 'block'"),
         (["--verifier", "block", "--draft", "tree:2x2"], "no verifier asked for"),
         (["--only", "bloc"], "no specimen is named"),
         (["--prompts", "nowhere.txt"], "nowhere.txt: No such file"),
