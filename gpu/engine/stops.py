@@ -42,3 +42,21 @@ class Stops:
     def _stopped(self, tokens: Sequence[int]) -> bool:
         text = self.decode(tokens)
         return any(stop in text for stop in self.stops)
+
+
+class Texts:
+    """All texts of a run; `going` are the numbers of those that go on."""
+
+    def __init__(self, limits: Sequence[int], stops: Stops) -> None:
+        self.rows, self.stops = [Row(limit) for limit in limits], stops
+        self.going = list(range(len(limits)))
+
+    def take(self, words: Sequence[list[int]]) -> tuple[list[list[int]], list[str | None], list[int]]:
+        """Adds what a step emitted: what was added to each text, why it ended, or None, and the places of
+        those that go on.
+        """
+        rows = [self.rows[number] for number in self.going]
+        added = [self.stops.take(row, word) for row, word in zip(rows, words, strict=True)]
+        stay = [place for place, row in enumerate(rows) if row.finished is None]
+        self.going = [self.going[place] for place in stay]
+        return added, [row.finished for row in rows], stay

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from gpu.draft import Tree
 from gpu.drafters.draft import Draft, Grower, Level
-from gpu.engine.layout import Layout
 from gpu.engine.sampling import Sampling
+from gpu.layout import Layout
 from gpu.verify.residual import draw
 from gpu.verify.verifier import CHAIN, WITH, WITHOUT
 

@@ -8,11 +8,11 @@ from time import perf_counter
 import torch
 
 from gpu.drafters.draft import Drafter, Structure
+from gpu.engine.fits import fitting
 from gpu.engine.loop import generate
 from gpu.engine.recorder import recording
 from gpu.engine.sampling import Sampling
 from gpu.models import Model
-from gpu.structures.fitting import fitting
 from gpu.throughput import peers
 from gpu.validate.acceptance import Acceptance, mean_accepted
 from gpu.verify import VERIFIERS, Verifier

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from gpu.drafters.draft import Drafter, Structure
 from gpu.drafters.model import ModelDrafter
+from gpu.engine.fits import fitting, misfit
 from gpu.engine.loop import generate
 from gpu.engine.sampling import Sampling
 from gpu.models import Model
-from gpu.structures.fitting import fits, fitting
 from gpu.validate.acceptance import Acceptance, Result
 from gpu.validate.cell import Cell
 from gpu.validate.greedy import Reference, compare
@@ -75,8 +75,8 @@ class Validation:
         for each in specimens:
             if each.faint and not isinstance(self.drafter, ModelDrafter):
                 continue
-            fitting = (one for one in structures if fits(each.verifier, one, self.drafter))
-            first = next(fitting, None)
+            fit = (one for one in structures if misfit(each.verifier, one, self.drafter) is None)
+            first = next(fit, None)
             if first is not None:
                 self.cells.append((first, each.verifier, each))
 
