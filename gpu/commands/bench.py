@@ -10,17 +10,7 @@ from gpu.options import DTYPE, VERIFIER, as_json, device, no_graphs
 from theory.errors import BadInput
 
 FOR_KERNELS = ("vocab", "gamma", "batch")
-FOR_MODELS = (
-    "drafter",
-    "verifier",
-    "temperature",
-    "prompts",
-    "count",
-    "repeats",
-    "max_new_tokens",
-    "seed",
-    "dtype",
-)
+FOR_BOTH = ("model", "device", "draft", "figure", "as_json")
 
 
 @click.command("bench")
@@ -75,8 +65,9 @@ def COMMAND(**options: Any) -> int:
     Ctrl-C prints what was measured.
     """
     with_model = options["model"] is not None
-    for name in FOR_KERNELS if with_model else FOR_MODELS:
-        if options[name] not in (None, ()):
+    for name, value in options.items():
+        other = name in FOR_KERNELS if with_model else name not in (*FOR_KERNELS, *FOR_BOTH)
+        if other and value not in (None, ()):
             option = f"--{name.replace('_', '-')}"
             raise BadInput(f"{option} is for runs {'without' if with_model else 'with'} --model only")
     for draft in options["draft"]:

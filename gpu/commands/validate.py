@@ -127,12 +127,13 @@ def _prepared(options: dict[str, Any]) -> Any:
     from gpu.drafters.choose import pair
     from gpu.prompts import prompts
     from gpu.structures import structure
-    from gpu.validate.run import DRAFTS, Plan, Validation, all_of
+    from gpu.validate.run import DRAFTS, Plan, Validation
     from gpu.validate.specimens import specimens_of
+    from gpu.verify import VERIFIERS, named
     from theory.errors import BadInput
 
     structures = [structure(each) for each in options["drafts"] or DRAFTS]
-    verifiers = all_of(options["verifiers"])
+    verifiers = [named(name) for name in options["verifiers"] or VERIFIERS]
     specimens = specimens_of(options["only"])
     dtype = getattr(torch, options["dtype"])
     target, drafter = pair(options["model"], options["drafter"], options["device"], dtype)
@@ -144,7 +145,5 @@ def _prepared(options: dict[str, Any]) -> Any:
     given = many[:8]
     if options["file"] is None:
         given = [target.tokenizer.encode(text) for text in OPENINGS] + given[: 8 - len(OPENINGS)]
-    validation = Validation(target, drafter, structures, verifiers, given, plan)
-    if options["specimens"]:
-        validation.with_specimens(structures, specimens, many)
-    return validation
+    lossy = specimens if options["specimens"] else ()
+    return Validation(target, drafter, structures, verifiers, given, plan, lossy, many)

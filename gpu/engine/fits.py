@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from gpu.drafters.draft import Drafter, Structure
+from gpu.drafters.drafter import Drafter, Structure
 from gpu.models import Model
 from gpu.verify import Verifier
 from theory.errors import BadInput

@@ -1,12 +1,13 @@
 """The speculative loop, one for all drafters, structures and verifiers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
 
 from gpu.draft import Tree
-from gpu.drafters.draft import Accepted, Draft, Drafter, Session, Structure
+from gpu.drafters.drafter import Accepted, Draft, Drafter, Session, Structure
 from gpu.engine.carry import Carry
 from gpu.engine.clock import Clock
 from gpu.engine.fits import must_fit
@@ -21,6 +22,9 @@ from gpu.models import Model
 from gpu.structures.sampled import Sampled
 from gpu.verify import ERRORS, Outcome, Verifier
 from theory.errors import BadInput
+
+Decode: TypeAlias = Callable[..., Iterator[Step]]
+"""`generate` with a target and a drafter, a verifier and a structure."""
 
 PLAIN_DRAFT = Sampled("plain", Tree.chain(0))
 

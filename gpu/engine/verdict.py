@@ -7,7 +7,7 @@ from torch import Tensor
 
 from gpu import kernels
 from gpu.draft import Tree
-from gpu.drafters.draft import Draft
+from gpu.drafters.drafter import Draft
 from gpu.engine.recorder import Recorder
 from gpu.engine.sampling import Sampling
 from gpu.layout import emitted
@@ -33,11 +33,15 @@ def verdict(
     place of those that the logits make. `tables`, if given, are the tree's. Nothing is read back.
     """
     tree = tree.holding(tables) if tables else tree
-    drafted = tree, proposal, tokens, coins, extra
     if target is None and has_kernels(verifier, logits.device):
-        return _by_kernels(verifier, sampling, logits, *drafted), None
+        heat = sampling.temperature  # one for both sides, and the proposal is rows already
+        if not sampling.only_heats:
+            logits, heat = sampling.rows(logits).log(), 1.0
+        given = None if proposal is None else proposal.log() if heat == 1 else proposal.log() * heat
+        drafted = tree, logits, given, tokens, coins, extra
+        return kernels.verify(verifier.name, *drafted, temperature=heat), None
     target = sampling.rows(logits) if target is None else target
-    return verifier.verify(tree, target, *drafted[1:]), target
+    return verifier.verify(tree, target, proposal, tokens, coins, extra), target
 
 
 def recorded(
@@ -79,21 +83,3 @@ def has_kernels(verifier: Verifier, device: torch.device) -> bool:
     """Whether kernels do what this verifier does, compiled for this device."""
     ours = VERIFIERS.get(verifier.name) is verifier and verifier.name in kernels.NAMES
     return ours and kernels.AVAILABLE and device.type == "cuda"
-
-
-def _by_kernels(
-    verifier: Verifier,
-    sampling: Sampling,
-    logits: Tensor,
-    tree: Tree,
-    proposal: Tensor | None,
-    tokens: Tensor,
-    coins: Tensor,
-    extra: Tensor,
-) -> Outcome:
-    # Both sides get one temperature, and the proposal is rows already.
-    heat = sampling.temperature
-    if not sampling.only_heats:
-        logits, heat = sampling.rows(logits).log(), 1.0
-    given = None if proposal is None else proposal.log() if heat == 1 else proposal.log() * heat
-    return kernels.verify(verifier.name, tree, logits, given, tokens, coins, extra, temperature=heat)

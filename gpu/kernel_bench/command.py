@@ -1,11 +1,13 @@
 """`draftproof gpu bench`: how fast verification is."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import click
 
-from gpu.device import usable
+from gpu.device import described, usable
+from gpu.figure import required
 from gpu.kernel_bench import run, show, timing
 from simulators import screen
 from simulators.door import INTERRUPTED
@@ -19,10 +21,10 @@ def measure(options: dict[str, Any]) -> int:
         raise BadInput(f"--device {options['device']}: without --model it is cuda or cpu, which can be timed")
     figure = options["figure"]
     if figure is not None:
-        show.required(figure)
+        required(figure)
     whole = run.FULL if on.type == "cuda" else run.ON_CPU
-    asked = {name: options[name] for name in ("vocab", "gamma", "batch")}
-    grid = run.shorter(whole, **asked, drafts=options["draft"])
+    asked = {name: options[name] for name in ("vocab", "gamma", "batch", "draft") if options[name]}
+    grid = replace(whole, **asked)
     if on.type != "cuda":
         click.echo(
             "no GPU is used: a smaller grid, without the kernels and the peers that need one", err=True
@@ -42,7 +44,7 @@ def measure(options: dict[str, Any]) -> int:
         click.echo(json.dumps(show.document(points, on, bandwidth, complete)))
     elif bandwidth is not None:
         screen.console().print(show.table(points))
-        click.echo(f"{show.described(on)}; copy bandwidth {bandwidth / 1e9:,.1f} GB/s")
+        click.echo(f"{described(on)}; copy bandwidth {bandwidth / 1e9:,.1f} GB/s")
     if figure is not None and points:
         show.plot(points, figure, on)
     if not complete:

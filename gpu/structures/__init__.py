@@ -2,7 +2,7 @@
 
 from gpu import spelling
 from gpu.draft import Tree
-from gpu.drafters.draft import Structure
+from gpu.drafters.drafter import Structure
 from gpu.structures.sampled import Paths, Sampled
 from gpu.structures.top_k import TopK
 

@@ -8,9 +8,10 @@ from typing import Any
 import click
 import torch
 
+from gpu.device import described
 from gpu.drafters.choose import pair
 from gpu.engine.recorder import recording
-from gpu.kernel_bench.show import described, required
+from gpu.figure import required
 from gpu.memory import memory_errors
 from gpu.prompts import prompts
 from gpu.structures import structure
@@ -75,7 +76,7 @@ def _short(name: str) -> str:
 
 def _prepared(options: dict[str, Any]) -> Bench:
     structures = [structure(each) for each in options["draft"] or DRAFTS]
-    verifiers = [named(each) for each in options["verifier"]] or list(VERIFIERS.values())
+    verifiers = [named(name) for name in options["verifier"] or VERIFIERS]
     dtype = getattr(torch, options["dtype"]) if options["dtype"] else None
     target, drafter = pair(options["model"], options["drafter"], options["device"], dtype)
     if drafter is None:

@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from itertools import product
 from time import perf_counter
 
-import torch
-
-from gpu.drafters.draft import Drafter, Structure
+from gpu.device import wait
+from gpu.drafters.drafter import Drafter, Structure
 from gpu.engine.fits import fitting
 from gpu.engine.loop import generate
 from gpu.engine.recorder import recording
@@ -149,7 +148,7 @@ class Bench:
             )
             while True:
                 step = next(run, None)
-                _wait(self.target)
+                wait(self.target.device)
                 taken += perf_counter() - clock
                 if step is None:
                     break
@@ -174,8 +173,3 @@ def _rivals(
     better = [name for name, worse in VERSUS if worse == verifier.name]
     found = [each for draft, each in pairs if draft is shape and each.name in better]
     return [*found, verifier] if found else []
-
-
-def _wait(target: Model) -> None:
-    if target.device.type == "cuda":
-        torch.cuda.synchronize(target.device)
