@@ -7,14 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich import progress
 
 from gpu.options import as_json
 from simulators import screen
@@ -53,13 +46,13 @@ def COMMAND(out: Path, preset: str, corpus: Path | None, seed: int, as_json: boo
     from gpu.train.run import train
 
     shown = screen.console(stderr=True)
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[loss]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
+    bar = progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TextColumn("{task.fields[loss]}"),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(),
         console=shown,
         disable=not shown.is_terminal,
     )

@@ -153,17 +153,8 @@ def _compare(
             count += int(clear.sum())
             laws = single.left(one.cut, exact.node).double(), double.left(two.cut, exact.node)
             apart = max(apart, _distance(*laws))
-    return Closeness(
-        verifier.name,
-        draft,
-        kind,
-        single.target.shape[-1],
-        float(off.max()),
-        float((off / margin[:, 1:]).nan_to_num().max()),
-        apart,
-        count,
-        wrong,
-    )
+    errors = float(off.max()), float((off / margin[:, 1:]).nan_to_num().max()), apart
+    return Closeness(verifier.name, draft, kind, single.target.shape[-1], *errors, count, wrong)
 
 
 def _clear(verifier: Verifier, tree: Tree, coins: Tensor, rate: Tensor, margin: Tensor) -> Tensor:

@@ -13,11 +13,6 @@ from gpu.models import Model, quiet
 PLAIN, ASSISTED = "transformers plain", "transformers assisted"
 
 
-def available(drafter: Drafter, gamma: int | None) -> list[str]:
-    """Which of them can be run with this pair; assisted generation drafts chains with a model."""
-    return [PLAIN, ASSISTED] if gamma and isinstance(drafter, ModelDrafter) else [PLAIN]
-
-
 def run(
     name: str,
     target: Model,

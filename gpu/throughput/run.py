@@ -7,6 +7,7 @@ from time import perf_counter
 
 from gpu.device import wait
 from gpu.drafters.drafter import Drafter, Structure
+from gpu.drafters.model import ModelDrafter
 from gpu.engine.fits import fitting
 from gpu.engine.loop import generate
 from gpu.engine.recorder import recording
@@ -74,12 +75,9 @@ class Bench:
         self.ways: list[tuple[Cell, Structure | None, Verifier | None]] = []
         chains = [shape for shape in structures if shape.kind == "chain"]
         for heat in plan.temperatures:
-            self.ways.append((Cell(PLAIN, "", heat), None, None))
-            for index, chain in enumerate(chains or [None]):
-                named = peers.available(drafter, chain.depth if chain else None)
-                for name in named[1:] if index else named:
-                    drafts = chain if name == peers.ASSISTED else None
-                    self.ways.append((Cell(name, drafts.name if drafts else "", heat), drafts, None))
+            self.ways += [(Cell(name, "", heat), None, None) for name in (PLAIN, peers.PLAIN)]
+            if isinstance(drafter, ModelDrafter):  # which assisted generation needs, and a chain
+                self.ways += [(Cell(peers.ASSISTED, chain.name, heat), chain, None) for chain in chains]
             for shape, verifier in pairs:
                 cell = Cell(verifier.name, shape.name, heat, Acceptance(verifier, shape))
                 cell.expected = {each.name: [] for each in _rivals(verifier, shape, pairs)}

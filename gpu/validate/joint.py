@@ -89,16 +89,8 @@ def observe(
     spread = [
         abs(process.counts[word] / process.runs - law.get(word, 0.0)) for word in {*law, *process.counts}
     ]
-    return Joint(
-        number,
-        sampling.top_k,
-        len(law),
-        process.runs,
-        process.log_e,
-        process.rejected,
-        process.detectable,
-        sum(spread) / 2,
-    )
+    evidence = process.runs, process.log_e, process.rejected, process.detectable
+    return Joint(number, sampling.top_k, len(law), *evidence, sum(spread) / 2)
 
 
 def laws(
