@@ -15,7 +15,7 @@ from gpu.engine.noise import Noise
 from gpu.engine.reader import Reader, padded
 from gpu.engine.sampling import PLAIN, Sampling
 from gpu.engine.step import Step
-from gpu.engine.stops import Stops, Texts
+from gpu.engine.stops import Texts
 from gpu.engine.verdict import recorded, told
 from gpu.layout import Layout
 from gpu.models import Model
@@ -54,10 +54,9 @@ def generate(
     must_fit(target, drafter, prompts, verifier, structure)
     if max_new_tokens < 1:
         raise BadInput(f"max_new_tokens must be at least 1, not {max_new_tokens}")
-    stops = Stops(frozenset() if ignore_end else target.ends, tuple(stop), target.tokenizer.decode)
     limits = [min(max_new_tokens, target.context - len(prompt)) for prompt in prompts]
     room = max(map(len, prompts)) + max(limits)
-    texts = Texts(limits, stops)
+    texts = Texts(limits, frozenset() if ignore_end else target.ends, stop, target.tokenizer.decode)
     return _steps(_Decoder(target, drafter, prompts, room, verifier, structure, sampling, texts, seed, timed))
 
 
