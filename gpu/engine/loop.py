@@ -97,8 +97,7 @@ class _Decoder:
         known = [prompt[:-1] for prompt in prompts]
         hidden = None
         if any(known):
-            ids = padded(known, device)
-            seen = self.reader.read(known, input_ids=ids, logits_to_keep=1, **self.hidden)
+            seen = self.reader.read(known, input_ids=padded(known, device), logits_to_keep=1, **self.hidden)
             hidden = seen.hidden_states if self.hidden else None
         self.last = torch.tensor([prompt[-1:] for prompt in prompts], device=device)
         self.session: Session | None = drafter.begin(prompts, room, hidden) if drafter else None

@@ -193,11 +193,11 @@ def test_a_compiled_network_fails_as_it_is(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_without_a_compiler_torch_cannot_compile(monkeypatch, capfd):
+def test_without_a_compiler_torch_cannot_compile(capfd):
     from torch._inductor import config
 
     torch.compiler.reset()
-    monkeypatch.setattr(config.cpp, "cxx", (None, "/no/such/compiler"))
     plain = first_losses(Compiler(torch.device("cpu")))
-    assert first_losses(Compiler(torch.device("cuda"))) == plain
+    with config.patch({"cpp.cxx": (None, "/no/such/compiler")}):
+        assert first_losses(Compiler(torch.device("cuda"))) == plain
     assert capfd.readouterr().err.count("\n") == 1
