@@ -11,13 +11,13 @@ import statistics
 import time
 
 import torch
-from transformers.utils import logging
 
 from gpu.drafters.choose import SHIPPED, pair
 from gpu.drafters.model import ModelDrafter
 from gpu.engine.loop import generate
 from gpu.engine.sampling import Sampling
 from gpu.structures import structure
+from gpu.throughput.peers import ASSISTED, run
 from gpu.verify import named
 
 PROMPTS = ("def main():\n", "import os\n\n\nclass ", '"""Read and write', "    for i in range(")
@@ -44,26 +44,8 @@ def ours(target, drafter, ids, gamma, tokens, temperature, seed):
 
 def theirs(target, drafter, ids, gamma, tokens, temperature, seed):
     """Seconds and tokens of transformers' assisted generation."""
-    torch.manual_seed(seed)
-    assistant = drafter.model.network
-    settings = assistant.generation_config
-    settings.num_assistant_tokens, settings.num_assistant_tokens_schedule = gamma, "constant"
-    settings.assistant_confidence_threshold = 0.0
-    sampled = (
-        {"do_sample": True, "temperature": temperature, "top_k": 0} if temperature else {"do_sample": False}
-    )
-    prompt = torch.tensor([ids], device=target.device)
-    started = time.perf_counter()
-    answer = target.network.generate(
-        prompt,
-        attention_mask=torch.ones_like(prompt),
-        assistant_model=assistant,
-        max_new_tokens=tokens,
-        min_new_tokens=tokens,
-        pad_token_id=0,
-        **sampled,
-    )
-    return time.perf_counter() - started, answer.shape[1] - len(ids)
+    made, seconds = run(ASSISTED, target, drafter, gamma, [ids], tokens, temperature, seed)
+    return seconds, made
 
 
 def main() -> None:
@@ -77,7 +59,6 @@ def main() -> None:
     parser.add_argument("--temperature", type=float, default=1.0)
     parser.add_argument("--threads", type=int)
     given = parser.parse_args()
-    logging.set_verbosity_error()
     if given.threads:
         torch.set_num_threads(given.threads)
     target, drafter = pair(given.model, given.drafter)
@@ -88,8 +69,8 @@ def main() -> None:
         seconds, tokens = [0.0, 0.0], [0, 0]
         for prompt in PROMPTS:
             ids = target.tokenizer.encode(prompt)
-            for side, run in enumerate((ours, theirs)):
-                spent, made = run(
+            for side, decode in enumerate((ours, theirs)):
+                spent, made = decode(
                     target, drafter, ids, given.gamma, given.tokens, given.temperature, repeat + 1
                 )
                 seconds[side] += spent

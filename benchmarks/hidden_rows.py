@@ -11,20 +11,16 @@ such prefixes an instance has eight completions. Means of E[tau] over them and o
 """
 
 import argparse
-import sys
-from pathlib import Path
 from random import Random
 from statistics import fmean
 
-sys.path[:0] = [str(Path(__file__).resolve().parent.parent)]
-
-from simulators.enumerate import emission  # noqa: E402
-from simulators.instances.mixed import Mixed, random_pair  # noqa: E402
-from simulators.optimum import completions, partial_information, stateless  # noqa: E402
-from theory.drafts.paths import Paths  # noqa: E402
-from theory.drafts.shape import every  # noqa: E402
-from theory.drafts.tree import Tree  # noqa: E402
-from theory.verifiers import named  # noqa: E402
+from simulators.enumerate import emission
+from simulators.instances.mixed import Mixed, random_pair
+from simulators.optimum import completions, partial_information, stateless
+from theory.drafts.paths import Paths
+from theory.drafts.shape import every
+from theory.drafts.tree import Tree
+from theory.verifiers import named
 
 DRAFTS = {"tree": Tree(every(2, 2)), "paths": Paths(2, 2)}
 NAMES = "traversal", "lifted", "layered"

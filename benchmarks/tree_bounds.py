@@ -12,25 +12,21 @@ With --cost: processor time of both bounds for a row of a batch of 8 over 1,024 
 """
 
 import argparse
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import torch
 
-sys.path[:0] = [str(Path(__file__).resolve().parent.parent)]
-
-from gpu.draft import Tree as Planned  # noqa: E402
-from gpu.exact.bounds import mean_odds  # noqa: E402
-from gpu.validate.tree_bounds import tree_odds  # noqa: E402
-from simulators.enumerate import emission  # noqa: E402
-from simulators.instances.mixed import Mixed  # noqa: E402
-from simulators.optimum import full_information, stateless  # noqa: E402
-from theory.drafts.paths import Paths  # noqa: E402
-from theory.drafts.shape import every  # noqa: E402
-from theory.drafts.tree import Tree  # noqa: E402
-from theory.verifiers import named  # noqa: E402
+from gpu.draft import Tree as Planned
+from gpu.exact.bounds import mean_odds
+from gpu.validate.tree_bounds import tree_odds
+from simulators.enumerate import emission
+from simulators.instances.mixed import Mixed
+from simulators.optimum import full_information, stateless
+from theory.drafts.paths import Paths
+from theory.drafts.shape import every
+from theory.drafts.tree import Tree
+from theory.verifiers import named
 
 DRAFTS = (
     ("binary, without replacement", Tree(every(2, 2)), 3),

@@ -14,25 +14,21 @@ verifiers is exact (with --floats: float64); the optima are certified to the err
 """
 
 import argparse
-import sys
 import time
-from pathlib import Path
 from random import Random
 
 import numpy as np
 from flint import fmpq
 
-sys.path[:0] = [str(Path(__file__).resolve().parent.parent)]
-
-from simulators.enumerate import emission  # noqa: E402
-from simulators.instances.mixed import Mixed, random_pair  # noqa: E402
-from simulators.optimum import completions, partial_information, stateless  # noqa: E402
-from theory.drafts.paths import Paths  # noqa: E402
-from theory.drafts.shape import every  # noqa: E402
-from theory.drafts.tree import Tree  # noqa: E402
-from theory.instance import Instance  # noqa: E402
-from theory.transport.validity import Optimum  # noqa: E402
-from theory.verifiers import named  # noqa: E402
+from simulators.enumerate import emission
+from simulators.instances.mixed import Mixed, random_pair
+from simulators.optimum import completions, partial_information, stateless
+from theory.drafts.paths import Paths
+from theory.drafts.shape import every
+from theory.drafts.tree import Tree
+from theory.instance import Instance
+from theory.transport.validity import Optimum
+from theory.verifiers import named
 
 DRAFTS = {
     "tree": Tree(every(2, 2)),

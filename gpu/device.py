@@ -1,4 +1,4 @@
-"""The device that a run is asked for."""
+"""The device that a run is asked for: whether it can be used, its name, waiting for it."""
 
 from textwrap import shorten
 
@@ -21,3 +21,20 @@ def usable(name: torch.device | str | None = None) -> torch.device:
         said = shorten(str(error).splitlines()[0], 120, placeholder=" ...")
         raise BadInput(f"--device {name}: {said}") from None
     return tried.device
+
+
+def described(device: torch.device) -> str:
+    """The device in words.
+
+    >>> described(torch.device("cpu")).startswith("CPU, ")
+    True
+    """
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return f"CPU, {torch.get_num_threads()} threads"
+
+
+def wait(device: torch.device) -> None:
+    """Until a GPU has done what it was given."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)

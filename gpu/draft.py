@@ -2,7 +2,6 @@
 
 from collections.abc import Hashable, Sequence
 from copy import copy
-from itertools import count
 
 import torch
 from torch import Tensor
@@ -76,12 +75,10 @@ class Tree:
         [[0, 0, 0, 1, 1, 2]]
         """
         parents, queue = [-1], [shape]
-        for node in count():
-            if node == len(queue):
-                return cls(parents, replacement=replacement)
-            queue += queue[node]
-            parents += [node] * len(queue[node])
-        raise AssertionError("count() does not end")
+        for node, below in enumerate(queue):  # which grows meanwhile
+            queue += below
+            parents += [node] * len(below)
+        return cls(parents, replacement=replacement)
 
     @classmethod
     def merged(cls, tokens: Tensor) -> "tuple[Tree, Tensor]":

@@ -10,23 +10,6 @@ from theory.errors import BadInput
 MISSING = "needs torch, which is not installed: pip install 'draftproof[gpu]'"
 
 
-def _without_graphs(context: click.Context, _: click.Parameter, asked: bool) -> None:
-    if asked:
-        from gpu.engine.recorder import without_graphs
-
-        context.with_resource(without_graphs())
-
-
-no_graphs = click.option(
-    "--no-graphs",
-    is_flag=True,
-    expose_value=False,
-    callback=_without_graphs,
-    help="On a GPU: launch every operation by itself, not passes as CUDA graphs.",
-)
-"""An option of the commands that decode."""
-
-
 class _Folder(click.Group):
     """A group whose commands are the files of this folder; torch is imported by none of them at the top."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpu.commands import no_graphs
+from gpu.options import DTYPE, VERIFIER, as_json, device, known_drafts, model, no_graphs
 from theory.errors import BadInput
 
 if TYPE_CHECKING:
@@ -17,16 +17,19 @@ PROMPT = "def main():\n"
 
 
 @click.command("generate")
-@click.option(
-    "--model", help="Target: a folder, a transformers name, or what `gpu train` made [default: shipped]."
-)
+@model
 @click.option(
     "--drafter", help="Likewise, or features, ngram, none [default: trained with the target, or ngram]."
 )
-@click.option("--verifier", help="[default: block on chains, traversal on trees, one-hot on top-k trees]")
+@click.option(
+    "--verifier",
+    type=VERIFIER,
+    help="[default: block on chains, traversal on trees, one-hot on top-k trees]",
+)
 @click.option(
     "--draft",
     "spelling",
+    callback=known_drafts,
     default="chain:4",
     show_default=True,
     help="chain:4, paths:3x4, tree:2x3, tree:eagle, "
@@ -51,12 +54,10 @@ PROMPT = "def main():\n"
 @click.option("--stop", multiple=True, help="End where this string appears.")
 @click.option("--ignore-end", is_flag=True, help="Go on after end-of-text tokens.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--device", help="A torch device [default: cuda where there is one, else cpu].")
-@click.option(
-    "--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), help="[default: as saved; CPU float32]"
-)
+@device
+@click.option("--dtype", type=DTYPE, help="[default: as saved; CPU float32]")
 @no_graphs
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@as_json
 def COMMAND(**options: Any) -> int:
     """Continue a text by speculative decoding, with any verifier and any draft.
 

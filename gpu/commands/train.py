@@ -7,15 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich import progress
 
+from gpu.options import as_json
 from simulators import screen
 
 MANY = 4
@@ -40,7 +34,7 @@ MANY = 4
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of weights and batches."
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@as_json
 def COMMAND(out: Path, preset: str, corpus: Path | None, seed: int, as_json: bool) -> int:
     """Train a target, a drafter and a feature drafter from nothing, into the folder OUT.
 
@@ -52,13 +46,13 @@ def COMMAND(out: Path, preset: str, corpus: Path | None, seed: int, as_json: boo
     from gpu.train.run import train
 
     shown = screen.console(stderr=True)
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[loss]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
+    bar = progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TextColumn("{task.fields[loss]}"),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(),
         console=shown,
         disable=not shown.is_terminal,
     )

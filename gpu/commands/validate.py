@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gpu.commands import no_graphs
+from gpu.options import DTYPE, VERIFIER, as_json, device, known_drafts, model, no_graphs
 from simulators import screen
 from simulators.door import INTERRUPTED
 
@@ -19,14 +19,22 @@ MANY = 128
 
 
 @click.command("validate")
-@click.option(
-    "--model", help="Target: a folder, a transformers name, or what `gpu train` made [default: shipped]."
-)
+@model
 @click.option("--drafter", help="Likewise, or features, ngram [default: trained with the target, or ngram].")
 @click.option(
-    "--draft", "drafts", multiple=True, help="As for `gpu generate`; may be repeated [default: five]."
+    "--draft",
+    "drafts",
+    multiple=True,
+    callback=known_drafts,
+    help="As for `gpu generate`; may be repeated [default: five].",
 )
-@click.option("--verifier", "verifiers", multiple=True, help="May be repeated [default: all].")
+@click.option(
+    "--verifier",
+    "verifiers",
+    type=VERIFIER,
+    multiple=True,
+    help="May be repeated [default: all].",
+)
 @click.option("--specimens/--no-specimens", default=True, help="The lossy verifiers that must be noticed.")
 @click.option(
     "--only", multiple=True, metavar="SPECIMEN", help="Of the specimens; may be repeated [default: all]."
@@ -48,16 +56,16 @@ MANY = 128
 @click.option("--temperature", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True)
 @click.option("--batch", type=click.IntRange(1), default=500, show_default=True, help="Rows decoded at once.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--device", help="A torch device [default: cuda where there is one, else cpu].")
+@device
 @click.option(
     "--dtype",
-    type=click.Choice(["float32", "bfloat16", "float16"]),
+    type=DTYPE,
     default="float32",
     show_default=True,
     help="Narrow types round the law that is compared with, too.",
 )
 @no_graphs
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@as_json
 def COMMAND(**options: Any) -> int:
     """Does decoding with real models follow the target's law, and is acceptance what its rows predict?
 
@@ -119,12 +127,13 @@ def _prepared(options: dict[str, Any]) -> Any:
     from gpu.drafters.choose import pair
     from gpu.prompts import prompts
     from gpu.structures import structure
-    from gpu.validate.run import DRAFTS, Plan, Validation, all_of
+    from gpu.validate.run import DRAFTS, Plan, Validation
     from gpu.validate.specimens import specimens_of
+    from gpu.verify import VERIFIERS, named
     from theory.errors import BadInput
 
     structures = [structure(each) for each in options["drafts"] or DRAFTS]
-    verifiers = all_of(options["verifiers"])
+    verifiers = [named(name) for name in options["verifiers"] or VERIFIERS]
     specimens = specimens_of(options["only"])
     dtype = getattr(torch, options["dtype"])
     target, drafter = pair(options["model"], options["drafter"], options["device"], dtype)
@@ -136,7 +145,5 @@ def _prepared(options: dict[str, Any]) -> Any:
     given = many[:8]
     if options["file"] is None:
         given = [target.tokenizer.encode(text) for text in OPENINGS] + given[: 8 - len(OPENINGS)]
-    validation = Validation(target, drafter, structures, verifiers, given, plan)
-    if options["specimens"]:
-        validation.with_specimens(structures, specimens, many)
-    return validation
+    lossy = specimens if options["specimens"] else ()
+    return Validation(target, drafter, structures, verifiers, given, plan, lossy, many)

@@ -6,17 +6,18 @@ from time import monotonic
 
 import click
 
+from gpu.options import as_json, device
 from simulators import screen
 from simulators.door import INTERRUPTED
 
 
 @click.command("verify")
-@click.option("--device", help="A torch device, such as cuda:0 [default: cuda where there is one, else cpu].")
+@device
 @click.option(
     "--vocab", type=click.IntRange(2, 2**20), default=32_768, show_default=True, help="Large vocabulary."
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the large logits.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@as_json
 def COMMAND(device: str | None, vocab: int, seed: int, as_json: bool) -> int:
     """Are the batched verifiers those of the exact engine?
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 
-from gpu.drafters.draft import Drafter
+from gpu.drafters.drafter import Drafter
 from gpu.drafters.feature_head import load_head
 from gpu.drafters.features import FeatureDrafter
 from gpu.drafters.model import ModelDrafter

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from gpu.drafters.draft import Accepted, Draft, Level, Structure
+from gpu.drafters.drafter import Accepted, Draft, Level, Structure
 from gpu.drafters.feature_head import FeatureHead
 from gpu.engine.reader import Reader, padded
 from gpu.engine.sampling import Sampling

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gpu.drafters.draft import Accepted, Draft, Level, Structure
+from gpu.drafters.drafter import Accepted, Draft, Level, Structure
 from gpu.engine.reader import Reader, padded
 from gpu.engine.sampling import Sampling
 from gpu.models import Model

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from gpu.drafters.draft import Accepted, Draft, Structure
+from gpu.drafters.drafter import Accepted, Draft, Structure
 from gpu.engine.sampling import Sampling
 from gpu.models import Model
 from gpu.structures.sampled import Sampled

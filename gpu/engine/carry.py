@@ -2,6 +2,9 @@
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
+
+from gpu.verify.residual import drafted, pick
 
 
 class Carry:
@@ -41,8 +44,8 @@ class Carry:
         layers = []
         for (P, Q, below), owed in zip([*self.seen, own], left, strict=True):
             if bool((owed > 0).any()):
-                P = _at(P, tau) * _at(_at(below, tau), extra)
-                Q = _at(Q, tau) * _at(_at(proposal, tau.clamp(max=gamma - 1)), extra)
+                P = pick(P, tau) * pick(pick(below, tau), extra)
+                Q = pick(Q, tau) * pick(pick(proposal, tau.clamp(max=gamma - 1)), extra)
                 most = torch.maximum(P, Q).clamp(min=1e-300)
                 layers.append((P / most, Q / most, owed))
         self.layers = layers
@@ -54,10 +57,6 @@ class Carry:
 
 def _along(start: Tensor, rows: Tensor, tokens: Tensor) -> Tensor:
     """[B, gamma + 1]: `start` times the joint probability of the first i tokens; those not drawn count 0."""
-    single = rows[:, : tokens.shape[1]].gather(2, tokens.clamp(min=0)[..., None])[..., 0].double()
+    single = drafted(rows, tokens.clamp(min=0)).double()
     joint = torch.where(tokens >= 0, single, 0.0).cumprod(1)
-    return start[:, None] * torch.cat((torch.ones_like(start)[:, None], joint), 1)
-
-
-def _at(values: Tensor, index: Tensor) -> Tensor:
-    return values[torch.arange(len(values), device=values.device), index]
+    return start[:, None] * pad(joint, (1, 0), value=1)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from gpu.drafters.draft import Drafter, Structure
+from gpu.drafters.drafter import Drafter, Structure
 from gpu.models import Model
 from gpu.verify import Verifier
 from theory.errors import BadInput
@@ -26,14 +26,31 @@ def must_fit(
             raise BadInput(
                 f"{which} has {len(prompt)} tokens; {target.name} takes {target.context}, answer included"
             )
-    if drafter is None or structure is None:
-        return
+    if drafter is not None and structure is not None:
+        why = misfit(verifier, structure, drafter)
+        if why is not None:
+            raise BadInput(why)
+
+
+def misfit(verifier: Verifier, structure: Structure, drafter: Drafter) -> str | None:
+    """Why the three do not go together; None where they do."""
     if structure.kind not in verifier.drafts:
         fit = ", ".join(verifier.drafts)
-        raise BadInput(f"{verifier.name} is made for {fit}, not for {structure.name} ({structure.kind})")
+        return f"{verifier.name} is made for {fit}, not for {structure.name} ({structure.kind})"
     if drafter.only_chains and structure.kind != "chain":
-        raise BadInput(f"{drafter.name} drafts chains, not {structure.name}")
+        return f"{drafter.name} drafts chains, not {structure.name}"
     if verifier.name == "greedy-block" and not drafter.stateless:
-        raise BadInput(
-            f"greedy-block needs a drafter whose rows depend on the context alone; {drafter.name} is none"
-        )
+        return f"greedy-block needs a drafter whose rows depend on the context alone; {drafter.name} is none"
+    return None
+
+
+def fitting(
+    structures: Sequence[Structure], verifiers: Sequence[Verifier], drafter: Drafter
+) -> list[tuple[Structure, Verifier]]:
+    """The pairs that go together, structure by structure; BadInput where there is none."""
+    found = [
+        (shape, each) for shape in structures for each in verifiers if misfit(each, shape, drafter) is None
+    ]
+    if not found:
+        raise BadInput(f"no verifier asked for is made for these drafts of {drafter.name}")
+    return found

@@ -1,27 +1,30 @@
 """The speculative loop, one for all drafters, structures and verifiers."""
 
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
 
 from gpu.draft import Tree
-from gpu.drafters.draft import Accepted, Draft, Drafter, Session, Structure
+from gpu.drafters.drafter import Accepted, Draft, Drafter, Session, Structure
 from gpu.engine.carry import Carry
 from gpu.engine.clock import Clock
 from gpu.engine.fits import must_fit
-from gpu.engine.layout import Layout
 from gpu.engine.noise import Noise
 from gpu.engine.reader import Reader, padded
 from gpu.engine.sampling import PLAIN, Sampling
 from gpu.engine.step import Step
-from gpu.engine.stops import Row, Stops
-from gpu.engine.verdict import told, verdict
+from gpu.engine.stops import Texts
+from gpu.engine.verdict import recorded, told
+from gpu.layout import Layout
 from gpu.models import Model
 from gpu.structures.sampled import Sampled
 from gpu.verify import ERRORS, Outcome, Verifier
 from theory.errors import BadInput
+
+Decode: TypeAlias = Callable[..., Iterator[Step]]
+"""`generate` with a target and a drafter, a verifier and a structure."""
 
 PLAIN_DRAFT = Sampled("plain", Tree.chain(0))
 
@@ -52,15 +55,14 @@ def generate(
     if max_new_tokens < 1:
         raise BadInput(f"max_new_tokens must be at least 1, not {max_new_tokens}")
     limits = [min(max_new_tokens, target.context - len(prompt)) for prompt in prompts]
-    stops = Stops(frozenset() if ignore_end else target.ends, tuple(stop), target.tokenizer.decode)
-    return _steps(
-        _Decoder(target, drafter, prompts, verifier, structure, sampling, stops, limits, seed, timed)
-    )
+    room = max(map(len, prompts)) + max(limits)
+    texts = Texts(limits, frozenset() if ignore_end else target.ends, stop, target.tokenizer.decode)
+    return _steps(_Decoder(target, drafter, prompts, room, verifier, structure, sampling, texts, seed, timed))
 
 
 def _steps(decoder: "_Decoder") -> Iterator[Step]:
     try:
-        while decoder.going:
+        while decoder.texts.going:
             yield decoder.step()
     finally:
         decoder.close()
@@ -75,30 +77,27 @@ class _Decoder:
         target: Model,
         drafter: Drafter | None,
         prompts: Sequence[Sequence[int]],
+        room: int,
         verifier: Verifier,
         structure: Structure | None,
         sampling: Sampling,
-        stops: Stops,
-        limits: list[int],
+        texts: Texts,
         seed: int | Sequence[int],
         timed: bool,
     ) -> None:
         device = target.device
         self.structure = (structure or PLAIN_DRAFT).to(device)
-        self.target, self.verifier, self.sampling, self.stops = target, verifier, sampling, stops
+        self.verifier, self.sampling, self.texts, self.vocab = verifier, sampling, texts, target.vocab
         self.clock = Clock(device, timed and device.type == "cuda")
-        self.rows = [Row(limit) for limit in limits]
-        self.going = list(range(len(prompts)))
         self.noise = Noise(seed, len(prompts), device)
         self.carry = Carry() if verifier.name == "greedy-block" else None
-        room = max(map(len, prompts)) + max(limits) + 2 * self.structure.size + 2
+        room += 2 * self.structure.size + 2
         self.reader = Reader.of(target.network, len(prompts), room, target.context)
         self.hidden = {"output_hidden_states": True} if drafter is not None and drafter.reads_hidden else {}
         known = [prompt[:-1] for prompt in prompts]
         hidden = None
         if any(known):
-            ids = padded(known, device)
-            seen = self.reader.read(known, input_ids=ids, logits_to_keep=1, **self.hidden)
+            seen = self.reader.read(known, input_ids=padded(known, device), logits_to_keep=1, **self.hidden)
             hidden = seen.hidden_states if self.hidden else None
         self.last = torch.tensor([prompt[-1:] for prompt in prompts], device=device)
         self.session: Session | None = drafter.begin(prompts, room, hidden) if drafter else None
@@ -115,17 +114,20 @@ class _Decoder:
         layout = self._layout(draft.tree)
         ids = torch.cat((self.last, draft.tokens.clamp(min=0)), 1)
         seen = self.reader.tree(layout.sees, layout.levels, input_ids=ids, **self.hidden)
-        logits = seen.logits[..., : self.target.vocab]
+        logits = seen.logits[..., : self.vocab]
         self.clock.mark()
-        coins, extra = noise[:, drafted:-1], noise[:, -1]
-        outcome, used = self._verdict(draft, logits, coins, extra)
+        coins, extra, target = noise[:, drafted:-1], noise[:, -1], None
+        if self.carry and draft.proposal is not None:
+            target = self.carry.modified(self.sampling.rows(logits), draft.proposal, draft.tokens)
+        outcome, used = recorded(
+            self.reader.recorder, self.verifier, self.sampling, draft, logits, coins, extra, target
+        )
         self.clock.mark()
-        rows = self.going
-        accepted, emitted = self._follow(draft, layout, used, outcome, seen)
+        rows = self.texts.going
+        accepted, emitted, finished = self._follow(draft, layout, used, outcome, seen)
         if self.reader.recorder.active:  # the next step overwrites what this one made
             logits, outcome = logits.clone(), outcome.clone()
             used = used.clone() if self.carry and used is not None else None
-        finished = [self.rows[row].finished for row in rows]
         self.clock.mark()
         return Step(
             rows,
@@ -144,28 +146,10 @@ class _Decoder:
             dict(zip(("draft", "target", "verify", "rest"), self.clock.read(), strict=True)),
         )
 
-    def _verdict(
-        self, draft: Draft, logits: Tensor, coins: Tensor, extra: Tensor
-    ) -> tuple[Outcome, Tensor | None]:
-        tree, target = draft.tree, None
-        if self.carry and draft.proposal is not None:
-            target = self.carry.modified(self.sampling.rows(logits), draft.proposal, draft.tokens)
-        return self.reader.recorder(
-            ("verdict", self.verifier, self.sampling, tree.kind),
-            partial(verdict, self.verifier, self.sampling, tree),
-            logits=logits,
-            proposal=draft.proposal,
-            tokens=draft.tokens,
-            coins=coins,
-            extra=extra,
-            target=target,
-            **({} if tree.shared else tree.tables),
-        )
-
     def _draft(self, uniforms: Tensor) -> Draft:
         if self.session is None:
             assert isinstance(self.structure, Sampled)
-            empty = uniforms.new_zeros(len(uniforms), 0, self.target.vocab)
+            empty = uniforms.new_zeros(len(uniforms), 0, self.vocab)
             return Draft(self.structure.tree, uniforms.long(), empty)
         return self.session.draft(self.structure, self.sampling, uniforms)
 
@@ -176,7 +160,7 @@ class _Decoder:
 
     def _follow(
         self, draft: Draft, layout: Layout, used: Tensor | None, outcome: Outcome, seen: object
-    ) -> tuple[list[int], list[list[int]]]:
+    ) -> tuple[list[int], list[list[int]], list[str | None]]:
         """Records what was emitted and brings target, drafter and noise to the next step."""
         levels, paths, tokens = layout.levels, layout.paths, draft.tokens
         tau, path, words = self.reader.recorder(
@@ -190,8 +174,7 @@ class _Decoder:
                 raise BadInput(f"verification met rows that are no laws: {ERRORS[error]}")
         accepted = [count for _, count, *_ in said]
         said = [word[: count + 1] for _, count, *word in said]
-        emitted = [self.stops.take(self.rows[row], word) for row, word in zip(self.going, said, strict=True)]
-        stay = [place for place, row in enumerate(self.going) if self.rows[row].finished is None]
+        emitted, finished, stay = self.texts.take(said)
         if stay:
             counts = [count + 1 for count in accepted]
             self.reader.advance(counts, tau + 1, None if draft.tree.is_chain else path)
@@ -199,10 +182,9 @@ class _Decoder:
             if self.session is not None:
                 hidden = getattr(seen, "hidden_states", None)
                 self.session.accept(Accepted(path, counts, tau + 1, said, draft, hidden))
-            if len(stay) < len(self.going):
+            if len(stay) < len(said):
                 self._keep(stay)
-        self.going = [self.going[place] for place in stay]
-        return accepted, emitted
+        return accepted, emitted, finished
 
     def _keep(self, stay: list[int]) -> None:
         self.last = self.last[stay]

@@ -9,8 +9,8 @@ from torch import Tensor
 from transformers.cache_utils import Cache
 
 from gpu.engine.cache import SlotLayer, Slots
-from gpu.engine.layout import mask
 from gpu.engine.recorder import Recorder
+from gpu.layout import mask
 
 IDLE: WeakKeyDictionary[Any, "Reader"] = WeakKeyDictionary()
 """By network, the reader that was given back last; it does not keep the network."""

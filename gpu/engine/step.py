@@ -1,5 +1,6 @@
 """The record of one step, which is all that the engine hands out."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -40,3 +41,12 @@ class Step:
     def target(self) -> Tensor:
         """The target's rows [B, N, V]: those that the verifier saw."""
         return self.sampling.rows(self.logits) if self.used is None else self.used
+
+
+def texts(steps: Iterable[Step], count: int) -> list[list[int]]:
+    """The tokens that steps emitted for each of so many prompts."""
+    found: list[list[int]] = [[] for _ in range(count)]
+    for step in steps:
+        for row, tokens in zip(step.rows, step.emitted, strict=True):
+            found[row] += tokens
+    return found

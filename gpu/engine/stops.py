@@ -1,4 +1,4 @@
-"""When a row is finished: an end token, a stop string, or as many tokens as it may have."""
+"""When a text is finished: an end token, a stop string, or as many tokens as it may have."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -13,16 +13,34 @@ class Row:
     finished: str | None = None
 
 
-@dataclass(frozen=True)
-class Stops:
-    """What ends a row: the ids `ends`, and the strings `stops` in the text that `decode` makes of it."""
+class Texts:
+    """All texts of a run; `going` are the numbers of those that go on.
 
-    ends: frozenset[int]
-    stops: tuple[str, ...]
-    decode: Callable[[Sequence[int]], str]
+    `limits` are the numbers of tokens that they may have; the ids `ends` end them, and the strings `stops` in
+    what `decode` makes of the tokens.
+    """
 
-    def take(self, row: Row, new: list[int]) -> list[int]:
-        """Adds what a step emitted up to where the row ends, and returns what was added."""
+    def __init__(
+        self,
+        limits: Sequence[int],
+        ends: frozenset[int],
+        stops: Sequence[str],
+        decode: Callable[[Sequence[int]], str],
+    ) -> None:
+        self.rows, self.ends, self.stops, self.decode = [Row(limit) for limit in limits], ends, stops, decode
+        self.going = list(range(len(limits)))
+
+    def take(self, words: Sequence[list[int]]) -> tuple[list[list[int]], list[str | None], list[int]]:
+        """Adds what a step emitted: what was added to each text, why it ended, or None, and the places of
+        those that go on.
+        """
+        rows = [self.rows[number] for number in self.going]
+        added = [self._add(row, word) for row, word in zip(rows, words, strict=True)]
+        stay = [place for place, row in enumerate(rows) if row.finished is None]
+        self.going = [self.going[place] for place in stay]
+        return added, [row.finished for row in rows], stay
+
+    def _add(self, row: Row, new: list[int]) -> list[int]:
         taken = new[: row.limit - len(row.tokens)]
         at = next((i for i, token in enumerate(taken) if token in self.ends), None)
         if at is not None:

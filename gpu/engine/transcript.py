@@ -14,7 +14,7 @@ class Transcript:
     """Tokens and texts by prompt, and the counts of the last line."""
 
     def __init__(self, target: Model, prompts: Sequence[str], stop: Sequence[str]) -> None:
-        self.decode, self.ends, self.stop = target.tokenizer.decode, target.ends, stop
+        self.decode, self.stop = target.tokenizer.decode, stop
         self.prompts = prompts
         self.ids: list[list[int]] = [[] for _ in prompts]
         self.finished: list[str | None] = [None] * len(prompts)

@@ -8,6 +8,8 @@ from flint import fmpq
 from torch import Tensor
 
 from gpu.draft import Tree
+from gpu.verify import Outcome, Rates, Verifier
+from gpu.verify.residual import remainder
 from simulators.enumerate import outcomes
 from theory.draft import Draft, Node
 from theory.instance import Instance
@@ -56,10 +58,31 @@ class Batch:
         rows = self.target.to(device, dtype), self.proposal.to(device, dtype)
         return Batch(self.tree.to(device), *rows, self.tokens.to(device))
 
+    def judged(self, verifier: Verifier) -> Rates:
+        """What a verifier makes of the drafts."""
+        return verifier.rates(self.tree, self.target, self.proposal, *self._tokens)
+
+    def left(self, cut: Tensor, node: Tensor) -> Tensor:
+        """[D, V]: the row that Y is drawn from at node [D], not normalised."""
+        return remainder(self.tree, self.target, self.proposal, *self._tokens, cut, node)
+
+    def all_left(self, cut: Tensor) -> Tensor:
+        """[D, N, V]: these rows at every node."""
+        D, N = self.target.shape[:2]
+        nodes = [torch.full((D,), node, device=cut.device) for node in range(N)]
+        return torch.stack([self.left(cut, node) for node in nodes], 1)
+
+    @property
+    def _tokens(self) -> tuple[Tensor, Tensor]:
+        return self.tokens.clamp(min=0), self.tree.drawn(self.tokens)
+
+    def verified(self, verifier: Verifier, coins: Tensor, extra: Tensor) -> Outcome:
+        """What a verifier decides with that noise."""
+        return verifier.verify(self.tree, self.target, self.proposal, self.tokens, coins, extra)
+
     def take(self, which: Tensor) -> "Batch":
         """Some rows, in any order, also repeated."""
-        tree = self.tree if self.tree.shared else self.tree.take(which)
-        return Batch(tree, self.target[which], self.proposal[which], self.tokens[which])
+        return Batch(self.tree.take(which), self.target[which], self.proposal[which], self.tokens[which])
 
 
 def batch(drafts: Sequence[Drafted]) -> Batch:

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import torch
@@ -58,8 +58,7 @@ class Fused(Verifier):
 
 def fused(name: str) -> Fused:
     """The verifier of that name, decided by its kernels."""
-    plain = named(name)
-    return Fused(**{each.name: getattr(plain, each.name) for each in fields(plain)})
+    return Fused(**vars(named(name)))
 
 
 @dataclass

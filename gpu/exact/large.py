@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice, product
 
 import torch
@@ -10,10 +9,9 @@ from torch import Tensor
 
 from gpu.draft import Tree
 from gpu.exact.drafts import Batch
-from gpu.exact.margin import STEPS, UNIT, margins, rates
+from gpu.exact.margin import STEPS, UNIT, margins
 from gpu.rows import probabilities
 from gpu.verify import VERIFIERS, Verifier
-from gpu.verify.residual import remainder
 
 Pair = tuple[Tensor, Tensor]
 
@@ -135,8 +133,9 @@ def _compare(
     single, double, unit = drafted
     single, double, unit = single.to(torch.float32, device), double.to(torch.float64, device), unit.to(device)
     tree, tokens = single.tree, single.tokens
-    low, high = rates(verifier, single).double(), rates(verifier, double)
-    margin = margins(partial(rates, verifier), double, unit)
+    one, two = single.judged(verifier), double.judged(verifier)
+    low, high = one.accept.double(), two.accept
+    margin = margins(lambda rows: rows.judged(verifier).accept, double, unit)
     off = ((low - high).abs() * tree.drawn(tokens))[:, 1:]
     wrong = count = 0
     apart = 0.0
@@ -148,26 +147,14 @@ def _compare(
             coins = torch.where(near, (high + side * 2 * margin)[:, 1:], coins).clamp(0, 1 - 2**-24).float()
             clear = _clear(verifier, tree, coins, high, margin)
             extra = torch.rand(len(tokens), generator=random).to(device)
-            one = decides.verify(*_arguments(single), coins, extra)
-            two = verifier.verify(*_arguments(double), coins, extra)
-            wrong += int((clear & ((one.node != two.node) | (one.error != 0))).sum())
+            ours = single.verified(decides, coins, extra)
+            exact = double.verified(verifier, coins, extra)
+            wrong += int((clear & ((ours.node != exact.node) | (ours.error != 0))).sum())
             count += int(clear.sum())
-            apart = max(apart, _row_distance(verifier, single, double, two.node))
-    return Closeness(
-        verifier.name,
-        draft,
-        kind,
-        single.target.shape[-1],
-        float(off.max()),
-        float((off / margin[:, 1:]).nan_to_num().max()),
-        apart,
-        count,
-        wrong,
-    )
-
-
-def _arguments(rows: Batch) -> tuple[Tree, Tensor, Tensor, Tensor]:
-    return rows.tree, rows.target, rows.proposal, rows.tokens
+            laws = single.left(one.cut, exact.node).double(), double.left(two.cut, exact.node)
+            apart = max(apart, _distance(*laws))
+    errors = float(off.max()), float((off / margin[:, 1:]).nan_to_num().max()), apart
+    return Closeness(verifier.name, draft, kind, single.target.shape[-1], *errors, count, wrong)
 
 
 def _clear(verifier: Verifier, tree: Tree, coins: Tensor, rate: Tensor, margin: Tensor) -> Tensor:
@@ -177,12 +164,7 @@ def _clear(verifier: Verifier, tree: Tree, coins: Tensor, rate: Tensor, margin: 
     return ((coins - rate[:, 1:]).abs() > margin[:, 1:]).all(1)
 
 
-def _row_distance(verifier: Verifier, single: Batch, double: Batch, node: Tensor) -> float:
-    laws = []
-    for rows in (single, double):
-        tree, p, q = rows.tree, rows.target, rows.proposal
-        drawn, tokens = tree.drawn(rows.tokens), rows.tokens.clamp(min=0)
-        cut = verifier.rates(tree, p, q, tokens, drawn).cut
-        row = remainder(tree, p, q, tokens, drawn, cut, node).double()
-        laws.append(row / row.sum(-1, keepdim=True))
-    return float((laws[0] - laws[1]).abs().sum(-1).max() / 2)
+def _distance(one: Tensor, two: Tensor) -> float:
+    # The largest total variation between rows that are normalised here.
+    apart = one / one.sum(-1, keepdim=True) - two / two.sum(-1, keepdim=True)
+    return float(apart.abs().sum(-1).max() / 2)

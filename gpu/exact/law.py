@@ -1,16 +1,15 @@
 """The exact law of the rounded algorithm: its rates and rows read back as dyadic rationals."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
 from flint import fmpq
 
-from gpu.exact.drafts import Batch, Drafted, batch, every
+from gpu.exact.drafts import Drafted, batch, every
 from gpu.exact.paths import from_leaf_to_root
 from gpu.verify import Verifier
-from gpu.verify.residual import remainder
 from gpu.verify.verifier import widened
 from simulators.enumerate import emission, outcomes
 from theory.draft import Node
@@ -90,14 +89,10 @@ def _judged(
     verifier: Verifier, drafts: Sequence[Drafted], dtype: torch.dtype, device: str
 ) -> tuple[list[list[fmpq]], list[list[Row]]]:
     # For every draft: the rate of each node, and the row of Y at each node.
-    rows: Batch = batch(drafts).to(dtype, device)
-    tree, N = rows.tree, rows.tree.size
-    drawn, tokens = tree.drawn(rows.tokens), rows.tokens.clamp(min=0)
-    p, q = widened(rows.target), widened(rows.proposal)
-    rates = verifier.rates(tree, p, q, tokens, drawn)
-    count = len(tokens)
-    nodes = [torch.full((count,), i, device=tokens.device) for i in range(N)]
-    left = torch.stack([remainder(tree, p, q, tokens, drawn, rates.cut, node) for node in nodes], 1)
+    rows = batch(drafts).to(dtype, device)
+    rows = replace(rows, target=widened(rows.target), proposal=widened(rows.proposal))
+    rates, drawn = rows.judged(verifier), rows.tree.drawn(rows.tokens)
+    left = rows.all_left(rates.cut)
     accept = [[dyadic(rate) for rate in row] for row in torch.where(drawn, rates.accept, 0.0).tolist()]
     laws = [
         [normalise(tuple(map(dyadic, row))) for row in there[: len(drafted.nodes)]]

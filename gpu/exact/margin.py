@@ -7,7 +7,6 @@ from torch import Tensor
 
 from gpu.exact.drafts import Batch
 from gpu.verify import Verifier
-from gpu.verify.residual import remainder
 
 UNIT = {torch.float64: 2.0**-53, torch.float32: 2.0**-24, torch.bfloat16: 2.0**-9}
 """Unit roundoff."""
@@ -46,20 +45,8 @@ def margins(outputs: Callable[[Batch], Tensor], rows: Batch, unit: float | Tenso
     return STEPS * (swing + SMALLEST)
 
 
-def rates(verifier: Verifier, rows: Batch) -> Tensor:
-    """[B, N]: the rate of every node."""
-    drawn, tokens = rows.tree.drawn(rows.tokens), rows.tokens.clamp(min=0)
-    return verifier.rates(rows.tree, rows.target, rows.proposal, tokens, drawn).accept
-
-
 def rates_and_sums(verifier: Verifier, rows: Batch) -> Tensor:
     """[B, N + N V]: the rate of every node, then the cumulative law of Y at every node."""
-    tree, p, q = rows.tree, rows.target, rows.proposal
-    drawn, tokens = tree.drawn(rows.tokens), rows.tokens.clamp(min=0)
-    judged = verifier.rates(tree, p, q, tokens, drawn)
-    columns = [judged.accept]
-    for node in range(tree.size):
-        at = torch.full((len(p),), node, device=p.device)
-        row = remainder(tree, p, q, tokens, drawn, judged.cut, at)
-        columns.append(row.cumsum(-1) / row.sum(-1, keepdim=True))
-    return torch.cat(columns, 1)
+    judged = rows.judged(verifier)
+    left = rows.all_left(judged.cut)
+    return torch.cat((judged.accept, (left.cumsum(-1) / left.sum(-1, keepdim=True)).flatten(1)), 1)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import torch
 from flint import fmpq
@@ -51,15 +52,14 @@ class Agreement:
         )
 
 
-@dataclass
-class _Cases:
-    """One case a way and a token Y of it: draft index, coin intervals, stop, cumulative ends of Y."""
+class _Case(NamedTuple):
+    """A way and a token Y of it: draft index, coin intervals, stop, Y, its cumulative ends."""
 
-    draft: list[int]
-    coins: list[list[tuple[float, float]]]
-    node: list[int]
-    token: list[int]
-    ends: list[tuple[float, float]]
+    draft: int
+    coins: list[tuple[float, float]]
+    node: int
+    token: int
+    ends: tuple[float, float]
 
 
 def agreement(family: Family, device: str = "cpu", verifiers: Sequence[Verifier] = ()) -> Iterator[Agreement]:
@@ -83,8 +83,8 @@ def fits(verifier: Verifier, instance: Instance) -> bool:
     return applies(EXACT[verifier.name], instance)
 
 
-def _cases(verifier: Verifier, drafts: Sequence[Drafted], N: int) -> _Cases:
-    cases = _Cases([], [], [], [], [])
+def _cases(verifier: Verifier, drafts: Sequence[Drafted], N: int) -> list[_Case]:
+    cases = []
     for index, drafted in enumerate(drafts):
         place = {node: i for i, node in enumerate(drafted.nodes)}
         for way in ways(verifier, drafted):
@@ -97,11 +97,8 @@ def _cases(verifier: Verifier, drafts: Sequence[Drafted], N: int) -> _Cases:
             for x, mass in enumerate(way.row):
                 reach = reach + mass
                 if mass > 0:
-                    cases.draft.append(index)
-                    cases.coins.append(coins)
-                    cases.node.append(place[way.node])
-                    cases.token.append(x)
-                    cases.ends.append((below, float(reach) if x < len(way.row) - 1 else FREE[1]))
+                    ends = below, float(reach) if x < len(way.row) - 1 else FREE[1]
+                    cases.append(_Case(index, coins, place[way.node], x, ends))
                 below = float(reach)
     return cases
 
@@ -110,11 +107,11 @@ def _end(threshold: fmpq | None, free: float) -> float:
     return free if threshold is None else float(threshold)
 
 
-def _compare(verifier: Verifier, rows: Batch, cases: _Cases, device: str) -> Agreement:
-    index = torch.tensor(cases.draft)
-    node, token = torch.tensor(cases.node), torch.tensor(cases.token)
-    coins = torch.tensor(cases.coins, dtype=torch.float64).reshape(len(index), -1, 2)
-    ends = torch.tensor(cases.ends, dtype=torch.float64)
+def _compare(verifier: Verifier, rows: Batch, cases: Sequence[_Case], device: str) -> Agreement:
+    index = torch.tensor([case.draft for case in cases])
+    node, token = torch.tensor([(case.node, case.token) for case in cases]).unbind(1)
+    coins = torch.tensor([case.coins for case in cases], dtype=torch.float64).reshape(len(index), -1, 2)
+    ends = torch.tensor([case.ends for case in cases], dtype=torch.float64)
     slack = _slack(verifier, rows)
     N, V = rows.tree.size, rows.target.shape[-1]
     by_coin = slack[index, 1:N]
@@ -129,11 +126,8 @@ def _compare(verifier: Verifier, rows: Batch, cases: _Cases, device: str) -> Agr
     for side in placed:
         for at in range(0, len(index), ROWS):
             part = slice(at, at + ROWS)
-            some = single.take(index[part].to(device))
             noise = side[part].float().to(device)
-            out = verifier.verify(
-                some.tree, some.target, some.proposal, some.tokens, noise[:, :-1], noise[:, -1]
-            )
+            out = single.take(index[part].to(device)).verified(verifier, noise[:, :-1], noise[:, -1])
             same = (out.node.cpu() == node[part]) & (out.token.cpu() == token[part]) & (out.error.cpu() == 0)
             wrong += int((~same & ~narrow[part]).sum())
     kept = torch.where(narrow[:, None] | (inputs == torch.tensor(FREE)).all(-1), 0.0, margin)

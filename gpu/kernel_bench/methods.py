@@ -33,8 +33,8 @@ def methods(case: Case, device: torch.device) -> Iterator[tuple[str, Maker]]:
     """
     names = CHAIN if case.draft == "chain" else TREE
     if device.type == "cuda" and kernels.AVAILABLE:
-        yield from ((f"{name} kernels", _kernels(name)) for name in names)
-    yield from ((f"{name} torch", _plain(name)) for name in names)
+        yield from ((f"{name} kernels", partial(_ours, kernels.verify, name)) for name in names)
+    yield from ((f"{name} torch", partial(_ours, from_logits, name)) for name in names)
     if case.draft == "chain":
         if case.B == 1:
             yield "transformers token", peers.transformers
@@ -42,17 +42,5 @@ def methods(case: Case, device: torch.device) -> Iterator[tuple[str, Maker]]:
             yield from ON_GPU.items()
 
 
-def _kernels(name: str) -> Maker:
-    def make(case: Case) -> Call:
-        given = (case.target, case.proposal, case.tokens, case.coins, case.extra)
-        return lambda: kernels.verify(name, case.tree, *given)
-
-    return make
-
-
-def _plain(name: str) -> Maker:
-    def make(case: Case) -> Call:
-        given = (case.target, case.proposal, case.tokens, case.coins, case.extra)
-        return lambda: from_logits(name, case.tree, *given)
-
-    return make
+def _ours(verify: Callable[..., object], name: str, case: Case) -> Call:
+    return partial(verify, name, case.tree, case.target, case.proposal, case.tokens, case.coins, case.extra)

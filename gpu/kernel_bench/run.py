@@ -1,7 +1,7 @@
 """The grid, measured point by point, so that what is finished is never lost."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from itertools import product
@@ -23,7 +23,7 @@ class Grid:
     vocab: tuple[int, ...]
     gamma: tuple[int, ...]
     batch: tuple[int, ...]
-    drafts: tuple[str, ...] = ("chain", "tree")
+    draft: tuple[str, ...] = ("chain", "tree")
 
 
 FULL = Grid((32_768, 131_072, 262_144), (4, 8), (1, 8, 64, 256))
@@ -58,7 +58,7 @@ def run(grid: Grid, device: torch.device, bandwidth: float) -> Iterator[Point]:
     the time over that of the case's first method.
     """
     dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
-    for draft, gamma, V, B in product(grid.drafts, grid.gamma, grid.vocab, grid.batch):
+    for draft, gamma, V, B in product(grid.draft, grid.gamma, grid.vocab, grid.batch):
         try:
             case = make(draft, gamma, V, B, device, dtype)
         except (RuntimeError, MemoryError) as error:
@@ -112,8 +112,3 @@ def _said(error: Exception) -> str:
     if out_of_memory(error):
         return "out of memory"
     return f"did not run: {next(iter(str(error).splitlines()), '') or type(error).__name__}"
-
-
-def shorter(grid: Grid, **given: Sequence) -> Grid:
-    """The grid with what was asked for in place of its own."""
-    return Grid(**{**vars(grid), **{key: tuple(value) for key, value in given.items() if value}})

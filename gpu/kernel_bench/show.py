@@ -8,21 +8,10 @@ from typing import Any
 import torch
 from rich.table import Table
 
+from gpu.device import described
+from gpu.figure import look, required, save
 from gpu.kernel_bench.methods import CHAIN, TREE
 from gpu.kernel_bench.run import WHOLE, Point
-from simulators import figures
-from theory.errors import BadInput
-
-
-def described(device: torch.device) -> str:
-    """The device in words.
-
-    >>> described(torch.device("cpu")).startswith("CPU, ")
-    True
-    """
-    if device.type == "cuda":
-        return torch.cuda.get_device_name(device)
-    return f"CPU, {torch.get_num_threads()} threads"
 
 
 def table(points: Sequence[Point]) -> Table:
@@ -76,18 +65,6 @@ def missing(points: Sequence[Point]) -> list[Point]:
     return [point for point in points if point.seconds is None and point.method in own]
 
 
-def required(path: Path) -> Any:
-    """matplotlib's Figure; BadInput where it is not installed or could not write to that path."""
-    Figure = figures.required()
-    from matplotlib.backend_bases import FigureCanvasBase
-
-    if path.suffix[1:] not in FigureCanvasBase.get_supported_filetypes():
-        raise BadInput(f"--plot {path}: the name must end in .svg, .png or .pdf")
-    if not path.parent.is_dir():
-        raise BadInput(f"--plot {path}: no such folder")
-    return Figure
-
-
 def plot(points: Sequence[Point], path: Path, device: torch.device) -> None:
     """Share of the bandwidth floor against the batch size, a panel a draft and vocabulary."""
     rows = sorted({(point.draft, point.gamma) for point in points})
@@ -111,15 +88,7 @@ def plot(points: Sequence[Point], path: Path, device: torch.device) -> None:
                     and point.floor_share
                 ]
                 if found:
-                    look = {"color": f"C{index}", "marker": "osD^vxP*<>"[(index + index // 10) % 10]}
-                    axis.plot(*zip(*found, strict=True), label=name, **look)
+                    axis.plot(*zip(*found, strict=True), label=name, **look(index))
     figure.supxlabel("requests B")
     figure.supylabel("% of the bandwidth floor (one read of each logit)")
-    figure.suptitle(described(device), fontsize=9)
-    legends = [axis.get_legend_handles_labels() for axis in axes.flat]
-    shown = {text: handle for handles, texts in legends for handle, text in zip(handles, texts, strict=True)}
-    figure.legend(shown.values(), shown.keys(), loc="outside right upper", fontsize=8)
-    try:
-        figure.savefig(path, **({"metadata": {"Date": None}} if path.suffix == ".svg" else {"dpi": 150}))
-    except OSError as error:
-        raise BadInput(f"--plot {path}: {(error.strerror or str(error)).lower()}") from None
+    save(figure, path, described(device))

@@ -7,11 +7,11 @@ import torch
 from torch import Tensor
 
 from gpu.draft import Tree
-from gpu.drafters.draft import Draft, Grower, Level
-from gpu.engine.layout import Layout
+from gpu.drafters.drafter import Draft, Grower, Level
 from gpu.engine.sampling import Sampling
+from gpu.layout import Layout
 from gpu.verify.residual import draw
-from gpu.verify.verifier import CHAIN, WITH, WITHOUT
+from gpu.verify.verifier import WITHOUT, label
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Sampled:
     def __init__(self, name: str, tree: Tree) -> None:
         self.name, self.tree = name, tree
         self.size, self.depth = tree.size, tree.depth
-        self.kind = CHAIN if tree.is_chain else WITH if tree.replacement else WITHOUT
+        self.kind = label(tree)
         self.moved: dict[torch.device, Sampled] = {}
 
     def to(self, device: torch.device) -> "Sampled":

@@ -5,7 +5,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from gpu.draft import Tree
-from gpu.drafters.draft import Draft, Grower, Level
+from gpu.drafters.drafter import Draft, Grower, Level
 from gpu.engine.sampling import Sampling
 from gpu.verify.verifier import DETERMINISTIC
 

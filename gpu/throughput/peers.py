@@ -5,16 +5,12 @@ from time import perf_counter
 
 import torch
 
-from gpu.drafters.draft import Drafter
+from gpu.device import wait
+from gpu.drafters.drafter import Drafter
 from gpu.drafters.model import ModelDrafter
 from gpu.models import Model, quiet
 
 PLAIN, ASSISTED = "transformers plain", "transformers assisted"
-
-
-def available(drafter: Drafter, gamma: int | None) -> list[str]:
-    """Which of them can be run with this pair; assisted generation drafts chains with a model."""
-    return [PLAIN, ASSISTED] if gamma and isinstance(drafter, ModelDrafter) else [PLAIN]
 
 
 def run(
@@ -44,7 +40,7 @@ def run(
         ids = torch.tensor([list(prompt)], device=target.device)
         most = min(tokens, target.context - len(prompt))
         with quiet():
-            _wait(target)
+            wait(target.device)
             started = perf_counter()
             said = target.network.generate(
                 ids,
@@ -54,12 +50,7 @@ def run(
                 pad_token_id=0,
                 **options,
             )
-            _wait(target)
+            wait(target.device)
         seconds += perf_counter() - started
         made += said.shape[1] - ids.shape[1]
     return made, seconds
-
-
-def _wait(target: Model) -> None:
-    if target.device.type == "cuda":
-        torch.cuda.synchronize(target.device)

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from gpu.kernel_bench.show import required
+from gpu.figure import look, required, save
 from gpu.throughput.run import Cell
 from gpu.throughput.show import rows
-from theory.errors import BadInput
 
 
 def plot(cells: Sequence[Cell], path: Path, name: str) -> None:
@@ -23,28 +22,18 @@ def plot(cells: Sequence[Cell], path: Path, name: str) -> None:
             some = sorted(
                 (row for row in here if row["method"] == method), key=lambda row: row["temperature"]
             )
-            look = {"color": f"C{index % 10}", "marker": "osD^vxP*<>"[index % 10], "label": method}
+            style = look(index) | {"label": method}
             heats = [row["temperature"] for row in some]
-            below.plot(heats, [row["tokens_per_second"] for row in some], **look)
+            below.plot(heats, [row["tokens_per_second"] for row in some], **style)
             if some and "steps" in some[0]:
                 middle = [row["predicted_mean_acceptance_length"] for row in some]
                 ends = [
                     [abs(row["interval"][end] - m) for row, m in zip(some, middle, strict=True)]
                     for end in (0, 1)
                 ]
-                top.errorbar(heats, middle, ends, color=look["color"], linewidth=0.8, capsize=2, fmt="none")
-                top.plot(heats, [row["mean_acceptance_length"] for row in some], **look)
+                top.errorbar(heats, middle, ends, color=style["color"], linewidth=0.8, capsize=2, fmt="none")
+                top.plot(heats, [row["mean_acceptance_length"] for row in some], **style)
     axes[0, 0].set_ylabel("block efficiency\n(bars: predicted)")
     axes[1, 0].set_ylabel("tokens a second")
     figure.supxlabel("temperature")
-    figure.suptitle(name, fontsize=9)
-    labels = {
-        text: handle
-        for axis in axes.flat
-        for handle, text in zip(*axis.get_legend_handles_labels(), strict=True)
-    }
-    figure.legend(labels.values(), labels.keys(), loc="outside right upper", fontsize=8)
-    try:
-        figure.savefig(path, **({"metadata": {"Date": None}} if path.suffix == ".svg" else {"dpi": 150}))
-    except (OSError, ValueError) as error:
-        raise BadInput(f"--plot {path}: {str(error).splitlines()[0]}") from None
+    save(figure, path, name)

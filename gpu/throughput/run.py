@@ -5,21 +5,19 @@ from dataclasses import dataclass, field
 from itertools import product
 from time import perf_counter
 
-import torch
-
-from gpu.drafters.draft import Drafter, Structure
+from gpu.device import wait
+from gpu.drafters.drafter import Drafter, Structure
+from gpu.drafters.model import ModelDrafter
+from gpu.engine.fits import fitting
 from gpu.engine.loop import generate
 from gpu.engine.recorder import recording
 from gpu.engine.sampling import Sampling
 from gpu.models import Model
-from gpu.structures import structure
-from gpu.structures.fitting import fitting
 from gpu.throughput import peers
 from gpu.validate.acceptance import Acceptance, mean_accepted
 from gpu.verify import VERIFIERS, Verifier
 
 DRAFTS = ("chain:4", "tree:2x3", "top-k:4x4x16")
-TEMPERATURES = (0.2, 0.6, 1.0)
 PLAIN = "plain"
 PHASES = ("draft", "target", "verify", "rest")
 VERSUS = (("block", "token"), ("traversal", "rrs"), ("traversal", "specinfer"))
@@ -33,7 +31,7 @@ class Plan:
     tokens: int = 64
     repeats: int = 3
     seed: int = 0
-    temperatures: tuple[float, ...] = TEMPERATURES
+    temperatures: tuple[float, ...] = (0.2, 0.6, 1.0)
 
 
 @dataclass
@@ -77,12 +75,9 @@ class Bench:
         self.ways: list[tuple[Cell, Structure | None, Verifier | None]] = []
         chains = [shape for shape in structures if shape.kind == "chain"]
         for heat in plan.temperatures:
-            self.ways.append((Cell(PLAIN, "", heat), None, None))
-            for index, chain in enumerate(chains or [None]):
-                named = peers.available(drafter, chain.depth if chain else None)
-                for name in named[1:] if index else named:
-                    drafts = chain if name == peers.ASSISTED else None
-                    self.ways.append((Cell(name, drafts.name if drafts else "", heat), drafts, None))
+            self.ways += [(Cell(name, "", heat), None, None) for name in (PLAIN, peers.PLAIN)]
+            if isinstance(drafter, ModelDrafter):  # which assisted generation needs, and a chain
+                self.ways += [(Cell(peers.ASSISTED, chain.name, heat), chain, None) for chain in chains]
             for shape, verifier in pairs:
                 cell = Cell(verifier.name, shape.name, heat, Acceptance(verifier, shape))
                 cell.expected = {each.name: [] for each in _rivals(verifier, shape, pairs)}
@@ -151,7 +146,7 @@ class Bench:
             )
             while True:
                 step = next(run, None)
-                _wait(self.target)
+                wait(self.target.device)
                 taken += perf_counter() - clock
                 if step is None:
                     break
@@ -176,13 +171,3 @@ def _rivals(
     better = [name for name, worse in VERSUS if worse == verifier.name]
     found = [each for draft, each in pairs if draft is shape and each.name in better]
     return [*found, verifier] if found else []
-
-
-def _wait(target: Model) -> None:
-    if target.device.type == "cuda":
-        torch.cuda.synchronize(target.device)
-
-
-def default_drafts(drafter: Drafter) -> list[Structure]:
-    """What is measured when nothing is asked for."""
-    return [each for each in map(structure, DRAFTS) if each.kind == "chain" or not drafter.only_chains]

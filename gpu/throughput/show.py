@@ -9,7 +9,7 @@ from typing import Any
 from rich.table import Table
 
 from gpu.throughput import peers
-from gpu.throughput.intervals import LEVEL, Estimate, difference, ratio
+from gpu.throughput.intervals import LEVEL, difference, ratio
 from gpu.throughput.run import PHASES, PLAIN, VERSUS, Cell, Plan
 from simulators.anytime import ERROR
 
@@ -146,8 +146,8 @@ def _acceptance(row: dict[str, Any]) -> list[str]:
 def _spelled(found: dict[str, float] | None) -> str:
     if found is None:
         return ""
-    ratio = Estimate(**found)
-    return "1" if ratio.low == ratio.high == 1 else f"{ratio.value:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]"
+    low, high = found["low"], found["high"]
+    return "1" if low == high == 1 else f"{found['value']:.2f} [{low:.2f}, {high:.2f}]"
 
 
 def notes(cells: Sequence[Cell]) -> str:

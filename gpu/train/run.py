@@ -1,6 +1,5 @@
 """Training a pair from nothing: tokenizer, target, drafter, feature drafter; every stage resumes."""
 
-import json
 import math
 import shutil
 import time
@@ -17,7 +16,9 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
 
 from gpu.drafters.feature_head import FeatureHead, load_head, new_head
 from gpu.models import quiet
+from gpu.train import folder
 from gpu.train.attention import CAUSAL
+from gpu.train.compiled import Compiler
 from gpu.train.corpus import documents, kept_apart
 from gpu.train.curve import write_curve
 from gpu.train.loop import batch_at, fit
@@ -41,12 +42,12 @@ def train(out: Path, preset: str, corpus: Path | None, seed: int, advance: Advan
     """
     started = time.monotonic()
     settings = {"preset": preset, "seed": seed, "corpus": str(corpus) if corpus else "standard library"}
-    begun = _begun(out, settings)
+    begun = folder.begun(out, settings)
     if "overlap" in begun:
         return begun | {"out": str(out), "seconds": 0.0}
     texts = documents(corpus and corpus.resolve(), PRESETS[preset].megabytes)
     if not begun:
-        _make(out, settings)
+        folder.begin(out, settings)
     run = _Run(out, PRESETS[preset], seed, advance)
     unseen = run.read(texts)
     target = run.fresh("target")
@@ -71,7 +72,7 @@ def train(out: Path, preset: str, corpus: Path | None, seed: int, advance: Advan
         **measured(target, drafter, head, run.tokenizer, unseen, run.sizes.rollouts),
     }
     write_curve(run.curves, out)
-    _write(out / "train.json", answer)
+    folder.write(out / "train.json", answer)
     shutil.rmtree(run.work)
     return answer | {"out": str(out), "seconds": round(time.monotonic() - started, 1)}
 
@@ -83,13 +84,14 @@ class _Run:
         self.out, self.sizes, self.seed, self.advance = out, sizes, seed, advance
         self.work = out / "work"
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        self.curves: dict[str, list[float]] = _read(self.work / "losses.json", {})
+        self.compiled = Compiler(self.device)
+        self.curves: dict[str, list[float]] = folder.read(self.work / "losses.json", {})
 
     def read(self, texts: list[str]) -> list[Tensor]:
         """Makes the tokenizer, encodes the corpus; batches of text that no model is trained on."""
         self.advance("tokenizer", 0, 1, math.nan)
         if not (self.work / "tokenizer").exists():
-            _whole(self.work / "tokenizer", byte_pairs(texts, self.sizes.vocab).save_pretrained)
+            folder.whole(self.work / "tokenizer", byte_pairs(texts, self.sizes.vocab).save_pretrained)
         self.tokenizer = AutoTokenizer.from_pretrained(self.work / "tokenizer", local_files_only=True)
         self.known, unseen = (encoded(part, self.tokenizer) for part in kept_apart(texts))
         self.count = len(self.known) + len(unseen)
@@ -116,10 +118,6 @@ class _Run:
         model.set_attn_implementation(CAUSAL)
         return model.to(self.device)
 
-    def compiled(self, model: Any) -> Any:
-        """The model as it is trained fastest: compiled, where there is a GPU."""
-        return torch.compile(model) if self.device.type == "cuda" else model
-
     def trained(self, name: str) -> Any:
         """The finished model of a stage, in float32."""
         model: Any = AutoModelForCausalLM.from_pretrained(
@@ -142,64 +140,18 @@ class _Run:
             checkpoint,
             lambda done, loss: self.advance(name, done, steps, loss),
         )
-        _write(self.work / "losses.json", self.curves)
+        folder.write(self.work / "losses.json", self.curves)
         with quiet():
-            _whole(self.out / name, lambda folder: self._save(model, folder))
+            folder.whole(self.out / name, lambda into: self._save(model, into))
         checkpoint.unlink(missing_ok=True)
 
-    def _save(self, model: Any, folder: Path) -> None:
+    def _save(self, model: Any, into: Path) -> None:
         if isinstance(model, FeatureHead):
-            model.save(folder)
+            model.save(into)
         else:
-            deepcopy(model).to(torch.bfloat16).save_pretrained(folder)
-            self.tokenizer.save_pretrained(folder)
-
-
-def _begun(out: Path, settings: dict[str, Any]) -> dict[str, Any]:
-    """What is written down of a run in that folder, which must be this one; nothing if none was begun."""
-    if out.exists() and not out.is_dir():
-        raise BadInput(f"{out}: is a file, not a folder")
-    begun = _read(out / "train.json", None)
-    if begun is None:
-        if out.exists() and any(out.iterdir()):
-            raise BadInput(f"{out}: is not empty and holds no training run")
-        return {}
-    for key, value in settings.items():
-        if begun.get(key) != value:
-            raise BadInput(f"{out}: was begun with {key} {begun.get(key)}, not {value}; take another folder")
-    return begun
-
-
-def _make(out: Path, settings: dict[str, Any]) -> None:
-    try:
-        (out / "work").mkdir(parents=True)
-        _write(out / "train.json", settings)
-    except OSError as error:
-        raise BadInput(f"{out}: cannot be written: {error.strerror}") from None
+            deepcopy(model).to(torch.bfloat16).save_pretrained(into)
+            self.tokenizer.save_pretrained(into)
 
 
 def _count(model: nn.Module) -> int:
     return sum(each.numel() for each in model.parameters())
-
-
-def _whole(folder: Path, save: Callable[[Path], object]) -> None:
-    """Saves into a folder that appears under its name only when everything is in it."""
-    partial = folder.with_name(folder.name + ".partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    save(partial)
-    partial.replace(folder)
-
-
-def _read(path: Path, otherwise: Any) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        return otherwise
-    except ValueError as error:
-        raise BadInput(f"{path}: not JSON: {error}") from None
-
-
-def _write(path: Path, value: Any) -> None:
-    partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
-    partial.replace(path)

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gpu.drafters.draft import Structure
+from gpu.drafters.drafter import Structure
 from gpu.engine.step import Step
 from gpu.structures.sampled import Sampled
 from gpu.validate.agreement import Agreement, Interval
@@ -104,11 +104,6 @@ class Acceptance:
             len(rate), dtype=torch.float64, generator=torch.Generator().manual_seed(self.drafted)
         )
         self.drawn.add_odds(torch.minimum(p, q).sum(1), coin < rate.cpu())
-
-    @property
-    def efficiency(self) -> float:
-        """Block efficiency: mean tau, and the extra token."""
-        return 1 + self.total.interval().measured
 
     def result(self) -> "Result":
         """All intervals."""

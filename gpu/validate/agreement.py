@@ -80,11 +80,5 @@ class Agreement:
         price = log(2 * len(STRENGTHS) / self.error)
         above, below = ((growth + price) / STRENGTHS).amin(1).tolist()
         steps = len(law)
-        return Interval(
-            float(self.values[seen].mean()),
-            float(mean.mean()),
-            below / steps,
-            above / steps,
-            steps,
-            self.error,
-        )
+        measured, predicted = float(self.values[seen].mean()), float(mean.mean())
+        return Interval(measured, predicted, below / steps, above / steps, steps, self.error)

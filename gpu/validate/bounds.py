@@ -5,6 +5,7 @@ from torch import Tensor
 
 from gpu.draft import Tree
 from gpu.verify.residual import pick, share
+from gpu.verify.stopping import level_law
 
 
 def chain_odds(target: Tensor, proposal: Tensor, tokens: Tensor, capped: bool) -> Tensor:
@@ -27,26 +28,14 @@ def chain_odds(target: Tensor, proposal: Tensor, tokens: Tensor, capped: bool) -
     return torch.stack(odds, 1) * there
 
 
-def joint(tree: Tree, rows: Tensor, tokens: Tensor, index: Tensor) -> Tensor:
-    """[B, N] float64: the joint probability of each node's path under rows[b, index[b, parent]]."""
-    single = pick(rows, index.expand(len(tokens), -1).gather(1, tree.parents.expand(len(tokens), -1)))
-    x = torch.cat((torch.zeros_like(tokens[:, :1]), tokens.clamp(min=0)), 1)
-    single = single.gather(2, x[..., None])[..., 0].double()
-    single[:, 0] = 1
-    for i in range(1, tree.size):
-        single[:, i : i + 1] *= single.gather(1, tree.parents[:, i : i + 1].expand(len(tokens), -1))
-    return torch.where(tree.drawn(tokens), single, 0.0)
-
-
-def by_level(tree: Tree, nodes: Tensor) -> Tensor:
-    """[B, depth]: sums over the nodes of each depth from 1 on."""
-    levels = tree.levels.expand(len(nodes), -1)
-    return nodes.new_zeros(len(nodes), tree.depth + 1).scatter_add(1, levels, nodes)[:, 1:]
-
-
 def covered(tree: Tree, target: Tensor, tokens: Tensor) -> Tensor:
     """[B, depth]: the target's mass on the drafted words of each length: Pr(tau >= l) of every lossless
     rule on a deterministic draft, with or without full information.
     """
-    here = torch.arange(tree.size, device=tokens.device)[None]
-    return by_level(tree, joint(tree, target, tokens, here))
+    parents = tree.parents.expand(len(tokens), -1)
+    x = torch.cat((torch.zeros_like(tokens[:, :1]), tokens.clamp(min=0)), 1)
+    mass = pick(target, parents).gather(2, x[..., None])[..., 0].double()
+    mass[:, 0] = 1
+    for i in range(1, tree.size):
+        mass[:, i] *= mass.gather(1, parents[:, i : i + 1])[:, 0]
+    return level_law(tree, torch.where(tree.drawn(tokens), mass, 0.0))[:, 1:]

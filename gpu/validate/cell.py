@@ -1,6 +1,6 @@
 """What was found of one verifier on one draft."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from gpu.validate.acceptance import Result
@@ -61,7 +61,7 @@ class Cell:
             "specimen": self.specimen,
             "off": self.off,
             "greedy": self.greedy.answer() if self.greedy else None,
-            "laws": [each.answer() for each in self.laws],
+            "laws": [asdict(each) for each in self.laws],
             "acceptance": self.acceptance.answer() if self.acceptance else None,
             "problems": self.problems,
         }

@@ -9,11 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gpu.drafters.draft import Drafter, Structure
-from gpu.engine.loop import generate
+from gpu.engine.loop import Decode
 from gpu.engine.sampling import Sampling
+from gpu.engine.step import texts
 from gpu.models import Model
-from gpu.verify import Verifier
 
 ROOM = 4
 """How much larger than measured the error of a logit may be in another order of summation."""
@@ -102,24 +101,12 @@ def _last(network: Any, ids: Tensor) -> Tensor:
     return network(input_ids=ids, use_cache=False).logits[0, -1].double()
 
 
-def compare(
-    reference: Reference, drafter: Drafter | None, verifier: Verifier, structure: Structure | None
-) -> Greedy:
+def compare(reference: Reference, decode: Decode) -> Greedy:
     """One way of decoding at temperature 0, all prompts in one batch, against the reference."""
-    texts: list[list[int]] = [[] for _ in reference.prompts]
-    for step in generate(
-        reference.target,
-        drafter,
-        reference.prompts,
-        verifier=verifier,
-        structure=structure,
-        sampling=Sampling(0.0),
-        max_new_tokens=reference.tokens,
-    ):
-        for row, tokens in zip(step.rows, step.emitted, strict=True):
-            texts[row] += tokens
+    steps = decode(reference.prompts, sampling=Sampling(0.0), max_new_tokens=reference.tokens)
     found = Greedy()
-    for number, (ours, theirs) in enumerate(zip(texts, reference.texts, strict=True)):
+    both = zip(texts(steps, len(reference.prompts)), reference.texts, strict=True)
+    for number, (ours, theirs) in enumerate(both):
         found.texts += 1
         if ours == theirs:
             found.tokens += len(ours)

@@ -1,16 +1,15 @@
 """The joint law of the first tokens: enumerated from plain passes, and tested on what came out."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import torch
 
-from gpu.drafters.draft import Drafter, Structure
-from gpu.engine.loop import generate
+from gpu.engine.loop import Decode
 from gpu.engine.sampling import Sampling
+from gpu.engine.step import texts
 from gpu.models import Model
-from gpu.verify import Verifier
 from simulators.anytime import ERROR, Process
 from theory.errors import BadInput
 
@@ -68,23 +67,9 @@ class Joint:
     detectable: float
     total_variation: float
 
-    def answer(self) -> dict[str, Any]:
-        """The JSON object."""
-        return asdict(self)
-
 
 def observe(
-    target: Model,
-    drafter: Drafter,
-    prompt: Known,
-    verifier: Verifier,
-    structure: Structure,
-    sampling: Sampling,
-    *,
-    runs: int,
-    batch: int,
-    seed: int,
-    error: float = ERROR,
+    decode: Decode, prompt: Known, sampling: Sampling, runs: int, batch: int, seed: int, error: float = ERROR
 ) -> Joint:
     """Decodes one prompt (its number, its ids, its law) `runs` times, a batch of rows at a time, or until
     the law is rejected. `total_variation` is between the frequencies and the law: noise where it is lossless.
@@ -94,21 +79,9 @@ def observe(
     process = Process(len(law), error)
     for start in range(0, runs, batch):
         rows = min(batch, runs - start)
-        texts: list[list[int]] = [[] for _ in range(rows)]
-        for step in generate(
-            target,
-            drafter,
-            [ids] * rows,
-            verifier=verifier,
-            structure=structure,
-            sampling=sampling,
-            max_new_tokens=length,
-            ignore_end=True,
-            seed=[seed + start + row for row in range(rows)],
-        ):
-            for row, tokens in zip(step.rows, step.emitted, strict=True):
-                texts[row] += tokens
-        for text in texts:
+        seeds = [seed + start + row for row in range(rows)]
+        steps = decode([ids] * rows, sampling=sampling, max_new_tokens=length, ignore_end=True, seed=seeds)
+        for text in texts(steps, rows):
             if not process.rejected:
                 process.saw(tuple(text), law.get(tuple(text), 0.0))
         if process.rejected:
@@ -116,16 +89,8 @@ def observe(
     spread = [
         abs(process.counts[word] / process.runs - law.get(word, 0.0)) for word in {*law, *process.counts}
     ]
-    return Joint(
-        number,
-        sampling.top_k,
-        len(law),
-        process.runs,
-        process.log_e,
-        process.rejected,
-        process.detectable,
-        sum(spread) / 2,
-    )
+    evidence = process.runs, process.log_e, process.rejected, process.detectable
+    return Joint(number, sampling.top_k, len(law), *evidence, sum(spread) / 2)
 
 
 def laws(

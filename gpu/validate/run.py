@@ -2,20 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from gpu.drafters.draft import Drafter, Structure
+from gpu.drafters.drafter import Drafter, Structure
 from gpu.drafters.model import ModelDrafter
-from gpu.engine.loop import generate
+from gpu.engine.fits import fitting, misfit
+from gpu.engine.loop import Decode, generate
 from gpu.engine.sampling import Sampling
 from gpu.models import Model
-from gpu.structures.fitting import fits, fitting
 from gpu.validate.acceptance import Acceptance, Result
 from gpu.validate.cell import Cell
 from gpu.validate.greedy import Reference, compare
 from gpu.validate.joint import Joint, Known, laws, observe
 from gpu.validate.specimens import Specimen
 from gpu.validate.step_law import worst_prompt
-from gpu.verify import VERIFIERS, Verifier, named
+from gpu.verify import Verifier
 from simulators.anytime import ERROR
 from theory.errors import BadInput
 
@@ -45,7 +46,11 @@ class Plan:
 
 
 class Validation:
-    """A pair, prompts and a plan; `run` goes through the cells."""
+    """A pair, prompts and a plan; `run` goes through the cells.
+
+    `specimens` are run each on the first structure that it takes; faint ones at the worst of `many` prompts,
+    if there is a drafter that can be asked for its rows.
+    """
 
     def __init__(
         self,
@@ -55,28 +60,18 @@ class Validation:
         verifiers: Sequence[Verifier],
         prompts: Sequence[Sequence[int]],
         plan: Plan,
+        specimens: Sequence[Specimen] = (),
+        many: Sequence[Sequence[int]] = (),
     ) -> None:
-        self.target, self.drafter, self.prompts, self.plan = target, drafter, prompts, plan
-        self.many = prompts
+        self.target, self.drafter, self.prompts, self.plan, self.many = target, drafter, prompts, plan, many
         self.cells: list[tuple[Structure, Verifier, Specimen | None]] = [
             (structure, verifier, None) for structure, verifier in fitting(structures, verifiers, drafter)
         ]
-
-    def with_specimens(
-        self,
-        structures: Sequence[Structure],
-        specimens: Sequence[Specimen],
-        many: Sequence[Sequence[int]],
-    ) -> None:
-        """Adds specimens, each on the first structure that it takes; faint ones at the worst of many prompts,
-        if there is a drafter that can be asked for its rows.
-        """
-        self.many = many
         for each in specimens:
             if each.faint and not isinstance(self.drafter, ModelDrafter):
                 continue
-            fitting = (one for one in structures if fits(each.verifier, one, self.drafter))
-            first = next(fitting, None)
+            fit = (one for one in structures if misfit(each.verifier, one, self.drafter) is None)
+            first = next(fit, None)
             if first is not None:
                 self.cells.append((first, each.verifier, each))
 
@@ -99,17 +94,18 @@ class Validation:
         many = [(sampling, found[turn]) for turn in turns for sampling, found in every if turn < len(found)]
         own = Reference(self.target, self.prompts, self.plan.tokens)
         for structure, verifier, specimen in self.cells:
+            decode = partial(generate, self.target, self.drafter, verifier=verifier, structure=structure)
             cell = Cell(structure.name, verifier.name, specimen.how if specimen else None)
             if specimen is None:
-                cell.greedy = compare(own, self.drafter, verifier, structure)
-                cell.acceptance = self._acceptance(verifier, structure)
-                cell.laws = self._laws(verifier, structure, some, 1)
+                cell.greedy = compare(own, decode)
+                cell.acceptance = self._acceptance(decode, Acceptance(verifier, structure))
+                cell.laws = self._laws(decode, some, 1)
             elif specimen.faint:
                 cell.off, known = self._worst(verifier, structure, samplings[0])
                 if not cell.too_faint:
-                    cell.laws = self._laws(verifier, structure, [known], plan.long)
+                    cell.laws = self._laws(decode, [known], plan.long)
             else:
-                cell.laws = self._laws(verifier, structure, many, 8)
+                cell.laws = self._laws(decode, many, 8)
             yield cell
 
     def _worst(
@@ -120,51 +116,20 @@ class Validation:
         off, known = worst_prompt(*asked, structure.depth, sampling, self.plan.length)
         return off, (sampling, known)
 
-    def _acceptance(self, verifier: Verifier, structure: Structure) -> Result:
-        found = Acceptance(verifier, structure)
-        for step in generate(
-            self.target,
-            self.drafter,
-            self.prompts,
-            verifier=verifier,
-            structure=structure,
-            sampling=Sampling(self.plan.temperature),
-            max_new_tokens=self.plan.tokens,
-            ignore_end=True,
-            seed=self.plan.seed,
+    def _acceptance(self, decode: Decode, found: Acceptance) -> Result:
+        plan, sampling = self.plan, Sampling(self.plan.temperature)
+        for step in decode(
+            self.prompts, sampling=sampling, max_new_tokens=plan.tokens, ignore_end=True, seed=plan.seed
         ):
             found.add(step)
         return found.result()
 
-    def _laws(
-        self,
-        verifier: Verifier,
-        structure: Structure,
-        known: Sequence[tuple[Sampling, Known]],
-        times: int,
-    ) -> list[Joint]:
+    def _laws(self, decode: Decode, known: Sequence[tuple[Sampling, Known]], times: int) -> list[Joint]:
         """Prompt after prompt, `times` as many runs as planned at each; if more, until one is rejected."""
+        plan, error = self.plan, ERROR / len(known)
         found: list[Joint] = []
         for sampling, prompt in known:
-            found.append(
-                observe(
-                    self.target,
-                    self.drafter,
-                    prompt,
-                    verifier,
-                    structure,
-                    sampling,
-                    runs=self.plan.runs * times,
-                    batch=self.plan.batch,
-                    seed=self.plan.seed,
-                    error=ERROR / len(known),
-                )
-            )
+            found.append(observe(decode, prompt, sampling, plan.runs * times, plan.batch, plan.seed, error))
             if times > 1 and found[-1].rejected:
                 break
         return found
-
-
-def all_of(names: Sequence[str]) -> list[Verifier]:
-    """The verifiers of those names, or all."""
-    return [named(name) for name in names] if names else list(VERIFIERS.values())

@@ -6,20 +6,17 @@ from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from gpu.draft import Tree
 from gpu.verify import Outcome, Rates, Verifier, block, greedy_block, recursive, token
-from gpu.verify.residual import draw, excess, pick
+from gpu.verify.residual import drafted, draw, remainder
 from gpu.verify.verifier import BELOW_ONE, CHAIN, WITHOUT
 from theory.errors import BadInput, quoted
 
 
-def _drafted(rows: Tensor, tokens: Tensor) -> Tensor:
-    return rows[:, : tokens.shape[1]].gather(2, tokens[..., None])[..., 0]
-
-
 def _ratios(target: Tensor, proposal: Tensor, tokens: Tensor) -> Tensor:
-    return _drafted(target, tokens) / _drafted(proposal, tokens).clamp(min=1e-30)
+    return drafted(target, tokens) / drafted(proposal, tokens).clamp(min=1e-30)
 
 
 def _uncapped_leaf(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor) -> Rates:
@@ -33,8 +30,8 @@ def _uncapped_leaf(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor,
 def _typical(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor) -> Rates:
     """Medusa's typical acceptance: p(x) > min(0.09, 0.3 exp(-H(p))), without a coin; Y ~ p."""
     entropy = -torch.special.xlogy(target, target).sum(-1)[:, :-1]
-    typical = _drafted(target, tokens) > (0.3 * (-entropy).exp()).clamp(max=0.09)
-    accept = torch.cat((torch.ones_like(typical[:, :1]), typical), 1).to(target.dtype)
+    typical = drafted(target, tokens) > (0.3 * (-entropy).exp()).clamp(max=0.09)
+    accept = pad(typical.to(target.dtype), (1, 0), value=1)
     return Rates(accept, torch.zeros_like(accept))
 
 
@@ -66,12 +63,9 @@ class _Open(Verifier):
         extra: Tensor,
     ) -> Outcome:
         out = super().verify(tree, target, proposal, tokens, coins, extra)
-        assert proposal is not None
-        rates = self.rates(tree, target, proposal, tokens.clamp(min=0), tree.drawn(tokens))
-        at = out.node[:, None]
-        p, q = pick(target, out.node), pick(proposal, tree.rows.expand(len(at), -1).gather(1, at)[:, 0])
-        row = excess(p, rates.cut.gather(1, at)[:, 0], q)
-        row = torch.where(row.sum(1, keepdim=True) > 0, row, p)
+        ids, drawn = tokens.clamp(min=0), tree.drawn(tokens)
+        cut = self.rates(tree, target, proposal, ids, drawn).cut
+        row = remainder(tree, target, proposal, ids, torch.zeros_like(drawn), cut, out.node)
         return replace(out, token=draw(row, extra.clamp(max=BELOW_ONE)))
 
 
@@ -85,7 +79,7 @@ class _JointProduct(Verifier):
 
 
 def _plain_ratios(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor) -> Rates:
-    accept = torch.cat((torch.ones_like(target[:, :1, 0]), _ratios(target, proposal, tokens)), 1)
+    accept = pad(_ratios(target, proposal, tokens), (1, 0), value=1)
     return Rates(accept, token.rates(tree, target, proposal, tokens, drawn).cut)
 
 

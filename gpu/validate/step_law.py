@@ -56,15 +56,15 @@ def total_variation(verifier: Verifier, ahead: Ahead, gamma: int) -> float:
     """
     law: dict[Word, float] = {}
     for word, mass in _blocks(verifier, ahead, gamma):
-        for whole, part in _completed(word, mass, ahead, gamma):
+        for whole, part in _words(ahead.target, gamma, word, mass):
             law[whole] = law.get(whole, 0.0) + part
-    own = dict(_completed((), 1.0, ahead, gamma))
+    own = dict(_words(ahead.target, gamma))
     return sum(abs(law.get(word, 0.0) - own.get(word, 0.0)) for word in {*law, *own}) / 2
 
 
 def _blocks(verifier: Verifier, ahead: Ahead, gamma: int) -> list[tuple[Word, float]]:
     """What one step emits, without the token behind a whole draft; a block may come up repeatedly."""
-    drafts = list(_drafts((), 1.0, ahead, gamma))
+    drafts = _words(ahead.proposal, gamma)
     tokens = torch.tensor([word for word, _ in drafts])
     weights = torch.tensor([mass for _, mass in drafts], dtype=torch.float64)
     p = _along(ahead.target, drafts, gamma + 1)
@@ -82,19 +82,21 @@ def _blocks(verifier: Verifier, ahead: Ahead, gamma: int) -> list[tuple[Word, fl
     return blocks
 
 
-def _drafts(word: Word, mass: float, ahead: Ahead, gamma: int) -> list[tuple[Word, float]]:
-    """All drafts and their probabilities. Behind a token that the target never says nothing can be
-    accepted: one filling stands for all.
+def _words(
+    rows: Mapping[Word, Tensor], length: int, word: Word = (), mass: float = 1.0
+) -> list[tuple[Word, float]]:
+    """All words of that length, or longer, that begin so, and their probabilities. Behind a token that the
+    target never says nothing can be accepted: one filling stands for all.
     """
-    if len(word) == gamma:
+    if len(word) >= length:
         return [(word, mass)]
-    if word not in ahead.target:
-        return [((*word, *word[-1:] * (gamma - len(word))), mass)]
-    row = ahead.proposal[word]
+    if word not in rows:
+        return [((*word, *word[-1:] * (length - len(word))), mass)]
+    row = rows[word]
     return [
-        draft
+        whole
         for x in row.nonzero().flatten().tolist()
-        for draft in _drafts((*word, x), mass * float(row[x]), ahead, gamma)
+        for whole in _words(rows, length, (*word, x), mass * float(row[x]))
     ]
 
 
@@ -102,17 +104,6 @@ def _along(rows: Mapping[Word, Tensor], drafts: list[tuple[Word, float]], count:
     return torch.stack(
         [torch.stack([rows.get(word[:i], rows[()]) for i in range(count)]) for word, _ in drafts]
     )
-
-
-def _completed(word: Word, mass: float, ahead: Ahead, length: int) -> list[tuple[Word, float]]:
-    if len(word) >= length:
-        return [(word, mass)]
-    row = ahead.target[word]
-    return [
-        whole
-        for x in row.nonzero().flatten().tolist()
-        for whole in _completed((*word, x), mass * float(row[x]), ahead, length)
-    ]
 
 
 def worst_prompt(

@@ -2,9 +2,10 @@
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from gpu.draft import Tree
-from gpu.verify.residual import LARGEST, rate, share
+from gpu.verify.residual import LARGEST, drafted, rate, share
 from gpu.verify.verifier import CHAIN, Rates, Verifier
 
 
@@ -14,15 +15,13 @@ def rates(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: T
     The stop is the last i accepted with probability h_i; Y ~ norm((w p - q)+), p after the last.
     """
     gamma = tokens.shape[1]
-    p = target[:, :-1].gather(2, tokens[..., None])[..., 0]
-    q = proposal[:, :gamma].gather(2, tokens[..., None])[..., 0]
+    p, q = drafted(target, tokens), drafted(proposal, tokens)
     w = [torch.ones_like(target[:, 0, 0])]
     for i in range(gamma):
         w.append(rate(w[-1] * p[:, i], q[:, i]))
     w = torch.stack(w, 1)
-    goes_on = torch.cat((drawn[:, 1:], torch.zeros_like(drawn[:, :1])), 1)
-    A = (w[:, :-1, None] * target[:, :-1] - proposal[:, :gamma]).clamp(min=0).sum(-1)
-    A = torch.cat((A, torch.zeros_like(w[:, :1])), 1)
+    goes_on = pad(drawn[:, 1:], (0, 1))
+    A = pad((w[:, :-1, None] * target[:, :-1] - proposal[:, :gamma]).clamp(min=0).sum(-1), (0, 1))
     accept = torch.where(goes_on, share(A, A + (1 - w)), w)
     return Rates(accept, torch.where(goes_on, (1 / w).clamp(max=LARGEST), 0.0))
 

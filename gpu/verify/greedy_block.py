@@ -2,9 +2,10 @@
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from gpu.draft import Tree
-from gpu.verify.residual import LARGEST, share
+from gpu.verify.residual import LARGEST, drafted, share
 from gpu.verify.verifier import CHAIN, Rates, Verifier
 
 
@@ -16,15 +17,13 @@ def rates(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: T
     Where R exceeds 1 both sides are divided by it, so that nothing overflows.
     """
     gamma = tokens.shape[1]
-    p = target[:, :-1].gather(2, tokens[..., None])[..., 0].double()
-    q = proposal[:, :gamma].gather(2, tokens[..., None])[..., 0].double()
+    p, q = drafted(target, tokens).double(), drafted(proposal, tokens).double()
     steps = torch.where(p > 0, p / q, 0.0).clamp(max=LARGEST)
-    R = torch.cat((torch.ones_like(target[:, :1, 0]).double(), steps.cumprod(1).clamp(max=LARGEST)), 1)
+    R = pad(steps.cumprod(1).clamp(max=LARGEST), (1, 0), value=1)
     up, down = R.clamp(max=1).to(target), (1 / R).clamp(max=1).to(target)
     apart = up[:, :-1, None] * target[:, :-1] - down[:, :-1, None] * proposal[:, :gamma]
     h = share(apart.clamp(min=0).sum(-1), (-apart).clamp(min=0).sum(-1))
-    h = torch.cat((h, torch.ones_like(up[:, :1])), 1)
-    goes_on = torch.cat((drawn[:, 1:], torch.zeros_like(drawn[:, :1])), 1)
+    h, goes_on = pad(h, (0, 1), value=1), pad(drawn[:, 1:], (0, 1))
     accept = torch.where(goes_on, torch.where(R > 0, h, 0.0), up)
     cut = (1 / R).clamp(max=LARGEST).to(target)
     return Rates(accept, torch.where(goes_on, cut, 0.0))

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from gpu.draft import Tree
+from gpu.layout import Layout, emitted
 
 BAD_TARGET, BAD_PROPOSAL, BAD_TOKEN, BAD_COIN = 1, 2, 3, 4
 ERRORS = {
@@ -38,19 +39,8 @@ class Outcome:
 
     def emitted(self, tree: Tree, tokens: Tensor) -> Tensor:
         """[B, depth + 1] ids: the accepted tokens and the extra one, padded with -1."""
-        B = len(self.node)
-        out = tokens.new_full((B, tree.depth + 1), -1)
-        levels, parents = tree.levels.expand(B, -1), tree.parents.expand(B, -1)
-        token = torch.cat((torch.full_like(self.token, -1)[:, None], tokens), 1)
-        at = self.node[:, None]
-        place = levels.gather(1, at)
-        out = out.scatter(1, place, self.token[:, None])
-        for _ in range(tree.depth):
-            place = levels.gather(1, at)
-            earlier = (place - 1).clamp(min=0)
-            out = out.scatter(1, earlier, torch.where(place > 0, token.gather(1, at), out.gather(1, earlier)))
-            at = parents.gather(1, at)
-        return out
+        layout = Layout.of(tree)
+        return emitted(layout.levels, layout.paths, tokens, self.node, self.token)[2]
 
 
 def checked(

@@ -15,6 +15,11 @@ def pick(rows: Tensor, index: Tensor) -> Tensor:
     return rows[batch.view(-1, *[1] * (index.dim() - 1)), index]
 
 
+def drafted(rows: Tensor, tokens: Tensor) -> Tensor:
+    """[B, gamma]: what a chain's rows [B, gamma or more, V] give its tokens [B, gamma]."""
+    return rows[:, : tokens.shape[1]].gather(2, tokens[..., None])[..., 0]
+
+
 def share(part: Tensor, whole: Tensor) -> Tensor:
     """min(1, part / whole), and 1 for 0/0 and x/0, as in theory.rows."""
     return torch.where(part < whole, part / torch.where(whole > 0, whole, 1.0), 1.0)

@@ -5,7 +5,7 @@ from functools import cache
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from gpu.drafters.draft import Drafter
+from gpu.drafters.drafter import Drafter
 from gpu.drafters.feature_head import new_head
 from gpu.drafters.features import FeatureDrafter
 from gpu.drafters.model import ModelDrafter

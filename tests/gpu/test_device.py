@@ -176,7 +176,7 @@ def test_what_no_verifier_exceeds(device):
 
 @pytest.mark.parametrize("draft", DRAFTS)
 def test_who_sees_whom(draft, device):
-    from gpu.engine.layout import Layout, mask
+    from gpu.layout import Layout, mask
 
     layout = Layout.of(MOVED[draft])
     starts = torch.empty(B, device=device, dtype=torch.long)

@@ -101,8 +101,8 @@ def test_validation():
         drafts = [structure(each) for each in ("chain:2", "tree:2x2", "paths:2x2")]
         plan = Plan(runs=20, length=2, tokens=8, batch=20, top_k=(2,))
         chosen = [named("block"), named("traversal")]
-        validation = Validation(target, drafter, drafts, chosen, prompts, plan)
-        validation.with_specimens(drafts, specimens_of(["unscaled-residual"]), prompts)
+        faint = specimens_of(["unscaled-residual"])
+        validation = Validation(target, drafter, drafts, chosen, prompts, plan, faint, prompts)
         cells = list(validation.run())
     assert len(cells) == 5
     assert not any(cell.problems for cell in cells[:-1])

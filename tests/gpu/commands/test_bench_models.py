@@ -1,38 +1,21 @@
 """`draftproof gpu bench --model` with the pair that ships. No time is asserted."""
 
 import json
+from functools import partial
 
 import pytest
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from gpu.commands import gpu
-from simulators.door import enter
-
-FEW = (
-    "--device",
-    "cpu",
-    "--model",
-    "shipped",
-    "--count",
-    "1",
-    "--max-new-tokens",
-    "10",
-    "--temperature",
-    "1",
-)
+SHIPPED = ("--device", "cpu", "--model", "shipped")
+FEW = (*SHIPPED, "--count", 1, "--max-new-tokens", 10, "--temperature", 1)
 
 
 @pytest.fixture
-def command(capfd):
-    """Runs `draftproof gpu bench ...`: (exit status, standard output, standard error)."""
-
-    def run(*arguments):
-        status = enter(gpu, ["bench", *map(str, arguments)])
-        return status, *capfd.readouterr()
-
-    return run
+def command(run):
+    """Runs `draftproof gpu bench ...`."""
+    return partial(run, "bench")
 
 
 def test_every_cell_has_prediction_and_measurement(command, tmp_path):

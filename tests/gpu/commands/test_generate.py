@@ -9,29 +9,14 @@ pytest.importorskip("transformers")
 
 import torch
 
-from gpu.commands import gpu
-from simulators.door import enter
 
-
-@pytest.fixture
-def command(capfd):
-    """Runs `draftproof gpu ...`: (exit status, standard output, standard error)."""
-
-    def run(*arguments):
-        status = enter(gpu, [str(each) for each in arguments])
-        out, err = capfd.readouterr()
-        return status, out, err
-
-    return run
-
-
-def generate(command, *arguments):
-    status, out, err = command("generate", "--device", "cpu", "--json", "--max-new-tokens", 16, *arguments)
+def generate(run, *arguments):
+    status, out, err = run("generate", "--device", "cpu", "--json", "--max-new-tokens", 16, *arguments)
     assert (status, err) == (0, "")
     return json.loads(out)
 
 
-def test_greedy_text_is_the_same_for_every_drafter_verifier_and_structure(command):
+def test_greedy_text_is_the_same_for_every_drafter_verifier_and_structure(run):
     ways = [
         ["--drafter", "none"],
         [],
@@ -40,7 +25,7 @@ def test_greedy_text_is_the_same_for_every_drafter_verifier_and_structure(comman
         ["--draft", "top-k:3x3x8"],
         ["--drafter", "features", "--draft", "paths:3x3", "--verifier", "rrs"],
     ]
-    answers = [generate(command, "--temperature", 0, "--prompt", "import ", *way) for way in ways]
+    answers = [generate(run, "--temperature", 0, "--prompt", "import ", *way) for way in ways]
     assert len({answer["outputs"][0]["text"] for answer in answers}) == 1
     plain, *others = answers
     assert plain["block_efficiency"] == 1
@@ -48,40 +33,29 @@ def test_greedy_text_is_the_same_for_every_drafter_verifier_and_structure(comman
     assert all(answer["steps"] < 16 for answer in others[:2])
 
 
-def test_the_text_streams_and_the_last_line_counts(command):
-    status, out, err = command("generate", "--device", "cpu", "--max-new-tokens", 16, "--prompt", "def ")
+def test_the_text_streams_and_the_last_line_counts(run):
+    status, out, err = run("generate", "--device", "cpu", "--max-new-tokens", 16, "--prompt", "def ")
     assert (status, err) == (0, "")
     text, _, last = out.rstrip("\n").rpartition("\n")
-    answer = generate(command, "--prompt", "def ", "--model", "shipped")
+    answer = generate(run, "--prompt", "def ", "--model", "shipped")
     assert text == answer["outputs"][0]["text"]
     assert last.startswith(f"[16 tokens in {answer['steps']} steps, block efficiency ")
 
 
-def test_a_batch_and_a_stop_string(command):
-    answer = generate(command, "--prompt", "a", "--prompt", "import os\n", "--temperature", 0, "--stop", "o")
+def test_a_batch_and_a_stop_string(run):
+    asked = ["--prompt", "a", "--prompt", "import os\n", "--temperature", 0, "--stop", "o"]
+    answer = generate(run, *asked)
     assert [each["prompt"] for each in answer["outputs"]] == ["a", "import os\n"]
     for each in answer["outputs"]:
         assert "o" not in each["text"]
         assert each["finished"] in ("stop", "length", "end")
-    status, out, _ = command(
-        "generate",
-        "--device",
-        "cpu",
-        "--prompt",
-        "a",
-        "--prompt",
-        "import os\n",
-        "--temperature",
-        0,
-        "--stop",
-        "o",
-    )
+    status, out, _ = run("generate", "--device", "cpu", *asked)
     assert status == 0
     assert "--- 1: 'a'\n" in out
     assert "--- 2: 'import os\\n'\n" in out
 
 
-def test_memory_that_runs_out_keeps_the_text_so_far(command, monkeypatch):
+def test_memory_that_runs_out_keeps_the_text_so_far(run, monkeypatch):
     from gpu.engine import loop
 
     step, seen = loop._Decoder.step, []
@@ -93,7 +67,7 @@ def test_memory_that_runs_out_keeps_the_text_so_far(command, monkeypatch):
         return step(self)
 
     monkeypatch.setattr(loop._Decoder, "step", third_time_unlucky)
-    status, out, err = command("generate", "--device", "cpu", "--prompt", "def ", "--json")
+    status, out, err = run("generate", "--device", "cpu", "--prompt", "def ", "--json")
     answer = json.loads(out)
     assert status == 2
     assert err.startswith("draftproof: out of memory")
@@ -111,7 +85,7 @@ def test_memory_that_runs_out_keeps_the_text_so_far(command, monkeypatch):
         (["generate", "--prompt", "x " * 400], "tokens; "),
         (["generate", "--model", "./nowhere"], "no such folder"),
         (["generate", "--drafter", "./nowhere"], "no such folder"),
-        (["generate", "--verifier", "blok"], "no GPU verifier is named 'blok'"),
+        (["generate", "--verifier", "blok"], "'blok' is not one of 'block'"),
         (["generate", "--verifier", "block", "--draft", "tree:2x2"], "block is made for chain"),
         (["generate", "--draft", "bush:2"], "not a structure"),
         (["generate", "--device", "abacus"], "abacus"),
@@ -121,8 +95,8 @@ def test_memory_that_runs_out_keeps_the_text_so_far(command, monkeypatch):
         (["train", "x", "--preset", "huge"], "--preset"),
     ],
 )
-def test_bad_input_is_one_line_and_status_2(command, arguments, said):
-    status, out, err = command(*arguments)
+def test_bad_input_is_one_line_and_status_2(run, arguments, said):
+    status, out, err = run(*arguments)
     assert (status, out) == (2, "")
     assert said in err
     assert err.count("\n") == 1

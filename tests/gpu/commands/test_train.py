@@ -8,21 +8,20 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from gpu.commands import gpu
 from gpu.drafters.choose import SHIPPED
 from gpu.train.presets import PRESETS, Shape
-from simulators.door import enter
 
 
 @pytest.fixture
-def train(capfd):
+def train(run):
     """Runs `draftproof gpu train ...` to its end and returns its standard output."""
 
-    def run(*arguments):
-        assert enter(gpu, ["train", *map(str, arguments)]) == 0
-        return capfd.readouterr().out
+    def ended(*arguments):
+        status, out, _ = run("train", *arguments)
+        assert status == 0
+        return out
 
-    return run
+    return ended
 
 
 def test_what_it_measured_is_told_again_when_all_is_done(train, tmp_path, monkeypatch):

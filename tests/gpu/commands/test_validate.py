@@ -1,40 +1,21 @@
 """`draftproof gpu validate` as users meet it, with the pair that ships."""
 
 import json
+from functools import partial
 
 import pytest
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from gpu.commands import gpu
-from simulators.door import enter
-
-FEW = (
-    "--device",
-    "cpu",
-    "--runs",
-    "60",
-    "--batch",
-    "60",
-    "--max-new-tokens",
-    "8",
-    "--top-k",
-    "2",
-    "--length",
-    "2",
-)
+CPU = ("--device", "cpu")
+FEW = (*CPU, "--runs", 60, "--batch", 60, "--max-new-tokens", 8, "--top-k", 2, "--length", 2)
 
 
 @pytest.fixture
-def command(capfd):
-    """Runs `draftproof gpu validate ...`: (exit status, standard output, standard error)."""
-
-    def run(*arguments):
-        status = enter(gpu, ["validate", *map(str, arguments)])
-        return status, *capfd.readouterr()
-
-    return run
+def command(run):
+    """Runs `draftproof gpu validate ...`."""
+    return partial(run, "validate")
 
 
 @pytest.fixture
@@ -72,18 +53,7 @@ def test_specimens_are_noticed(command):
     assert cells[1]["laws"][-1]["rejected"]
 
 
-ONE_FAINT = (
-    "--device",
-    "cpu",
-    "--draft",
-    "chain:3",
-    "--verifier",
-    "token",
-    "--max-new-tokens",
-    8,
-    "--top-k",
-    2,
-)
+ONE_FAINT = (*CPU, "--draft", "chain:3", "--verifier", "token", "--max-new-tokens", 8, "--top-k", 2)
 
 
 def test_a_faint_specimen_is_left_out_where_it_is_too_faint(command, two):
@@ -114,17 +84,8 @@ def test_what_is_not_noticed_is_status_1_and_said(command):
 
 def test_features_and_ngram_drafts(command):
     for drafter, cells in (("features", 1), ("ngram", 1)):
-        status, out, _ = command(
-            *FEW,
-            "--drafter",
-            drafter,
-            "--verifier",
-            "block",
-            "--draft",
-            "chain:2",
-            "--no-specimens",
-            "--json",
-        )
+        few = ["--verifier", "block", "--draft", "chain:2", "--no-specimens", "--json"]
+        status, out, _ = command(*FEW, "--drafter", drafter, *few)
         assert status == 0
         assert len(json.loads(out)["cells"]) == cells
 
@@ -164,7 +125,7 @@ def test_ctrl_c_and_memory_keep_what_is_finished(command, monkeypatch):
         (["--model", "./nowhere"], "no such folder"),
         (["--drafter", "none"], "nothing to validate"),
         (["--draft", "bush:2"], "not a structure"),
-        (["--verifier", "blok"], "no GPU verifier"),
+        (["--verifier", "blok"], "'blok' is not one of 'block'"),
         (["--verifier", "block", "--draft", "tree:2x2"], "no verifier asked for"),
         (["--only", "bloc"], "no specimen is named"),
         (["--prompts", "nowhere.txt"], "nowhere.txt: No such file"),

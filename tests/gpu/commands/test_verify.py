@@ -5,11 +5,8 @@ import subprocess
 import sys
 from importlib.util import find_spec
 
-import click
 import pytest
 
-from gpu.commands import gpu
-from simulators.door import enter
 from theory.drafts.chain import Chain
 
 
@@ -26,19 +23,14 @@ def test_without_torch_one_line_says_how_to_install():
     )
 
 
-def run(capfd, *arguments: str) -> tuple[int, str, str]:
-    status = enter(click.Group("draftproof", [gpu]), ["gpu", *arguments])
-    return status, *capfd.readouterr()
-
-
-def test_help_lists_the_folder(capfd):
-    status, out, _ = run(capfd, "--help")
+def test_help_lists_the_folder(run):
+    status, out, _ = run("--help")
     assert status == 0
     assert "verify" in out
 
 
-def test_an_unknown_command_is_one_line(capfd):
-    status, out, err = run(capfd, "nonsense")
+def test_an_unknown_command_is_one_line(run):
+    status, out, err = run("nonsense")
     assert (status, out) == (2, "")
     assert err.count("\n") == 1
 
@@ -56,30 +48,30 @@ class TestWithTorch:
         monkeypatch.setattr(kernels, "FEW", {"block": (Chain(1), 2)})
         monkeypatch.setattr("gpu.exact.run.standard", lambda: [Scenarios(Chain(2), 2)])
 
-    def test_json(self, capfd):
-        status, out, err = run(capfd, "verify", "--vocab", "64", "--json", "--device", "cpu")
+    def test_json(self, run):
+        status, out, err = run("verify", "--vocab", "64", "--json", "--device", "cpu")
         answer = json.loads(out)
         assert (status, err, answer["ok"]) == (0, "", True)
         assert answer.keys() == {"device", "ok", "complete", "noise", "laws", "large", "kernels", "seconds"}
         assert {each["verifier"] for each in answer["noise"]} >= {"token", "block"}
         assert all(each["wrong"] == 0 < each["rows"] for each in answer["noise"])
 
-    def test_table(self, capfd):
+    def test_table(self, run):
         from torch import cuda
 
-        status, out, _ = run(capfd, "verify", "--vocab", "64", "--device", "cpu")
+        status, out, _ = run("verify", "--vocab", "64", "--device", "cpu")
         assert status == 0
         assert "every decision is the exact engine's" in out
         assert "greedy-block" in out
         assert ("Kernels beside" in out) is (bool(find_spec("triton")) and not cuda.is_available())
 
-    def test_without_triton_a_line_says_that_kernels_are_skipped(self, capfd, monkeypatch):
+    def test_without_triton_a_line_says_that_kernels_are_skipped(self, run, monkeypatch):
         monkeypatch.setattr("gpu.kernels.AVAILABLE", False)
-        status, out, _ = run(capfd, "verify", "--vocab", "64", "--device", "cpu")
+        status, out, _ = run("verify", "--vocab", "64", "--device", "cpu")
         assert status == 0
         assert "kernels skipped: Triton is not installed" in out
 
-    def test_a_wrong_kernel_is_status_1(self, capfd, monkeypatch):
+    def test_a_wrong_kernel_is_status_1(self, run, monkeypatch):
         pytest.importorskip("triton")
         from gpu import kernels
 
@@ -90,11 +82,11 @@ class TestWithTorch:
         monkeypatch.setattr(kernels, "NAMES", tuple(few))
         monkeypatch.setattr(kernels, "verify", swapped)
         monkeypatch.setattr("gpu.exact.kernels.FEW", few)
-        status, out, _ = run(capfd, "verify", "--vocab", "64")  # kernels run where the GPU is
+        status, out, _ = run("verify", "--vocab", "64")  # kernels run where the GPU is
         assert status == 1
         assert "NOT all is as in the exact engine" in out
 
-    def test_a_wrong_verifier_is_status_1(self, capfd, monkeypatch):
+    def test_a_wrong_verifier_is_status_1(self, run, monkeypatch):
         from dataclasses import replace
 
         from gpu.exact import noise
@@ -102,40 +94,40 @@ class TestWithTorch:
 
         wrong = replace(noise.VERIFIERS["block"], rates=token.rates)
         monkeypatch.setitem(noise.VERIFIERS, "block", wrong)
-        status, out, _ = run(capfd, "verify", "--vocab", "64", "--device", "cpu")
+        status, out, _ = run("verify", "--vocab", "64", "--device", "cpu")
         assert status == 1
         assert "NOT all is as in the exact engine" in out
 
-    def test_interrupted_prints_what_was_compared(self, capfd, monkeypatch):
+    def test_interrupted_prints_what_was_compared(self, run, monkeypatch):
         from gpu.exact import run as whole
 
         def stopped(*_):
             raise KeyboardInterrupt
 
         monkeypatch.setattr(whole, "_laws", stopped)
-        status, out, err = run(capfd, "verify", "--vocab", "64", "--json", "--device", "cpu")
+        status, out, err = run("verify", "--vocab", "64", "--json", "--device", "cpu")
         answer = json.loads(out)
         assert (status, answer["complete"], answer["ok"]) == (130, False, True)
         assert answer["noise"]
         assert "interrupted" in err
         monkeypatch.setattr(whole, "_noise", stopped)
-        status, out, _ = run(capfd, "verify", "--vocab", "64", "--device", "cpu")
+        status, out, _ = run("verify", "--vocab", "64", "--device", "cpu")
         assert (status, "greedy-block" in out) == (130, True)
 
-    def test_out_of_memory_is_one_line(self, capfd, monkeypatch):
+    def test_out_of_memory_is_one_line(self, run, monkeypatch):
         import torch
 
         def too_much(*_, **__):
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 8 GiB")
 
         monkeypatch.setattr("gpu.exact.run.closeness", too_much)
-        status, out, err = run(capfd, "verify", "--json", "--device", "cpu")
+        status, out, err = run("verify", "--json", "--device", "cpu")
         assert (status, out) == (2, "")
         assert err == "draftproof: out of memory; take a smaller --vocab\n"
 
     @pytest.mark.parametrize("device", ["cuda:99", "nonsense"])
-    def test_a_device_that_is_not_there_is_one_line(self, capfd, device):
-        status, out, err = run(capfd, "verify", "--device", device)
+    def test_a_device_that_is_not_there_is_one_line(self, run, device):
+        status, out, err = run("verify", "--device", device)
         assert (status, out) == (2, "")
         assert err.startswith(f"draftproof: --device {device}")
         assert err.count("\n") == 1

@@ -17,6 +17,7 @@ from gpu.drafters.ngram import NgramDrafter
 from gpu.engine.carry import Carry
 from gpu.engine.loop import generate
 from gpu.engine.sampling import Sampling
+from gpu.engine.step import texts
 from gpu.models import Model
 from gpu.structures import structure
 from gpu.verify import named
@@ -53,11 +54,7 @@ def p_value(target, exact, drafter, verifier, spelling):
         ignore_end=True,
         seed=5,
     )
-    texts = [[] for _ in range(ROWS)]
-    for step in steps:
-        for row, tokens in zip(step.rows, step.emitted, strict=True):
-            texts[row] += tokens
-    seen = np.array(texts) @ VOCAB ** np.arange(LENGTH - 1, -1, -1)
+    seen = np.array(texts(steps, ROWS)) @ VOCAB ** np.arange(LENGTH - 1, -1, -1)
     counts = np.bincount(seen, minlength=VOCAB**LENGTH)
     assert not counts[exact == 0].any()
     rare = exact * ROWS < 5  # one cell for all of them

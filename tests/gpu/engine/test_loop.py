@@ -8,6 +8,7 @@ pytest.importorskip("transformers")
 
 from gpu.engine.loop import generate
 from gpu.engine.sampling import Sampling
+from gpu.engine.step import texts
 from gpu.models import Model
 from gpu.structures import structure
 from gpu.verify import VERIFIERS, named
@@ -38,19 +39,15 @@ FITTING = [
 
 def run(verifier, spelling, which, prompts=PROMPTS, **options):
     steps = steps_of(verifier, spelling, which, prompts, **options)
-    texts = [[] for _ in prompts]
-    for step in steps:
-        for row, tokens in zip(step.rows, step.emitted, strict=True):
-            texts[row] += tokens
-    return texts, steps
+    return texts(steps, len(prompts)), steps
 
 
 @pytest.fixture(scope="module")
 def own():
     """What the target itself says, greedily."""
-    texts = []
+    said = []
     for prompt in PROMPTS:
-        said = target().network.generate(
+        answer = target().network.generate(
             torch.tensor([prompt]),
             attention_mask=torch.ones(1, len(prompt), dtype=torch.long),
             max_new_tokens=24,
@@ -58,8 +55,8 @@ def own():
             eos_token_id=END,
             pad_token_id=END,
         )
-        texts.append(said[0, len(prompt) :].tolist())
-    return texts
+        said.append(answer[0, len(prompt) :].tolist())
+    return said
 
 
 def test_the_targets_own_texts_end_at_different_times(own):
@@ -68,8 +65,8 @@ def test_the_targets_own_texts_end_at_different_times(own):
 
 @pytest.mark.parametrize(("verifier", "spelling", "which"), FITTING)
 def test_greedy_decoding_is_the_targets_own(own, verifier, spelling, which):
-    texts, steps = run(verifier, spelling, which, sampling=Sampling(0.0), max_new_tokens=24)
-    assert texts == own
+    said, steps = run(verifier, spelling, which, sampling=Sampling(0.0), max_new_tokens=24)
+    assert said == own
     if which == "same" and spelling == "chain:4":
         assert {count for step in steps for count in step.accepted} == {4}
 
@@ -147,20 +144,20 @@ def test_a_rows_text_does_not_depend_on_its_batch(spelling):
 
 
 def test_plain_decoding_takes_one_token_a_step(own):
-    texts, steps = run("block", "", None, sampling=Sampling(0.0), max_new_tokens=24)
-    assert texts == own
+    said, steps = run("block", "", None, sampling=Sampling(0.0), max_new_tokens=24)
+    assert said == own
     assert {len(tokens) for step in steps for tokens in step.emitted} == {1}
 
 
 def test_a_row_ends_at_its_stop_string_its_length_or_the_context(own):
     stop = f" {own[2][5]} "
-    texts, steps = run("block", "chain:4", "same", sampling=Sampling(0.0), max_new_tokens=24, stop=[stop])
-    joined = " ".join(map(str, texts[2]))
+    said, steps = run("block", "chain:4", "same", sampling=Sampling(0.0), max_new_tokens=24, stop=[stop])
+    joined = " ".join(map(str, said[2]))
     assert stop in joined
-    assert stop not in " ".join(map(str, texts[2][:-1]))
+    assert stop not in " ".join(map(str, said[2][:-1]))
     long = [1 + i % 30 for i in range(CONTEXT - 3)]
-    texts, steps = run("block", "chain:4", "near", prompts=[long], max_new_tokens=24, ignore_end=True)
-    assert len(texts[0]) == 3
+    said, steps = run("block", "chain:4", "near", prompts=[long], max_new_tokens=24, ignore_end=True)
+    assert len(said[0]) == 3
     assert steps[-1].finished == ["length"]
 
 

@@ -8,7 +8,6 @@ torch = pytest.importorskip("torch")
 
 from gpu.draft import Tree  # noqa: E402
 from gpu.exact.drafts import Batch, batch, every  # noqa: E402
-from gpu.exact.margin import rates  # noqa: E402
 from gpu.exact.noise import agreement, fits, grouped  # noqa: E402
 from gpu.verify import VERIFIERS, Rates, Verifier, block  # noqa: E402
 from gpu.verify.recursive import rejections  # noqa: E402
@@ -95,7 +94,7 @@ def test_merged_paths_are_judged_as_the_tree_that_the_theory_makes_of_them(name)
     instance = Randoms(Paths(3, 2), 3, 2)[1]
     drafts = [each for each in every(instance) if len(each.nodes) > 3]
     rows = batch(drafts)
-    by_draft = rates(VERIFIERS[name], rows)
+    by_draft = rows.judged(VERIFIERS[name]).accept
     leaves = [[path[-1].prefix for path in each.draft.paths] for each in drafts]
     tree, tokens = Tree.merged(torch.tensor(leaves))
     p, q = instance.target, instance.proposal
@@ -108,7 +107,7 @@ def test_merged_paths_are_judged_as_the_tree_that_the_theory_makes_of_them(name)
         [[[float(x) for x in q[word]] for word in each] for each in heads], dtype=torch.float64
     )
     merged = Batch(tree, target, proposal, tokens)
-    by_path = rates(VERIFIERS[name], merged)
+    by_path = merged.judged(VERIFIERS[name]).accept
     there = tree.drawn(tokens)
     for i, drafted in enumerate(drafts):
         want = {node.prefix: float(by_draft[i, j]) for j, node in enumerate(drafted.nodes) if j}

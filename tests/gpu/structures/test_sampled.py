@@ -10,7 +10,6 @@ torch = pytest.importorskip("torch")
 from gpu.engine.recorder import Recorder
 from gpu.engine.sampling import Sampling
 from gpu.structures import structure
-from theory.errors import BadInput
 
 ROWS = torch.tensor([0.5, 0.3, 0.2])
 
@@ -88,29 +87,6 @@ def test_every_inner_node_has_its_row_and_its_place(spelling):
         assert draft.places[0, stage.nodes].tolist() == [
             stage.level.first + k for k in range(len(stage.nodes))
         ]
-
-
-@pytest.mark.parametrize(
-    "spelling",
-    [
-        "",
-        "chain",
-        "chain:0",
-        "chain:x",
-        "chain:2x2",
-        "tree:",
-        "tree:[",
-        "tree:[]",
-        "tree:3x9",
-        "top-k:2x2",
-        "paths:400x4",
-        "forest:2",
-        "chain:9999",
-    ],
-)
-def test_spellings_that_are_none(spelling):
-    with pytest.raises(BadInput, match="--draft"):
-        structure(spelling)
 
 
 def test_eagles_sparse_tree_has_25_tokens():

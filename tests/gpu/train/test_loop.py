@@ -8,6 +8,7 @@ transformers = pytest.importorskip("transformers")
 
 from gpu.drafters.feature_head import new_head
 from gpu.train.attention import CAUSAL
+from gpu.train.compiled import Compiler
 from gpu.train.loop import fit, halves, rate_at
 from gpu.train.losses import drafter_loss, rollout_loss, text_loss
 from gpu.train.muon import Muon, orthogonal
@@ -133,3 +134,70 @@ def test_a_checkpoint_of_another_kind_of_training_is_refused(tmp_path):
     model = torch.nn.Linear(2, 2)
     with pytest.raises(BadInput, match="trained otherwise"):
         fit(model, lambda batch: model(batch).sum(), torch.zeros, 3, 1e-3, path, lambda step, loss: None)
+
+
+BATCH = torch.zeros(1, 8, dtype=torch.long)
+
+
+def network():
+    torch.manual_seed(0)
+    return transformers.LlamaForCausalLM(PRESETS["tiny"].drafter.config(50, 16, 0))
+
+
+def first_losses(compiled):
+    """Of two networks in turn, each asked twice."""
+    networks = network(), network()
+    return [text_loss(call, BATCH).item() for call in map(compiled, networks) for _ in range(2)]
+
+
+def test_where_nothing_can_compile_one_line_says_so_and_networks_run_as_they_are(monkeypatch, capfd):
+    asked = []
+
+    def broken(network):
+        asked.append(network)
+
+        def call(**_):
+            raise RuntimeError("Failed to find C compiler.\nMore lines.")
+
+        return call
+
+    monkeypatch.setattr(torch, "compile", broken)
+    plain = first_losses(Compiler(torch.device("cpu")))
+    assert first_losses(Compiler(torch.device("cuda"))) == plain
+    assert len(asked) == 1
+    assert capfd.readouterr().err == (
+        "trained without torch.compile, which does not work here: Failed to find C compiler.\n"
+    )
+
+
+def test_a_compiled_network_fails_as_it_is(monkeypatch):
+    def once(network):
+        seen = []
+
+        def call(**inputs):
+            seen.append(1)
+            if len(seen) > 1:
+                raise RuntimeError("later")
+            return network(**inputs)
+
+        return call
+
+    def full(**_):
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    for compile_, error in ((once, "later"), (lambda _: full, "memory")):
+        monkeypatch.setattr(torch, "compile", compile_)
+        with pytest.raises(RuntimeError, match=error):
+            first_losses(Compiler(torch.device("cuda")))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_without_a_compiler_torch_cannot_compile(capfd):
+    from torch._inductor import config
+
+    torch.compiler.reset()
+    plain = first_losses(Compiler(torch.device("cpu")))
+    with config.patch({"cpp.cxx": (None, "/no/such/compiler")}):
+        assert first_losses(Compiler(torch.device("cuda"))) == plain
+    assert capfd.readouterr().err.count("\n") == 1

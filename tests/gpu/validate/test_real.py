@@ -2,6 +2,7 @@
 # ruff: noqa: E402
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -20,6 +21,10 @@ from tests.gpu.small import PROMPTS, drafter, target
 from theory.errors import BadInput
 
 TWO = Sampling(1.0, top_k=2)
+
+
+def decoding(verifier, shape):
+    return partial(generate, target(), drafter("near"), verifier=verifier, structure=shape)
 
 
 def test_a_law_of_words_is_the_product_of_rows_and_sums_to_one():
@@ -45,15 +50,11 @@ def test_a_law_of_words_is_the_product_of_rows_and_sums_to_one():
 @pytest.mark.parametrize(("name", "spelling"), [("block", "chain:2"), ("traversal", "tree:2x2")])
 def test_lossless_laws_are_kept_and_words_outside_are_infinite_evidence(name, spelling):
     (known,) = laws(target(), PROMPTS, 2, TWO, 1)
-    found = observe(
-        target(), drafter("near"), known, named(name), structure(spelling), TWO, runs=300, batch=150, seed=0
-    )
+    found = observe(decoding(named(name), structure(spelling)), known, TWO, runs=300, batch=150, seed=0)
     assert not found.rejected
     assert (found.runs, found.words) == (300, 4)
     wider = replace(TWO, top_k=5)
-    other = observe(
-        target(), drafter("near"), known, named(name), structure(spelling), wider, runs=300, batch=50, seed=0
-    )
+    other = observe(decoding(named(name), structure(spelling)), known, wider, runs=300, batch=50, seed=0)
     assert other.rejected
     assert other.log_e == torch.inf
 
@@ -61,9 +62,7 @@ def test_lossless_laws_are_kept_and_words_outside_are_infinite_evidence(name, sp
 def test_a_lossy_specimen_is_noticed():
     (known,) = laws(target(), PROMPTS, 2, TWO, 1)
     typical = next(each.verifier for each in SPECIMENS if each.verifier.name == "typical")
-    found = observe(
-        target(), drafter("near"), known, typical, structure("chain:2"), TWO, runs=2000, batch=200, seed=0
-    )
+    found = observe(decoding(typical, structure("chain:2")), known, TWO, runs=2000, batch=200, seed=0)
     assert found.rejected
     assert found.runs < 2000
 
@@ -77,12 +76,12 @@ def test_prompts_too_long_or_laws_too_large_are_bad_input():
 
 def test_greedy_texts_are_equal_and_a_wrong_one_is_no_tie():
     reference = Reference(target(), PROMPTS, 12)
-    found = compare(reference, drafter("near"), named("block"), structure("chain:3"))
+    found = compare(reference, decoding(named("block"), structure("chain:3")))
     assert found.ok
     assert found.tokens == sum(map(len, reference.texts))
     assert not found.ties
     reference.texts[1][3] = (reference.texts[1][3] + 1) % 40
-    found = compare(reference, drafter("near"), named("block"), structure("chain:3"))
+    found = compare(reference, decoding(named("block"), structure("chain:3")))
     assert not found.ok
     (tie,) = found.ties
     assert (tie.prompt, tie.place) == (1, 3)
@@ -92,15 +91,7 @@ def test_greedy_texts_are_equal_and_a_wrong_one_is_no_tie():
 def accepted(verifier, rates=None, spelling="chain:3", told=None):
     shape = structure(spelling)
     found = Acceptance(replace(verifier, rates=rates) if rates else verifier, shape)
-    for step in generate(
-        target(),
-        drafter("near"),
-        [PROMPTS[1]] * 24,
-        verifier=verifier,
-        structure=shape,
-        max_new_tokens=24,
-        ignore_end=True,
-    ):
+    for step in decoding(verifier, shape)([PROMPTS[1]] * 24, max_new_tokens=24, ignore_end=True):
         found.add(told(step) if told else step)
     return found.result()
 

@@ -1,18 +1,27 @@
-"""How a structure is spelled on a command line."""
+"""What commands call verifiers and drafts, read without torch, whose import takes seconds."""
 
 import re
+from typing import Any
 
-from gpu.draft import Tree
-from gpu.drafters.draft import Structure
-from gpu.structures.sampled import Paths, Sampled
-from gpu.structures.top_k import TopK
 from simulators.instances.files import decoded
 from theory.drafts.shape import checked_shape, every
 from theory.errors import BadInput, quoted
 
-SPELLINGS = (
-    "chain:4, paths:3x4, paths+:3x4, tree:2x3, tree:eagle, tree:[[[],[]],[[]]], tree+:2x3, top-k:8x5x32"
+VERIFIERS = (
+    "block",
+    "greedy-block",
+    "lifted-k-seq",
+    "nss",
+    "one-hot",
+    "rrs",
+    "specinfer",
+    "token",
+    "traversal",
 )
+"""Those that `gpu.verify` finds."""
+
+DRAFTS = "chain:4, paths:3x4, paths+:3x4, tree:2x3, tree:eagle, tree:[[[],[]],[[]]], tree+:2x3, top-k:8x5x32"
+
 MOST = 512
 """Largest number of drafted tokens in a structure."""
 
@@ -20,39 +29,33 @@ EAGLE = [[[[[[], []], [], []], [], []], [[], []], [[], []]], [[[]], []], [[], []
 """The sparse tree of EAGLE (li2024eagle): 25 tokens, most of them below the likeliest first ones."""
 
 
-def structure(spelling: str) -> Structure:
-    """The structure of a spelling; BadInput when it is none.
+def draft(spelling: str) -> tuple[str, Any]:
+    """The kind of a spelled structure, and its numbers or its shape; BadInput when it is none.
 
     chain:GAMMA · paths:KxGAMMA, merged by prefix, and paths+: kept apart · tree:CHILDRENxDEPTH, tree:eagle or
     tree:SHAPE (JSON), drawn without replacement, and tree+: with · top-k:WIDTHxDEPTHxTOKENS, the
     likeliest TOKENS nodes when the WIDTH likeliest of each depth are extended.
 
-    >>> structure("chain:4").size, structure("tree:2x3").size, structure("tree:eagle").depth
-    (5, 15, 5)
+    >>> draft("paths+:3x4"), draft("tree:2x1")
+    (('paths+', [3, 4]), ('tree', ((), ())))
     """
     kind, _, rest = spelling.partition(":")
     try:
         if kind == "chain":
-            (gamma,) = _numbers(rest, 1)
-            return Sampled(spelling, Tree.chain(_few(gamma)))
+            return kind, [_few(gamma) for gamma in _numbers(rest, 1)]
         if kind in ("paths", "paths+"):
             count, gamma = _numbers(rest, 2)
             _few(count * gamma)
-            return (
-                Paths(spelling, count, gamma)
-                if kind == "paths"
-                else Sampled(spelling, Tree.paths(count, gamma))
-            )
+            return kind, [count, gamma]
         if kind in ("tree", "tree+"):
-            return Sampled(spelling, Tree.of_shape(_shape(rest), replacement=kind == "tree+"))
+            return kind, _shape(rest)
         if kind == "top-k":
-            width, depth, most = _numbers(rest, 3)
-            return TopK(spelling, _few(width), _few(depth), _few(most))
+            return kind, [_few(each) for each in _numbers(rest, 3)]
     except BadInput as error:
         raise BadInput(f"--draft {quoted(spelling)}: {error}") from None
     except ValueError:
         pass
-    raise BadInput(f"--draft {quoted(spelling)}: not a structure; write one like {SPELLINGS}")
+    raise BadInput(f"--draft {quoted(spelling)}: not a structure; write one like {DRAFTS}")
 
 
 def _numbers(text: str, count: int) -> list[int]:

@@ -65,7 +65,7 @@ class Structure(Protocol):
 class Level:
     """Nodes of one depth that a drafter is asked about: they take the places first, first + 1, ...
 
-    sees [1 or B, m, W] is as in gpu.engine.layout, by place; above [1 or B, m] is the index of each
+    sees [1 or B, m, W] is as in gpu.layout, by place; above [1 or B, m] is the index of each
     one's parent in the level before (the root alone, at first).
     """
 

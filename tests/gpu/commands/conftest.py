@@ -1,0 +1,17 @@
+"""`draftproof gpu ...` as users run it."""
+
+import pytest
+
+from gpu.commands import gpu
+from simulators.door import enter
+
+
+@pytest.fixture
+def run(capfd):
+    """Runs `draftproof gpu ...`: (exit status, standard output, standard error)."""
+
+    def ended(*arguments):
+        status = enter(gpu, [str(each) for each in arguments])
+        return status, *capfd.readouterr()
+
+    return ended
