@@ -1,5 +1,6 @@
 """The main job: verifiers on families of instances, on all cores, gathered into one table."""
 
+import os
 import signal
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
@@ -61,6 +62,14 @@ class Tally:
             if self.smallest is None or found[:2] < self.smallest[:2]:
                 self.smallest = found
 
+    def as_declared(self, thorough: bool) -> bool:
+        """Whether the finding is the declaration, or has nothing to say against it.
+
+        One harmless instance does not refute "lossy"; `thorough` ones, made to show it, do.
+        """
+        decided = self.instances and (self.verifier.lossless or thorough)
+        return not decided or self.found_lossless == self.verifier.lossless
+
     def failing(self) -> Instance | None:
         """The smallest instance met on which the verifier is not lossless."""
         return self.smallest[2][self.smallest[3]] if self.smallest else None
@@ -69,6 +78,20 @@ class Tally:
 def applies(verifier: Verifier, instance: Instance) -> bool:
     """Whether the verifier is made for the instance's draft."""
     return instance.draft.label in verifier.drafts
+
+
+def must_apply(verifier: Verifier, instance: Instance) -> None:
+    """BadInput unless the verifier is made for the instance's draft."""
+    if not applies(verifier, instance):
+        raise BadInput(
+            f"{instance.name}: {verifier.name} is made for {', '.join(verifier.drafts)}, "
+            f"not for {instance.draft.label}; --force shows what goes wrong"
+        )
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def pieces(families: Iterable[Family], verifiers: Sequence[Verifier], force: bool = False) -> Iterator[Piece]:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from simulators import screen
-from simulators.commands import json_option
+from simulators.commands.options import json_option
 from theory.errors import BadInput
 from theory.instance import Instance
 

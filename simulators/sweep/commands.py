@@ -12,7 +12,7 @@ import click
 from rich.table import Table
 
 from simulators import screen
-from simulators.commands import json_option
+from simulators.commands.options import json_option
 from simulators.door import INTERRUPTED
 from theory.errors import BadInput
 
