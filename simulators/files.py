@@ -1,6 +1,7 @@
 """Files of users: read as text, written whole or not at all, every fault one line that names them."""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,8 +15,10 @@ def unusable(path: Path, error: OSError) -> BadInput:
 
 
 def text_of(path: Path) -> str:
-    """The text of a UTF-8 file; BadInput where there is none."""
+    """The text of a UTF-8 file, or of standard input if the path is `-`; BadInput where there is none."""
     try:
+        if str(path) == "-":
+            return sys.stdin.buffer.read().decode("utf-8-sig")
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise BadInput(f"{path}: not a text file") from None

@@ -178,9 +178,5 @@ def pick(instance: Instance, verifiers: Sequence[Verifier]) -> Sequence[Verifier
 
 def distance(instance: Instance) -> float:
     """The mean total variation between the rows of p and of q above the draft's depth."""
-    rows = [
-        (instance.target[prefix], q)
-        for prefix, q in instance.proposal.given()
-        if len(prefix) < instance.draft.depth
-    ]
+    rows = [(instance.target[prefix], q) for prefix, q in instance.proposal.given()]
     return fmean(float(sum(abs(a - b) for a, b in zip(p, q, strict=True))) / 2 for p, q in rows)

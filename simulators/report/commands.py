@@ -11,6 +11,7 @@ import click
 
 from simulators import screen
 from simulators.commands.options import json_option
+from simulators.files import replacing
 from theory.errors import BadInput
 from theory.instance import Instance
 
@@ -76,10 +77,8 @@ def _report(
     }
     recorded = _recorded(list(explored(store, given)))
     made = page(title, _summary(store), _origin(store), data, recorded)
-    try:
-        output.write_text(made, encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"{output}: {(error.strerror or str(error)).lower()}") from None
+    with replacing(output) as part:
+        part.write_text(made, encoding="utf-8")
     seconds, size = round(monotonic() - started, 3), len(made.encode())
     if as_json:
         rows = {key: len(value) for key, value in data.items()}

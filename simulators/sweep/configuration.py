@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from simulators.files import text_of
 from simulators.instances.files import draft_document, draft_of
 from simulators.sweep import asked
 from simulators.sweep.values import known, like, listed, one_of, whole, with_kind
@@ -73,11 +74,7 @@ def restored(document: Mapping[str, Any]) -> Entry:
 def read(path: Path, metrics: Collection[str]) -> list[Entry]:
     """The entries of a file; BadInput in one line that names the file, the key and the fault."""
     try:
-        given = tomllib.loads(path.read_bytes().decode("utf-8"))
-    except UnicodeDecodeError:
-        raise BadInput(f"{path}: not a text file") from None
-    except OSError as error:
-        raise BadInput(f"{path}: {(error.strerror or str(error)).lower()}") from None
+        given = tomllib.loads(text_of(path))
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{path}: not TOML: {error}") from None
     try:
