@@ -1,7 +1,6 @@
 """The command `sweep`."""
 
 import json
-import os
 from collections.abc import Mapping
 from math import isnan
 from pathlib import Path
@@ -12,6 +11,7 @@ import click
 from rich.table import Table
 
 from simulators import screen
+from simulators.check import cores
 from simulators.commands.options import json_option
 from simulators.door import INTERRUPTED
 from theory.errors import BadInput
@@ -80,7 +80,7 @@ def _sweep(
         chunks = plan(entries, metrics)
     except BadInput as error:
         raise BadInput(f"{file}: {error}") from None
-    runner = runners.processes(workers or len(os.sched_getaffinity(0)))
+    runner = runners.processes(workers or cores())
     if scheduler is not None:
         runner = runners.dask(scheduler)
     elif on_ray:

@@ -4,7 +4,6 @@ import json
 import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,9 @@ from simulators.instances.files import draft_document, draft_of
 from simulators.sweep import asked
 from simulators.sweep.values import known, like, listed, one_of, whole, with_kind
 from theory.drafts import Scheme
-from theory.errors import BadInput, quoted
+from theory.errors import BadInput
 from theory.verifier import Verifier
-from theory.verifiers import VERIFIERS, named
+from theory.verifiers import VERIFIERS
 
 ENGINES = ("exact", "float")
 
@@ -111,6 +110,7 @@ def _entry(given: dict[str, Any], metrics: Collection[str]) -> Entry:
     if given["metrics"] is list:
         raise BadInput(f"metrics: is missing; there are {', '.join(sorted(metrics))}")
     wanted = [one_of(each, metrics, "metrics") for each in listed(given["metrics"], "metrics")]
+    verifiers = listed(given["verifiers"], "verifiers", empty=True)
     depths = [whole(depth, "depths") for depth in listed(given["depths"], "depths")]
     specs = map(with_kind, listed(given["drafts"], "drafts"))
     drafts = [scheme for spec in specs for scheme in asked.schemes(spec, depths)]
@@ -118,7 +118,7 @@ def _entry(given: dict[str, Any], metrics: Collection[str]) -> Entry:
     entry = Entry(
         tuple(dict.fromkeys(wanted)),
         one_of(given["engine"], ENGINES, "engine"),
-        tuple(dict.fromkeys(_verifiers(given["verifiers"]))),
+        tuple(dict.fromkeys(one_of(each, VERIFIERS, "verifiers") for each in verifiers)),
         tuple(dict.fromkeys(drafts)),
         tuple(whole(each, "vocabularies", 2) for each in listed(given["vocabularies"], "vocabularies")),
         tuple(asked.rows(with_kind(each)) for each in listed(rows, "rows")),
@@ -141,16 +141,3 @@ def _useful(entry: Entry) -> None:
             )
     if ("audit" in entry.metrics) != bool(entry.targets):
         raise BadInput("targets: the metric 'audit' and the key 'targets' go together")
-
-
-def _verifiers(value: Any) -> list[str]:
-    names = listed(value, "verifiers", empty=True)
-    for name in names:
-        if not isinstance(name, str) or name not in VERIFIERS:
-            near = get_close_matches(str(name), VERIFIERS, 1)
-            if near:
-                raise BadInput(
-                    f"verifiers: no verifier is named {quoted(name)}; did you mean {quoted(near[0])}?"
-                )
-            named(str(name))
-    return names

@@ -56,6 +56,17 @@ class Slice:
         return stack(self.instances())
 
 
+@dataclass(frozen=True)
+class Sliced:
+    """A job on one slice: every verifier on every instance."""
+
+    part: Slice
+
+    @property
+    def evaluations(self) -> int:
+        return len(self.part.indices) * len(self.part.verifiers)
+
+
 def _block(family: Family) -> int:
     return family.instances.block if isinstance(family.instances, Draws) else BATCH
 

@@ -14,9 +14,6 @@ from typing import Any
 from simulators.audit.adapters.source import functions
 from simulators.audit.adapters.torch_chain import TorchChain
 
-NAME = "eagle"
-ABOUT = "evaluate_posterior of EAGLE's eagle/model/utils.py (--path)"
-
 
 def load(path: Path | None = None) -> TorchChain:
     """The function of the file at `path`."""
@@ -32,3 +29,6 @@ def load(path: Path | None = None) -> TorchChain:
         return torch.cat([tokens[: int(accepted)], torch.multinomial(row, 1)])
 
     return TorchChain(verify, name="eagle evaluate_posterior", logits=True)
+
+
+TARGETS = {"eagle": load}

@@ -14,9 +14,6 @@ from typing import Any
 from simulators.audit.adapters.source import functions
 from simulators.audit.adapters.torch_chain import TorchChain
 
-NAME = "hsd"
-ABOUT = "_speculative_sampling(backward=True) of the HSD repository's generation/utils.py (--path)"
-
 
 def load(path: Path | None = None) -> TorchChain:
     """The function of the file at `path`."""
@@ -39,3 +36,6 @@ def load(path: Path | None = None) -> TorchChain:
         return valid[0]
 
     return TorchChain(verify, name="hsd _speculative_sampling(backward=True)", logits=True)
+
+
+TARGETS = {"hsd": load}

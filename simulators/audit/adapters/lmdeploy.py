@@ -17,9 +17,6 @@ from typing import Any
 from simulators.audit.adapters import kernels, standins
 from simulators.audit.adapters.torch_chain import SHIFT, TorchChain, with_bonus
 
-NAME = "lmdeploy"
-ABOUT = "rejection_sample of LMDeploy's spec_decode/reject_sampler.py (--path), under TRITON_INTERPRET=1"
-
 
 def load(path: Path | None = None) -> TorchChain:
     """The function of the file at `path`."""
@@ -38,3 +35,6 @@ def load(path: Path | None = None) -> TorchChain:
     target = TorchChain(verify, name="lmdeploy rejection_sample")
     target.slow = True
     return target
+
+
+TARGETS = {"lmdeploy": load}

@@ -17,8 +17,6 @@ from simulators.audit.adapters.source import functions
 from simulators.audit.adapters.torch_chain import TorchChain
 from theory.errors import BadInput
 
-NAME = "transformers"
-ABOUT = "transformers.generation.utils._speculative_sampling, as installed or of a file (--path)"
 _SETTLED = {
     "is_done_candidate": False,
     "last_assistant_token_is_eos": False,
@@ -57,3 +55,6 @@ def of(function: Any, version: str = "") -> TorchChain:
     return TorchChain(
         verify, name=f"transformers {version} _speculative_sampling".replace("  ", " "), logits=True
     )
+
+
+TARGETS = {"transformers": load}

@@ -8,11 +8,11 @@ from flint import fmpq
 from simulators.audit.door import Watch
 from simulators.audit.judge.rounding import floor
 from simulators.audit.judge.rounds import emit_rounds
-from simulators.audit.judge.run import Emitted, drafts, emit
+from simulators.audit.judge.run import Emitted, emit
 from simulators.audit.judge.whole import emit_whole
 from simulators.audit.targets.loop import Loop
 from simulators.audit.targets.target import Target
-from simulators.enumerate import emission
+from simulators.enumerate import drafts, emission
 from simulators.optimum import stateless
 from simulators.verdict import Wrong
 from theory.drafts.shape import inner

@@ -81,7 +81,7 @@ class _Descent:
 
 def _drawn(target: Target, watch: Watch, instance: Instance, context: Prefix, source: Source) -> Draft:
     if target.draw is None:
-        return instance.draft.draw(_Drafting(source), instance.proposal, context)
+        return instance.draft.draw(source, instance.proposal, context)
     prefix, above = context, []
     for at in range(instance.draft.depth):
         q = instance.proposal[prefix]
@@ -92,15 +92,3 @@ def _drawn(target: Target, watch: Watch, instance: Instance, context: Prefix, so
     for prefix, q in reversed(above):
         node = Node(prefix, q, (node,))
     return Draft(node)
-
-
-class _Drafting:
-    def __init__(self, source: Source):
-        self.source = source
-
-    def choose(self, row: Row) -> int:
-        world = getattr(self.source, "world", None)
-        return world.choose(row) if world else self.source.choose([float(x) for x in row])
-
-    def accept(self, probability: Number) -> bool:
-        return bool(self.choose((1 - probability, probability)))

@@ -12,7 +12,7 @@ from simulators.audit.randomness.coins import law_by_boxes
 from simulators.audit.randomness.sources import Every, Fixed, Source
 from simulators.audit.randomness.world import NotEnumerable, Opaque
 from simulators.audit.targets.target import Target
-from simulators.enumerate import outcomes
+from simulators.enumerate import drafts, outcomes
 from theory.draft import Draft
 from theory.instance import Instance
 from theory.law import Law
@@ -53,11 +53,6 @@ def gathered(runs: Iterable[tuple[fmpq, tuple[Prefix, int] | Fault]]) -> Emitted
             words.append((word, mass))
             accepted += mass * tau
     return Emitted(Law(words), accepted, lost, faults)
-
-
-def drafts(instance: Instance) -> Iterator[tuple[fmpq, Draft]]:
-    """Every draft of the instance, with its probability."""
-    return outcomes(lambda oracle: instance.draft.draw(oracle, instance.proposal))
 
 
 def every_run(

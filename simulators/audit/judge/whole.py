@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from time import monotonic
 
 from simulators.audit.door import Watch
-from simulators.audit.judge.extremes import Finding, patterns, tossed, tried
+from simulators.audit.judge.extremes import Finding, at_the_edges
 from simulators.audit.judge.rounds import PROBES, fits
 from simulators.audit.judge.run import SECONDS, Emitted, every_run, gathered, must_repeat
-from simulators.audit.randomness.sources import Fixed, Source
+from simulators.audit.randomness.sources import Source
 from simulators.audit.targets.loop import Loop
 from theory.instance import Instance
 from theory.numbers import ONE
@@ -41,9 +41,4 @@ def edges_of_whole(target: Loop, watch: Watch, chosen: Sequence[Instance], found
         if instance.draft.outcomes(instance.vocab) > least:
             continue
         prepared = target.prepare(instance, instance.draft.depth + 1)
-        for coins, said in patterns(tossed(target, watch, prepared)):
-            for last in (False, True):
-                fault = tried(target, watch, prepared, Fixed(coins, last), instance)
-                if fault is not None:
-                    seen = f"{fault.what}; {said}, on {instance.name}"
-                    found.setdefault(f"edge {fault.kind}", Finding(fault.kind, seen))
+        at_the_edges(target, watch, instance, prepared, f"on {instance.name}", found)

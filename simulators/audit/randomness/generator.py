@@ -123,10 +123,7 @@ class Generator:
         return [Generator(self._source) for _ in range(n_children)]
 
     def _draws(self, one: Any, size: Any) -> Any:
-        if size is None:
-            return one()
-        shape = (size,) if isinstance(size, int | np.integer) else tuple(size)
-        return np.array([one() for _ in range(int(np.prod(shape)))], dtype=np.int64).reshape(shape)
+        return one() if size is None else np.array(self._many(one, size), dtype=np.int64)
 
     def _without(self, row: Any, size: Any) -> Any:
         left, chosen = np.array(row, dtype=np.float64), []

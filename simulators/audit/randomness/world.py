@@ -166,7 +166,12 @@ def _settled(probability: fmpq) -> fmpq:
 
 
 def weights(row: object) -> tuple[fmpq, ...]:
-    """Floats as the exact dyadic rationals they are; BadInput for NaN, infinities and negatives."""
+    """Floats as the exact dyadic rationals they are; BadInput for NaN, infinities and negatives.
+
+    A row that is exact already stays as it is.
+    """
+    if isinstance(row, tuple) and isinstance(row[0], fmpq):
+        return row
     numbers = [float(x) for x in row]  # type: ignore[attr-defined]
     if not all(0 <= x < float("inf") for x in numbers) or not any(numbers):
         raise BadInput(f"cannot draw from the weights {numbers}")
