@@ -10,6 +10,7 @@ from multiprocessing import active_children, get_context
 from flint import fmpq
 
 from simulators.verdict import Verdict, judge
+from theory.drafts import Scheme
 from theory.errors import BadInput
 from theory.instance import Instance
 from theory.numbers import ZERO
@@ -17,8 +18,8 @@ from theory.verifier import Verifier
 
 Family = Sequence[Instance]
 
-CHUNK = 3_000
-"""About how many drafts one piece of work holds, so that pieces take seconds at most."""
+SINGLES, CHUNK = 64, 3_000
+"""Most instances, and about how many drafts, of one piece of work, so that it takes seconds at most."""
 
 
 @dataclass(frozen=True)
@@ -82,10 +83,18 @@ def applies(verifier: Verifier, instance: Instance) -> bool:
 
 def must_apply(verifier: Verifier, instance: Instance) -> None:
     """BadInput unless the verifier is made for the instance's draft."""
-    if not applies(verifier, instance):
+    try:
+        must_fit(verifier, [instance.draft])
+    except BadInput as error:
+        raise BadInput(f"{instance.name}: {error}; --force shows what goes wrong") from None
+
+
+def must_fit(verifier: Verifier, drafts: Iterable[Scheme]) -> None:
+    """BadInput unless the verifier is made for one of the drafts."""
+    labels = dict.fromkeys(draft.label for draft in drafts)
+    if not any(label in verifier.drafts for label in labels):
         raise BadInput(
-            f"{instance.name}: {verifier.name} is made for {', '.join(verifier.drafts)}, "
-            f"not for {instance.draft.label}; --force shows what goes wrong"
+            f"{verifier.name} is made for {', '.join(verifier.drafts)}, not for {', '.join(labels)}"
         )
 
 
@@ -104,10 +113,15 @@ def pieces(families: Iterable[Family], verifiers: Sequence[Verifier], force: boo
         if getattr(family, "symmetric", False):
             fit = [each for each in fit if not each.ordered]
         drafts = first.draft.outcomes(first.vocab)
-        step = max(1, min(64, CHUNK // drafts))
+        step = chunk(drafts)
         for start in range(0, len(family), step):
             indices = range(start, min(start + step, len(family)))
             yield Piece(family, indices, tuple(fit), first.draft.label, (drafts, first.vocab))
+
+
+def chunk(drafts: int) -> int:
+    """How many instances of so many drafts make one piece of work."""
+    return max(1, min(SINGLES, CHUNK // drafts))
 
 
 def judged(piece: Piece) -> list[tuple[int, Verdict]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
-from simulators.check import applies
+from simulators.check import must_fit
 from simulators.gap.measure import applicable, measure
 from simulators.gap.recipe import Recipe
 from simulators.gap.summary import Summary, summarise
@@ -170,8 +170,7 @@ def described(draft: Scheme) -> str:
 def pick(instance: Instance, verifiers: Sequence[Verifier]) -> Sequence[Verifier]:
     """The named verifiers, or those that are shown by default."""
     for verifier in verifiers:
-        if not applies(verifier, instance):
-            raise BadInput(f"{verifier.name} is not made for {instance.draft.label}")
+        must_fit(verifier, [instance.draft])
     names = SHOWN.get(instance.draft.label)
     return verifiers or ([VERIFIERS[name] for name in names] if names else applicable(instance))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from simulators.check import must_fit
 from simulators.files import text_of
 from simulators.instances.files import draft_document, draft_of
 from simulators.sweep import asked
@@ -134,10 +135,9 @@ def _entry(given: dict[str, Any], metrics: Collection[str]) -> Entry:
 def _useful(entry: Entry) -> None:
     # What would quietly compute nothing is a mistake.
     for name in entry.verifiers:
-        if not any(draft.label in VERIFIERS[name].drafts for draft in entry.drafts):
-            labels = ", ".join(dict.fromkeys(draft.label for draft in entry.drafts))
-            raise BadInput(
-                f"verifiers: {name} is made for {', '.join(VERIFIERS[name].drafts)}, not for {labels}"
-            )
+        try:
+            must_fit(VERIFIERS[name], entry.drafts)
+        except BadInput as error:
+            raise BadInput(f"verifiers: {error}") from None
     if ("audit" in entry.metrics) != bool(entry.targets):
         raise BadInput("targets: the metric 'audit' and the key 'targets' go together")

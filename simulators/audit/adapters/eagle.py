@@ -11,7 +11,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from simulators.audit.adapters.source import functions
+from simulators.audit.adapters.source import function
 from simulators.audit.adapters.torch_chain import TorchChain
 
 
@@ -19,9 +19,7 @@ def load(path: Path | None = None) -> TorchChain:
     """The function of the file at `path`."""
     import torch
 
-    evaluate = functions(path, ("evaluate_posterior",), {"torch": torch, "random": random})[
-        "evaluate_posterior"
-    ]
+    evaluate = function(path, "evaluate_posterior", {"torch": torch, "random": random})
 
     def verify(target_logits: Any, draft_logits: Any, tokens: Any) -> Any:
         candidates = torch.cat([torch.zeros(1, dtype=tokens.dtype), tokens])[None]

@@ -11,7 +11,7 @@ Not checked: several drafts, `blockwise`, the caches and stopping criteria aroun
 from pathlib import Path
 from typing import Any
 
-from simulators.audit.adapters.source import functions
+from simulators.audit.adapters.source import function
 from simulators.audit.adapters.torch_chain import TorchChain
 
 
@@ -20,7 +20,7 @@ def load(path: Path | None = None) -> TorchChain:
     import torch
 
     space = {"torch": torch, "F": torch.nn.functional}
-    sampling = functions(path, ("_speculative_sampling",), space)["_speculative_sampling"]
+    sampling = function(path, "_speculative_sampling", space)
 
     def verify(target_logits: Any, draft_logits: Any, tokens: Any) -> Any:
         ids, done = tokens[None], torch.tensor([False])

@@ -32,9 +32,7 @@ def load(path: Path | None = None) -> TorchChain:
         words, *_ = sample(logits[None], tokens[None], bonus, inputs, draft[None].contiguous())
         return with_bonus(words[0], target[-1])
 
-    target = TorchChain(verify, name="lmdeploy rejection_sample")
-    target.slow = True
-    return target
+    return TorchChain(verify, name="lmdeploy rejection_sample", slow=True)
 
 
 TARGETS = {"lmdeploy": load}

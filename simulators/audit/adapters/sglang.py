@@ -44,9 +44,7 @@ def made(path: Path | None, name: str, **options: bool) -> TorchChain:
         sampling(*places, uniforms, last, *rows, 1.0, 1.0, True, **options)
         return predicts[: int(accepted[0]) + 1]
 
-    target = TorchChain(verify, name=f"{name} {function}")
-    target.slow = True
-    return target
+    return TorchChain(verify, name=f"{name} {function}", slow=True)
 
 
 TARGETS = {

@@ -32,6 +32,11 @@ def functions(path: Path | None, names: tuple[str, ...], namespace: dict[str, An
     return namespace
 
 
+def function(path: Path | None, name: str, namespace: dict[str, Any]) -> Any:
+    """The one function of that name."""
+    return functions(path, (name,), namespace)[name]
+
+
 def _body(text: str, name: str) -> str:
     match = re.search(rf"^def {re.escape(name)}\(.*?(?=^[^\s#)]|\Z)", text, re.MULTILINE | re.DOTALL)
     return match[0] if match else ""

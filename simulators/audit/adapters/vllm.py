@@ -60,9 +60,7 @@ def load(path: Path | None = None) -> TorchChain:
         words = sample(**{name: rest[name] for name in names if name in rest})
         return with_bonus(words[0], target[-1])
 
-    target = TorchChain(verify, name="vllm rejection_sample")
-    target.slow = True
-    return target
+    return TorchChain(verify, name="vllm rejection_sample", slow=True)
 
 
 TARGETS = {"vllm": load}

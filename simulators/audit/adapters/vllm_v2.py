@@ -70,8 +70,8 @@ def made(path: Path | None, name: str, *, block: bool) -> TorchChain:
         words, count = sample(**{key: rest[key] for key in names if key in rest})
         return words[0, : int(count[0])]
 
-    target = Keyed(verify, name=f"{name} rejection_sample")
-    target.noise, target.slow = noise, True
+    target = Keyed(verify, name=f"{name} rejection_sample", slow=True)
+    target.noise = noise
     return target
 
 

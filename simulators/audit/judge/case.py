@@ -58,7 +58,7 @@ def case(target: Target | Loop, watch: Watch, instance: Instance, rounds: int = 
     else:
         found = emit_rounds(target, watch, instance, rounds) if several else emit(target, watch, instance)
     length = instance.draft.depth + rounds
-    got, want = found.law.complete(instance.target, length).marginal(length), wanted(instance, rounds)
+    got, want = found.law.complete(instance.target, length).marginal(length), law_of(instance.target, length)
     variation, bound = got.total_variation(want), _floor(target, instance, length if several else 1)
     wrong = first_wrong(got, want, bound) if variation > bound and found.lost <= bound else None
     return Case(instance, found, variation, bound, None if target.whole else found.accepted, wrong)
@@ -93,8 +93,3 @@ def optimum(instance: Instance) -> fmpq | None:
         return None
     best = stateless(instance)
     return best.upper if best.lower is not None and best.upper - best.lower < TIGHT else None
-
-
-def wanted(instance: Instance, rounds: int = 1) -> Law:
-    """The target's own law of the tokens that a verdict is about."""
-    return law_of(instance.target, instance.draft.depth + rounds)

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
 from simulators.audit.randomness.sources import Chance
 from theory.draft import Draft, Node
@@ -51,7 +52,8 @@ class Wide:
         ranks = rng.permuted(np.tile(np.arange(1.0, vocab + 1), (depth + 1, count, 1)), axis=2)
         logits = -1.5 * np.log(ranks)
         near = logits[:-1] + rng.normal(size=logits[:-1].shape)
-        return cls(_softmax(logits), _softmax(near), f"random peaked rows, V={vocab:,} depth {depth}")
+        rows = softmax(logits, axis=-1), softmax(near, axis=-1)
+        return cls(*rows, f"random peaked rows, V={vocab:,} depth {depth}")
 
     @classmethod
     def read(cls, path: Path) -> "Wide":
@@ -150,11 +152,6 @@ def _classes(p: np.ndarray, q: np.ndarray | None) -> np.ndarray:
     kinds = np.empty(p.shape, dtype=np.int64)
     np.put_along_axis(kinds, order, np.minimum((middle * len(p)).astype(np.int64), len(p) - 1), axis=1)
     return kinds
-
-
-def _softmax(logits: np.ndarray) -> np.ndarray:
-    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return weights / weights.sum(axis=-1, keepdims=True)
 
 
 def _drawn(cumulative: np.ndarray, chance: Chance) -> int:

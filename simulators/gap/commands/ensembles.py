@@ -7,14 +7,13 @@ from typing import Any
 import click
 
 from simulators import screen
-from simulators.check import applies
+from simulators.check import applies, must_fit
 from simulators.gap import table
 from simulators.gap.ensemble import described
 from simulators.gap.measure import Gap, applicable, measure
 from simulators.gap.summary import summarise
 from simulators.instances.mixed import Mixed
 from theory.drafts import Scheme
-from theory.errors import BadInput
 from theory.verifier import Verifier
 
 
@@ -23,9 +22,7 @@ def over_ensembles(
 ) -> int:
     families = [Mixed(draft, vocab, count) for draft in drafts]
     for verifier in verifiers:
-        if not any(draft.label in verifier.drafts for draft in drafts):
-            labels = ", ".join(draft.label for draft in drafts)
-            raise BadInput(f"{verifier.name} is made for {', '.join(verifier.drafts)}, not for {labels}")
+        must_fit(verifier, drafts)
     answers: list[dict[str, Any]] = []
     with screen.progress() as bar:
         task = bar.add_task("measuring", total=len(families) * count)
