@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import softmax
 
 from simulators.audit.randomness.sources import Chance
 from theory.draft import Draft, Node
@@ -48,6 +47,8 @@ class Wide:
     @classmethod
     def peaked(cls, vocab: int, depth: int, seed: int = 0) -> "Wide":
         """Random rows that fall like rank^-1.5, and proposals near them."""
+        from scipy.special import softmax
+
         rng, count = np.random.default_rng(seed), classes(vocab, depth)
         ranks = rng.permuted(np.tile(np.arange(1.0, vocab + 1), (depth + 1, count, 1)), axis=2)
         logits = -1.5 * np.log(ranks)
