@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from theory.errors import BadInput
@@ -52,4 +52,5 @@ def replacing(path: Path) -> Iterator[Path]:
         raise unusable(path, error) from None
     finally:
         if part:
-            part.unlink(missing_ok=True)
+            with suppress(OSError):
+                part.unlink()

@@ -45,3 +45,14 @@ def test_what_is_no_file_is_written_itself():
     nowhere = Path("/dev/null")
     with replacing(nowhere) as part:
         assert part == nowhere
+
+
+def test_a_place_that_cannot_be_is_named(tmp_path):
+    (tmp_path / "file").touch()
+
+    def written():
+        with replacing(tmp_path / "file" / "page.html") as part:
+            part.write_text("page", encoding="utf-8")
+
+    with pytest.raises(BadInput, match=r"file/page.html: not a directory"):
+        written()
