@@ -155,5 +155,6 @@ def gumbel(source: Source, kind: type = np.float64) -> Any:
 def checked(p: Any, size: int) -> np.ndarray:
     """The row as floats; numpy's own complaint where `choice(p=...)` would not take it."""
     row = np.asarray(p)
-    _NUMPY.choice(size, p=row)
-    return row.astype(np.float64)
+    floats = row.astype(np.float64)
+    _NUMPY.choice(size, p=row if row.dtype.kind == "f" else floats)  # which is stricter the wider they are
+    return floats
