@@ -14,7 +14,7 @@ import numpy as np
 
 from simulators.enumerate import emission
 from simulators.instances.make import prefixes
-from simulators.lanes import Lanes, lanes, measure
+from simulators.lanes import Lanes, measure
 from theory.drafts.chain import Chain
 from theory.instance import Instance
 from theory.numbers import exact
@@ -31,7 +31,7 @@ def many(vocab: int, depth: int, count: int) -> Lanes:
         every = prefixes(vocab, longest)
         return {prefix: np.ascontiguousarray(rng.dirichlet(np.ones(vocab), count).T) for prefix in every}
 
-    return lanes(vocab, rows(depth), rows(depth - 1), Chain(depth))
+    return Lanes(Table(vocab, rows(depth)), Table(vocab, rows(depth - 1)), Chain(depth))
 
 
 def single(whole: Lanes, lane: int, number: Callable[[float], object]) -> Instance:

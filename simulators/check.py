@@ -1,5 +1,6 @@
 """The main job: verifiers on families of instances, on all cores, gathered into one table."""
 
+import os
 import signal
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
@@ -9,6 +10,7 @@ from multiprocessing import active_children, get_context
 from flint import fmpq
 
 from simulators.verdict import Verdict, judge
+from theory.drafts import Scheme
 from theory.errors import BadInput
 from theory.instance import Instance
 from theory.numbers import ZERO
@@ -16,8 +18,8 @@ from theory.verifier import Verifier
 
 Family = Sequence[Instance]
 
-CHUNK = 3_000
-"""About how many drafts one piece of work holds, so that pieces take seconds at most."""
+SINGLES, CHUNK = 64, 3_000
+"""Most instances, and about how many drafts, of one piece of work, so that it takes seconds at most."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,14 @@ class Tally:
             if self.smallest is None or found[:2] < self.smallest[:2]:
                 self.smallest = found
 
+    def as_declared(self, thorough: bool) -> bool:
+        """Whether the finding is the declaration, or has nothing to say against it.
+
+        One harmless instance does not refute "lossy"; `thorough` ones, made to show it, do.
+        """
+        decided = self.instances and (self.verifier.lossless or thorough)
+        return not decided or self.found_lossless == self.verifier.lossless
+
     def failing(self) -> Instance | None:
         """The smallest instance met on which the verifier is not lossless."""
         return self.smallest[2][self.smallest[3]] if self.smallest else None
@@ -69,6 +79,28 @@ class Tally:
 def applies(verifier: Verifier, instance: Instance) -> bool:
     """Whether the verifier is made for the instance's draft."""
     return instance.draft.label in verifier.drafts
+
+
+def must_apply(verifier: Verifier, instance: Instance) -> None:
+    """BadInput unless the verifier is made for the instance's draft."""
+    try:
+        must_fit(verifier, [instance.draft])
+    except BadInput as error:
+        raise BadInput(f"{instance.name}: {error}; --force shows what goes wrong") from None
+
+
+def must_fit(verifier: Verifier, drafts: Iterable[Scheme]) -> None:
+    """BadInput unless the verifier is made for one of the drafts."""
+    labels = dict.fromkeys(draft.label for draft in drafts)
+    if not any(label in verifier.drafts for label in labels):
+        raise BadInput(
+            f"{verifier.name} is made for {', '.join(verifier.drafts)}, not for {', '.join(labels)}"
+        )
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def pieces(families: Iterable[Family], verifiers: Sequence[Verifier], force: bool = False) -> Iterator[Piece]:
@@ -81,10 +113,15 @@ def pieces(families: Iterable[Family], verifiers: Sequence[Verifier], force: boo
         if getattr(family, "symmetric", False):
             fit = [each for each in fit if not each.ordered]
         drafts = first.draft.outcomes(first.vocab)
-        step = max(1, min(64, CHUNK // drafts))
+        step = chunk(drafts)
         for start in range(0, len(family), step):
             indices = range(start, min(start + step, len(family)))
             yield Piece(family, indices, tuple(fit), first.draft.label, (drafts, first.vocab))
+
+
+def chunk(drafts: int) -> int:
+    """How many instances of so many drafts make one piece of work."""
+    return max(1, min(SINGLES, CHUNK // drafts))
 
 
 def judged(piece: Piece) -> list[tuple[int, Verdict]]:

@@ -1,5 +1,6 @@
 """Decoding over several iterations, with the state a verifier keeps, enumerated exactly."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from flint import fmpq
@@ -37,8 +38,18 @@ class Decoded:
         )
 
 
-def decode(instance: Instance, verifier: Verifier, iterations: int) -> Decoded:
+def decode(
+    instance: Instance,
+    verifier: Verifier,
+    iterations: int,
+    length: int | None = None,
+    told: Callable[[float], object] = lambda done: None,
+) -> Decoded:
     """The exact state of decoding after `iterations` rounds of draft, verify, emit.
+
+    With `length` a word is followed until it has so many tokens and cut there, which is all that
+    `first(length)` needs; of `accepted` only the first is then E[tau] of an iteration. `told` hears
+    how many iterations are done; of the one under way, what share of its probability.
 
     >>> from theory.drafts.chain import Chain
     >>> from theory.instance import context_free
@@ -51,19 +62,25 @@ def decode(instance: Instance, verifier: Verifier, iterations: int) -> Decoded:
     states: dict[tuple[Prefix, Rows], fmpq] = {((), instance.target): ONE}
     proposal = instance.proposal
     accepted: list[fmpq] = []
-    for _ in range(iterations):
+    for done in range(iterations):
         accepted.append(ZERO)
         after: dict[tuple[Prefix, Rows], fmpq] = {}
+        share = 0.0
         for (word, target), mass in states.items():
+            told(done + share)
+            share += float(mass)
+            if length is not None and len(word) >= length:
+                after[word, target] = after.get((word, target), ZERO) + mass
+                continue
             rounds = iteration(instance.draft, proposal, verifier, target, context=word, start=mass)
             for weight, draft, node, row in rounds:
                 accepted[-1] += weight * (len(node.prefix) - len(word))
                 following = target
                 if verifier.carry is not None:
                     following = verifier.carry(target, proposal, draft, node)
-                for token, share in enumerate(row):
-                    if share > 0:
-                        key = (*node.prefix, token), following
-                        after[key] = after.get(key, ZERO) + weight * share
+                for token, part in enumerate(row):
+                    if part > 0:
+                        key = (*node.prefix, token)[:length], following
+                        after[key] = after.get(key, ZERO) + weight * part
         states = after
     return Decoded(states, tuple(accepted))

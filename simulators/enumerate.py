@@ -106,6 +106,11 @@ def iteration(
             yield inner, draft, node, row
 
 
+def drafts(instance: Instance) -> Iterator[tuple[Number, Draft]]:
+    """(probability, draft) of every draft of the instance."""
+    return outcomes(lambda oracle: instance.draft.draw(oracle, instance.proposal))
+
+
 def emission(instance: Instance, verifier: Verifier) -> Emission:
     """All that one iteration from the empty context can emit.
 

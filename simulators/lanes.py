@@ -1,6 +1,6 @@
 """Many instances at once in float64: the same programs over arrays, one lane an instance."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ from theory.drafts import Scheme
 from theory.emission import Emission
 from theory.errors import BadInput
 from theory.instance import Instance
-from theory.rows import LanesDiffer, Prefix
+from theory.rows import LanesDiffer
 from theory.table import Table
 from theory.verifier import Verifier
 
@@ -57,26 +57,6 @@ def stack(instances: Sequence[Instance]) -> Lanes:
         )
 
     return Lanes(table("target"), table("proposal"), first.draft)
-
-
-def lanes(
-    vocab: int, target: Mapping[Prefix, np.ndarray], proposal: Mapping[Prefix, np.ndarray], draft: Scheme
-) -> Lanes:
-    """Lanes from arrays of rows, [V, lanes] for each prefix; BadInput unless all are laws of one size."""
-    tables = []
-    for name, rows in (("target", target), ("proposal", proposal)):
-        checked = {}
-        for prefix, values in rows.items():
-            row = np.asarray(values, dtype=np.float64)
-            if row.ndim != 2 or row.shape[0] != vocab or row.shape[1] != np.shape(target[()])[1]:
-                raise BadInput(f"{name} row {prefix}: shape {row.shape} is not [vocab, lanes]")
-            if not (
-                np.isfinite(row).all() and (row >= 0).all() and np.allclose(row.sum(axis=0), 1, atol=1e-9)
-            ):
-                raise BadInput(f"{name} row {prefix}: not a law in every lane (NaN, negative or sum not 1)")
-            checked[prefix] = row
-        tables.append(Table(vocab, checked))
-    return Lanes(tables[0], tables[1], draft)
 
 
 @dataclass(frozen=True)

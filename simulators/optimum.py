@@ -1,15 +1,13 @@
 """Transport problems of an instance: the drafts are enumerated here, the mathematics is in theory."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from flint import fmpq
 
-from simulators.enumerate import outcomes
-from theory.draft import Draft
+from simulators.enumerate import drafts
 from theory.errors import BadInput
 from theory.instance import Instance
-from theory.oracle import Oracle
 from theory.rows import Row
 from theory.transport import block
 from theory.transport import partial as incomplete
@@ -22,15 +20,6 @@ from theory.transport.validity import Optimum
 
 SETS = 10
 """Largest vocabulary of which every set of tokens is listed."""
-
-
-def drafts(instance: Instance) -> Iterator[tuple[fmpq, Draft]]:
-    """(probability, draft) of every draft of the instance."""
-
-    def draw(oracle: Oracle) -> Draft:
-        return instance.draft.draw(oracle, instance.proposal)
-
-    yield from outcomes(draw)
 
 
 @lru_cache(maxsize=1)

@@ -58,6 +58,14 @@ def progress(unit: str = "instances") -> Progress:
     )
 
 
+def table(title: str, sides: str, *headings: str) -> Table:
+    """An empty table; `sides` has one letter a column, l or r, for the side it is aligned to."""
+    made = Table(title=title or None)
+    for side, heading in zip(sides, headings, strict=True):
+        made.add_column(heading, justify="right" if side == "r" else "left")
+    return made
+
+
 def shown(number: fmpq) -> str:
     """An exact number, followed by its decimal value where the fraction is long.
 
@@ -76,21 +84,12 @@ def declared(lossless: bool) -> str:
 
 def verdicts(tallies: Iterable[Tally]) -> Table:
     """The closing table of `check`."""
-    table = Table(title="Verdicts by exact enumeration")
-    for heading, justify in (
-        ("verifier", "left"),
-        ("drafts", "left"),
-        ("instances", "right"),
-        ("lossless", "right"),
-        ("largest TV", "right"),
-        ("declared", "left"),
-        ("found", "left"),
-    ):
-        table.add_column(heading, justify=justify)  # type: ignore[arg-type]
+    headings = "verifier", "drafts", "instances", "lossless", "largest TV", "declared", "found"
+    made = table("Verdicts by exact enumeration", "llrrrll", *headings)
     for tally in tallies:
         found = tally.found_lossless
         style = "bold red" if not found and tally.verifier.lossless else ""
-        table.add_row(
+        made.add_row(
             tally.verifier.name,
             ", ".join(sorted(_brief(draft) for draft in tally.drafts)),
             f"{tally.instances:,}",
@@ -100,20 +99,17 @@ def verdicts(tallies: Iterable[Tally]) -> Table:
             declared(found) if tally.instances else "not run",
             style=style,
         )
-    return table
+    return made
 
 
 def law(emitted: Law, most: int = 40) -> Table:
     """A law, its first words."""
-    table = Table()
-    table.add_column("tokens")
-    table.add_column("probability", justify="right")
-    table.add_column("", justify="right")
+    made = table("", "lrr", "tokens", "probability", "")
     for word, mass in list(emitted.items())[:most]:
-        table.add_row(spelled(word), text(mass), f"{float(mass):.6f}")
+        made.add_row(spelled(word), text(mass), f"{float(mass):.6f}")
     if len(emitted) > most:
-        table.add_row("...", f"{len(emitted) - most} more; --json has all", "")
-    return table
+        made.add_row("...", f"{len(emitted) - most} more; --json has all", "")
+    return made
 
 
 def witness(wrong: Wrong) -> str:

@@ -1,5 +1,6 @@
 """The verdict on one verifier on one instance, with a witness when it is not lossless."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from flint import fmpq
@@ -7,7 +8,7 @@ from flint import fmpq
 from simulators.decode import decode
 from simulators.enumerate import emission
 from theory.instance import Instance
-from theory.law import first_difference, law_of
+from theory.law import Law, first_difference, law_of
 from theory.rows import Prefix
 from theory.verifier import Verifier
 
@@ -55,16 +56,36 @@ def judge(instance: Instance, verifier: Verifier, iterations: int | None = None)
     """
     if iterations is None:
         iterations = 1 if verifier.carry is None else ITERATIONS
-    if iterations == 1 and verifier.carry is None:
-        emitted = emission(instance, verifier)
-        variation, accepted = emitted.total_variation, emitted.expected_accepted
-        wrong = emitted.wrong_prefix()
-    else:
-        length = instance.draft.depth + iterations
-        decoded, want = decode(instance, verifier, iterations), law_of(instance.target, length)
-        got = decoded.first(length)
-        variation, accepted = got.total_variation(want), decoded.accepted[0]
-        wrong = first_difference(got, want)
-    return Verdict(
-        verifier.name, instance.name, verifier.lossless, variation, accepted, Wrong(*wrong) if wrong else None
-    )
+    if iterations > 1 or verifier.carry is not None:
+        return joint(instance, verifier, iterations)[0]
+    emitted = emission(instance, verifier)
+    figures = emitted.total_variation, emitted.expected_accepted
+    return _verdict(instance, verifier, *figures, emitted.wrong_prefix())
+
+
+def joint(
+    instance: Instance,
+    verifier: Verifier,
+    iterations: int,
+    told: Callable[[float], object] = lambda done: None,
+) -> tuple[Verdict, Law]:
+    """The verdict over several iterations, and the law it is about: of the first depth + N tokens.
+
+    `told` hears how many iterations are done.
+    """
+    length = instance.draft.depth + iterations
+    decoded = decode(instance, verifier, iterations, length, told)
+    got, want = decoded.first(length), law_of(instance.target, length)
+    figures = got.total_variation(want), decoded.accepted[0]
+    return _verdict(instance, verifier, *figures, first_difference(got, want)), got
+
+
+def _verdict(
+    instance: Instance,
+    verifier: Verifier,
+    variation: fmpq,
+    accepted: fmpq,
+    wrong: tuple[Prefix, fmpq, fmpq] | None,
+) -> Verdict:
+    first = Wrong(*wrong) if wrong else None
+    return Verdict(verifier.name, instance.name, verifier.lossless, variation, accepted, first)

@@ -5,12 +5,14 @@ from time import monotonic
 
 from flint import fmpq
 
+from simulators.verdict import Wrong, judge
 from theory.drafts import Scheme
 from theory.errors import BadInput
 from theory.instance import Instance
 from theory.numbers import ONE, ZERO
 from theory.rows import Prefix, Row
 from theory.table import Table
+from theory.verifier import Verifier
 
 
 def shrink(instance: Instance, fails: Callable[[Instance], bool], seconds: float = 5.0) -> Instance:
@@ -38,6 +40,14 @@ def shrink(instance: Instance, fails: Callable[[Instance], bool], seconds: float
                 instance, found = smaller, True
                 break
     return instance
+
+
+def smallest(instance: Instance, verifier: Verifier, iterations: int | None = None) -> tuple[Instance, Wrong]:
+    """An instance on which a verifier is not lossless, made smaller, and what is wrong there."""
+    small = shrink(instance, lambda each: not judge(each, verifier, iterations).lossless)
+    wrong = judge(small, verifier, iterations).wrong
+    assert wrong is not None
+    return small, wrong
 
 
 def _smaller(instance: Instance) -> Iterator[Instance]:

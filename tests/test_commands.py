@@ -2,11 +2,8 @@
 
 import json
 import os
-import re
-import signal
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -14,6 +11,7 @@ import pytest
 from simulators.instances.files import document
 from simulators.instances.scenarios import scenario
 from tests.problems import VECTORS
+from tests.terminal import on_terminal
 from theory.drafts.tree import Tree
 from theory.verifiers import VERIFIERS
 
@@ -35,6 +33,13 @@ def test_law_over_iterations_is_the_joint_law_of_the_first_tokens(command, toy):
     assert answer["lossless"] is True
     assert {len(word.split()) for word in answer["law"]} == {4}
     assert answer["law"]["0 0 0 0"] == "1/81"
+
+
+def test_law_over_iterations_shows_how_far_it_is(toy):
+    status, out, shown = on_terminal("law", toy, "--verifier", "block", "--iterations", 6, "--json")
+    assert status == 0
+    assert b"of 6 iterations" in shown
+    assert len(json.loads(out)["law"]) == 2**8
 
 
 def test_law_shows_the_witness(command, toy):
@@ -113,6 +118,12 @@ def test_check_of_a_text(command, tmp_path):
         (["check", "--depth", "2"], "--vocab and --depth go with --text"),
         (["check", "--text", "{toy}", "--vocab", "1"], "--vocab must be"),
         (["check", "--text", "{toy}", "--depth", "0"], "depth must be"),
+        (
+            ["check", "--text", "{toy}", "--depth", "100"],
+            "toy.json: --vocab 3 and --depth 100: ",
+        ),
+        (["check", "--text", "{toy}", "--depth", "6"], "toy.json: --vocab 3 and --depth 6: "),
+        (["check", "--text", "{toy}", "--vocab", "9", "--depth", "9"], "at most 100,000 prefixes"),
         (["check", "--nonsense"], "--nonsense"),
         (["nonsense"], "No such command"),
     ],
@@ -132,27 +143,8 @@ def test_help_explains(command, arguments):
 
 
 def test_ctrl_c_ends_with_what_was_finished():
-    # Sent to the whole group, as a terminal does, once the progress bar counts a finished instance.
-    terminal, other_end = os.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "draftproof", "check", "--jobs", "2"],
-        stdout=subprocess.PIPE,
-        stderr=other_end,
-        text=True,
-        start_new_session=True,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
-    )
-    os.close(other_end)
-    shown = b""
-    while not re.search(rb"[1-9][0-9,]* of ", shown):
-        shown += os.read(terminal, 4096)
-    os.killpg(process.pid, signal.SIGINT)
-    with suppress(OSError):  # which ends what a terminal had to say
-        while more := os.read(terminal, 4096):
-            shown += more
-    os.close(terminal)
-    out, _ = process.communicate(timeout=60)
-    assert process.returncode == 130
+    status, out, shown = on_terminal("check", "--jobs", 2, until=rb"[1-9][0-9,]* of ")
+    assert status == 130
     assert "interrupted with" in out
     assert b"Traceback" not in shown
 

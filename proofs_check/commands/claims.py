@@ -6,7 +6,7 @@ import click
 
 from proofs_check.claims import CLAIMS
 from simulators import screen
-from simulators.commands import json_option
+from simulators.commands.options import json_option
 from theory.errors import BadInput
 
 QUICK = 5.0

@@ -11,7 +11,7 @@ from proofs_check.induction import THEOREMS, Theorem
 from proofs_check.progress import remember, remembered
 from proofs_check.prove import Proof
 from proofs_check.prove import prove as prove_size
-from simulators.commands import json_option
+from simulators.commands.options import json_option
 from simulators.instances.files import decoded, document
 from simulators.instances.files import scheme as read_scheme
 from theory.drafts import Scheme

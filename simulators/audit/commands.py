@@ -102,8 +102,15 @@ def _examined(
     options: dict[str, Any],
     loop: bool = False,
 ) -> Report:
-    if loop:
-        return examine(Loop(load(target), name=target, dtype=dtype), observer=observer, **options)
     if target in ADAPTERS:
-        return examine(adapted(target, path, dtype), observer=observer, **options)
-    return examine(Function(load(target), name=target, dtype=dtype), observer=observer, **options)
+        verify = adapted(target, path, dtype)
+    else:
+        try:
+            verify = (Loop if loop else Function)(load(target), name=target, dtype=dtype)
+        except (
+            KeyboardInterrupt,
+            GeneratorExit,
+        ) as error:  # the target's own: here nobody else's
+            raise BadInput(f"{target}: cannot be imported: {type(error).__name__}") from None
+    observer.loaded()
+    return examine(verify, observer=observer, **options)

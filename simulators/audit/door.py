@@ -55,6 +55,9 @@ class Observer:
     def calls(self, since: float) -> None:
         """A call of the function begins at this time of `monotonic`, or (0) ended."""
 
+    def loaded(self) -> None:
+        """The target was found and imported."""
+
     def turns_to(self, instance: str, done: int, all: int) -> None:
         """The instance that comes next, and how many were done of how many."""
 

@@ -18,6 +18,9 @@ from theory.errors import BadInput
 GRACE = 2.0
 """Seconds past the limit that a call has to be interrupted in before its process is killed."""
 
+LOADING = 120.0
+"""Seconds that a target may take to be imported, or `seconds` if these are more."""
+
 Told = Callable[[str, int, int], None]
 """Is called with (instance, done, all)."""
 
@@ -28,7 +31,8 @@ def isolated(audit: Callable[..., Report], name: str, seconds: float, told: Told
     A call of the target that takes more than `seconds` is interrupted there, and where it cannot be
     (in C code) the process is killed. A process that dies is a finding of the target `name`. What
     the process writes to standard output goes to standard error. Raises what `audit` raises as
-    BadInput; KeyboardInterrupt kills the process and passes on.
+    BadInput, and BadInput where `audit` does not say in time that the target is loaded;
+    KeyboardInterrupt kills the process and passes on.
     """
     context = multiprocessing.get_context("spawn")
     since = context.RawValue("d", 0.0)
@@ -46,34 +50,37 @@ def isolated(audit: Callable[..., Report], name: str, seconds: float, told: Told
 def _awaited(
     process: BaseProcess, pipe: Connection, since: Any, name: str, seconds: float, told: Told
 ) -> Report:
-    at, done, started = "", 0, monotonic()
+    where, done, started, loading = ", when it was loaded", 0, monotonic(), True
     while True:
         try:
             if pipe.poll(0.1):
-                kind, content = pipe.recv()
-                if kind == "report":
-                    return content
-                if kind == "bad input":
-                    raise BadInput(content)
-                at, done, _ = content
-                told(*content)
+                match pipe.recv():
+                    case "report", report:
+                        return report
+                    case "bad input", fault:
+                        raise BadInput(fault)
+                    case "raises", what:
+                        return _lost(name, done, "raises", f"{what}{where}", started)
+                    case "loaded", _:
+                        where, loading = "", False
+                    case "at", (instance, done, all_):
+                        where = f", on {instance}"
+                        told(instance, done, all_)
                 continue
         except EOFError:
             process.join()
-            return _lost(name, done, "dies", f"{_ended(process.exitcode)}{_on(at)}", started)
+            return _lost(name, done, "dies", f"{_ended(process.exitcode)}{where}", started)
+        if loading and monotonic() - started > max(LOADING, seconds):
+            raise BadInput(f"{name}: importing it took more than {max(LOADING, seconds):g} s")
         began = since.value
         if began and monotonic() - began > seconds + GRACE:
-            what = f"a call took more than {seconds:g} s and could not be interrupted{_on(at)}"
+            what = f"a call took more than {seconds:g} s and could not be interrupted{where}"
             return _lost(name, done, "hangs", what, started)
 
 
 def _lost(name: str, done: int, kind: str, what: str, started: float) -> Report:
     seconds = round(monotonic() - started, 3)
     return Report(name, "lost", False, None, done, (Finding(kind, what),), seconds=seconds)
-
-
-def _on(instance: str) -> str:
-    return f", on {instance}" if instance else ", when it was loaded"
 
 
 def _ended(code: int | None) -> str:
@@ -90,6 +97,9 @@ class _Reporter(Observer):
     def calls(self, since: float) -> None:
         self.since.value = since
 
+    def loaded(self) -> None:
+        self.pipe.send(("loaded", None))
+
     def turns_to(self, instance: str, done: int, all: int) -> None:
         self.pipe.send(("at", (instance, done, all)))
 
@@ -101,6 +111,8 @@ def _child(audit: Callable[..., Report], arguments: tuple[Any, ...], since: Any,
         answer = "report", audit(_Reporter(since, pipe), *arguments)
     except BadInput as error:
         answer = "bad input", str(error)
+    except (KeyboardInterrupt, GeneratorExit) as error:  # the target's own: nobody else raises them here
+        answer = "raises", type(error).__name__
     pipe.send(answer)
     pipe.close()
     sys.stdout.flush()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
-from simulators.check import applies
+from simulators.check import must_fit
 from simulators.gap.measure import applicable, measure
 from simulators.gap.recipe import Recipe
 from simulators.gap.summary import Summary, summarise
@@ -170,17 +170,12 @@ def described(draft: Scheme) -> str:
 def pick(instance: Instance, verifiers: Sequence[Verifier]) -> Sequence[Verifier]:
     """The named verifiers, or those that are shown by default."""
     for verifier in verifiers:
-        if not applies(verifier, instance):
-            raise BadInput(f"{verifier.name} is not made for {instance.draft.label}")
+        must_fit(verifier, [instance.draft])
     names = SHOWN.get(instance.draft.label)
     return verifiers or ([VERIFIERS[name] for name in names] if names else applicable(instance))
 
 
 def distance(instance: Instance) -> float:
     """The mean total variation between the rows of p and of q above the draft's depth."""
-    rows = [
-        (instance.target[prefix], q)
-        for prefix, q in instance.proposal.given()
-        if len(prefix) < instance.draft.depth
-    ]
+    rows = [(instance.target[prefix], q) for prefix, q in instance.proposal.given()]
     return fmean(float(sum(abs(a - b) for a, b in zip(p, q, strict=True))) / 2 for p, q in rows)

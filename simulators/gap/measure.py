@@ -11,7 +11,7 @@ from simulators.optimum import full_information, stateless
 from theory.closed_forms import FORMS
 from theory.errors import BadInput
 from theory.instance import Instance
-from theory.numbers import ZERO
+from theory.rows import Number
 from theory.transport.certificate import Certificate
 from theory.transport.validity import Optimum
 from theory.verifier import Verifier
@@ -100,13 +100,13 @@ def expected(instance: Instance, verifier: Verifier) -> fmpq:
     return emission(instance, verifier).expected_accepted
 
 
-def ratio(mean: fmpq, best: fmpq) -> float:
+def ratio(mean: Number, best: Number) -> float:
     """A share of an optimum; all of it, where nothing can be accepted.
 
     >>> ratio(fmpq(0), fmpq(0)), ratio(fmpq(1), fmpq(4, 3))
     (1.0, 0.75)
     """
-    return float(mean / best) if best > ZERO else 1.0
+    return float(mean / best) if best > 0 else 1.0
 
 
 def remark(verifier: Verifier, above: bool) -> str:

@@ -2,12 +2,14 @@
 
 import csv
 import json
+from contextlib import ExitStack
 from dataclasses import asdict
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 from simulators.figures import required
+from simulators.files import replacing, unusable
 from simulators.gap.ensemble import Series
 from theory.errors import BadInput
 
@@ -44,13 +46,15 @@ def write(series: Series, folder: Path) -> list[Path]:
     paths = [folder / f"gap-{series.what}.{ending}" for ending in ("svg", "png", "json", "csv")]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        figure.savefig(paths[0], metadata={"Date": None})
-        figure.savefig(paths[1], dpi=150)
-        paths[2].write_text(json.dumps(document(series), indent=1) + "\n", encoding="utf-8")
-        with paths[3].open("w", newline="", encoding="utf-8") as out:
-            csv.writer(out).writerows(_lines(series))
     except OSError as error:
-        raise BadInput(f"--out {folder}: {(error.strerror or str(error)).lower()}") from None
+        raise BadInput(f"--out {unusable(folder, error)}") from None
+    with ExitStack() as whole:
+        svg, png, numbers, lines = (whole.enter_context(replacing(path)) for path in paths)
+        figure.savefig(svg, metadata={"Date": None})
+        figure.savefig(png, dpi=150)
+        numbers.write_text(json.dumps(document(series), indent=1) + "\n", encoding="utf-8")
+        with lines.open("w", newline="", encoding="utf-8") as out:
+            csv.writer(out).writerows(_lines(series))
     return paths
 
 

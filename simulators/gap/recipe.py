@@ -1,15 +1,15 @@
 """How a random instance is made whose settings can be varied one at a time."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import product
 from math import exp
 from random import Random
 
+from simulators.instances.make import tabulate
 from simulators.instances.mixed import rational
 from theory.drafts import Scheme
 from theory.instance import Instance
-from theory.rows import Prefix
-from theory.table import Table
+from theory.rows import Prefix, Row
 
 GRAIN = 360
 """Rows of varied ensembles are rounded to multiples of 1/GRAIN, zeros included."""
@@ -32,19 +32,17 @@ class Recipe:
 
     def instance(self, seed: int) -> Instance:
         """The same logits for the same seed and prefix, whatever the other settings are."""
-        depths = range(self.draft.depth + 1)
-        prefixes = [prefix for depth in depths for prefix in product(range(self.vocab), repeat=depth)]
-        pairs = {prefix: self._logits(seed, prefix) for prefix in prefixes}
-        target = {prefix: self._row(p) for prefix, (p, _) in pairs.items()}
-        proposal = {prefix: self._row(q) for prefix, (_, q) in pairs.items()}
-        tables = Table.exact(self.vocab, target), Table.exact(self.vocab, proposal)
-        return Instance(*tables, self.draft, f"seed {seed}")
+
+        def row(which: int) -> Callable[[Prefix], Row]:
+            return lambda prefix: self._row(self._logits(seed, prefix)[which])
+
+        return tabulate(self.vocab, self.draft, row(0), row(1), f"seed {seed}")
 
     def _logits(self, seed: int, prefix: Prefix) -> tuple[list[float], list[float]]:
         rng = Random(f"{seed} {prefix}")
         drawn = [(rng.gauss(0, SPREAD), rng.gauss(0, SPREAD)) for _ in range(self.vocab)]
         return [a for a, _ in drawn], [(1 - self.far) * a + self.far * b for a, b in drawn]
 
-    def _row(self, logits: list[float]) -> list:
+    def _row(self, logits: list[float]) -> Row:
         weights = [exp((each - max(logits)) / self.temperature) for each in logits]
         return rational([weight / sum(weights) for weight in weights], GRAIN)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from simulators.gap.measure import Gap, remark
+from simulators.gap.measure import Gap, ratio, remark
 from theory.verifiers import VERIFIERS
 
 REACHED = 1e-9
@@ -33,8 +33,8 @@ def summarise(gaps: Sequence[Gap]) -> list[Summary]:
     full = [float(gap.full.value) for gap in gaps]
 
     def row(name: str, values: list[float], note: str = "") -> Summary:
-        shares = [value / most if most > 0 else 1.0 for value, most in zip(values, best, strict=True)]
-        of_best, of_full = (sum(values) / sum(most) if sum(most) > 0 else 1.0 for most in (best, full))
+        shares = [ratio(value, most) for value, most in zip(values, best, strict=True)]
+        of_best, of_full = (ratio(sum(values), sum(most)) for most in (best, full))
         reached = sum(share >= 1 - REACHED for share in shares)
         return Summary(name, count, sum(values) / count, of_best, min(shares), reached, of_full, note)
 

@@ -7,6 +7,7 @@ from flint import fmpq
 from rich.markup import escape
 from rich.table import Table
 
+from simulators import screen
 from simulators.gap.measure import ABOVE, STATE, STATEFUL, Gap
 from simulators.gap.summary import Summary
 from simulators.screen import shown
@@ -16,7 +17,8 @@ from theory.transport.validity import Optimum
 
 def one(gap: Gap) -> Table:
     """An instance's table: the optima, then every verifier, the largest E[tau] first."""
-    table = _headed(escape(gap.instance.name or "one instance"), r"E\[tau]", "", "stateless", "full inf.", "")
+    title = escape(gap.instance.name or "one instance")
+    table = screen.table(title, "lrrrrl", "verifier", r"E\[tau]", "", "stateless", "full inf.", "")
     full, best = gap.full.value, gap.stateless
     table.add_row(
         "full information", text(full), f"{float(full):.6f}", "", "100.00 %", "optimum, certified exactly"
@@ -43,7 +45,8 @@ def one(gap: Gap) -> Table:
 
 def many(title: str, found: Sequence[Summary]) -> Table:
     """The means over an ensemble; `least` is the smallest share of the stateless optimum met."""
-    table = _headed(title, r"E\[tau]", "stateless", "least", "at 100 %", "full inf.", "")
+    headings = "verifier", r"E\[tau]", "stateless", "least", "at 100 %", "full inf.", ""
+    table = screen.table(title, "lrrrrrl", *headings)
     for row in found:
         table.add_row(
             row.name,
@@ -96,12 +99,3 @@ def _told(table: Table, notes: list[str]) -> Table:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.2f} %"
-
-
-def _headed(title: str, *headings: str) -> Table:
-    table = Table(title=title)
-    table.add_column("verifier")
-    for heading in headings[:-1]:
-        table.add_column(heading, justify="right")
-    table.add_column(headings[-1])
-    return table

@@ -7,7 +7,7 @@ from time import monotonic
 
 from flint import fmpq
 
-from simulators.check import applies
+from simulators.check import must_fit
 from simulators.gap.measure import expected
 from simulators.instances.make import prefixes, weighted
 from simulators.optimum import stateless
@@ -21,7 +21,6 @@ from theory.drafts.shape import every
 from theory.drafts.spechub import SpecHub
 from theory.drafts.top_k import TopK
 from theory.drafts.tree import Tree
-from theory.errors import BadInput
 from theory.instance import Instance
 from theory.numbers import ZERO
 from theory.rows import Prefix, Row
@@ -104,8 +103,7 @@ def search(
             hear(found)
         return gap
 
-    if not applies(verifier, built(drawn(rng, draft, vocab, True), draft, vocab)):
-        raise BadInput(f"{verifier.name} is made for {', '.join(verifier.drafts)}, not for {draft.label}")
+    must_fit(verifier, [draft])
     try:
         while not found.tried or monotonic() < start + seconds * 0.8:
             rows = drawn(rng, draft, vocab, context_free=rng.random() < 0.5)

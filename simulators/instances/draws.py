@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Protocol, TypeAlias
 
 import numpy as np
+from scipy.special import softmax
 
 from simulators.instances.make import prefixes, weighted
 from simulators.lanes import BATCH, Lanes
@@ -46,7 +47,7 @@ class Logits:
     def __call__(self, rng: np.random.Generator, vocab: int, lanes: int) -> tuple[np.ndarray, np.ndarray]:
         a, b = rng.normal(0, self.spread, (2, vocab, lanes))
         p, q = a / self.temperature, ((1 - self.far) * a + self.far * b) / self.temperature
-        return _softmax(p), _softmax(q)
+        return softmax(p, axis=0), softmax(q, axis=0)
 
 
 @dataclass(frozen=True)
@@ -136,8 +137,3 @@ def _rounded(rows: np.ndarray, grain: int) -> np.ndarray:
     lanes = np.arange(parts.shape[1])
     parts[parts.argmax(axis=0), lanes] += left
     return parts
-
-
-def _softmax(logits: np.ndarray) -> np.ndarray:
-    weights = np.exp(logits - logits.max(axis=0))
-    return weights / weights.sum(axis=0)

@@ -2,11 +2,11 @@
 
 import json
 import re
-import sys
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from simulators.files import text_of
 from theory.drafts import SCHEMES, Scheme
 from theory.errors import BadInput, quoted
 from theory.instance import Instance
@@ -25,12 +25,7 @@ def read(path: Path) -> Instance:
 
     Raises BadInput with one line that names the file, the key and the fault.
     """
-    try:
-        content = (sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise BadInput(f"{path}: not a text file") from None
-    except OSError as error:
-        raise BadInput(f"{path}: {(error.strerror or str(error)).lower()}") from None
+    content = text_of(path)
     try:
         return parse(content, str(path))
     except BadInput as error:

@@ -6,9 +6,13 @@ from itertools import product
 from flint import fmpq
 
 from theory.drafts import Scheme
+from theory.errors import BadInput
 from theory.instance import Instance
 from theory.rows import Prefix, Row
 from theory.table import Table
+
+PREFIXES = 10**5
+"""Most prefixes that an instance is given rows for."""
 
 
 def prefixes(vocab: int, depth: int) -> Iterator[Prefix]:
@@ -30,7 +34,12 @@ def weighted(weights: list[int]) -> Row:
 def tabulate(
     vocab: int, draft: Scheme, p: Callable[[Prefix], Row], q: Callable[[Prefix], Row], name: str
 ) -> Instance:
-    """The instance with target rows p(prefix) up to the draft's depth and proposal rows q(prefix) above."""
+    """The instance with target rows p(prefix) up to the draft's depth and proposal rows q(prefix) above.
+
+    Raises BadInput where these would be more than PREFIXES rows.
+    """
+    if sum(vocab**depth for depth in range(draft.depth + 1)) > PREFIXES:
+        raise BadInput(f"{name}: an instance has rows for at most {PREFIXES:,} prefixes")
     target = Table.exact(vocab, {prefix: p(prefix) for prefix in prefixes(vocab, draft.depth)})
     proposal = Table.exact(vocab, {prefix: q(prefix) for prefix in prefixes(vocab, draft.depth - 1)})
     return Instance(target, proposal, draft, name)

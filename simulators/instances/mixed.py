@@ -2,26 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
+from functools import cache
 from random import Random
 
 from flint import fmpq
 
+from simulators.instances.make import tabulate
 from theory.drafts import Scheme
-from theory.errors import BadInput
 from theory.instance import Instance
-from theory.table import Table
-
-PREFIXES = 10**5
-"""Most prefixes that an instance is given rows for."""
+from theory.rows import Row
 
 GRAIN = 60
 """Rows are multiples of 1/GRAIN, so zeros occur."""
 
 CONCENTRATIONS = 0.3, 1, 3
 FAR = 0.1, 0.25, 0.5, 0.75, 1
-
-Pair = tuple[list[fmpq], list[fmpq]]
 
 
 @dataclass(frozen=True)
@@ -49,14 +44,9 @@ class Mixed(Sequence[Instance]):
             raise IndexError(index)
         rng = Random(self.first + index)
         p_in, q_in, far = rng.choice(CONCENTRATIONS), rng.choice(CONCENTRATIONS), rng.choice(FAR)
-        depths, tokens = range(self.draft.depth + 1), range(self.vocab)
-        if sum(self.vocab**depth for depth in depths) > PREFIXES:
-            raise BadInput(f"{self.name}: random instances have at most {PREFIXES:,} prefixes")
-        prefixes = [prefix for depth in depths for prefix in product(tokens, repeat=depth)]
-        pairs = {prefix: random_pair(rng, self.vocab, p_in, q_in, far) for prefix in prefixes}
-        target = Table.exact(self.vocab, {prefix: p for prefix, (p, _) in pairs.items()})
-        proposal = Table.exact(self.vocab, {prefix: q for prefix, (_, q) in pairs.items()})
-        return Instance(target, proposal, self.draft, f"seed {self.first + index}")
+        pair = cache(lambda _: random_pair(rng, self.vocab, p_in, q_in, far))
+        name = f"seed {self.first + index}"
+        return tabulate(self.vocab, self.draft, lambda x: pair(x)[0], lambda x: pair(x)[1], name)
 
 
 def random_row(rng: Random, vocab: int, concentration: float) -> list[float]:
@@ -65,18 +55,18 @@ def random_row(rng: Random, vocab: int, concentration: float) -> list[float]:
     return [mass / sum(masses) for mass in masses]
 
 
-def random_pair(rng: Random, vocab: int, p_in: float, q_in: float, far: float) -> Pair:
+def random_pair(rng: Random, vocab: int, p_in: float, q_in: float, far: float) -> tuple[Row, Row]:
     """A target row, and a proposal row a fraction `far` of the way from it to an independent one."""
     p, other = random_row(rng, vocab, p_in), random_row(rng, vocab, q_in)
     return rational(p), rational([(1 - far) * a + far * b for a, b in zip(p, other, strict=True)])
 
 
-def rational(row: Sequence[float], grain: int = GRAIN) -> list[fmpq]:
+def rational(row: Sequence[float], grain: int = GRAIN) -> Row:
     """A float row rounded to multiples of 1/grain; the likeliest token takes what rounding leaves.
 
     >>> rational([0.5, 0.25, 0.25], 3)
-    [1/3, 1/3, 1/3]
+    (1/3, 1/3, 1/3)
     """
     parts = [round(mass * grain) for mass in row]
     parts[parts.index(max(parts))] += grain - sum(parts)
-    return [fmpq(part, grain) for part in parts]
+    return tuple(fmpq(part, grain) for part in parts)

@@ -16,6 +16,7 @@ from theory.drafts.shape import Shape, every
 from theory.drafts.spechub import SpecHub
 from theory.drafts.top_k import TopK
 from theory.drafts.tree import Tree
+from theory.errors import BadInput
 from theory.instance import Instance
 
 PAIR, TRIPLE, BINARY = every(2, 1), every(3, 1), every(2, 2)
@@ -69,9 +70,17 @@ def standard() -> list[Sequence[Instance]]:
 
 
 def from_text(path: Path, vocab: int, depth: int) -> list[Sequence[Instance]]:
-    """The families that a text file makes: every kind of draft of one depth."""
+    """The families that a text file makes: every kind of draft of one depth.
+
+    Raises BadInput where that is too large to enumerate.
+    """
     read = corpus(path, vocab)
-    return [Texts(read, draft) for draft in of_depth(depth)]
+    try:
+        families = [Texts(read, draft) for draft in of_depth(depth)]
+        _ = [family[0] for family in families]  # which refuses what cannot be enumerated
+    except BadInput as error:
+        raise BadInput(f"{path}: --vocab {vocab} and --depth {depth}: {error}") from None
+    return list(families)
 
 
 def _source() -> Path:

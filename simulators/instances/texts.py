@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from simulators.files import text_of
 from simulators.instances.files import spelled
 from simulators.instances.make import tabulate, weighted
 from theory.drafts import Scheme
@@ -71,12 +72,7 @@ class Texts(Sequence[Instance]):
 
 def corpus(path: Path, vocab: int, histories: int = HISTORIES) -> Corpus:
     """The classes, counts and commonest histories of a text file; BadInput when it will not do."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise BadInput(f"{path}: not a text file") from None
-    except OSError as error:
-        raise BadInput(f"{path}: {(error.strerror or str(error)).lower()}") from None
+    text = text_of(path)
     ranked = sorted(Counter(text).items(), key=lambda item: (-item[1], item[0]))
     if vocab < 2 or len(ranked) < vocab:
         raise BadInput(f"{path}: has {len(ranked)} distinct characters; --vocab must be from 2 to that many")

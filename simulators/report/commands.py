@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from simulators import screen
-from simulators.commands import json_option
+from simulators.commands.options import json_option
+from simulators.files import replacing
 from theory.errors import BadInput
 from theory.instance import Instance
 
@@ -40,20 +41,20 @@ def command(claims: Callable[[], Claims]) -> click.Command:
         help="Put this instance into the explorer too; may be repeated.",
     )
     @json_option
-    def report(results: Path, output: Path, title: str | None, given: tuple[Path, ...], as_json: bool) -> int:
+    def report(**options: Any) -> int:
         """One self-contained page of a sweep's results.
 
         RESULTS is a folder that `draftproof sweep` wrote. The page has verdicts, gaps, worst
         instances, curves, the claims, the mutants, and an explorer of small instances; it is one
         file and asks nothing of any network. Exit status 0, or 2 for bad input.
         """
-        return _report(results, output, title or results.resolve().name, given, claims(), as_json)
+        return _report(claims(), **options)
 
     return report
 
 
 def _report(
-    folder: Path, output: Path, title: str, given: Sequence[Path], claims: Claims, as_json: bool
+    claims: Claims, results: Path, output: Path, title: str | None, given: Sequence[Path], as_json: bool
 ) -> int:
     from simulators.report import curves, shares, summary, worst
     from simulators.report.instances import explored
@@ -61,7 +62,7 @@ def _report(
     from simulators.report.read import Store
 
     started = monotonic()
-    store = Store(folder)
+    store = Store(results)
     if not output.resolve().parent.is_dir():  # before the work, not after it
         raise BadInput(f"{output}: no such file or directory")
     data = {
@@ -75,11 +76,9 @@ def _report(
         "mutants": json.loads((files("simulators.report") / "mutants.json").read_text(encoding="utf-8")),
     }
     recorded = _recorded(list(explored(store, given)))
-    made = page(title, _summary(store), _origin(store), data, recorded)
-    try:
-        output.write_text(made, encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"{output}: {(error.strerror or str(error)).lower()}") from None
+    made = page(title or results.resolve().name, _summary(store), _origin(store), data, recorded)
+    with replacing(output) as part:
+        part.write_text(made, encoding="utf-8")
     seconds, size = round(monotonic() - started, 3), len(made.encode())
     if as_json:
         rows = {key: len(value) for key, value in data.items()}

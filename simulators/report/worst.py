@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import suppress
+from fractions import Fraction
 from typing import Any
 
 from simulators.instances.files import document
@@ -37,8 +38,6 @@ def both(store: Store) -> dict[str, Rows]:
 
 def missing(store: Store) -> Rows:
     """Each verifier's instance furthest below the optimum, the largest gap first."""
-    rows = _missed(store)
-    rows.sort(key=lambda row: (-row["missing"], row["verifier"]))
     return [
         {
             "verifier": row["verifier"],
@@ -53,14 +52,14 @@ def missing(store: Store) -> Rows:
             "of": row["of"],
             **_instance(store, row),
         }
-        for row in rows
+        for row in _missed(store)
     ]
 
 
 def wrong(store: Store) -> Rows:
     """Each lossy verifier's instance of the largest total variation, the largest first."""
-    rows = store.rows(WRONG) if "check" in store.metrics else []
-    rows.sort(key=lambda row: (-row["total_variation"], row["verifier"]))
+    if "check" not in store.metrics:
+        return []
     kept = (
         "verifier",
         "total_variation",
@@ -76,29 +75,25 @@ def wrong(store: Store) -> Rows:
             "want": _float(row["witness_want"]),
             **_instance(store, row),
         }
-        for row in rows
+        for row in store.rows(f"from ({WRONG}) order by total_variation desc, verifier")
     ]
 
 
 def worst_instances(store: Store, most: int) -> Iterator[tuple[str, Instance]]:
     """(verifier, instance) of the largest gaps on different instances that the explorer can take."""
-    rows = _missed(store)
     met: list[Instance] = []
-    for row in sorted(rows, key=lambda row: (-row["missing"], row["verifier"])):
+    for row in _missed(store):
         with suppress(BadInput):
-            instance = again(store, row)
+            instance = store.results.instance(row)
             if len(met) < most and instance not in met and explorable(instance):
                 met.append(instance)
                 yield row["verifier"], instance
 
 
 def _missed(store: Store) -> Rows:
-    return store.rows(f"from {store.made('missed', MISSING)}") if "gap" in store.metrics else []
-
-
-def again(store: Store, row: dict[str, Any]) -> Instance:
-    """The exact instance that a row is about."""
-    return store.results.instance(row)
+    if "gap" not in store.metrics:
+        return []
+    return store.rows(f"from {store.made('missed', MISSING)} order by missing desc, verifier")
 
 
 def _instance(store: Store, row: dict[str, Any]) -> dict[str, Any]:
@@ -107,14 +102,11 @@ def _instance(store: Store, row: dict[str, Any]) -> dict[str, Any]:
         where.append(f"temperature {row['temperature']:g}")
     where.append(f"number {row['index']}")
     try:
-        spelled = json.dumps(document(again(store, row)))
+        spelled = json.dumps(document(store.results.instance(row)))
     except BadInput:
         spelled = None  # rows from a text that is no longer there
     return {"instance": ", ".join(where), "document": spelled}
 
 
 def _float(exact: str | None) -> float | None:
-    if exact is None:
-        return None
-    top, _, bottom = exact.partition("/")
-    return int(top) / int(bottom or 1)
+    return None if exact is None else float(Fraction(exact))

@@ -1,7 +1,6 @@
 """The command `sweep`."""
 
 import json
-import os
 from collections.abc import Mapping
 from math import isnan
 from pathlib import Path
@@ -12,7 +11,8 @@ import click
 from rich.table import Table
 
 from simulators import screen
-from simulators.commands import json_option
+from simulators.check import cores
+from simulators.commands.options import json_option
 from simulators.door import INTERRUPTED
 from theory.errors import BadInput
 
@@ -33,36 +33,28 @@ def command(proofs: Mapping[str, str]) -> click.Command:
     @click.option("--scheduler", metavar="URL", help="A Dask cluster, such as tcp://host:8786.")
     @click.option("--ray", "on_ray", is_flag=True, help="Ray: the cluster of RAY_ADDRESS, else this machine.")
     @json_option
-    def sweep(
-        file: Path,
-        folder: Path | None,
-        workers: int | None,
-        scheduler: str | None,
-        on_ray: bool,
-        as_json: bool,
-    ) -> int:
+    def sweep(**options: Any) -> int:
         """Check, gap, prove and audit over a described family of instances.
 
         FILE.toml says what is swept (docs/sweep.md); results are Parquet files in a folder
         (docs/results.md). The same command goes on where it was interrupted. Exit status 0, or 2
         for bad input.
         """
-        return _sweep(
-            file, folder or Path("results") / file.stem, workers, scheduler, on_ray, as_json, proofs
-        )
+        return _sweep(proofs, **options)
 
     return sweep
 
 
 def _sweep(
+    proofs: Mapping[str, str],
     file: Path,
-    folder: Path,
+    folder: Path | None,
     workers: int | None,
     scheduler: str | None,
     on_ray: bool,
     as_json: bool,
-    proofs: Mapping[str, str],
 ) -> int:
+    folder = folder or Path("results") / file.stem
     if sum((workers is not None, scheduler is not None, on_ray)) > 1:
         raise BadInput("--workers, --scheduler and --ray exclude each other")
     try:
@@ -80,7 +72,7 @@ def _sweep(
         chunks = plan(entries, metrics)
     except BadInput as error:
         raise BadInput(f"{file}: {error}") from None
-    runner = runners.processes(workers or len(os.sched_getaffinity(0)))
+    runner = runners.processes(workers or cores())
     if scheduler is not None:
         runner = runners.dask(scheduler)
     elif on_ray:
@@ -124,11 +116,16 @@ def _sweep(
 
 
 def _table(lines: list[Any]) -> Table:
-    table = Table(title="Swept")
-    for heading in ("metric", "verifier or target", "rows", "verdicts"):
-        table.add_column(heading, justify="right" if heading == "rows" else "left")
-    for heading in ("largest TV", r"mean E\[tau]", "of stateless", "least"):
-        table.add_column(heading, justify="right")
+    headings = (
+        "metric",
+        "verifier or target",
+        "rows",
+        "verdicts",
+        "largest TV",
+        r"mean E\[tau]",
+        "of stateless",
+    )
+    table = screen.table("Swept", "llrlrrrr", *headings, "least")
     for line in lines:
         decided = {
             said: count

@@ -4,17 +4,18 @@ import json
 import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from simulators.check import must_fit
+from simulators.files import text_of
 from simulators.instances.files import draft_document, draft_of
 from simulators.sweep import asked
 from simulators.sweep.values import known, like, listed, one_of, whole, with_kind
 from theory.drafts import Scheme
-from theory.errors import BadInput, quoted
+from theory.errors import BadInput
 from theory.verifier import Verifier
-from theory.verifiers import VERIFIERS, named
+from theory.verifiers import VERIFIERS
 
 ENGINES = ("exact", "float")
 
@@ -73,11 +74,7 @@ def restored(document: Mapping[str, Any]) -> Entry:
 def read(path: Path, metrics: Collection[str]) -> list[Entry]:
     """The entries of a file; BadInput in one line that names the file, the key and the fault."""
     try:
-        given = tomllib.loads(path.read_bytes().decode("utf-8"))
-    except UnicodeDecodeError:
-        raise BadInput(f"{path}: not a text file") from None
-    except OSError as error:
-        raise BadInput(f"{path}: {(error.strerror or str(error)).lower()}") from None
+        given = tomllib.loads(text_of(path))
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{path}: not TOML: {error}") from None
     try:
@@ -114,6 +111,7 @@ def _entry(given: dict[str, Any], metrics: Collection[str]) -> Entry:
     if given["metrics"] is list:
         raise BadInput(f"metrics: is missing; there are {', '.join(sorted(metrics))}")
     wanted = [one_of(each, metrics, "metrics") for each in listed(given["metrics"], "metrics")]
+    verifiers = listed(given["verifiers"], "verifiers", empty=True)
     depths = [whole(depth, "depths") for depth in listed(given["depths"], "depths")]
     specs = map(with_kind, listed(given["drafts"], "drafts"))
     drafts = [scheme for spec in specs for scheme in asked.schemes(spec, depths)]
@@ -121,7 +119,7 @@ def _entry(given: dict[str, Any], metrics: Collection[str]) -> Entry:
     entry = Entry(
         tuple(dict.fromkeys(wanted)),
         one_of(given["engine"], ENGINES, "engine"),
-        tuple(dict.fromkeys(_verifiers(given["verifiers"]))),
+        tuple(dict.fromkeys(one_of(each, VERIFIERS, "verifiers") for each in verifiers)),
         tuple(dict.fromkeys(drafts)),
         tuple(whole(each, "vocabularies", 2) for each in listed(given["vocabularies"], "vocabularies")),
         tuple(asked.rows(with_kind(each)) for each in listed(rows, "rows")),
@@ -137,23 +135,9 @@ def _entry(given: dict[str, Any], metrics: Collection[str]) -> Entry:
 def _useful(entry: Entry) -> None:
     # What would quietly compute nothing is a mistake.
     for name in entry.verifiers:
-        if not any(draft.label in VERIFIERS[name].drafts for draft in entry.drafts):
-            labels = ", ".join(dict.fromkeys(draft.label for draft in entry.drafts))
-            raise BadInput(
-                f"verifiers: {name} is made for {', '.join(VERIFIERS[name].drafts)}, not for {labels}"
-            )
+        try:
+            must_fit(VERIFIERS[name], entry.drafts)
+        except BadInput as error:
+            raise BadInput(f"verifiers: {error}") from None
     if ("audit" in entry.metrics) != bool(entry.targets):
         raise BadInput("targets: the metric 'audit' and the key 'targets' go together")
-
-
-def _verifiers(value: Any) -> list[str]:
-    names = listed(value, "verifiers", empty=True)
-    for name in names:
-        if not isinstance(name, str) or name not in VERIFIERS:
-            near = get_close_matches(str(name), VERIFIERS, 1)
-            if near:
-                raise BadInput(
-                    f"verifiers: no verifier is named {quoted(name)}; did you mean {quoted(near[0])}?"
-                )
-            named(str(name))
-    return names

@@ -3,18 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from simulators.check import chunk
 from simulators.instances.draws import Draws
 from simulators.lanes import BATCH, Lanes, stack
 from simulators.sweep.configuration import Entry
 from simulators.sweep.families import Family
 from theory.instance import Instance
 from theory.verifier import Verifier
-
-SINGLES = 64
-"""Most instances of a chunk that are enumerated one by one."""
-
-DRAFTS = 3_000
-"""About how many drafts such a chunk holds."""
 
 WIDE = 4_000_000
 """About how many drafts a chunk of lanes verifies: a file of some megabytes."""
@@ -56,6 +51,17 @@ class Slice:
         return stack(self.instances())
 
 
+@dataclass(frozen=True)
+class Sliced:
+    """A job on one slice: every verifier on every instance."""
+
+    part: Slice
+
+    @property
+    def evaluations(self) -> int:
+        return len(self.part.indices) * len(self.part.verifiers)
+
+
 def _block(family: Family) -> int:
     return family.instances.block if isinstance(family.instances, Draws) else BATCH
 
@@ -77,7 +83,7 @@ def slices(family: Family, verifiers: Sequence[Verifier], wide: bool, larger: in
         return
     names = tuple(each.name for each in verifiers)
     drafts = family.draft.outcomes(family.vocab)
-    step = larger * max(1, min(SINGLES, DRAFTS // drafts))
+    step = larger * chunk(drafts)
     if wide:
         block = _block(family)
         step = block * max(1, WIDE // (drafts * len(names) * block))

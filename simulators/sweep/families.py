@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from simulators.instances.draws import Dirichlet, Draws, Law, Logits
+from simulators.instances.draws import Dirichlet, Draws, Logits
 from simulators.instances.grids import Grid
 from simulators.instances.mixed import Mixed
 from simulators.instances.randoms import Randoms
@@ -75,29 +75,18 @@ def _families(rows: dict[str, Any], draft: Scheme, vocab: int, seeds: Sequence[i
             for temperature in rows["temperatures"]:
                 law = Logits(rows["spread"], rows["far"], temperature)
                 name = f"logits spread {law.spread:g} far {law.far:g} grain {rows['grain']}"
-                yield _drawn(name, seed, temperature, draft, vocab, count, law, rows["grain"])
+                drawn = Draws(draft, vocab, count, seed, law, rows["grain"])
+                yield Family(name, seed, temperature, draft, vocab, drawn)
     elif kind == "dirichlet":
         law = Dirichlet(rows["concentration"], rows["far"])
         name = f"dirichlet {law.concentration:g} far {law.far:g} grain {rows['grain']}"
         for seed in seeds:
-            yield _drawn(name, seed, None, draft, vocab, count, law, rows["grain"])
+            drawn = Draws(draft, vocab, count, seed, law, rows["grain"])
+            yield Family(name, seed, None, draft, vocab, drawn)
     else:
         for seed in seeds:
             made = Mixed(draft, vocab, count, seed) if kind == "mixed" else Randoms(draft, vocab, count, seed)
             yield Family(kind, seed, None, draft, vocab, made)
-
-
-def _drawn(
-    name: str,
-    seed: int,
-    temperature: float | None,
-    draft: Scheme,
-    vocab: int,
-    count: int,
-    law: Law,
-    grain: int,
-) -> Family:
-    return Family(name, seed, temperature, draft, vocab, Draws(draft, vocab, count, seed, law, grain))
 
 
 @cache

@@ -13,6 +13,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
+from simulators.files import text_of, unusable
 from simulators.sweep.shard import Part
 from theory.errors import BadInput
 
@@ -89,10 +90,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of a results folder; BadInput when there is none."""
     path = folder / MANIFEST
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadInput(f"{path}: {(error.strerror or str(error)).lower()}") from None
-    except ValueError:
+        return json.loads(text_of(path))
+    except json.JSONDecodeError:
         raise BadInput(f"{path}: not JSON") from None
 
 
@@ -150,4 +149,4 @@ def _refused(folder: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise BadInput(f"{folder}: the disk is full; what was finished is kept") from None
-        raise BadInput(f"{folder}: {(error.strerror or str(error)).lower()}") from None
+        raise unusable(folder, error) from None

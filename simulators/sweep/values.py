@@ -11,9 +11,7 @@ def known(table: Mapping[str, Any], keys: Collection[str], where: str = "") -> N
     """BadInput that names the first unknown key, and the nearest known one."""
     for key in table:
         if key not in keys:
-            near = get_close_matches(key, keys, 1)
-            hint = f"did you mean {quoted(near[0])}?" if near else f"there are {', '.join(keys)}"
-            raise BadInput(f"{where}unknown key {quoted(key)}; {hint}")
+            raise BadInput(f"{where}unknown key {quoted(key)}; {_hint(key, keys)}")
 
 
 def with_kind(spec: Any) -> dict[str, Any]:
@@ -24,10 +22,14 @@ def with_kind(spec: Any) -> dict[str, Any]:
 def one_of(value: Any, names: Collection[str], where: str) -> str:
     """The value, when it is one of the names."""
     if not isinstance(value, str) or value not in names:
-        near = get_close_matches(str(value), names, 1)
-        hint = f"did you mean {quoted(near[0])}?" if near else f"there are {', '.join(sorted(names))}"
-        raise BadInput(f"{where}: {'is missing' if value is None else quoted(value) + ' is unknown'}; {hint}")
+        fault = "is missing" if value is None else f"{quoted(value)} is unknown"
+        raise BadInput(f"{where}: {fault}; {_hint(str(value), sorted(names))}")
     return value
+
+
+def _hint(word: str, names: Collection[str]) -> str:
+    near = get_close_matches(word, names, 1)
+    return f"did you mean {quoted(near[0])}?" if near else f"there are {', '.join(names)}"
 
 
 def listed(value: Any, where: str, empty: bool = False) -> list[Any]:

@@ -66,3 +66,15 @@ def test_the_first_tokens_are_the_marginal_of_more(instance):
     decoded = decode(instance, named("greedy-block"), 1)
     assert decoded.first(4).marginal(3) == decoded.first(3)
     assert decoded.first(0).total == 1
+
+
+@settings(max_examples=10)
+@given(instances(Chain(2), vocab=2), st.sampled_from([v for v in VERIFIERS.values() if "chain" in v.drafts]))
+def test_words_that_are_long_enough_need_not_be_followed(instance, verifier):
+    heard = []
+    short = decode(instance, verifier, 2, 4, heard.append)
+    assert short.first(4) == decode(instance, verifier, 2).first(4)
+    assert max(len(word) for word, _ in short.states) <= 4
+    assert heard == sorted(heard)
+    assert 0 in heard
+    assert max(heard) < 2

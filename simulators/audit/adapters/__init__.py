@@ -1,23 +1,23 @@
 """Verifiers that people run, each behind one small file: version, signature, what is checked.
 
 Nothing is copied: an adapter loads the function from where the user has it. Every file has
-`NAME`, `ABOUT` and `load(path)`, which returns a target for `audit.examine`.
+`TARGETS`: by name, functions of a path (or None) that return a target for `audit.examine`.
 """
 
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from types import ModuleType
 
 from simulators.audit.targets.target import Target
 from theory.errors import BadInput
 
-ADAPTERS: dict[str, ModuleType] = {
-    module.NAME: module
-    for module in (import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__))
-    if hasattr(module, "NAME")
+ADAPTERS: dict[str, Callable[[Path | None], Target]] = {
+    name: load
+    for found in iter_modules(__path__)
+    for name, load in getattr(import_module(f"{__name__}.{found.name}"), "TARGETS", {}).items()
 }
-"""Name -> module."""
+"""Name -> function of a path."""
 
 
 def adapted(name: str, path: Path | None = None, dtype: str | None = None) -> Target:
@@ -29,7 +29,7 @@ def adapted(name: str, path: Path | None = None, dtype: str | None = None) -> Ta
     if name not in ADAPTERS:
         raise BadInput(f"no adapter is named {name[:40]!r}; there are {', '.join(ADAPTERS)}")
     try:
-        target = ADAPTERS[name].load(path)
+        target = ADAPTERS[name](path)
     except ModuleNotFoundError as error:
         raise BadInput(f"{name} needs {error.name}, which is not installed") from None
     if dtype is not None and target.slow:

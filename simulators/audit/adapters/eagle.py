@@ -11,20 +11,15 @@ import random
 from pathlib import Path
 from typing import Any
 
-from simulators.audit.adapters.source import functions
+from simulators.audit.adapters.source import function
 from simulators.audit.adapters.torch_chain import TorchChain
-
-NAME = "eagle"
-ABOUT = "evaluate_posterior of EAGLE's eagle/model/utils.py (--path)"
 
 
 def load(path: Path | None = None) -> TorchChain:
     """The function of the file at `path`."""
     import torch
 
-    evaluate = functions(path, ("evaluate_posterior",), {"torch": torch, "random": random})[
-        "evaluate_posterior"
-    ]
+    evaluate = function(path, "evaluate_posterior", {"torch": torch, "random": random})
 
     def verify(target_logits: Any, draft_logits: Any, tokens: Any) -> Any:
         candidates = torch.cat([torch.zeros(1, dtype=tokens.dtype), tokens])[None]
@@ -32,3 +27,6 @@ def load(path: Path | None = None) -> TorchChain:
         return torch.cat([tokens[: int(accepted)], torch.multinomial(row, 1)])
 
     return TorchChain(verify, name="eagle evaluate_posterior", logits=True)
+
+
+TARGETS = {"eagle": load}

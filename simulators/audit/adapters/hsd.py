@@ -11,11 +11,8 @@ Not checked: several drafts, `blockwise`, the caches and stopping criteria aroun
 from pathlib import Path
 from typing import Any
 
-from simulators.audit.adapters.source import functions
+from simulators.audit.adapters.source import function
 from simulators.audit.adapters.torch_chain import TorchChain
-
-NAME = "hsd"
-ABOUT = "_speculative_sampling(backward=True) of the HSD repository's generation/utils.py (--path)"
 
 
 def load(path: Path | None = None) -> TorchChain:
@@ -23,7 +20,7 @@ def load(path: Path | None = None) -> TorchChain:
     import torch
 
     space = {"torch": torch, "F": torch.nn.functional}
-    sampling = functions(path, ("_speculative_sampling",), space)["_speculative_sampling"]
+    sampling = function(path, "_speculative_sampling", space)
 
     def verify(target_logits: Any, draft_logits: Any, tokens: Any) -> Any:
         ids, done = tokens[None], torch.tensor([False])
@@ -39,3 +36,6 @@ def load(path: Path | None = None) -> TorchChain:
         return valid[0]
 
     return TorchChain(verify, name="hsd _speculative_sampling(backward=True)", logits=True)
+
+
+TARGETS = {"hsd": load}

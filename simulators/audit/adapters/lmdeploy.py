@@ -17,9 +17,6 @@ from typing import Any
 from simulators.audit.adapters import kernels, standins
 from simulators.audit.adapters.torch_chain import SHIFT, TorchChain, with_bonus
 
-NAME = "lmdeploy"
-ABOUT = "rejection_sample of LMDeploy's spec_decode/reject_sampler.py (--path), under TRITON_INTERPRET=1"
-
 
 def load(path: Path | None = None) -> TorchChain:
     """The function of the file at `path`."""
@@ -35,6 +32,7 @@ def load(path: Path | None = None) -> TorchChain:
         words, *_ = sample(logits[None], tokens[None], bonus, inputs, draft[None].contiguous())
         return with_bonus(words[0], target[-1])
 
-    target = TorchChain(verify, name="lmdeploy rejection_sample")
-    target.slow = True
-    return target
+    return TorchChain(verify, name="lmdeploy rejection_sample", slow=True)
+
+
+TARGETS = {"lmdeploy": load}

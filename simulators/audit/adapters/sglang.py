@@ -1,7 +1,9 @@
-"""SGLang: the Triton kernel of chain verification, by --path, run by Triton's interpreter.
+"""SGLang: the Triton kernel of chain verification, by --path, run by Triton's interpreter: by
+token, or by block.
 
 Version: 0.5.23, `sglang/kernels/ops/speculative/reject_sampling.py`, and earlier ones with the same
-signature; needs torch and triton, and nothing of SGLang itself.
+signature, block verification wherever `block_verification` is a parameter; needs torch and triton, and
+nothing of SGLang itself.
 Signature: (predicts, accept_index, accept_token_num, candidates, retrive_index, retrive_next_token,
 retrive_next_sibling, uniform_samples, uniform_samples_for_final_sampling, target_probs, draft_probs,
 threshold_single, threshold_acc, deterministic).
@@ -16,14 +18,6 @@ from typing import Any
 from simulators.audit.adapters import kernels, standins
 from simulators.audit.adapters.torch_chain import TorchChain
 from theory.errors import BadInput
-
-NAME = "sglang"
-ABOUT = "chain_speculative_sampling_triton of SGLang's kernels (--path), under TRITON_INTERPRET=1"
-
-
-def load(path: Path | None = None) -> TorchChain:
-    """Token verification of the file at `path`."""
-    return made(path, NAME)
 
 
 def made(path: Path | None, name: str, **options: bool) -> TorchChain:
@@ -50,6 +44,10 @@ def made(path: Path | None, name: str, **options: bool) -> TorchChain:
         sampling(*places, uniforms, last, *rows, 1.0, 1.0, True, **options)
         return predicts[: int(accepted[0]) + 1]
 
-    target = TorchChain(verify, name=f"{name} {function}")
-    target.slow = True
-    return target
+    return TorchChain(verify, name=f"{name} {function}", slow=True)
+
+
+TARGETS = {
+    "sglang": lambda path: made(path, "sglang"),
+    "sglang-block": lambda path: made(path, "sglang-block", block_verification=True),
+}

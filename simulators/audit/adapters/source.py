@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from simulators.files import text_of
 from theory.errors import BadInput
 
 
@@ -19,10 +20,7 @@ def functions(path: Path | None, names: tuple[str, ...], namespace: dict[str, An
     """
     if path is None:
         raise BadInput("this adapter needs --path, the file that has the function")
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path}: cannot be read: {error}") from None
+    text = text_of(path)
     found = {name: body for name in names if (body := _body(text, name))}
     if not found:
         raise BadInput(f"{path}: has none of the functions {', '.join(names)}")
@@ -32,6 +30,11 @@ def functions(path: Path | None, names: tuple[str, ...], namespace: dict[str, An
         except Exception as error:
             raise BadInput(f"{path}: {name} cannot be compiled: {error}") from None
     return namespace
+
+
+def function(path: Path | None, name: str, namespace: dict[str, Any]) -> Any:
+    """The one function of that name."""
+    return functions(path, (name,), namespace)[name]
 
 
 def _body(text: str, name: str) -> str:

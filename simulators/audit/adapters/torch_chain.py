@@ -20,11 +20,9 @@ class TorchChain(Function):
     last bit, which is where a residual vanishes by rounding.
     """
 
-    def __init__(
-        self, verify: Callable[..., Any], *, name: str, logits: bool = False, dtype: str = "float32"
-    ):
-        super().__init__(verify, name=name, dtype=dtype, tensors=True)
-        self.logits, self.adapter = logits, name.split(" ")[0]
+    def __init__(self, verify: Callable[..., Any], *, name: str, logits: bool = False, slow: bool = False):
+        super().__init__(verify, name=name, dtype="float32", tensors=True)
+        self.logits, self.slow, self.adapter = logits, slow, name.split(" ")[0]
 
     def prepare(self, target: Rows, draft: Draft) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         p, q, x = super().prepare(target, draft)

@@ -13,12 +13,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from simulators.audit.adapters.source import functions
+from simulators.audit.adapters import source
 from simulators.audit.adapters.torch_chain import TorchChain
 from theory.errors import BadInput
 
-NAME = "transformers"
-ABOUT = "transformers.generation.utils._speculative_sampling, as installed or of a file (--path)"
 _SETTLED = {
     "is_done_candidate": False,
     "last_assistant_token_is_eos": False,
@@ -32,7 +30,7 @@ def load(path: Path | None = None) -> TorchChain:
         import torch
 
         space = {"torch": torch, "nn": torch.nn}
-        return of(functions(path, ("_speculative_sampling",), space)["_speculative_sampling"], str(path))
+        return of(source.function(path, "_speculative_sampling", space), str(path))
     try:
         found = import_module("transformers.generation.utils")._speculative_sampling
         version = import_module("transformers").__version__
@@ -57,3 +55,6 @@ def of(function: Any, version: str = "") -> TorchChain:
     return TorchChain(
         verify, name=f"transformers {version} _speculative_sampling".replace("  ", " "), logits=True
     )
+
+
+TARGETS = {"transformers": load}

@@ -21,9 +21,6 @@ from typing import Any
 from simulators.audit.adapters import kernels, standins
 from simulators.audit.adapters.torch_chain import SHIFT, TorchChain, with_bonus
 
-NAME = "vllm"
-ABOUT = "rejection_sample of vllm/v1/sample/rejection_sampler.py (--path), under TRITON_INTERPRET=1"
-
 
 def load(path: Path | None = None) -> TorchChain:
     """The function of the file at `path`."""
@@ -63,6 +60,7 @@ def load(path: Path | None = None) -> TorchChain:
         words = sample(**{name: rest[name] for name in names if name in rest})
         return with_bonus(words[0], target[-1])
 
-    target = TorchChain(verify, name="vllm rejection_sample")
-    target.slow = True
-    return target
+    return TorchChain(verify, name="vllm rejection_sample", slow=True)
+
+
+TARGETS = {"vllm": load}

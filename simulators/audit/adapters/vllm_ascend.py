@@ -1,11 +1,16 @@
-"""vllm-ascend: the PyTorch functions of `vllm_ascend/sample/rejection_sampler.py`, by --path.
+"""vllm-ascend: the PyTorch functions of `vllm_ascend/sample/rejection_sampler.py`, by --path: token and
+block verification.
 
-Version: late 2025 to August 2026; flags added since are left at their defaults.
+Version: late 2025 to August 2026; flags added since are left at their defaults. Block verification recovers
+tokens with the prefix weight (`sample_recovered_tokens_blockwise_pytorch`) or, in earlier files, without.
 Signature: `sample_recovered_tokens_pytorch(output, cu_num_draft_tokens, draft_token_ids, draft_probs,
 target_probs, q, vocab_size, ...)`, then `rejection_random_sample_pytorch(output, cu_num_draft_tokens,
-draft_token_ids, draft_probs, target_probs, bonus_token_ids, recovered, uniforms, is_greedy, ...)`.
+draft_token_ids, draft_probs, target_probs, bonus_token_ids, recovered, uniforms, is_greedy, ...)` or
+`rejection_random_sample_block_verify_pytorch` with the same arguments.
 Checked: the law of one request of one batch, with float32 uniforms and one exponential race a
-request, shared by its positions as in the engine. The bonus token is drawn from the last row.
+request, shared by its positions as in the engine. The bonus token is drawn from the last row. By block
+products of ratios are compared with products of uniforms, which is not block verification: expect it to
+be found lossy.
 Not checked: the kernels for the accelerator, batches, reduced sampling, n-gram drafts.
 """
 
@@ -16,14 +21,12 @@ from typing import Any
 from simulators.audit.adapters.source import functions
 from simulators.audit.adapters.torch_chain import TorchChain, with_bonus
 
-NAME = "vllm-ascend"
-ABOUT = "token verification in vllm_ascend/sample/rejection_sampler.py (--path)"
-
-
-def load(path: Path | None = None) -> TorchChain:
-    """Token verification of the file at `path`."""
-    names = ("sample_recovered_tokens_pytorch", "rejection_random_sample_pytorch")
-    return made(path, names, NAME)
+BY_TOKEN = ("sample_recovered_tokens_pytorch", "rejection_random_sample_pytorch")
+BY_BLOCK = (
+    "sample_recovered_tokens_pytorch",
+    "sample_recovered_tokens_blockwise_pytorch",
+    "rejection_random_sample_block_verify_pytorch",
+)
 
 
 def made(path: Path | None, names: tuple[str, ...], name: str) -> TorchChain:
@@ -62,3 +65,9 @@ class Unpinned:
         if name not in ("tensor", "arange", "ones", "zeros", "full", "empty"):
             return found
         return lambda *a, **k: found(*a, **{key: value for key, value in k.items() if key != "pin_memory"})
+
+
+TARGETS = {
+    "vllm-ascend": lambda path: made(path, BY_TOKEN, "vllm-ascend"),
+    "vllm-ascend-block": lambda path: made(path, BY_BLOCK, "vllm-ascend-block"),
+}

@@ -1,14 +1,16 @@
 """vLLM's second model runner: `rejection_sample` of `vllm/v1/worker/gpu/spec_decode/
-rejection_sampler_utils.py`, by --path, in Triton's interpreter: token verification.
+rejection_sampler_utils.py`, by --path, in Triton's interpreter: token and block
+verification.
 
-Version: 0.27 to 0.33; parameters that came and went are recognised by name. Needs torch and triton;
+Version: 0.21 to 0.33; parameters that came and went are recognised by name. Needs torch and triton;
 the file's own imports from vLLM are replaced.
 Signature: rejection_sample(target_logits, draft_logits, draft_sampled, cu_num_logits, pos,
 idx_mapping, expanded_idx_mapping, expanded_local_pos, temperature, seed, num_speculative_steps, ...,
 use_block_verification); returns (sampled, num_sampled).
 Checked: the law of one request at temperature 1, by the kernels as they are. Their noise is keyed by
 (seed, position): here the n-th coin of a key is drawn once and remembered (`keyed_noise.py`), so that
-noise used twice is seen as used twice; --iterations 2 looks for that between rounds of decoding.
+noise used twice is seen as used twice. Where the coin of a draft position is keyed by the position
+alone, one that was verified, discarded and drafted again meets it twice: --iterations 2.
 Not checked: the compiled kernels; the generator's bits and its transform into Gumbel noise, which
 are replaced by exact coins; batches, watermarks, the greedy, FLy and synthetic branches.
 """
@@ -24,14 +26,6 @@ from simulators.audit.door import Watch
 from simulators.audit.randomness.sources import Source
 from theory.errors import BadInput
 from theory.rows import Prefix
-
-NAME = "vllm-v2"
-ABOUT = "token verification in vLLM's worker/gpu/spec_decode/rejection_sampler_utils.py (--path)"
-
-
-def load(path: Path | None = None) -> TorchChain:
-    """Token verification of the file at `path`."""
-    return made(path, NAME, block=False)
 
 
 class Keyed(TorchChain):
@@ -76,6 +70,12 @@ def made(path: Path | None, name: str, *, block: bool) -> TorchChain:
         words, count = sample(**{key: rest[key] for key in names if key in rest})
         return words[0, : int(count[0])]
 
-    target = Keyed(verify, name=f"{name} rejection_sample")
-    target.noise, target.slow = noise, True
+    target = Keyed(verify, name=f"{name} rejection_sample", slow=True)
+    target.noise = noise
     return target
+
+
+TARGETS = {
+    "vllm-v2": lambda path: made(path, "vllm-v2", block=False),
+    "vllm-v2-block": lambda path: made(path, "vllm-v2-block", block=True),
+}

@@ -29,13 +29,16 @@ def battery(vocab: int, depth: int) -> Iterator[Instance]:
             f"vocabulary {vocab:,} and depth {depth}: too large to enumerate (at least 2 and 1, and at most "
             f"{WORDS:,} words of depth + 1 tokens); --statistical tests larger ones on samples"
         )
-    for v, d in dict.fromkeys([(2, 1), (3, 1), (2, 2), (3, 2), (vocab, depth)]):
-        if v > vocab or d > depth:
-            continue
+    for v, d in _sizes(vocab, depth):
         small = v**d <= 9
         yield from (scenario(name, Chain(d), v) for name in (SCENARIOS if small else TELLING))
         yield steep(v, d)
         yield from Randoms(Chain(d), v, 6 if small else 2)
+
+
+def _sizes(vocab: int, depth: int) -> list[tuple[int, int]]:
+    sizes = dict.fromkeys([(2, 1), (3, 1), (2, 2), (3, 2), (vocab, depth)])
+    return [(v, d) for v, d in sizes if v <= vocab and d <= depth]
 
 
 def short_battery(vocab: int, depth: int) -> Iterator[Instance]:
@@ -45,10 +48,9 @@ def short_battery(vocab: int, depth: int) -> Iterator[Instance]:
 
 def rounds_battery(vocab: int, depth: int) -> Iterator[Instance]:
     """Instances for the joint law of several rounds, smallest first, up to the given size."""
-    for v, d in dict.fromkeys([(2, 1), (3, 1), (2, 2), (3, 2), (vocab, depth)]):
-        if v <= vocab and d <= depth:
-            yield from (scenario(name, Chain(d), v) for name in (*TELLING, "uniform target"))
-            yield from Randoms(Chain(d), v, 4 if v**d <= 4 else 1)
+    for v, d in _sizes(vocab, depth):
+        yield from (scenario(name, Chain(d), v) for name in (*TELLING, "uniform target"))
+        yield from Randoms(Chain(d), v, 4 if v**d <= 4 else 1)
 
 
 def short_rounds_battery(depth: int) -> Iterator[Instance]:

@@ -8,11 +8,11 @@ from flint import fmpq
 from simulators.audit.door import Watch
 from simulators.audit.judge.rounding import floor
 from simulators.audit.judge.rounds import emit_rounds
-from simulators.audit.judge.run import Emitted, drafts, emit
+from simulators.audit.judge.run import Emitted, emit
 from simulators.audit.judge.whole import emit_whole
 from simulators.audit.targets.loop import Loop
 from simulators.audit.targets.target import Target
-from simulators.enumerate import emission
+from simulators.enumerate import drafts, emission
 from simulators.optimum import stateless
 from simulators.verdict import Wrong
 from theory.drafts.shape import inner
@@ -58,7 +58,7 @@ def case(target: Target | Loop, watch: Watch, instance: Instance, rounds: int = 
     else:
         found = emit_rounds(target, watch, instance, rounds) if several else emit(target, watch, instance)
     length = instance.draft.depth + rounds
-    got, want = found.law.complete(instance.target, length).marginal(length), wanted(instance, rounds)
+    got, want = found.law.complete(instance.target, length).marginal(length), law_of(instance.target, length)
     variation, bound = got.total_variation(want), _floor(target, instance, length if several else 1)
     wrong = first_wrong(got, want, bound) if variation > bound and found.lost <= bound else None
     return Case(instance, found, variation, bound, None if target.whole else found.accepted, wrong)
@@ -93,8 +93,3 @@ def optimum(instance: Instance) -> fmpq | None:
         return None
     best = stateless(instance)
     return best.upper if best.lower is not None and best.upper - best.lower < TIGHT else None
-
-
-def wanted(instance: Instance, rounds: int = 1) -> Law:
-    """The target's own law of the tokens that a verdict is about."""
-    return law_of(instance.target, instance.draft.depth + rounds)

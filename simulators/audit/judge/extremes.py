@@ -4,7 +4,7 @@ An edge has probability 2^-24 or less, so it changes no law by more than roundin
 there is a finding of its own: a token of probability zero, an id outside the vocabulary, an error.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 
@@ -12,10 +12,11 @@ import numpy as np
 
 from simulators.audit.door import Fault, Watch
 from simulators.audit.judge.battery import equal_rows
-from simulators.audit.judge.run import bare, drafts
+from simulators.audit.judge.run import bare
 from simulators.audit.randomness.sources import Fixed
 from simulators.audit.targets.loop import Loop
 from simulators.audit.targets.target import Target
+from simulators.enumerate import drafts
 from theory.draft import Draft
 from theory.instance import Instance
 from theory.rows import Prefix
@@ -50,10 +51,13 @@ def edges_of(
     small = [each for each in chosen if each.draft.outcomes(each.vocab) <= max(4, least)]
     tried = ((instance, draft) for instance in small for _, draft in drafts(instance))
     for instance, draft in _two(tried) if target.slow else tried:
-        at_the_edges(target, watch, instance, draft, found)
-    with_nan(target, watch, chosen[0], found)
-    if padding:
-        with_padding(target, watch, chosen[0], found)
+        prepared = target.prepare(instance.target, draft)
+        at_the_edges(target, watch, instance, prepared, _where(instance, draft), found)
+    for fault in outside(target, watch, chosen[0], lambda p, q, x: (np.full_like(p, np.nan), q, x)):
+        found.setdefault(fault.kind, Finding(fault.kind, f"{fault.what}; target rows of NaN"))
+    if padding:  # a drafted id of -1 stands for nothing drafted: it may not come out
+        for fault in outside(target, watch, chosen[0], lambda p, q, x: (p, q, np.array([*x[:-1], -1]))):
+            found.setdefault("accepts padding", Finding("accepts padding", fault.what))
     if not target.slow:
         with_equal_rows(target, watch, chosen[-1].vocab, chosen[-1].draft.depth, found)
 
@@ -65,16 +69,19 @@ def _two(tried: Iterable[tuple[Instance, Draft]]) -> Iterator[tuple[Instance, Dr
 
 
 def at_the_edges(
-    target: Target, watch: Watch, instance: Instance, draft: Draft, found: dict[str, Finding]
+    target: Target | Loop,
+    watch: Watch,
+    instance: Instance,
+    prepared: object,
+    where: str,
+    found: dict[str, Finding],
 ) -> None:
     """Adds to `found` what happens when one coin, or all of them, stand at an edge."""
-    prepared = target.prepare(instance.target, draft)
     for coins, said in patterns(tossed(target, watch, prepared)):
         for last in (False,) if target.slow else (False, True):
             fault = tried(target, watch, prepared, Fixed(coins, last), instance)
             if fault is not None:
-                seen = f"{fault.what}; {said}, {_where(instance, draft)}"
-                found.setdefault(f"edge {fault.kind}", Finding(fault.kind, seen))
+                found.setdefault(f"edge {fault.kind}", Finding(fault.kind, f"{fault.what}; {said}, {where}"))
 
 
 def with_equal_rows(target: Target, watch: Watch, vocab: int, depth: int, found: dict[str, Finding]) -> None:
@@ -86,10 +93,10 @@ def with_equal_rows(target: Target, watch: Watch, vocab: int, depth: int, found:
     """
     for instance in equal_rows(vocab, depth):
         for _, draft in drafts(instance):
-            prepared = target.prepare(instance.target, draft)
-            if not (isinstance(prepared, tuple) and isinstance(prepared[0], np.ndarray)):
+            arrays = _arrays(target, instance, draft)
+            if arrays is None:
                 return
-            p, q, x = prepared
+            p, q, x = arrays
             for rows in [q] if target.logits else [q, np.nextafter(q, q.dtype.type(2))]:
                 for at, edge in product(range(depth), EDGES[2:]):
                     source = Fixed([*[0.0] * at, edge, 0.5])
@@ -101,30 +108,23 @@ def with_equal_rows(target: Target, watch: Watch, vocab: int, depth: int, found:
                         return
 
 
-def with_nan(target: Target, watch: Watch, instance: Instance, found: dict[str, Finding]) -> None:
-    """A row of NaN may raise or not, but no token outside the vocabulary may come of it."""
+def outside(
+    target: Target, watch: Watch, instance: Instance, broken: Callable[..., tuple[np.ndarray, ...]]
+) -> Iterator[Fault]:
+    """Tokens outside the vocabulary that come of broken arrays, which may also raise."""
     for _, draft in drafts(instance):
-        prepared = target.prepare(instance.target, draft)
-        if not (isinstance(prepared, tuple) and isinstance(prepared[0], np.ndarray)):
+        arrays = _arrays(target, instance, draft)
+        if arrays is None:
             return
-        broken = (np.full_like(prepared[0], np.nan), *prepared[1:])
         for coin in (0.0, 0.5, 1 - 2.0**-24):
-            fault = tried(target, watch, broken, Fixed([coin]), None)
+            fault = tried(target, watch, broken(*arrays), Fixed([coin]), None)
             if fault is not None and fault.kind == "leaves the vocabulary":
-                found.setdefault(fault.kind, Finding(fault.kind, f"{fault.what}; target rows of NaN"))
+                yield fault
 
 
-def with_padding(target: Target, watch: Watch, instance: Instance, found: dict[str, Finding]) -> None:
-    """A drafted id of -1 stands for nothing drafted: it may not come out."""
-    for _, draft in drafts(instance):
-        prepared = target.prepare(instance.target, draft)
-        if not (isinstance(prepared, tuple) and isinstance(prepared[0], np.ndarray)):
-            return
-        padded = (*prepared[:2], np.array([*prepared[2][:-1], -1]))
-        for coin in (0.0, 0.5, 1 - 2.0**-24):
-            fault = tried(target, watch, padded, Fixed([coin]), None)
-            if fault is not None and fault.kind == "leaves the vocabulary":
-                found.setdefault("accepts padding", Finding("accepts padding", fault.what))
+def _arrays(target: Target, instance: Instance, draft: Draft) -> tuple[np.ndarray, ...] | None:
+    prepared = target.prepare(instance.target, draft)
+    return prepared if isinstance(prepared, tuple) and isinstance(prepared[0], np.ndarray) else None
 
 
 def tossed(target: Target | Loop, watch: Watch, prepared: object) -> int:

@@ -4,15 +4,12 @@ from collections.abc import Callable
 from random import Random
 from time import monotonic
 
-from flint import fmpq
-
-from simulators.audit.door import Fault, Watch
-from simulators.audit.judge.run import SECONDS, Emitted, TooLarge, every_run, run_or_fault
+from simulators.audit.door import Watch
+from simulators.audit.judge.run import SECONDS, Emitted, TooLarge, every_run, gathered, run_or_fault
 from simulators.audit.randomness.sources import Every, Source
 from simulators.audit.targets.target import Target
 from theory.draft import Draft, Node
 from theory.instance import Instance
-from theory.law import Law
 from theory.numbers import ONE
 from theory.rows import Number, Prefix, Row
 
@@ -38,28 +35,17 @@ def emit_rounds(target: Target, watch: Watch, instance: Instance, rounds: int) -
     def decode(source: Source) -> tuple[Prefix, int]:
         target.fresh()
         context: Prefix = ()
-        first = 0
+        accepted = None
         while len(context) < length:
             draft = _drawn(target, watch, instance, context, source)
             word = target.call(watch, source, target.prepare(instance.target, draft), len(context))
             context += word
-            first = first or len(word)
-        return context, first
+            accepted = len(word) - 1 if accepted is None else accepted
+        return context[:length], accepted or 0
 
     probes, limit = (FEW, SLOW) if target.slow else (PROBES, MOST)
     fits(decode, probes, limit, f"{instance.name} over {rounds} rounds")
-    found = Emitted()
-    words: list[tuple[Prefix, fmpq]] = []
-    for mass, result in every_run(decode, ONE, monotonic() + SECONDS):
-        if isinstance(result, Fault):
-            found.lost += mass
-            found.faults.setdefault(result.kind, result.what)
-        else:
-            word, first = result
-            words.append((word[:length], mass))
-            found.accepted += mass * (first - 1)
-    found.law = Law(words)
-    return found
+    return gathered(every_run(decode, ONE, monotonic() + SECONDS))
 
 
 def fits(program: Callable[[Source], object], probes: int, limit: int, what: str) -> None:
@@ -95,7 +81,7 @@ class _Descent:
 
 def _drawn(target: Target, watch: Watch, instance: Instance, context: Prefix, source: Source) -> Draft:
     if target.draw is None:
-        return instance.draft.draw(_Drafting(source), instance.proposal, context)
+        return instance.draft.draw(source, instance.proposal, context)
     prefix, above = context, []
     for at in range(instance.draft.depth):
         q = instance.proposal[prefix]
@@ -106,15 +92,3 @@ def _drawn(target: Target, watch: Watch, instance: Instance, context: Prefix, so
     for prefix, q in reversed(above):
         node = Node(prefix, q, (node,))
     return Draft(node)
-
-
-class _Drafting:
-    def __init__(self, source: Source):
-        self.source = source
-
-    def choose(self, row: Row) -> int:
-        world = getattr(self.source, "world", None)
-        return world.choose(row) if world else self.source.choose([float(x) for x in row])
-
-    def accept(self, probability: Number) -> bool:
-        return bool(self.choose((1 - probability, probability)))

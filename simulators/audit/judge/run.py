@@ -1,7 +1,7 @@
 """What a foreign function emits on one instance, every way its coins can fall."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from time import monotonic
 from typing import TypeVar
 
@@ -12,7 +12,7 @@ from simulators.audit.randomness.coins import law_by_boxes
 from simulators.audit.randomness.sources import Every, Fixed, Source
 from simulators.audit.randomness.world import NotEnumerable, Opaque
 from simulators.audit.targets.target import Target
-from simulators.enumerate import outcomes
+from simulators.enumerate import drafts, outcomes
 from theory.draft import Draft
 from theory.instance import Instance
 from theory.law import Law
@@ -29,19 +29,30 @@ class TooLarge(NotEnumerable):
     """There are more runs than can be done; smaller instances may still be enumerated."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Emitted:
-    """The law of the words, the mass of runs that went wrong, and how (kind -> what happened); E[tau]."""
+    """The law of the words, E[tau], the mass of runs that went wrong, and how (kind -> what happened)."""
 
-    law: Law = field(default_factory=lambda: Law({}))
-    lost: fmpq = ZERO
-    faults: dict[str, str] = field(default_factory=dict)
-    accepted: fmpq = ZERO
+    law: Law
+    accepted: fmpq
+    lost: fmpq
+    faults: dict[str, str]
 
 
-def drafts(instance: Instance) -> Iterator[tuple[fmpq, Draft]]:
-    """Every draft of the instance, with its probability."""
-    return outcomes(lambda oracle: instance.draft.draw(oracle, instance.proposal))
+def gathered(runs: Iterable[tuple[fmpq, tuple[Prefix, int] | Fault]]) -> Emitted:
+    """What runs emit together: each its mass, and its word and tau (of the first round), or a fault."""
+    words: list[tuple[Prefix, fmpq]] = []
+    accepted, lost = ZERO, ZERO
+    faults: dict[str, str] = {}
+    for mass, result in runs:
+        if isinstance(result, Fault):
+            lost += mass
+            faults.setdefault(result.kind, result.what)
+        else:
+            word, tau = result
+            words.append((word, mass))
+            accepted += mass * tau
+    return Emitted(Law(words), accepted, lost, faults)
 
 
 def every_run(
@@ -67,9 +78,13 @@ def run_or_fault(program: Callable[[Source], Result], source: Source) -> Result 
 
 def emit(target: Target, watch: Watch, instance: Instance, seconds: float = SECONDS) -> Emitted:
     """All that a target emits on one instance; raises Fault when it hangs, or NotEnumerable."""
-    words: list[tuple[Prefix, fmpq]] = []
-    found = Emitted()
-    deadline = monotonic() + seconds
+    return gathered(_on_every_draft(target, watch, instance, monotonic() + seconds))
+
+
+def _on_every_draft(
+    target: Target, watch: Watch, instance: Instance, deadline: float
+) -> Iterator[tuple[fmpq, tuple[Prefix, int] | Fault]]:
+    tested = target.slow and watch.repeats
     for weight, draft in drafts(instance):
         prepared = target.prepare(instance.target, draft)
 
@@ -77,18 +92,14 @@ def emit(target: Target, watch: Watch, instance: Instance, seconds: float = SECO
             target.fresh()
             return target.call(watch, source, prepared, 0)
 
-        if not words and not found.faults and not (target.slow and watch.repeats):
+        if not tested:
             must_repeat(once)
-            watch.repeats = True
+            tested = watch.repeats = True
         for mass, word in _runs(once, weight, deadline, watch):
             if isinstance(word, Fault):
-                found.lost += mass
-                found.faults.setdefault(word.kind, f"{word.what} (drafted {bare(draft)})")
+                yield mass, Fault(word.kind, f"{word.what} (drafted {bare(draft)})")
             else:
-                words.append((word, mass))
-                found.accepted += mass * (len(word) - 1)
-    found.law = Law(words)
-    return found
+                yield mass, (word, len(word) - 1)
 
 
 def _runs(
@@ -110,10 +121,10 @@ def _runs(
     yield from law_by_boxes(careful, weight)
 
 
-def must_repeat(once: Callable[[Source], Prefix]) -> None:
+def must_repeat(once: Callable[[Source], object]) -> None:
     """With the same coins it must do the same, or it has coins that nobody answers here: NotEnumerable."""
 
-    def told(coin: float) -> Prefix | str:
+    def told(coin: float) -> object:
         try:
             return once(Fixed([coin]))
         except Fault as fault:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from flint import fmpq
@@ -15,7 +15,7 @@ from simulators.audit.targets.target import Target
 from theory.draft import Draft
 from theory.instance import Instance
 from theory.law import law_of
-from theory.rows import Prefix, Row
+from theory.rows import Prefix
 from theory.table import Rows
 
 RUNS, SECONDS = 20_000, 60.0
@@ -90,7 +90,7 @@ class Small:
         self.outcomes = len(self.law)
 
     def draw(self, chance: Chance) -> Draft:
-        return self.instance.draft.draw(_Tossed(chance), self.instance.proposal)
+        return self.instance.draft.draw(chance, self.instance.proposal)
 
     def next(self, chance: Chance, prefix: Prefix) -> int:
         return chance.choose(self.target[prefix])
@@ -158,14 +158,3 @@ def _emitted(target: Target, watch: Watch, population: Population, chance: Chanc
     chance.keyed.clear()
     draft = population.draw(chance)
     return target.call(watch, chance, target.prepare(population.target, draft), 0)
-
-
-class _Tossed:
-    def __init__(self, chance: Chance):
-        self.chance = chance
-
-    def choose(self, row: Row) -> int:
-        return self.chance.choose(row)
-
-    def accept(self, probability: Any) -> bool:
-        return bool(self.chance.uniform() < float(probability))

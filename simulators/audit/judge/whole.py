@@ -3,16 +3,13 @@
 from collections.abc import Sequence
 from time import monotonic
 
-from flint import fmpq
-
-from simulators.audit.door import Fault, Watch
-from simulators.audit.judge.extremes import Finding, patterns, tossed, tried
+from simulators.audit.door import Watch
+from simulators.audit.judge.extremes import Finding, at_the_edges
 from simulators.audit.judge.rounds import PROBES, fits
-from simulators.audit.judge.run import SECONDS, Emitted, every_run, must_repeat
-from simulators.audit.randomness.sources import Fixed, Source
+from simulators.audit.judge.run import SECONDS, Emitted, every_run, gathered, must_repeat
+from simulators.audit.randomness.sources import Source
 from simulators.audit.targets.loop import Loop
 from theory.instance import Instance
-from theory.law import Law
 from theory.numbers import ONE
 from theory.rows import Prefix
 
@@ -27,23 +24,14 @@ def emit_whole(target: Loop, watch: Watch, instance: Instance, rounds: int) -> E
     """
     prepared = target.prepare(instance, instance.draft.depth + rounds)
 
-    def generate(source: Source) -> Prefix:
-        return target.call(watch, source, prepared)
+    def generate(source: Source) -> tuple[Prefix, int]:
+        return target.call(watch, source, prepared), 0  # of its rounds nothing is known
 
     if not watch.repeats:
         must_repeat(generate)
         watch.repeats = True
     fits(generate, PROBES, MOST, instance.name)
-    found = Emitted()
-    words: list[tuple[Prefix, fmpq]] = []
-    for mass, word in every_run(generate, ONE, monotonic() + SECONDS):
-        if isinstance(word, Fault):
-            found.lost += mass
-            found.faults.setdefault(word.kind, word.what)
-        else:
-            words.append((word, mass))
-    found.law = Law(words)
-    return found
+    return gathered(every_run(generate, ONE, monotonic() + SECONDS))
 
 
 def edges_of_whole(target: Loop, watch: Watch, chosen: Sequence[Instance], found: dict[str, Finding]) -> None:
@@ -53,9 +41,4 @@ def edges_of_whole(target: Loop, watch: Watch, chosen: Sequence[Instance], found
         if instance.draft.outcomes(instance.vocab) > least:
             continue
         prepared = target.prepare(instance, instance.draft.depth + 1)
-        for coins, said in patterns(tossed(target, watch, prepared)):
-            for last in (False, True):
-                fault = tried(target, watch, prepared, Fixed(coins, last), instance)
-                if fault is not None:
-                    seen = f"{fault.what}; {said}, on {instance.name}"
-                    found.setdefault(f"edge {fault.kind}", Finding(fault.kind, seen))
+        at_the_edges(target, watch, instance, prepared, f"on {instance.name}", found)

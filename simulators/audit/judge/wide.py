@@ -47,11 +47,14 @@ class Wide:
     @classmethod
     def peaked(cls, vocab: int, depth: int, seed: int = 0) -> "Wide":
         """Random rows that fall like rank^-1.5, and proposals near them."""
+        from scipy.special import softmax
+
         rng, count = np.random.default_rng(seed), classes(vocab, depth)
         ranks = rng.permuted(np.tile(np.arange(1.0, vocab + 1), (depth + 1, count, 1)), axis=2)
         logits = -1.5 * np.log(ranks)
         near = logits[:-1] + rng.normal(size=logits[:-1].shape)
-        return cls(_softmax(logits), _softmax(near), f"random peaked rows, V={vocab:,} depth {depth}")
+        rows = softmax(logits, axis=-1), softmax(near, axis=-1)
+        return cls(*rows, f"random peaked rows, V={vocab:,} depth {depth}")
 
     @classmethod
     def read(cls, path: Path) -> "Wide":
@@ -150,11 +153,6 @@ def _classes(p: np.ndarray, q: np.ndarray | None) -> np.ndarray:
     kinds = np.empty(p.shape, dtype=np.int64)
     np.put_along_axis(kinds, order, np.minimum((middle * len(p)).astype(np.int64), len(p) - 1), axis=1)
     return kinds
-
-
-def _softmax(logits: np.ndarray) -> np.ndarray:
-    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return weights / weights.sum(axis=-1, keepdims=True)
 
 
 def _drawn(cumulative: np.ndarray, chance: Chance) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from simulators.audit.randomness.sources import Source
+from simulators.audit.randomness.sources import Fixed, Source
 from simulators.audit.randomness.world import NotEnumerable, World, dyadic, weights
 from simulators.enumerate import Enumerator, outcomes
 from theory.numbers import ONE
@@ -31,21 +31,18 @@ _LATER = [[0.5], [0.03], [0.97], [0.31, 0.77, 0.13, 0.59, 0.87], [0.83, 0.21, 0.
 """How later coins are held while one is looked at."""
 
 
-class Plain(Source):
+class Plain(Fixed):
     """Given coins as plain floats, the last again when they run out; draws go to the enumeration."""
 
     def __init__(self, coins: Sequence[float], oracle: Oracle):
-        self.coins, self.asked = coins, 0
+        super().__init__(coins)
         self.fine = 2.0**-30  # float32 coins are told apart well above this
         self.world = World(oracle)
-        self.keyed: dict[Hashable, Any] = {}
 
     def uniform(self, kind: type = np.float64) -> Any:
-        coin = self.coins[min(self.asked, len(self.coins) - 1)]
-        self.asked += 1
         if kind is np.float64:
             self.fine = 0.0
-        return kind(min(coin, float(np.nextafter(kind(1), kind(0)))))
+        return super().uniform(kind)
 
     def choose(self, row: Any) -> int:
         return self.world.choose(weights(row))
@@ -68,7 +65,7 @@ def law_by_boxes(program: Callable[[Source], Any], weight: fmpq) -> Iterator[tup
             return program(source)
 
         for mass, result in outcomes(run):
-            asked = max(asked, oracle_source[-1].asked)
+            asked = max(asked, oracle_source[-1].drawn)
             found.append((result if isinstance(result, tuple) else _token(result), mass, result))
         found.sort(key=lambda each: repr(each[:2]))
         return _Same(tuple(each[:2] for each in found), [each[1:] for each in found]), asked

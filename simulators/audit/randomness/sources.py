@@ -11,7 +11,7 @@ from theory.oracle import Oracle
 
 
 class Source(Protocol):
-    """A stream of uniforms in [0, 1) and of draws from rows of weights.
+    """A stream of uniforms in [0, 1) and of draws from rows of weights; drafts are drawn from it too.
 
     `keyed` remembers what seeded streams gave, so that one seed always gives the same.
     """
@@ -20,6 +20,8 @@ class Source(Protocol):
 
     def uniform(self, kind: type = np.float64) -> Any: ...
     def choose(self, row: Any) -> int: ...
+    def accept(self, probability: Any) -> bool:
+        return bool(self.choose((1 - probability, probability)))
 
 
 class Every(Source):

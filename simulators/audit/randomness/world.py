@@ -60,20 +60,13 @@ class World:
         lo, hi = self.boxes[coin]
         if cut <= lo or cut >= hi:
             return cut >= hi
-        chain = self._chains.get(coin)
-        if self._races(coin):
-            whole = self._volume({coin})
+        if coin in self._chains or self._races(coin):
+            whole = self._tied(coin)
             self.boxes[coin] = (lo, cut)
-            low = self._ask(_settled(self._volume({coin}) / whole))
-            self.boxes[coin] = (lo, cut) if low else (cut, hi)
-            return low
-        if chain is None:
-            low = self._ask((cut - lo) / (hi - lo))
-            self.boxes[coin] = (lo, cut) if low else (cut, hi)
-            return low
-        whole = chain.volume(self.boxes)
-        self.boxes[coin] = (lo, cut)
-        low = self._ask(chain.volume(self.boxes) / whole)
+            share = _settled(self._tied(coin) / whole)
+        else:
+            share = (cut - lo) / (hi - lo)
+        low = self._ask(share)
         self.boxes[coin] = (lo, cut) if low else (cut, hi)
         return low
 
@@ -113,6 +106,11 @@ class World:
         self._asked += 1
         if self._asked > CHOICES:
             raise NotEnumerable(f"one run asks more than {CHOICES:,} questions")
+
+    def _tied(self, coin: int) -> fmpq:
+        # The probability of all that is known of a coin in a chain or in a race.
+        chain = self._chains.get(coin)
+        return chain.volume(self.boxes) if chain else self._volume({coin})
 
     def _races(self, coin: int) -> bool:
         return (coin, False) in self._racers or (coin, True) in self._racers
@@ -166,7 +164,12 @@ def _settled(probability: fmpq) -> fmpq:
 
 
 def weights(row: object) -> tuple[fmpq, ...]:
-    """Floats as the exact dyadic rationals they are; BadInput for NaN, infinities and negatives."""
+    """Floats as the exact dyadic rationals they are; BadInput for NaN, infinities and negatives.
+
+    A row that is exact already stays as it is.
+    """
+    if isinstance(row, tuple) and isinstance(row[0], fmpq):
+        return row
     numbers = [float(x) for x in row]  # type: ignore[attr-defined]
     if not all(0 <= x < float("inf") for x in numbers) or not any(numbers):
         raise BadInput(f"cannot draw from the weights {numbers}")

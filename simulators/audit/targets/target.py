@@ -110,7 +110,7 @@ class Function:
         if self.tensors:
             result = self._with_tensors(watch, called, source, given, extra)
         else:
-            result = watch.call(lambda: called(*given, *self._more(extra), **self._by_name(extra)))
+            result = self._run(watch, called, given, extra)
         for name, before, after in zip(
             ("target_probs", "draft_probs", "draft_tokens"), prepared, given, strict=True
         ):
@@ -118,11 +118,10 @@ class Function:
                 watch.remark("changes its inputs", name)
         return emitted(result, prepared[0].shape[1], len(prepared[2]) + 1)
 
-    def _more(self, extra: Mapping[str, Any]) -> list[Any]:
-        return [extra[name] for name in self._extra]
-
-    def _by_name(self, extra: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: extra[name] for name in self._named}
+    def _run(self, watch: Watch, called: Any, given: list[Any], extra: Mapping[str, Any]) -> Any:
+        more = [extra[name] for name in self._extra]
+        named = {name: extra[name] for name in self._named}
+        return watch.call(lambda: called(*given, *more, **named))
 
     def _coins(self, source: Source, shape: tuple[int | str, ...], prepared: Any) -> np.ndarray:
         sizes = {"gamma": len(prepared[2]), "vocab": prepared[0].shape[1]}
@@ -150,10 +149,10 @@ class Function:
             extra |= {name: torch.from_numpy(extra[name]) for name in self.coins}
             with torch.random.fork_rng(devices=[]):
                 torch.default_generator.manual_seed(int(source.rng.integers(2**62)))
-                return watch.call(lambda: called(*tensors, *self._more(extra), **self._by_name(extra)))
+                return self._run(watch, called, tensors, extra)
         with Answering(source) as mode:
             extra |= {name: mode.tensor(extra[name]) for name in self.coins}
-            return watch.call(lambda: called(*tensors, *self._more(extra), **self._by_name(extra)))
+            return self._run(watch, called, tensors, extra)
 
 
 def _floats(row: Any) -> Any:

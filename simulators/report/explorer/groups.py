@@ -7,7 +7,7 @@ from typing import Any
 
 from flint import fmpq
 
-from simulators.enumerate import outcomes
+from simulators.enumerate import drafts
 from simulators.report.explorer.sliders import Key, numbered, placed
 from theory.draft import Draft, Node
 from theory.instance import Instance
@@ -34,10 +34,15 @@ class Group:
     def sizes(self) -> list[int]:
         return [len(each) for each in self.rows]
 
-    def at(self, place: int) -> dict[Key, Row]:
-        """The rows at a place."""
-        digits = numbered(self.sizes, place)
-        return {key: rows[digit] for key, rows, digit in zip(self.keys, self.rows, digits, strict=True)}
+    @property
+    def proposals(self) -> list[int]:
+        """The sizes of the proposal's part."""
+        return self.sizes[: len(self.reads)]
+
+    def at(self, place: int, sizes: Sequence[int]) -> dict[Key, Row]:
+        """The rows at a place among all (`sizes`) or among those of the proposal (`proposals`)."""
+        digits = numbered(sizes, place)
+        return {key: rows[digit] for key, rows, digit in zip(self.keys, self.rows, digits, strict=False)}
 
 
 def grouped(instance: Instance, sliders: dict[Key, list[Row]]) -> Iterator[Group]:
@@ -50,7 +55,7 @@ def grouped(instance: Instance, sliders: dict[Key, list[Row]]) -> Iterator[Group
     keys = [key for key in sliders if key[0] == "q"]
     for rows in product(*(kinds(sliders[key]) for key in keys)):
         there = placed(instance, dict(zip(keys, rows, strict=True)))
-        for _, draft in drafts(there):
+        for _, draft in distinct(there):
             found.setdefault(tuple(_read(draft.root)), {}).setdefault(spelling(draft), draft)
     for reads, alike in sorted(found.items()):
         yield Group(reads, [sliders[which, prefix] for which in "qp" for prefix in reads], alike)
@@ -65,10 +70,10 @@ def kinds(rows: Sequence[Row]) -> list[Row]:
     return list(kinds.values())
 
 
-def drafts(instance: Instance) -> Iterator[tuple[fmpq, Draft]]:
+def distinct(instance: Instance) -> Iterator[tuple[fmpq, Draft]]:
     """(probability, draft) of every draft, those that are spelled alike as one."""
     merged: dict[str, tuple[fmpq, Draft]] = {}
-    for weight, draft in outcomes(lambda oracle: instance.draft.draw(oracle, instance.proposal)):
+    for weight, draft in drafts(instance):
         key = spelling(draft)
         merged[key] = (merged[key][0] + weight if key in merged else weight, draft)
     return iter(merged.values())

@@ -8,9 +8,9 @@ from flint import fmpq
 
 from simulators.check import applies
 from simulators.instances.files import document, spelled
-from simulators.report.explorer.groups import Group, drafts, grouped, kinds, spelling, tree
+from simulators.report.explorer.groups import Group, distinct, grouped, kinds, spelling, tree
 from simulators.report.explorer.pool import Pool
-from simulators.report.explorer.sliders import SCALES, Key, every_row, numbered, placed, positions
+from simulators.report.explorer.sliders import SCALES, Key, every_row, placed, positions
 from simulators.report.explorer.walk import walk
 from theory.errors import BadInput
 from theory.instance import Instance
@@ -95,8 +95,8 @@ def _walked(
             verifier.name: {key: [] for key in group.drafts} for verifier in verifiers
         }
         for place in range(prod(group.sizes)):
-            there = placed(instance, group.at(place))
-            met = {spelling(draft): draft for _, draft in drafts(there)}
+            there = placed(instance, group.at(place, group.sizes))
+            met = {spelling(draft): draft for _, draft in distinct(there)}
             for verifier in verifiers:
                 for key, steps in found[verifier.name].items():
                     drawn = met.get(key)
@@ -106,12 +106,10 @@ def _walked(
 
 
 def _group(instance: Instance, group: Group, pool: Pool) -> dict[str, Any]:
-    half = len(group.reads)
-    proposals = prod(group.sizes[:half])
     weights: dict[str, list[int]] = {key: [] for key in group.drafts}
-    for place in range(proposals):
-        rows = dict(zip(group.keys, _first(group, place), strict=False))
-        met: dict[str, fmpq] = {spelling(draft): mass for mass, draft in drafts(placed(instance, rows))}
+    for place in range(prod(group.proposals)):
+        there = placed(instance, group.at(place, group.proposals))
+        met: dict[str, fmpq] = {spelling(draft): mass for mass, draft in distinct(there)}
         for key, listed in weights.items():
             listed.append(pool.number(met.get(key, fmpq(0))))
     return {
@@ -123,12 +121,6 @@ def _group(instance: Instance, group: Group, pool: Pool) -> dict[str, Any]:
         ],
         "weights": list(weights.values()),
     }
-
-
-def _first(group: Group, place: int) -> list[Row]:
-    half = len(group.reads)
-    digits = numbered(group.sizes[:half], place)
-    return [rows[digit] for rows, digit in zip(group.rows, digits, strict=False)]
 
 
 def _fit(instance: Instance, given: Sequence[Group], steps: int, walks: int) -> bool:

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 from flint import fmpq
 
+from simulators.instances.make import prefixes
 from theory.instance import Instance
 from theory.numbers import ONE, ZERO
 from theory.rows import Prefix, Row
@@ -40,13 +42,9 @@ def positions(row: Row, steps: int) -> list[Row]:
 
 def every_row(instance: Instance) -> dict[Key, Row]:
     """The rows that the law of one iteration depends on, proposal first, by prefix."""
-    depth = instance.draft.depth
-    words: list[list[Prefix]] = [[()]]
-    for _ in range(depth):
-        words.append([(*word, x) for word in words[-1] for x in range(instance.vocab)])
-    inner = [word for level in words[:depth] for word in level]
-    rows: dict[Key, Row] = {("q", word): instance.proposal[word] for word in inner}
-    return rows | {("p", word): instance.target[word] for word in (*inner, *words[depth])}
+    vocab, depth = instance.vocab, instance.draft.depth
+    rows: dict[Key, Row] = {("q", prefix): instance.proposal[prefix] for prefix in prefixes(vocab, depth - 1)}
+    return rows | {("p", prefix): instance.target[prefix] for prefix in prefixes(vocab, depth)}
 
 
 def placed(instance: Instance, rows: dict[Key, Row]) -> Instance:
@@ -64,8 +62,4 @@ def numbered(sizes: Sequence[int], index: int) -> list[int]:
     >>> numbered([2, 3], 5)
     [1, 2]
     """
-    digits = []
-    for size in reversed(sizes):
-        index, digit = divmod(index, size)
-        digits.append(digit)
-    return digits[::-1]
+    return [int(digit) for digit in np.unravel_index(index, tuple(sizes))]

@@ -1,7 +1,6 @@
 """Losslessness: the exact verdict, or in floats the completed law's total variation and E[tau]."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +19,7 @@ from simulators.sweep.columns import (
     witness,
 )
 from simulators.sweep.configuration import Entry
-from simulators.sweep.cut import Slice, fitting, in_step, slices
+from simulators.sweep.cut import Sliced, fitting, in_step, slices
 from simulators.sweep.families import families
 from simulators.sweep.metric import Metric
 from simulators.verdict import judge
@@ -38,15 +37,8 @@ SCHEMA = schema(
 )
 
 
-@dataclass(frozen=True)
-class Exact:
+class Exact(Sliced):
     """Exact verdicts, one by one."""
-
-    part: Slice
-
-    @property
-    def evaluations(self) -> int:
-        return len(self.part.indices) * len(self.part.verifiers)
 
     def __call__(self) -> pa.Table:
         where, rows = place(self.part.family), []
@@ -69,15 +61,8 @@ class Exact:
         return table(SCHEMA, rows)
 
 
-@dataclass(frozen=True)
-class Float:
+class Float(Sliced):
     """Laws in float64, all lanes in step."""
-
-    part: Slice
-
-    @property
-    def evaluations(self) -> int:
-        return len(self.part.indices) * len(self.part.verifiers)
 
     def __call__(self) -> pa.Table:
         return columns(SCHEMA, list(self.parts()))

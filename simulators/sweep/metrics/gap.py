@@ -20,7 +20,7 @@ from simulators.lanes import Lanes
 from simulators.optimum import SETS, full_information, one_level, stateless
 from simulators.sweep.columns import PLACE, Values, columns, exactly, number, place, schema
 from simulators.sweep.configuration import Entry
-from simulators.sweep.cut import Slice, fitting, in_step, slices
+from simulators.sweep.cut import Slice, Sliced, fitting, in_step, slices
 from simulators.sweep.families import Family, families
 from simulators.sweep.metric import Metric
 from theory.closed_forms import FORMS
@@ -52,16 +52,11 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Gap:
+class Gap(Sliced):
     """E[tau] and optima of some instances; in floats wherever lanes have a form."""
 
-    part: Slice
     floats: bool
     optima: bool
-
-    @property
-    def evaluations(self) -> int:
-        return len(self.part.indices) * len(self.part.verifiers)
 
     def __call__(self) -> pa.Table:
         return columns(SCHEMA, [part for block in self.part.blocks() for part in self._parts(block)])

@@ -153,6 +153,10 @@ def never_ends(p, q, x, rng):
     return [0]
 
 
+def interrupts(p, q, x, rng):
+    raise KeyboardInterrupt
+
+
 MISBEHAVED = {
     raises: "raises",
     garbage: "returns garbage",

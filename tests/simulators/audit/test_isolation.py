@@ -1,6 +1,7 @@
 """What an audit in a process of its own makes of targets that hang in C, die or are not there."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from simulators.audit import isolation
 from simulators.audit.commands import _examined
 from simulators.audit.isolation import isolated
 from theory.errors import BadInput
@@ -45,6 +47,38 @@ def test_a_good_one_comes_back_whole():
     assert report.lossless
     assert report.case.instance.vocab == 2
     assert [done for _, done, _ in told] == list(range(report.instances))
+
+
+def test_an_interrupt_that_the_target_raises_is_a_finding_and_no_traceback(capfd):
+    report = audited("interrupts")
+    [finding] = report.findings
+    assert (report.status, finding.kind) == (1, "raises")
+    assert finding.where == "KeyboardInterrupt, on toy, chain depth 1 V=2"
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("import time\ntime.sleep(60)", "importing it took more than 5 s"),
+        ("raise KeyboardInterrupt", "cannot be imported: KeyboardInterrupt"),
+    ],
+)
+def test_what_cannot_be_imported_is_bad_input(tmp_path, monkeypatch, capfd, body, said):
+    monkeypatch.setattr(isolation, "LOADING", 5.0)
+    path = tmp_path / "mine.py"
+    path.write_text(body, encoding="utf-8")
+    target = f"{path}:verify"
+    with pytest.raises(BadInput, match=f"^{re.escape(target)}: {said}"):
+        isolated(_examined, target, 0.5, lambda *_: None, target, None, None, OPTIONS)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_test_on_samples_that_dies_was_loaded():
+    target = "tests.simulators.audit.foreign:leaves_at_once"
+    more = {**OPTIONS, "statistical": True}
+    report = isolated(_examined, target, 0.5, lambda *_: None, target, None, None, more)
+    assert report.findings[0].where == "its process ended with exit status 7"
 
 
 def test_bad_input_comes_back_as_such():

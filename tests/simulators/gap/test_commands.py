@@ -1,17 +1,13 @@
 """`draftproof gap` as users and scripts meet it."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 
 import pytest
 
 from simulators.instances.files import document, parse
 from simulators.instances.scenarios import scenario
 from tests.problems import VECTORS
+from tests.terminal import on_terminal
 from theory.drafts.chain import Chain
 from theory.numbers import exact
 from theory.verifiers import VERIFIERS
@@ -162,17 +158,9 @@ def test_bad_input_is_one_line_and_status_2(command, toy, arguments, said):
 
 
 def test_ctrl_c_prints_the_best_found_so_far():
-    process = subprocess.Popen(
-        [sys.executable, "-m", "draftproof", "gap", "--worst", "token", "--seconds", "100"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    time.sleep(4)
-    os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 130
+    arguments = ["gap", "--worst", "token", "--seconds", 100]
+    status, out, shown = on_terminal(*arguments, until=rb"after [0-9,]+ instances")
+    assert status == 130
     assert parse(out).draft.label in VERIFIERS["token"].drafts
-    assert "interrupted" in err
-    assert "Traceback" not in err
+    assert b"interrupted" in shown
+    assert b"Traceback" not in shown

@@ -107,7 +107,7 @@ def test_what_varies_cannot_be_given():
         vary("depth", 1, draft=Chain(2))
     with pytest.raises(BadInput, match="--vary vocab sets --vocab itself"):
         vary("vocab", 1, vocab=2)
-    with pytest.raises(BadInput, match="spechub is not made for paths"):
+    with pytest.raises(BadInput, match="spechub is made for spechub, not for paths"):
         vary("distance", 1, draft=Paths(2, 1), verifiers=[named("spechub")])
 
 

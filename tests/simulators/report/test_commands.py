@@ -1,7 +1,9 @@
 """The command `report` as people meet it."""
 
+import errno
 import json
 import shutil
+from pathlib import Path
 
 import click
 import pytest
@@ -39,6 +41,20 @@ def test_one_file_comes_out(report, results, tmp_path):
     assert answer["sections"]["claims"] == 1
     assert answer["sections"]["mutants"] > 40
     assert "<h1>family</h1>" in page.read_text(encoding="utf-8")
+
+
+def test_a_full_disk_leaves_the_page_of_before(report, results, tmp_path, monkeypatch):
+    page = tmp_path / "out" / "page.html"
+    page.parent.mkdir()
+    page.write_text("before", encoding="utf-8")
+
+    def half(path, text, **options):
+        path.write_bytes(text.encode()[:100])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", half)
+    assert report(results, "--output", page) == (2, "", f"draftproof: {page}: no space left on device\n")
+    assert {each: each.read_bytes() for each in page.parent.iterdir()} == {page: b"before"}
 
 
 def test_an_instance_of_one_s_own_is_put_first(report, results, tmp_path):

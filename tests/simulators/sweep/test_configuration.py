@@ -18,7 +18,7 @@ FAULTS = {
     "": "metrics: is missing",
     "metrics = [": "not TOML",
     "metrics = []": "metrics: must be a list with something in it",
-    'verifiers = ["blok"]': "no verifier is named 'blok'; did you mean 'block'?",
+    'verifiers = ["blok"]': "verifiers: 'blok' is unknown; did you mean 'block'?",
     'verifiers = ["spechub"]': "spechub is made for spechub, not for chain",
     'engine = "flaot"': "engine: 'flaot' is unknown; did you mean 'float'?",
     "depths = 3": "depths: must be a list",

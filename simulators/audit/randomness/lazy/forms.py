@@ -1,12 +1,11 @@
 """Shapes of f(u) that are known by name, and races: comparisons of one coin with another."""
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from flint import arb, ctx, fmpq
+from flint import fmpq
 
-from simulators.audit.randomness.volumes import BITS, rational
+from simulators.audit.randomness import volumes
 from simulators.audit.randomness.world import NotEnumerable, dyadic
 from theory.numbers import ONE, ZERO
 
@@ -95,10 +94,4 @@ def exponential(x: Any) -> fmpq:
         return ZERO
     if isinstance(x, float) and x == np.inf:
         return ONE
-    return _exp_of(x if isinstance(x, fmpq) else dyadic(x))
-
-
-@lru_cache(maxsize=65536)
-def _exp_of(x: fmpq) -> fmpq:
-    with ctx.workprec(BITS):
-        return rational(arb(x).exp()) if x else ONE
+    return volumes.exponential(x if isinstance(x, fmpq) else dyadic(x))

@@ -6,7 +6,7 @@ compared with multiples of one another and with numbers (`racing.py`).
 """
 
 from simulators.audit.randomness.volumes.chains import products
-from simulators.audit.randomness.volumes.precision import BITS, Interval, rational
+from simulators.audit.randomness.volumes.precision import Interval, exponential
 from simulators.audit.randomness.volumes.racing import interval, race
 
-__all__ = ["BITS", "Interval", "interval", "products", "race", "rational"]
+__all__ = ["Interval", "exponential", "interval", "products", "race"]

@@ -1,6 +1,10 @@
 """Logarithms as rationals: to how many bits, and how."""
 
-from flint import arb, fmpq
+from functools import lru_cache
+
+from flint import arb, ctx, fmpq
+
+from theory.numbers import ONE
 
 BITS = 320
 """Working precision where logarithms enter; results are rounded to it and are not rational."""
@@ -13,3 +17,10 @@ def rational(number: arb) -> fmpq:
     mantissa, exponent = number.mid().man_exp()
     mantissa, exponent = int(mantissa), int(exponent)
     return fmpq(mantissa << exponent) if exponent >= 0 else fmpq(mantissa, 1 << -exponent)
+
+
+@lru_cache(maxsize=65536)
+def exponential(x: fmpq) -> fmpq:
+    """exp(x), exact at 0."""
+    with ctx.workprec(BITS):
+        return rational(arb(x).exp()) if x else ONE

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from flint import arb, ctx, fmpq
 
-from simulators.audit.randomness.volumes.precision import BITS, Interval, rational
+from simulators.audit.randomness.volumes.precision import BITS, Interval, exponential, rational
 from theory.numbers import ONE, ZERO
 
 Constraints = frozenset[tuple[int, int, fmpq]]
@@ -55,7 +55,7 @@ def _out(rates: tuple[tuple[int, fmpq], ...], known: tuple[tuple[tuple[int, int]
     if any(c * bounds.get((b, a), ZERO) >= 1 for (a, b), c in bounds.items()):
         return ZERO
     if all(name == UNIT for name, _ in rates):
-        return _exp(-rates[0][1]) if rates else ONE
+        return exponential(-rates[0][1]) if rates else ONE
     tied = {name: sum(name in pair for pair in bounds) for name, _ in rates if name != UNIT}
     n, rate = min(((name, r) for name, r in rates if name in tied), key=lambda each: (tied[each[0]], each[0]))
     left = {name: r for name, r in rates if name != n}
@@ -78,11 +78,6 @@ def _out(rates: tuple[tuple[int, fmpq], ...], known: tuple[tuple[tuple[int, int]
             if upper:
                 value -= _reached(left, more, upper, rate)
     return value / rate
-
-
-def _exp(x: fmpq) -> fmpq:
-    with ctx.workprec(BITS):
-        return rational(arb(x).exp()) if x else ONE
 
 
 def _reached(

@@ -1,5 +1,7 @@
 """The adapters: transformers as installed, the others on small stand-ins of our own."""
 
+import sys
+
 import pytest
 
 from simulators import audit
@@ -25,10 +27,9 @@ AFTER = 1
 
 
 def test_every_adapter_says_what_it_is():
-    for name, module in ADAPTERS.items():
-        assert module.ABOUT, name
+    for name, load in ADAPTERS.items():
         for word in ("Version:", "Signature:", "Checked:", "Not checked:"):
-            assert word in module.__doc__, (name, word)
+            assert word in sys.modules[load.__module__].__doc__, (name, word)
 
 
 def test_a_function_is_cut_out_of_its_file(tmp_path):

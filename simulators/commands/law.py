@@ -1,0 +1,63 @@
+"""The command `law`."""
+
+import json
+from pathlib import Path
+
+import click
+
+from simulators import screen
+from simulators.check import must_apply
+from simulators.commands.options import force_option, json_option
+from simulators.enumerate import emission
+from simulators.instances.files import read, spelled
+from simulators.verdict import joint, judge
+from simulators.witness import smallest
+from theory.numbers import text
+from theory.verifiers import named
+
+
+@click.command()
+@click.argument("instance", type=click.Path(path_type=Path), metavar="INSTANCE.json")
+@click.option("--verifier", "name", required=True, metavar="NAME", help="The verifier.")
+@click.option(
+    "--iterations", type=click.IntRange(1, 8), default=1, show_default=True, help="Rounds of decoding."
+)
+@force_option
+@json_option
+def law(instance: Path, name: str, iterations: int, force: bool, as_json: bool) -> int:
+    """Exact law of one iteration, verdict, E[tau].
+
+    With --iterations N above 1: the joint law of the first depth + N tokens over N iterations,
+    with the state that the verifier keeps. Exit status 0 when lossless, 1 when not, 2 for bad input.
+    """
+    verifier, given = named(name), read(instance)
+    if not force:
+        must_apply(verifier, given)
+    with screen.progress("iterations") as bar:
+        task = bar.add_task("enumerating", total=iterations)
+        if iterations == 1:
+            verdict, emitted = judge(given, verifier, 1), emission(given, verifier).law()
+        else:
+            verdict, emitted = joint(given, verifier, iterations, lambda n: bar.update(task, completed=n))
+        bar.update(task, completed=iterations, description="looking for a smaller instance")
+        small = None if verdict.lossless or as_json else smallest(given, verifier, iterations)
+    if as_json:
+        answer = {
+            "verifier": verifier.name,
+            "lossless": verdict.lossless,
+            "total_variation": text(verdict.total_variation),
+            "expected_accepted": text(verdict.expected_accepted),
+            "law": {spelled(word): text(mass) for word, mass in emitted.items()},
+        }
+        click.echo(json.dumps(answer))
+        return int(not verdict.lossless)
+    title = "law of the emitted block" if iterations == 1 else f"joint law over {iterations} iterations"
+    click.echo(f"{verifier.name} on {given.name}: {title}")
+    screen.console().print(screen.law(emitted))
+    click.echo(
+        f"{screen.declared(verdict.lossless)}: total variation {screen.shown(verdict.total_variation)}, "
+        f"E[tau] {screen.shown(verdict.expected_accepted)}"
+    )
+    if verdict.wrong and small:
+        click.echo(f"{screen.witness(verdict.wrong)}\n{screen.smallest(verifier.name, *small)}")
+    return int(not verdict.lossless)

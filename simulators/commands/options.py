@@ -1,0 +1,8 @@
+"""Options that commands share."""
+
+import click
+
+json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+force_option = click.option(
+    "--force", is_flag=True, help="Run verifiers also on drafts they are not made for."
+)
