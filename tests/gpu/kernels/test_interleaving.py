@@ -102,7 +102,7 @@ def test_decisions_do_not_depend_on_the_order(name, tree, seed, order, weak):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "tree"), LARGE)
-@settings(max_examples=10)
+@settings(max_examples=4)
 @given(seed=SEEDS, order=SEEDS, missing=some.integers(0, 20))
 def test_larger_drafts(name, tree, seed, order, missing):
     assert_decided_alike(name, late(tree, 2, seed, missing), order)
@@ -110,7 +110,7 @@ def test_larger_drafts(name, tree, seed, order, missing):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["traversal", "rrs"])
-@settings(max_examples=10)
+@settings(max_examples=4)
 @given(seed=SEEDS, order=SEEDS)
 def test_trees_that_differ_from_row_to_row(name, seed, order):
     paths = late(Tree.paths(3, 2), 2, seed)
