@@ -20,11 +20,12 @@ import torch
 from torch import Tensor
 
 from gpu.kernel_bench.case import make
+from gpu.kernels import bounds, fields
 from gpu.kernels.launch import Cut
 from gpu.rows import probabilities
 from gpu.verify import named
 
-GROUP, SLACK = 8, 1e-4
+OCTET, SLACK = fields.OCTET.value, bounds.SLACK.value
 WAYS = ("all", "drafted", "bounded", "in order")
 
 
@@ -93,8 +94,8 @@ def hopeless(coin: float, w: float, shared: float) -> bool:
 
 
 def around_largest(row: Tensor, chunk: int) -> Tensor:
-    """Where the GROUP of 8 with the largest number of each chunk is."""
-    filled = torch.nn.functional.pad(row, (0, -len(row) % chunk)).reshape(-1, chunk // GROUP, GROUP)
+    """Where the eight with the largest number of each chunk is."""
+    filled = torch.nn.functional.pad(row, (0, -len(row) % chunk)).reshape(-1, chunk // OCTET, OCTET)
     best = filled.amax(2).argmax(1)
     found = torch.zeros_like(filled, dtype=torch.bool)
     found[torch.arange(len(best)), best] = True

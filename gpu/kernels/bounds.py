@@ -7,7 +7,7 @@ some tokens, S <= a - sum min(a p, q) and S >= sum (a p - q)+ over those alone.
 import triton
 import triton.language as tl
 
-from gpu.kernels.fields import GROUP, PP, QQ, RATE, UNCAPPED
+from gpu.kernels.fields import OCTET, PP, QQ, RATE, UNCAPPED
 from gpu.kernels.statistics import LOG2_E
 
 SLACK = tl.constexpr(1e-4)  # of S, and
@@ -81,7 +81,7 @@ def settle(
             row = tl.load(rows + f, mask=unsure, other=0).to(tl.int32)
             at = (unsure[:, None]) & (chunks < C)[None, :]
             group = tl.load(places + f[:, None] * C + chunks[None, :], mask=at, other=0)
-            x = group[:, :, None] * GROUP + tl.arange(0, GROUP)[None, None, :]
+            x = group[:, :, None] * OCTET + tl.arange(0, OCTET)[None, None, :]
             inside = at[:, :, None] & (x < V)
             of_p = tl.load(normaliser + f, mask=unsure, other=0.0)
             of_q = tl.load(normaliser + N + row, mask=unsure, other=0.0)
@@ -98,7 +98,7 @@ def settle(
             kept = tl.sum(tl.sum(tl.maximum(a_p - q, 0.0), axis=2), axis=1)
             # The drafted token too, where it is not among them.
             drafted = tl.load(ids + v, mask=unsure, other=0)
-            seen = (chunks[None, :] == (drafted // CHUNK)[:, None]) & (group == (drafted // GROUP)[:, None])
+            seen = (chunks[None, :] == (drafted // CHUNK)[:, None]) & (group == (drafted // OCTET)[:, None])
             apart = tl.max(seen.to(tl.int32), axis=1) == 0
             a_p = rate * tl.load(numbers + PP * N + v, mask=unsure, other=0.0)
             q = tl.load(numbers + QQ * N + v, mask=unsure, other=0.0)

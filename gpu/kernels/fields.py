@@ -12,7 +12,7 @@ COINS, RATES, UNCAPPED = (tl.constexpr(rule) for rule in range(3))
 or with a p / q (greedy block)."""
 
 LARGEST = tl.constexpr(3e38)
-GROUP = tl.constexpr(8)
+OCTET = tl.constexpr(8)
 """Logits around the largest of a chunk whose p and q bound a node's rate: 16 bytes of bfloat16."""
 
 BELOW_ONE = tl.constexpr(1 - 2**-24)

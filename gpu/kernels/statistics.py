@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl
 
-from gpu.kernels.fields import GROUP
+from gpu.kernels.fields import OCTET
 
 LOG2_E = tl.constexpr(1.4426950408889634)
 
@@ -22,7 +22,7 @@ def chunk_statistics(
     temperature,  # [B]
     maxima,  # [B, N + I, C] out: the largest logit of each chunk, over the temperature, as a power of 2
     sums,  # [B, N + I, C] out: sum of exp(logit / temperature), over 2^maximum
-    places,  # [B, placed, C] out: which GROUP of the target's row holds the largest logit of each chunk
+    places,  # [B, placed, C] out: which octet of the target's row holds the largest logit of each chunk
     target_b,
     target_n,
     proposal_b,
@@ -45,13 +45,13 @@ def chunk_statistics(
     x = program % C * CHUNK + tl.arange(0, CHUNK)
     at = tl.where(row < N, of_target, of_proposal)  # one way through: a branch would double the code
     logits = tl.load(at + x, mask=x < V, other=-float("inf")).to(tl.float32)
-    groups = tl.max(tl.reshape(logits, [CHUNK // GROUP, GROUP]), axis=1)
+    groups = tl.max(tl.reshape(logits, [CHUNK // OCTET, OCTET]), axis=1)
     largest = tl.max(groups, axis=0)
     maximum = largest * scale
     shift = tl.where(maximum == -float("inf"), 0.0, maximum)
     tl.store(maxima + program, maximum)
     tl.store(sums + program, tl.sum(tl.exp2(tl.fma(logits, scale, -shift)), axis=0))
     if row < placed:
-        index = tl.arange(0, CHUNK // GROUP)
-        group = program % C * (CHUNK // GROUP) + tl.max(tl.where(groups == largest, index, 0), axis=0)
+        index = tl.arange(0, CHUNK // OCTET)
+        group = program % C * (CHUNK // OCTET) + tl.max(tl.where(groups == largest, index, 0), axis=0)
         tl.store(places + (b * placed + row) * C + program % C, group)
