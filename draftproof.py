@@ -1,42 +1,132 @@
-"""The front door: mounts each package's commands and holds no logic."""
+"""Is this speculative-decoding verifier lossless, how far is it from optimal, and how fast does it run?
+
+    import draftproof as dp
+    dp.assert_lossless(verify)
+
+The four folders beside this file are its subpackages: `draftproof.theory`, `draftproof.simulators`,
+`draftproof.proofs_check` and `draftproof.gpu`. The public names below and the commands are imported when they
+are first used, so that `import draftproof` costs nothing. This file holds no logic.
+"""
 
 import signal
 import sys
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import click
+
+    from draftproof.proofs_check.prove import prove
+    from draftproof.simulators.api import check, gap, law
+    from draftproof.simulators.audit import assert_lossless, examine
+    from draftproof.simulators.instances.files import read
+    from draftproof.theory.drafts.chain import Chain
+    from draftproof.theory.drafts.greedy import Greedy
+    from draftproof.theory.drafts.paths import Paths
+    from draftproof.theory.drafts.spechub import SpecHub
+    from draftproof.theory.drafts.top_k import TopK
+    from draftproof.theory.drafts.tree import Tree
+    from draftproof.theory.instance import Instance
+    from draftproof.theory.table import Table
+    from draftproof.theory.verifiers import VERIFIERS as verifiers
+
+__path__ = [str(Path(__file__).resolve().parent)]
+
+__all__ = [
+    "Chain",
+    "Greedy",
+    "Instance",
+    "Paths",
+    "SpecHub",
+    "Table",
+    "TopK",
+    "Tree",
+    "assert_lossless",
+    "check",
+    "examine",
+    "gap",
+    "law",
+    "prove",
+    "read",
+    "verifiers",
+]
+
+_WHERE = {
+    "Chain": "theory.drafts.chain:Chain",
+    "Greedy": "theory.drafts.greedy:Greedy",
+    "Instance": "theory.instance:Instance",
+    "Paths": "theory.drafts.paths:Paths",
+    "SpecHub": "theory.drafts.spechub:SpecHub",
+    "Table": "theory.table:Table",
+    "TopK": "theory.drafts.top_k:TopK",
+    "Tree": "theory.drafts.tree:Tree",
+    "assert_lossless": "simulators.audit:assert_lossless",
+    "check": "simulators.api:check",
+    "examine": "simulators.audit:examine",
+    "gap": "simulators.api:gap",
+    "law": "simulators.api:law",
+    "prove": "proofs_check.prove:prove",
+    "read": "simulators.instances.files:read",
+    "verifiers": "theory.verifiers:VERIFIERS",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'draftproof' has no attribute {name!r}")
+    module, _, attribute = _WHERE[name].partition(":")
+    value = globals()[name] = getattr(import_module(f"draftproof.{module}"), attribute)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_WHERE})
+
+
+_COMMANDS = {
+    "audit": ("simulators.audit.commands:audit", "Check somebody else's verifier, exactly."),
+    "check": ("simulators.commands.check:check", "Exhaustive exact losslessness checks."),
+    "claims": ("proofs_check.commands.claims:claims", "Every registered theorem with its verdict."),
+    "gap": ("simulators.gap.commands.gap:gap", "How far each verifier is from each certified optimum."),
+    "gpu": ("gpu.commands:gpu", "Batched torch, kernels and real models, on whatever device is there."),
+    "law": ("simulators.commands.law:law", "Exact law of one iteration, verdict, E[tau]."),
+    "prove": ("proofs_check.commands.prove:prove", "Is the verifier lossless for ALL real p and q?"),
+    "report": ("simulators.report.commands:report", "One self-contained page of a sweep's results."),
+    "sweep": ("simulators.sweep.commands:sweep", "Check, gap, prove and audit over a family of instances."),
+}
+"""Name -> where the command is, and its line in `draftproof --help`."""
+
+_FROM_PROOFS = {
+    "metrics": {"prove": "draftproof.proofs_check.sweep:PROVE"},
+    "claims": "draftproof.proofs_check.page:registry",
+}
+"""What `sweep` and `report` show of the proofs, which `simulators` may not import: the context's `obj`."""
+
+
+def commands() -> "click.Group":
+    """The command `draftproof`, whose subcommands are imported when they are called."""
+    import click
+
+    from draftproof.simulators.commands.entry import LazyGroup
+
+    group = LazyGroup(
+        "draftproof",
+        {name: (f"draftproof.{where}", said) for name, (where, said) in _COMMANDS.items()},
+        help="Is this speculative-decoding verifier lossless, and how far is it from optimal?",
+        context_settings={"help_option_names": ["-h", "--help"], "obj": _FROM_PROOFS},
+    )
+    return click.version_option(package_name="draftproof", message="%(version)s")(group)
 
 
 def main() -> None:
-    """The command `draftproof`."""
-    heard = signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing to save yet: Ctrl-C ends the imports
-    from importlib.metadata import version
+    """Runs the command line and exits with its status."""
+    interrupt = signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing to save yet: Ctrl-C ends the imports
+    group = commands()
+    from draftproof.simulators.commands.entry import enter
 
-    import click
-
-    from gpu.commands import gpu
-    from proofs_check.commands import COMMANDS as PROOFS
-    from proofs_check.page import registry
-    from simulators.audit.commands import audit
-    from simulators.commands import COMMANDS as CHECKS
-    from simulators.door import enter
-    from simulators.gap.commands import COMMANDS as GAPS
-    from simulators.report.commands import command as report
-    from simulators.sweep.commands import command as sweep
-
-    signal.signal(signal.SIGINT, heard)
-    group = click.Group(
-        "draftproof",
-        [
-            *CHECKS,
-            *GAPS,
-            audit,
-            *PROOFS,
-            sweep({"prove": "proofs_check.sweep:PROVE"}),
-            report(registry),
-            gpu,
-        ],
-        help="Is this speculative-decoding verifier lossless, and how far is it from optimal?",
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    sys.exit(enter(click.version_option(version("draftproof"), message="%(version)s")(group)))
+    signal.signal(signal.SIGINT, interrupt)
+    sys.exit(enter(group))
 
 
 if __name__ == "__main__":

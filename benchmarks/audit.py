@@ -10,8 +10,8 @@ transformers' `_speculative_sampling` is audited at V = 4, gamma = 3, in float32
 from importlib.util import find_spec
 from time import perf_counter, process_time
 
-from simulators import audit
-from simulators.audit.adapters import adapted
+from draftproof.simulators import audit
+from draftproof.simulators.audit.adapters import adapted
 from tests.simulators.audit import foreign
 
 

@@ -11,13 +11,13 @@ from time import perf_counter
 
 from flint import fmpq
 
-from theory.rows import Row, meet, total
-from theory.table import Table
-from theory.transport.block import chain_optimum, problem
-from theory.transport.draws import Draws, top_and_sample, with_replacement, without_replacement
-from theory.transport.problem import Transport, highs, network_simplex
-from theory.transport.single_step import alpha, hu_greedy, linear_program
-from theory.transport.single_step import problem as single_step
+from draftproof.theory.rows import Row, meet, total
+from draftproof.theory.table import Table
+from draftproof.theory.transport.block import chain_optimum, problem
+from draftproof.theory.transport.draws import Draws, top_and_sample, with_replacement, without_replacement
+from draftproof.theory.transport.problem import Transport, highs, network_simplex
+from draftproof.theory.transport.single_step import alpha, hu_greedy, linear_program
+from draftproof.theory.transport.single_step import problem as single_step
 
 
 def row(random: Random, vocab: int) -> Row:

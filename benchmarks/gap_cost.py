@@ -12,14 +12,14 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
-from simulators.enumerate import emission
-from simulators.gap.measure import expected
-from simulators.optimum import drafted, full_information, stateless
-from simulators.sweep.configuration import read
-from simulators.sweep.families import families
-from simulators.sweep.plan import METRICS
-from theory.closed_forms import FORMS
-from theory.instance import Instance
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.gap.measure import expected
+from draftproof.simulators.optimum import drafted, full_information, stateless
+from draftproof.simulators.sweep.configuration import read
+from draftproof.simulators.sweep.families import families
+from draftproof.simulators.sweep.plan import METRICS
+from draftproof.theory.closed_forms import FORMS
+from draftproof.theory.instance import Instance
 
 STUDY = Path(__file__).parents[1] / "studies" / "standard.toml"
 

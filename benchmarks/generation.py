@@ -12,13 +12,13 @@ import time
 
 import torch
 
-from gpu.drafters.choose import SHIPPED, pair
-from gpu.drafters.model import ModelDrafter
-from gpu.engine.loop import generate
-from gpu.engine.sampling import Sampling
-from gpu.structures import structure
-from gpu.throughput.peers import ASSISTED, run
-from gpu.verify import named
+from draftproof.gpu.drafters.choose import SHIPPED, pair
+from draftproof.gpu.drafters.model import ModelDrafter
+from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.structures import structure
+from draftproof.gpu.throughput.peers import ASSISTED, run
+from draftproof.gpu.verify import named
 
 PROMPTS = ("def main():\n", "import os\n\n\nclass ", '"""Read and write', "    for i in range(")
 

@@ -8,10 +8,10 @@
 import argparse
 from time import perf_counter
 
-from simulators.check import pieces, run
-from simulators.instances.grids import Grid
-from theory.drafts.chain import Chain
-from theory.verifiers import named
+from draftproof.simulators.check import pieces, run
+from draftproof.simulators.instances.grids import Grid
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.verifiers import named
 
 
 def main() -> None:

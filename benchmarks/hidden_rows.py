@@ -14,13 +14,13 @@ import argparse
 from random import Random
 from statistics import fmean
 
-from simulators.enumerate import emission
-from simulators.instances.mixed import Mixed, random_pair
-from simulators.optimum import completions, partial_information, stateless
-from theory.drafts.paths import Paths
-from theory.drafts.shape import every
-from theory.drafts.tree import Tree
-from theory.verifiers import named
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.instances.mixed import Mixed, random_pair
+from draftproof.simulators.optimum import completions, partial_information, stateless
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.shape import every
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.verifiers import named
 
 DRAFTS = {"tree": Tree(every(2, 2)), "paths": Paths(2, 2)}
 NAMES = "traversal", "lifted", "layered"

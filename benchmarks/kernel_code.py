@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from theory.errors import BadInput
+from draftproof.theory.errors import BadInput
 
 PROCESSORS, REGISTERS, WARPS, PROGRAMS = 132, 65536, 64, 32
 """Of an H200, and what each of its processors holds."""
@@ -83,7 +83,7 @@ def main() -> None:
         parser.error(str(error))
     import torch
 
-    from gpu.kernel_bench.case import tree_of
+    from draftproof.gpu.kernel_bench.case import tree_of
 
     for name, draft, B in CASES:
         print(f"\n{name}, {draft}, B = {B}, gamma = {given.gamma}, V = {given.vocab:,}, bfloat16\n{TITLE}")
@@ -113,7 +113,7 @@ def compiled(name: str, tree: Any, B: int, V: int, dtype: Any) -> list[tuple[str
     import torch
     from triton.runtime.jit import JITFunction
 
-    from gpu.kernels import launch
+    from draftproof.gpu.kernels import launch
 
     made: list[tuple[str, int, Any]] = []
     run = JITFunction.run

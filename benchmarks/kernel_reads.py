@@ -19,11 +19,11 @@ import argparse
 import torch
 from torch import Tensor
 
-from gpu.kernel_bench.case import make
-from gpu.kernels import bounds, fields
-from gpu.kernels.launch import Cut
-from gpu.rows import probabilities
-from gpu.verify import named
+from draftproof.gpu.kernel_bench.case import make
+from draftproof.gpu.kernels import bounds, fields
+from draftproof.gpu.kernels.launch import Cut
+from draftproof.gpu.rows import probabilities
+from draftproof.gpu.verify import named
 
 OCTET, SLACK = fields.OCTET.value, bounds.SLACK.value
 WAYS = ("all", "drafted", "bounded", "in order")

@@ -20,10 +20,10 @@ from unittest import mock
 import torch
 from triton.errors import TritonError
 
-from gpu.kernel_bench import timing
-from gpu.kernel_bench.case import Case, make
-from gpu.kernels import launch, verify
-from gpu.kernels.launch import SIZES, Sizes
+from draftproof.gpu.kernel_bench import timing
+from draftproof.gpu.kernel_bench.case import Case, make
+from draftproof.gpu.kernels import launch, verify
+from draftproof.gpu.kernels.launch import SIZES, Sizes
 
 CASES = (
     ("block", "chain", 64),

@@ -12,15 +12,15 @@ from time import perf_counter
 
 import numpy as np
 
-from simulators.enumerate import emission
-from simulators.instances.make import prefixes
-from simulators.lanes import Lanes, measure
-from theory.drafts.chain import Chain
-from theory.instance import Instance
-from theory.numbers import exact
-from theory.table import Table
-from theory.verifier import Verifier
-from theory.verifiers import VERIFIERS
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.instances.make import prefixes
+from draftproof.simulators.lanes import Lanes, measure
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import exact
+from draftproof.theory.table import Table
+from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers import VERIFIERS
 
 
 def many(vocab: int, depth: int, count: int) -> Lanes:

@@ -13,11 +13,11 @@ import sys
 from random import Random
 from time import perf_counter
 
-from simulators.enumerate import emission
-from simulators.instances.make import tabulate, weighted
-from theory.drafts.chain import Chain
-from theory.instance import Instance
-from theory.verifiers import named
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.instances.make import tabulate, weighted
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.instance import Instance
+from draftproof.theory.verifiers import named
 
 SIZES = [
     (2, 4),

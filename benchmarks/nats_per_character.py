@@ -15,10 +15,10 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from gpu.models import check_pair, load
-from gpu.train.corpus import names, readable, standard_library
-from gpu.train.losses import overlap
-from gpu.train.tokens import encoded
+from draftproof.gpu.models import check_pair, load
+from draftproof.gpu.train.corpus import names, readable, standard_library
+from draftproof.gpu.train.losses import overlap
+from draftproof.gpu.train.tokens import encoded
 
 WINDOW = 256
 

@@ -11,11 +11,11 @@ from collections import Counter
 
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from gpu.drafters.choose import pair
-from gpu.engine import loop
-from gpu.engine.clock import Clock
-from gpu.structures import structure
-from gpu.verify import named
+from draftproof.gpu.drafters.choose import pair
+from draftproof.gpu.engine import loop
+from draftproof.gpu.engine.clock import Clock
+from draftproof.gpu.structures import structure
+from draftproof.gpu.verify import named
 
 WAYS = (("block", "chain:4"), ("traversal", "tree:2x3"), ("one-hot", "top-k:4x4x16"))
 PHASES = ("draft", "target", "verify", "rest", "between")

@@ -10,14 +10,14 @@ from time import perf_counter
 
 from flint import fmpq
 
-from simulators.instances.randoms import Randoms
-from simulators.optimum import block_problem, full_information, stateless
-from theory.drafts import Scheme
-from theory.drafts.chain import Chain
-from theory.drafts.paths import Paths
-from theory.drafts.shape import every
-from theory.drafts.tree import Tree
-from theory.instance import Instance, context_free
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.optimum import block_problem, full_information, stateless
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.shape import every
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.instance import Instance, context_free
 
 
 def sloped(vocab: int, draft: Scheme) -> Instance:

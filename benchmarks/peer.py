@@ -14,12 +14,12 @@ from time import perf_counter
 
 import icepool
 
-from simulators.enumerate import emission
-from simulators.instances.make import tabulate, weighted
-from theory.drafts.chain import Chain
-from theory.instance import Instance
-from theory.table import Table
-from theory.verifiers import named
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.instances.make import tabulate, weighted
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.instance import Instance
+from draftproof.theory.table import Table
+from draftproof.theory.verifiers import named
 
 Word = tuple[int, ...]
 

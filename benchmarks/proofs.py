@@ -9,13 +9,13 @@ included. `--quick` leaves out those that take more than a few seconds.
 import argparse
 from time import perf_counter
 
-from proofs_check.prove import prove
-from theory.drafts import Scheme
-from theory.drafts.chain import Chain
-from theory.drafts.paths import Paths
-from theory.drafts.shape import every
-from theory.drafts.tree import Tree
-from theory.verifiers import named
+from draftproof.proofs_check.prove import prove
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.shape import every
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.verifiers import named
 
 PAIR, TWO_LEVELS, FORK, TWO_PATHS = every(2, 1), every(2, 2), (every(2, 1),), (every(1, 1),) * 2
 

@@ -16,14 +16,14 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from simulators.door import enter
-from simulators.instances.scenarios import scenario
-from simulators.report import curves, shares, summary, worst
-from simulators.report.explorer.record import recorded
-from simulators.report.instances import STANDARD
-from simulators.report.page import page
-from simulators.report.read import Store
-from simulators.sweep.commands import command as sweep
+from draftproof.simulators.commands.entry import enter
+from draftproof.simulators.instances.scenarios import scenario
+from draftproof.simulators.report import curves, shares, summary, worst
+from draftproof.simulators.report.explorer.record import recorded
+from draftproof.simulators.report.instances import STANDARD
+from draftproof.simulators.report.page import page
+from draftproof.simulators.report.read import Store
+from draftproof.simulators.sweep.commands import command as sweep
 
 VERIFIERS = ["token", "block", "traversal", "hsd", "hsd-released", "nss", "one-hot", "naive-tree"]
 

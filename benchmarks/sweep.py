@@ -22,15 +22,15 @@ from typing import Any
 import numpy as np
 from joblib.externals.loky import get_reusable_executor
 
-from simulators.sweep import runners
-from simulators.sweep.columns import columns
-from simulators.sweep.configuration import parsed
-from simulators.sweep.manifest import manifest
-from simulators.sweep.metrics.check import SCHEMA
-from simulators.sweep.plan import METRICS, Chunk, plan
-from simulators.sweep.shard import encoded
-from simulators.sweep.store import Store, opened
-from simulators.sweep.sweep import kept, sweep
+from draftproof.simulators.sweep import runners
+from draftproof.simulators.sweep.columns import columns
+from draftproof.simulators.sweep.configuration import parsed
+from draftproof.simulators.sweep.manifest import manifest
+from draftproof.simulators.sweep.metrics.check import SCHEMA
+from draftproof.simulators.sweep.plan import METRICS, Chunk, plan
+from draftproof.simulators.sweep.shard import encoded
+from draftproof.simulators.sweep.store import Store, opened
+from draftproof.simulators.sweep.sweep import kept, sweep
 
 VERIFIERS = [
     "block",

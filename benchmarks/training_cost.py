@@ -13,10 +13,10 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 from transformers import LlamaForCausalLM
 
-from gpu.drafters.feature_head import new_head
-from gpu.train.attention import CAUSAL
-from gpu.train.losses import drafter_loss, rollout_loss, text_loss
-from gpu.train.presets import PRESETS, Preset, Shape
+from draftproof.gpu.drafters.feature_head import new_head
+from draftproof.gpu.train.attention import CAUSAL
+from draftproof.gpu.train.losses import drafter_loss, rollout_loss, text_loss
+from draftproof.gpu.train.presets import PRESETS, Preset, Shape
 
 
 def main() -> None:

@@ -17,16 +17,16 @@ import time
 import numpy as np
 import torch
 
-from gpu.draft import Tree as Planned
-from gpu.exact.bounds import mean_odds
-from gpu.validate.tree_bounds import tree_odds
-from simulators.enumerate import emission
-from simulators.instances.mixed import Mixed
-from simulators.optimum import full_information, stateless
-from theory.drafts.paths import Paths
-from theory.drafts.shape import every
-from theory.drafts.tree import Tree
-from theory.verifiers import named
+from draftproof.gpu.draft import Tree as Planned
+from draftproof.gpu.exact.bounds import mean_odds
+from draftproof.gpu.validate.tree_bounds import tree_odds
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.instances.mixed import Mixed
+from draftproof.simulators.optimum import full_information, stateless
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.shape import every
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.verifiers import named
 
 DRAFTS = (
     ("binary, without replacement", Tree(every(2, 2)), 3),

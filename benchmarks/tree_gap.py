@@ -20,15 +20,15 @@ from random import Random
 import numpy as np
 from flint import fmpq
 
-from simulators.enumerate import emission
-from simulators.instances.mixed import Mixed, random_pair
-from simulators.optimum import completions, partial_information, stateless
-from theory.drafts.paths import Paths
-from theory.drafts.shape import every
-from theory.drafts.tree import Tree
-from theory.instance import Instance
-from theory.transport.validity import Optimum
-from theory.verifiers import named
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.instances.mixed import Mixed, random_pair
+from draftproof.simulators.optimum import completions, partial_information, stateless
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.shape import every
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.instance import Instance
+from draftproof.theory.transport.validity import Optimum
+from draftproof.theory.verifiers import named
 
 DRAFTS = {
     "tree": Tree(every(2, 2)),

@@ -4,7 +4,7 @@ from textwrap import shorten
 
 import torch
 
-from theory.errors import BadInput
+from draftproof.theory.errors import BadInput
 
 
 def usable(name: torch.device | str | None = None) -> torch.device:

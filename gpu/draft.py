@@ -6,7 +6,7 @@ from copy import copy
 import torch
 from torch import Tensor
 
-from theory.errors import BadInput
+from draftproof.theory.errors import BadInput
 
 
 class Tree:

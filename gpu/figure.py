@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from simulators import figures
-from theory.errors import BadInput
+from draftproof.simulators import figures
+from draftproof.theory.errors import BadInput
 
 
 def required(path: Path) -> Any:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from gpu.draft import Tree
+from draftproof.gpu.draft import Tree
 
 
 @dataclass(frozen=True)

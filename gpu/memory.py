@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import torch
 
-from theory.errors import BadInput
+from draftproof.theory.errors import BadInput
 
 SAID = "can't allocate memory", "not enough memory", "out of memory", "STATUS_ALLOC_FAILED"
 

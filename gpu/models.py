@@ -11,8 +11,8 @@ from huggingface_hub.utils import logging as hub
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging
 
-from gpu.device import usable
-from theory.errors import BadInput, quoted
+from draftproof.gpu.device import usable
+from draftproof.theory.errors import BadInput, quoted
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from typing import TypeVar
 
 import click
 
-from gpu import spelling
+from draftproof.gpu import spelling
 
 Names = TypeVar("Names", str, tuple[str, ...])
 
@@ -18,7 +18,7 @@ def known_drafts(_: click.Context, __: click.Parameter, given: Names) -> Names:
 
 def _without_graphs(context: click.Context, _: click.Parameter, asked: bool) -> None:
     if asked:
-        from gpu.engine.recorder import without_graphs
+        from draftproof.gpu.engine.recorder import without_graphs
 
         context.with_resource(without_graphs())
 

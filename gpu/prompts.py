@@ -6,9 +6,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from gpu.models import Model
-from gpu.train.corpus import names, readable, standard_library
-from theory.errors import BadInput
+from draftproof.gpu.models import Model
+from draftproof.gpu.train.corpus import names, readable, standard_library
+from draftproof.theory.errors import BadInput
 
 
 def prompts(file: Path | None, target: Model, count: int, tokens: int = 32) -> list[list[int]]:

@@ -5,7 +5,7 @@ from typing import TypeAlias
 import torch
 from torch import Tensor
 
-from theory.errors import BadInput
+from draftproof.theory.errors import BadInput
 
 Setting: TypeAlias = float | Tensor
 """One number for all rows, or a tensor that broadcasts against [..., 1], such as [B, 1, 1]."""

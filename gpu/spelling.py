@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-from simulators.instances.files import decoded
-from theory.drafts.shape import checked_shape, every
-from theory.errors import BadInput, quoted
+from draftproof.simulators.instances.files import decoded
+from draftproof.theory.drafts.shape import checked_shape, every
+from draftproof.theory.errors import BadInput, quoted
 
 VERIFIERS = (
     "block",
@@ -18,7 +18,7 @@ VERIFIERS = (
     "token",
     "traversal",
 )
-"""Those that `gpu.verify` finds."""
+"""Those that `draftproof.gpu.verify` finds."""
 
 DRAFTS = "chain:4, paths:3x4, paths+:3x4, tree:2x3, tree:eagle, tree:[[[],[]],[[]]], tree+:2x3, top-k:8x5x32"
 

@@ -1,12 +1,12 @@
 """Instances on which a verifier is not lossless, confirmed by exact enumeration."""
 
-from simulators.instances.randoms import Randoms
-from simulators.instances.scenarios import Scenarios
-from simulators.verdict import judge
-from simulators.witness import shrink
-from theory.drafts import Scheme
-from theory.instance import Instance
-from theory.verifier import Verifier
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.instances.scenarios import Scenarios
+from draftproof.simulators.verdict import judge
+from draftproof.simulators.witness import shrink
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.instance import Instance
+from draftproof.theory.verifier import Verifier
 
 RANDOM = 200
 """Random instances that are tried where sign cells cannot say."""

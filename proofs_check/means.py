@@ -8,21 +8,21 @@ from typing import Literal
 
 from flint import fmpq
 
-from proofs_check.cells.cell import Cell
-from proofs_check.cells.cutting import sides
-from proofs_check.cells.deferred import draw
-from proofs_check.cells.domain import Domain
-from proofs_check.cells.points import rational_points
-from proofs_check.cells.signs import Program
-from proofs_check.cells.signset import NEGATIVE, ZERO
-from proofs_check.cells.symbol import Symbol
-from proofs_check.cells.tree import leaves, mapped
-from simulators.enumerate import emission
-from theory.drafts import Scheme
-from theory.instance import Instance
-from theory.oracle import Oracle
-from theory.rows import Row, minimum
-from theory.verifier import Verifier
+from draftproof.proofs_check.cells.cell import Cell
+from draftproof.proofs_check.cells.cutting import sides
+from draftproof.proofs_check.cells.deferred import draw
+from draftproof.proofs_check.cells.domain import Domain
+from draftproof.proofs_check.cells.points import rational_points
+from draftproof.proofs_check.cells.signs import Program
+from draftproof.proofs_check.cells.signset import NEGATIVE, ZERO
+from draftproof.proofs_check.cells.symbol import Symbol
+from draftproof.proofs_check.cells.tree import leaves, mapped
+from draftproof.simulators.enumerate import emission
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.instance import Instance
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Row, minimum
+from draftproof.theory.verifier import Verifier
 
 Relation = Literal["equal", "never below", "refuted", "undecided"]
 Mean = Callable[[Domain], Program]
@@ -97,8 +97,8 @@ def compare(a: Mean, b: Mean, vocab: int, scheme: Scheme, seconds: float = 60.0)
 
     A witness is given with the draft `scheme`. Raises OutOfTime after that many CPU seconds.
 
-    >>> from theory.drafts.chain import Chain
-    >>> from theory.verifiers import named
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> from draftproof.theory.verifiers import named
     >>> block, token = (accepted(named(name), Chain(1)) for name in ("block", "token"))
     >>> compare(block, token, 2, Chain(1)).relation
     'equal'

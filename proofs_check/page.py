@@ -5,8 +5,8 @@ python -m proofs_check.page > docs/claims.md
 
 from collections.abc import Iterable
 
-from proofs_check.claims import CLAIMS, Claim
-from proofs_check.induction import THEOREMS
+from draftproof.proofs_check.claims import CLAIMS, Claim
+from draftproof.proofs_check.induction import THEOREMS
 
 HEAD = """# Claims
 

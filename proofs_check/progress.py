@@ -6,8 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from theory.errors import BadInput
-from theory.rows import Prefix
+from draftproof.theory.errors import BadInput
+from draftproof.theory.rows import Prefix
 
 Begun = tuple[Prefix, dict[str, Any]]
 """A word, and what was worked out of it."""

@@ -13,24 +13,24 @@ from itertools import product
 from time import thread_time
 from typing import Any, Literal
 
-from proofs_check.cells.cell import Cell
-from proofs_check.cells.cutting import sides
-from proofs_check.cells.deferred import draw
-from proofs_check.cells.domain import Domain
-from proofs_check.cells.points import rational_points, why_none
-from proofs_check.cells.signs import Program
-from proofs_check.cells.signset import ZERO
-from proofs_check.cells.solver import OutOfTime, Solver
-from proofs_check.cells.symbol import LeafRead, Symbol
-from proofs_check.cells.tree import leaves
-from proofs_check.counterexample import searched, smaller, wrong
-from proofs_check.progress import Begun
-from theory.drafts import Scheme
-from theory.errors import BadInput
-from theory.instance import Instance
-from theory.oracle import Oracle
-from theory.rows import Prefix
-from theory.verifier import Verifier
+from draftproof.proofs_check.cells.cell import Cell
+from draftproof.proofs_check.cells.cutting import sides
+from draftproof.proofs_check.cells.deferred import draw
+from draftproof.proofs_check.cells.domain import Domain
+from draftproof.proofs_check.cells.points import rational_points, why_none
+from draftproof.proofs_check.cells.signs import Program
+from draftproof.proofs_check.cells.signset import ZERO
+from draftproof.proofs_check.cells.solver import OutOfTime, Solver
+from draftproof.proofs_check.cells.symbol import LeafRead, Symbol
+from draftproof.proofs_check.cells.tree import leaves
+from draftproof.proofs_check.counterexample import searched, smaller, wrong
+from draftproof.proofs_check.progress import Begun
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Prefix
+from draftproof.theory.verifier import Verifier
 
 Answer = Literal["proved", "refuted", "undecided"]
 
@@ -75,9 +75,9 @@ def prove(
     operations and comparisons is searched for a counterexample instead. Raises BadInput for a
     vocabulary below 2.
 
-    >>> from simulators.verdict import judge
-    >>> from theory.drafts.chain import Chain
-    >>> from theory.verifiers import named
+    >>> from draftproof.simulators.verdict import judge
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> from draftproof.theory.verifiers import named
     >>> prove(named("token"), Chain(1), vocab=2).verdict
     'proved'
     >>> refuted = prove(named("hsd-released"), Chain(2), vocab=2)

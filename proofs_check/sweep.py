@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from proofs_check.prove import prove
-from simulators.instances.files import document
-from simulators.sweep.columns import SIZE, schema, size, table
-from simulators.sweep.configuration import Entry
-from simulators.sweep.metric import Metric
-from theory.drafts import Scheme
-from theory.errors import BadInput
-from theory.verifiers import VERIFIERS
+from draftproof.proofs_check.prove import prove
+from draftproof.simulators.instances.files import document
+from draftproof.simulators.sweep.columns import SIZE, schema, size, table
+from draftproof.simulators.sweep.configuration import Entry
+from draftproof.simulators.sweep.metric import Metric
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.errors import BadInput
+from draftproof.theory.verifiers import VERIFIERS
 
 SCHEMA = schema(
     ("verifier", pa.string()),

@@ -9,12 +9,12 @@ from multiprocessing import active_children, get_context
 
 from flint import fmpq
 
-from simulators.verdict import Verdict, judge
-from theory.drafts import Scheme
-from theory.errors import BadInput
-from theory.instance import Instance
-from theory.numbers import ZERO
-from theory.verifier import Verifier
+from draftproof.simulators.verdict import Verdict, judge
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import ZERO
+from draftproof.theory.verifier import Verifier
 
 Family = Sequence[Instance]
 

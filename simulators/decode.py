@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
-from simulators.enumerate import iteration
-from theory.instance import Instance
-from theory.law import Law, continued
-from theory.numbers import ONE, ZERO
-from theory.rows import Prefix
-from theory.table import Rows
-from theory.verifier import Verifier
+from draftproof.simulators.enumerate import iteration
+from draftproof.theory.instance import Instance
+from draftproof.theory.law import Law, continued
+from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.rows import Prefix
+from draftproof.theory.table import Rows
+from draftproof.theory.verifier import Verifier
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ def decode(
     `first(length)` needs; of `accepted` only the first is then E[tau] of an iteration. `told` hears
     how many iterations are done; of the one under way, what share of its probability.
 
-    >>> from theory.drafts.chain import Chain
-    >>> from theory.instance import context_free
-    >>> from theory.law import law_of
-    >>> from theory.verifiers import named
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> from draftproof.theory.instance import context_free
+    >>> from draftproof.theory.law import law_of
+    >>> from draftproof.theory.verifiers import named
     >>> toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))
     >>> decode(toy, named("greedy-block"), 2).first(4) == law_of(toy.target, 4)
     True

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from theory.draft import Draft, Node
-from theory.drafts import Scheme
-from theory.emission import Emission
-from theory.instance import Instance
-from theory.numbers import ONE
-from theory.oracle import Oracle
-from theory.rows import Number, Prefix, Row, one, possible
-from theory.table import Rows
-from theory.verifier import Verifier
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.emission import Emission
+from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import ONE
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Number, Prefix, Row, one, possible
+from draftproof.theory.table import Rows
+from draftproof.theory.verifier import Verifier
 
 Result = TypeVar("Result")
 
@@ -80,7 +80,7 @@ class Enumerator:
 def outcomes(program: Callable[[Oracle], Result], start: Number = ONE) -> Iterator[tuple[Number, Result]]:
     """(weight, result) of every run of the program that has positive probability.
 
-    >>> from theory.numbers import exact
+    >>> from draftproof.theory.numbers import exact
     >>> row = exact("1/4"), exact("3/4")
     >>> list(outcomes(lambda oracle: (oracle.choose(row), oracle.choose(row))))
     [(1/16, (0, 0)), (3/16, (0, 1)), (3/16, (1, 0)), (9/16, (1, 1))]
@@ -114,9 +114,9 @@ def drafts(instance: Instance) -> Iterator[tuple[Number, Draft]]:
 def emission(instance: Instance, verifier: Verifier) -> Emission:
     """All that one iteration from the empty context can emit.
 
-    >>> from theory.drafts.chain import Chain
-    >>> from theory.instance import context_free
-    >>> from theory.verifiers import named
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> from draftproof.theory.instance import context_free
+    >>> from draftproof.theory.verifiers import named
     >>> toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))
     >>> emitted = emission(toy, named("hsd-released"))
     >>> emitted.expected_accepted, emitted.total_variation, emitted.wrong_prefix()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from theory.errors import BadInput
+from draftproof.theory.errors import BadInput
 
 
 def required() -> Any:

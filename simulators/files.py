@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from theory.errors import BadInput
+from draftproof.theory.errors import BadInput
 
 
 def unusable(path: Path, error: OSError) -> BadInput:

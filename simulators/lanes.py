@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulators.enumerate import iteration
-from theory.drafts import Scheme
-from theory.emission import Emission
-from theory.errors import BadInput
-from theory.instance import Instance
-from theory.rows import LanesDiffer
-from theory.table import Table
-from theory.verifier import Verifier
+from draftproof.simulators.enumerate import iteration
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.emission import Emission
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.rows import LanesDiffer
+from draftproof.theory.table import Table
+from draftproof.theory.verifier import Verifier
 
 BATCH = 8192
 """Lanes run in step: enough to hide the cost of a call, few enough for rows to stay in the cache."""
@@ -73,9 +73,9 @@ def measure(lanes: Lanes, verifier: Verifier) -> Measured:
     Raises BadInput for a verifier that orders tokens or keeps state: those have no common
     structure over lanes, and are enumerated one instance at a time.
 
-    >>> from simulators.instances.scenarios import scenario
-    >>> from theory.drafts.chain import Chain
-    >>> from theory.verifiers import named
+    >>> from draftproof.simulators.instances.scenarios import scenario
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> from draftproof.theory.verifiers import named
     >>> toy = stack([scenario("toy", Chain(2)), scenario("equal", Chain(2))])
     >>> measure(toy, named("block")).expected_accepted.round(6).tolist()
     [1.222222, 2.0]

@@ -5,18 +5,18 @@ from functools import lru_cache
 
 from flint import fmpq
 
-from simulators.enumerate import drafts
-from theory.errors import BadInput
-from theory.instance import Instance
-from theory.rows import Row
-from theory.transport import block
-from theory.transport import partial as incomplete
-from theory.transport import stateless as problems
-from theory.transport.certificate import Certificate, certified
-from theory.transport.plan import Rule
-from theory.transport.problem import Transport
-from theory.transport.single_step import subset_formula
-from theory.transport.validity import Optimum
+from draftproof.simulators.enumerate import drafts
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.rows import Row
+from draftproof.theory.transport import block
+from draftproof.theory.transport import partial as incomplete
+from draftproof.theory.transport import stateless as problems
+from draftproof.theory.transport.certificate import Certificate, certified
+from draftproof.theory.transport.plan import Rule
+from draftproof.theory.transport.problem import Transport
+from draftproof.theory.transport.single_step import subset_formula
+from draftproof.theory.transport.validity import Optimum
 
 SETS = 10
 """Largest vocabulary of which every set of tokens is listed."""
@@ -36,8 +36,8 @@ def block_problem(instance: Instance) -> Transport:
 def full_information(instance: Instance) -> Certificate:
     """The certified full-information optimum, which bounds E[tau] of every verifier.
 
-    >>> from theory.drafts.chain import Chain
-    >>> from theory.instance import context_free
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> from draftproof.theory.instance import context_free
     >>> full_information(context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))).value
     4/3
     """
@@ -47,8 +47,8 @@ def full_information(instance: Instance) -> Certificate:
 def stateless(instance: Instance) -> Optimum:
     """The certified optimum of lossless verifiers without state.
 
-    >>> from theory.drafts.chain import Chain
-    >>> from theory.instance import context_free
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> from draftproof.theory.instance import context_free
     >>> round(stateless(context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))).value, 9)
     1.222222222
     """
@@ -58,8 +58,8 @@ def stateless(instance: Instance) -> Optimum:
 def one_level(instance: Instance) -> fmpq:
     """Both optima of a draft of one level, in closed form: 1 + min over sets H of p(H) - Pr(all drafts in H).
 
-    >>> from theory.drafts.paths import Paths
-    >>> from theory.instance import context_free
+    >>> from draftproof.theory.drafts.paths import Paths
+    >>> from draftproof.theory.instance import context_free
     >>> one_level(context_free(["1/3", "2/3"], ["2/3", "1/3"], Paths(2, 1)))
     8/9
     """
@@ -97,8 +97,8 @@ def partial_information(family: Sequence[Instance], weights: Sequence[fmpq] | No
 
     `weights` says how the instances' E[tau] are scored; by default evenly, as a mean.
 
-    >>> from theory.drafts.chain import Chain
-    >>> from theory.instance import context_free
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> from draftproof.theory.instance import context_free
     >>> toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))
     >>> round(partial_information(completions(toy), [fmpq(1)] + [fmpq(0)] * 8).value, 9)
     1.222222222

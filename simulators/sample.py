@@ -4,10 +4,10 @@ from collections import Counter
 
 import numpy as np
 
-from theory.instance import Instance
-from theory.rows import Number, Prefix, Row
-from theory.table import Rows
-from theory.verifier import Verifier
+from draftproof.theory.instance import Instance
+from draftproof.theory.rows import Number, Prefix, Row
+from draftproof.theory.table import Rows
+from draftproof.theory.verifier import Verifier
 
 
 class Sampler:
@@ -38,9 +38,9 @@ def sample(
 ) -> Counter[Prefix]:
     """How often each word was emitted over `iterations` rounds, in `runs` independent runs.
 
-    >>> from simulators.instances.scenarios import scenario
-    >>> from theory.drafts.chain import Chain
-    >>> from theory.verifiers import named
+    >>> from draftproof.simulators.instances.scenarios import scenario
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> from draftproof.theory.verifiers import named
     >>> counts = sample(scenario("toy", Chain(2)), named("block"), 100, np.random.default_rng(0))
     >>> counts.total(), max(map(len, counts))
     (100, 3)

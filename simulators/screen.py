@@ -9,12 +9,12 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.table import Table
 from rich.text import Text
 
-from simulators.check import Tally
-from simulators.instances.files import document, spelled
-from simulators.verdict import Wrong
-from theory.instance import Instance
-from theory.law import Law
-from theory.numbers import text
+from draftproof.simulators.check import Tally
+from draftproof.simulators.instances.files import document, spelled
+from draftproof.simulators.verdict import Wrong
+from draftproof.theory.instance import Instance
+from draftproof.theory.law import Law
+from draftproof.theory.numbers import text
 
 WIDTH = 110
 """Columns when the output is not a terminal."""
@@ -115,7 +115,7 @@ def law(emitted: Law, most: int = 40) -> Table:
 def witness(wrong: Wrong) -> str:
     """The first wrong prefix in words.
 
-    >>> from theory.numbers import exact
+    >>> from draftproof.theory.numbers import exact
     >>> witness(Wrong((1, 0), exact("1/3"), exact("2/9")))
     "tokens '1 0' come out first with probability 1/3, and should with 2/9"
     """

@@ -8,19 +8,19 @@ from collections.abc import Callable
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from simulators.instances.make import prefixes, weighted
-from theory.drafts import Scheme
-from theory.drafts.chain import Chain
-from theory.drafts.greedy import Greedy
-from theory.drafts.paths import Paths
-from theory.drafts.shape import Shape
-from theory.drafts.spechub import SpecHub
-from theory.drafts.top_k import TopK
-from theory.drafts.tree import Tree
-from theory.errors import BadInput
-from theory.instance import Instance
-from theory.rows import Row
-from theory.table import Table
+from draftproof.simulators.instances.make import prefixes, weighted
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.greedy import Greedy
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.shape import Shape
+from draftproof.theory.drafts.spechub import SpecHub
+from draftproof.theory.drafts.top_k import TopK
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.rows import Row
+from draftproof.theory.table import Table
 
 WEIGHTS = (1, 0, 0, 1, 2, 3, 5, 8)
 """Whole-number weights of tokens: few and small, so that zeros, ties and one-hot rows are met."""
@@ -63,7 +63,7 @@ def shapes(draw: st.DrawFn, nodes: int = 4, depth: int = 3) -> Shape:
     """Shapes of trees with 1 .. `nodes` drafted tokens, not deeper than `depth`.
 
     >>> from hypothesis import given
-    >>> from theory.drafts.shape import inner, measure
+    >>> from draftproof.theory.drafts.shape import inner, measure
     >>> @given(shapes(5, depth=2))
     ... def stays_within(shape):
     ...     assert 1 <= sum(inner(shape)) <= 5 and measure(shape) <= 2
@@ -83,7 +83,7 @@ def shapes(draw: st.DrawFn, nodes: int = 4, depth: int = 3) -> Shape:
 
 
 def schemes(label: str, nodes: int = 4, depth: int = 2) -> SearchStrategy[Scheme]:
-    """Drafting schemes of one label (`theory.verifier.ALL`), not deeper than `depth`.
+    """Drafting schemes of one label (`draftproof.theory.verifier.ALL`), not deeper than `depth`.
 
     Trees have at most `nodes` drafted tokens, K paths together too. Raises BadInput for a label
     that no scheme has.

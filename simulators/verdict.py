@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
-from simulators.decode import decode
-from simulators.enumerate import emission
-from theory.instance import Instance
-from theory.law import Law, first_difference, law_of
-from theory.rows import Prefix
-from theory.verifier import Verifier
+from draftproof.simulators.decode import decode
+from draftproof.simulators.enumerate import emission
+from draftproof.theory.instance import Instance
+from draftproof.theory.law import Law, first_difference, law_of
+from draftproof.theory.rows import Prefix
+from draftproof.theory.verifier import Verifier
 
 ITERATIONS = 2
 """How many iterations a verifier that keeps state is tested over."""
@@ -48,9 +48,9 @@ class Verdict:
 def judge(instance: Instance, verifier: Verifier, iterations: int | None = None) -> Verdict:
     """The exact verdict, over one iteration or, for a verifier that keeps state, ITERATIONS.
 
-    >>> from simulators.instances.scenarios import scenario
-    >>> from theory.drafts.chain import Chain
-    >>> from theory.verifiers import named
+    >>> from draftproof.simulators.instances.scenarios import scenario
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> from draftproof.theory.verifiers import named
     >>> judge(scenario("toy", Chain(2)), named("hsd-released")).wrong
     Wrong(prefix=(1, 0), got=1/3, want=2/9)
     """

@@ -5,24 +5,24 @@ from time import monotonic
 
 from flint import fmpq
 
-from simulators.verdict import Wrong, judge
-from theory.drafts import Scheme
-from theory.errors import BadInput
-from theory.instance import Instance
-from theory.numbers import ONE, ZERO
-from theory.rows import Prefix, Row
-from theory.table import Table
-from theory.verifier import Verifier
+from draftproof.simulators.verdict import Wrong, judge
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.table import Table
+from draftproof.theory.verifier import Verifier
 
 
 def shrink(instance: Instance, fails: Callable[[Instance], bool], seconds: float = 5.0) -> Instance:
     """The instance made smaller while `fails` holds: shorter drafts, fewer symbols, rows that do not
     depend on the context, smaller denominators; stops where no single step helps, or out of time.
 
-    >>> from simulators.instances.randoms import Randoms
-    >>> from simulators.verdict import judge
-    >>> from theory.drafts.chain import Chain
-    >>> from theory.verifiers import named
+    >>> from draftproof.simulators.instances.randoms import Randoms
+    >>> from draftproof.simulators.verdict import judge
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> from draftproof.theory.verifiers import named
     >>> lossy = lambda each: not judge(each, named("hsd-released")).lossless
     >>> big = next(each for each in Randoms(Chain(3), 3, 50) if lossy(each))
     >>> small = shrink(big, lossy)
@@ -124,7 +124,7 @@ def _denominator(row: Row) -> int:
 def rounded(row: Row, denominator: int) -> Row:
     """The row nearest to `row` among those of one denominator, by largest remainders.
 
-    >>> from theory.numbers import exact
+    >>> from draftproof.theory.numbers import exact
     >>> rounded((exact("2/7"), exact("5/7")), 3)
     (1/3, 2/3)
     """

@@ -18,9 +18,9 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from simulators.figures import required
-from simulators.sweep.results import Results
-from theory.verifiers import VERIFIERS
+from draftproof.simulators.figures import required
+from draftproof.simulators.sweep.results import Results
+from draftproof.theory.verifiers import VERIFIERS
 
 NEAR = 1e-9
 """Means that differ by less are said to be equal."""

@@ -5,18 +5,18 @@ from math import prod
 
 from flint import fmpq
 
-from simulators.decode import decode
-from simulators.enumerate import iteration, outcomes
-from simulators.instances.make import prefixes
-from theory.draft import Draft, Node
-from theory.drafts import Scheme
-from theory.errors import BadInput
-from theory.instance import Instance
-from theory.law import Law, law_of
-from theory.numbers import ONE, ZERO
-from theory.rows import Prefix, Row
-from theory.table import Table
-from theory.verifier import Verifier
+from draftproof.simulators.decode import decode
+from draftproof.simulators.enumerate import iteration, outcomes
+from draftproof.simulators.instances.make import prefixes
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.law import Law, law_of
+from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.table import Table
+from draftproof.theory.verifier import Verifier
 
 
 def emitted(instance: Instance, verifier: Verifier) -> Law:

@@ -4,17 +4,12 @@ import json
 import os
 import signal
 
-import click
 import pytest
 from hypothesis import settings
 
-from simulators.commands import COMMANDS as CHECKS
-from simulators.door import enter
-from simulators.gap.commands import COMMANDS as GAPS
-from simulators.instances.files import document
-from simulators.sweep.commands import command as sweep
-
-PROOFS = {"prove": "proofs_check.sweep:PROVE"}
+from draftproof import commands
+from draftproof.simulators.commands.entry import enter
+from draftproof.simulators.instances.files import document
 
 pytest.register_assert_rewrite("tests.checks")
 
@@ -31,9 +26,7 @@ def command(capfd):
     """Runs a command line: (exit status, standard output, standard error)."""
 
     def run(*arguments: object) -> tuple[int, str, str]:
-        status = enter(
-            click.Group("draftproof", [*CHECKS, *GAPS, sweep(PROOFS)]), [str(each) for each in arguments]
-        )
+        status = enter(commands(), [str(each) for each in arguments])
         out, err = capfd.readouterr()
         return status, out, err
 

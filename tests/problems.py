@@ -3,13 +3,13 @@
 import json
 from pathlib import Path
 
-from theory.drafts.chain import Chain
-from theory.drafts.greedy import Greedy
-from theory.drafts.paths import Paths
-from theory.drafts.spechub import SpecHub
-from theory.drafts.top_k import TopK
-from theory.drafts.tree import Tree
-from theory.instance import context_free
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.greedy import Greedy
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.spechub import SpecHub
+from draftproof.theory.drafts.top_k import TopK
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.instance import context_free
 
 TOY = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))
 """Two symbols, context-free, p and q mirror images: E[tau] is 10/9, 11/9 or 12/9 by the rule."""

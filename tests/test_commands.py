@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from simulators.instances.files import document
-from simulators.instances.scenarios import scenario
+from draftproof.simulators.instances.files import document
+from draftproof.simulators.instances.scenarios import scenario
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.verifiers import VERIFIERS
 from tests.problems import VECTORS
 from tests.terminal import on_terminal
-from theory.drafts.tree import Tree
-from theory.verifiers import VERIFIERS
 
 
 def test_law_answers_as_the_vectors_do(command, tmp_path):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from theory.rows import Prefix, Row
+from draftproof.theory.rows import Prefix, Row
 
 
 class Node:

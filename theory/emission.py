@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from theory.draft import Node
-from theory.law import Law
-from theory.rows import Number, Prefix, Row, add, one, scale
-from theory.table import Rows
+from draftproof.theory.draft import Node
+from draftproof.theory.law import Law
+from draftproof.theory.rows import Number, Prefix, Row, add, one, scale
+from draftproof.theory.table import Rows
 
 
 class Emission:

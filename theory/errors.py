@@ -13,7 +13,7 @@ class BadInput(ValueError):
 
     >>> raise BadInput("toy.json: target row '0': sums to 9/10, not 1")
     Traceback (most recent call last):
-    theory.errors.BadInput: toy.json: target row '0': sums to 9/10, not 1
+    draftproof.theory.errors.BadInput: toy.json: target row '0': sums to 9/10, not 1
     """
 
 

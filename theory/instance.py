@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from theory.drafts import Scheme
-from theory.errors import BadInput
-from theory.rows import supported
-from theory.table import Table
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.errors import BadInput
+from draftproof.theory.rows import supported
+from draftproof.theory.table import Table
 
 OUTCOMES = 10**8
 """Most drafts that an exact enumeration is started for."""
@@ -16,7 +16,7 @@ OUTCOMES = 10**8
 class Instance:
     """What a verifier is run on. Raises BadInput when the parts do not fit together.
 
-    >>> from theory.drafts.chain import Chain
+    >>> from draftproof.theory.drafts.chain import Chain
     >>> toy = Instance(Table.exact(2, {(): ["1/3", "2/3"]}), Table.exact(2, {(): ["2/3", "1/3"]}), Chain(2))
     >>> toy.vocab
     2

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from flint import fmpq
 
-from theory.errors import BadInput
-from theory.numbers import ONE, ZERO
-from theory.rows import Prefix
-from theory.table import Rows
+from draftproof.theory.errors import BadInput
+from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.rows import Prefix
+from draftproof.theory.table import Rows
 
 
 class Law(Mapping[Prefix, fmpq]):
@@ -97,7 +97,7 @@ def continued(word: Prefix, mass: fmpq, target: Rows, length: int) -> Iterator[t
 def law_of(target: Rows, length: int, context: Prefix = ()) -> Law:
     """The target's own law of words: p(x_1 .. x_length), after a context.
 
-    >>> from theory.table import Table
+    >>> from draftproof.theory.table import Table
     >>> law_of(Table.exact(2, {(): ["1/3", "2/3"]}), 2)[(1, 1)]
     4/9
     """

@@ -14,7 +14,7 @@ class Key:
 
     Keys are equal when the arguments are, exactly. Raises TypeError for what cannot be hashed.
 
-    >>> from theory.numbers import exact
+    >>> from draftproof.theory.numbers import exact
     >>> third = exact("1/3")
     >>> Key(((third, 1 - third), 2)) == Key(((third, third * 2), 2)), Key((third,)) == Key((third / 2,))
     (True, False)

@@ -1,8 +1,8 @@
 """The modified target that greedy block verification leaves to the next iterations."""
 
-from theory.draft import Draft, Node
-from theory.rows import Number, Prefix, Row, excess, normalise, one, scale
-from theory.table import Rows
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.rows import Number, Prefix, Row, excess, normalise, one, scale
+from draftproof.theory.table import Rows
 
 
 class Modified:

@@ -8,7 +8,7 @@ import re
 
 from flint import fmpq
 
-from theory.errors import BadInput, quoted
+from draftproof.theory.errors import BadInput, quoted
 
 ZERO = fmpq(0)
 ONE = fmpq(1)
@@ -29,7 +29,7 @@ def exact(value: object) -> fmpq:
     (1/3, 1/10, 1/4, 2)
     >>> exact(0.1)
     Traceback (most recent call last):
-    theory.errors.BadInput: 0.1 is a float; write it as a string or a fraction
+    draftproof.theory.errors.BadInput: 0.1 is a float; write it as a string or a fraction
     """
     if isinstance(value, fmpq):
         return value

@@ -7,7 +7,7 @@ takes every branch in turn (enumeration), draws at random (Monte Carlo) or split
 
 from typing import Protocol
 
-from theory.rows import Number, Row
+from draftproof.theory.rows import Number, Row
 
 
 class Oracle(Protocol):

@@ -9,8 +9,8 @@ exponentials in s, and the integral over s rational in p and q.
 
 from typing import TypeAlias
 
-from theory.memo import remembered
-from theory.rows import Number, Row
+from draftproof.theory.memo import remembered
+from draftproof.theory.rows import Number, Row
 
 Decays: TypeAlias = list[tuple[Number, Number]]
 """Pairs (rate a, coefficient c): the function sum c exp(-a s) of the time s."""
@@ -20,7 +20,7 @@ Decays: TypeAlias = list[tuple[Number, Number]]
 def target_law(p: Row, q: Row, drafts: tuple[int, ...]) -> Row:
     """Pr(Y = y, X^(1..K) = drafts) for every y: of mass q(x_1) .. q(x_K), to be normalised.
 
-    >>> from theory.numbers import exact
+    >>> from draftproof.theory.numbers import exact
     >>> target_law((exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3")), (0,))
     (1/3, 1/3)
     """

@@ -39,7 +39,7 @@ def share(part: Number, whole: Number) -> Number:
     drafted token has q > 0, so the value at 0 is only ever met where nothing is drafted, or as
     the 0/0 of a branch with neither excess nor deficit, which is accepted.
 
-    >>> from theory.numbers import exact
+    >>> from draftproof.theory.numbers import exact
     >>> share(exact("1/3"), exact("2/3")), share(exact("2/3"), exact("1/3")), share(exact(0), exact(0))
     (1/2, 1, 1)
     """
@@ -75,7 +75,7 @@ def positive(a: Number) -> Number:
 def excess(p: Row, q: Row) -> Row:
     """(p - q)+ token by token: where p has more mass than q.
 
-    >>> from theory.numbers import exact
+    >>> from draftproof.theory.numbers import exact
     >>> excess((exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3")))
     (0, 1/3)
     """
@@ -134,7 +134,7 @@ def otherwise(row: Row, other: Row) -> Row:
 def without(row: Row, *tokens: int) -> Row:
     """The row conditioned on being none of the tokens: their entries emptied, the rest renormalised.
 
-    >>> from theory.numbers import exact
+    >>> from draftproof.theory.numbers import exact
     >>> without((exact("1/2"), exact("1/4"), exact("1/4")), 0)
     (0, 1/2, 1/2)
     """

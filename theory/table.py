@@ -6,9 +6,9 @@ from typing import Protocol
 
 from flint import fmpq
 
-from theory.errors import BadInput, quoted
-from theory.numbers import ONE, ZERO, exact, text
-from theory.rows import Prefix, Row
+from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.numbers import ONE, ZERO, exact, text
+from draftproof.theory.rows import Prefix, Row
 
 
 class Rows(Protocol):

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from theory.draft import Draft, Node
-from theory.oracle import Oracle
-from theory.rows import Row
-from theory.table import Rows
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Row
+from draftproof.theory.table import Rows
 
 Stop: TypeAlias = tuple[Node, Row]
 """Where verification stopped, and the row that the one extra token Y is drawn from."""

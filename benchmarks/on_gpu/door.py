@@ -6,16 +6,16 @@ python -m benchmarks.on_gpu.door [--small] verify --json
 import sys
 from dataclasses import replace
 
-from gpu.commands import gpu
-from simulators.door import enter
+from draftproof.gpu.commands import gpu
+from draftproof.simulators.commands.entry import enter
 
 
 def cut() -> None:
     """Two families of the standard suite and two rules' kernels instead of all, a few steps of training."""
-    from gpu import kernels
-    from gpu.exact import large, run
-    from gpu.train.presets import PRESETS
-    from simulators.instances.suite import standard
+    from draftproof.gpu import kernels
+    from draftproof.gpu.exact import large, run
+    from draftproof.gpu.train.presets import PRESETS
+    from draftproof.simulators.instances.suite import standard
 
     families = sorted((family for family in standard() if len(family)), key=len)
     run.standard = lambda: families[:2]

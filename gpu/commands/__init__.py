@@ -1,26 +1,14 @@
-"""The command group `gpu`: one file a command, with `COMMAND`, imported when it is asked for."""
-
-from importlib import import_module
-from pkgutil import iter_modules
+"""The command group `gpu`: one file a command, none of which imports torch at its top."""
 
 import click
 
-from theory.errors import BadInput
+from draftproof.simulators.commands.entry import LazyGroup
+from draftproof.theory.errors import BadInput
 
 MISSING = "needs torch, which is not installed: pip install 'draftproof[gpu]'"
 
 
-class _Folder(click.Group):
-    """A group whose commands are the files of this folder; torch is imported by none of them at the top."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(module.name for module in iter_modules(__path__))
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.list_commands(ctx):
-            return None
-        return import_module(f"{__name__}.{cmd_name}").COMMAND
-
+class _NeedsTorch(LazyGroup):
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
@@ -30,5 +18,17 @@ class _Folder(click.Group):
             raise
 
 
-gpu = _Folder("gpu", help="The same algorithms in batched torch, on whatever device is there.")
+HELP = {
+    "bench": "How fast verification is; with --model, how fast decoding is.",
+    "generate": "Continue a text by speculative decoding, with any verifier and draft.",
+    "train": "Train a target, a drafter and a feature drafter from nothing.",
+    "validate": "Does decoding with real models follow the target's law?",
+    "verify": "Are the batched verifiers those of the exact engine?",
+}
+
+gpu = _NeedsTorch(
+    "gpu",
+    {name: (f"{__name__}.{name}:COMMAND", said) for name, said in HELP.items()},
+    help="The same algorithms in batched torch, on whatever device is there.",
+)
 """`draftproof gpu ...`."""

@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from gpu import spelling
-from gpu.options import DTYPE, VERIFIER, as_json, device, no_graphs
-from theory.errors import BadInput
+from draftproof.gpu import spelling
+from draftproof.gpu.options import DTYPE, VERIFIER, as_json, device, no_graphs
+from draftproof.theory.errors import BadInput
 
 FOR_KERNELS = ("vocab", "gamma", "batch")
 FOR_BOTH = ("model", "device", "draft", "figure", "as_json")
@@ -76,7 +76,7 @@ def COMMAND(**options: Any) -> int:
         elif draft not in ("chain", "tree"):
             raise BadInput(f"--draft {draft}: without --model it is chain or tree")
     if with_model:
-        from gpu.throughput.command import measure
+        from draftproof.gpu.throughput.command import measure
     else:
-        from gpu.kernel_bench.command import measure
+        from draftproof.gpu.kernel_bench.command import measure
     return measure(options)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpu.options import DTYPE, VERIFIER, as_json, device, known_drafts, model, no_graphs
-from theory.errors import BadInput
+from draftproof.gpu.options import DTYPE, VERIFIER, as_json, device, known_drafts, model, no_graphs
+from draftproof.theory.errors import BadInput
 
 if TYPE_CHECKING:
-    from gpu.engine.transcript import Transcript
+    from draftproof.gpu.engine.transcript import Transcript
 
 PROMPT = "def main():\n"
 
@@ -64,7 +64,7 @@ def COMMAND(**options: Any) -> int:
     The text is written as it comes; of a batch, each text when it is finished. The last line counts
     tokens and steps; block efficiency is accepted tokens a step plus the extra one that every step emits.
     """
-    from gpu.memory import memory_errors
+    from draftproof.gpu.memory import memory_errors
 
     started = monotonic()
     prompts = [sys.stdin.read() if each == "-" else each for each in options["prompts"] or (PROMPT,)]
@@ -94,12 +94,12 @@ def COMMAND(**options: Any) -> int:
 def _begin(prompts: list[str], options: dict[str, Any]) -> "tuple[Any, Transcript]":
     import torch
 
-    from gpu.drafters.choose import pair
-    from gpu.engine.loop import generate
-    from gpu.engine.sampling import Sampling
-    from gpu.engine.transcript import Transcript
-    from gpu.structures import structure
-    from gpu.verify import named
+    from draftproof.gpu.drafters.choose import pair
+    from draftproof.gpu.engine.loop import generate
+    from draftproof.gpu.engine.sampling import Sampling
+    from draftproof.gpu.engine.transcript import Transcript
+    from draftproof.gpu.structures import structure
+    from draftproof.gpu.verify import named
 
     shape = structure(options["spelling"])
     named_by_kind = {"chain": "block", "deterministic": "one-hot"}

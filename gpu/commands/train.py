@@ -9,8 +9,8 @@ from typing import Any
 import click
 from rich import progress
 
-from gpu.options import as_json
-from simulators import screen
+from draftproof.gpu.options import as_json
+from draftproof.simulators import screen
 
 MANY = 4
 """Readings of one text; beyond these it teaches a language model little more (muennighoff2023scaling)."""
@@ -42,8 +42,8 @@ def COMMAND(out: Path, preset: str, corpus: Path | None, seed: int, as_json: boo
     OUT then holds target/, drafter/ and features/ (safetensors), train.json with what was measured on
     text kept apart, and the loss curves as curve.json and, where matplotlib is installed, curve.png.
     """
-    from gpu.memory import memory_errors
-    from gpu.train.run import train
+    from draftproof.gpu.memory import memory_errors
+    from draftproof.gpu.train.run import train
 
     shown = screen.console(stderr=True)
     bar = progress.Progress(

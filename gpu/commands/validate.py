@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from gpu.options import DTYPE, VERIFIER, as_json, device, known_drafts, model, no_graphs
-from simulators import screen
-from simulators.door import INTERRUPTED
+from draftproof.gpu.options import DTYPE, VERIFIER, as_json, device, known_drafts, model, no_graphs
+from draftproof.simulators import screen
+from draftproof.simulators.commands.entry import INTERRUPTED
 
 OPENINGS = ("import os\n\n\nclass ", "def main():\n", '"""Read and write', "    for i in range(")
 """Prompts that leave the next tokens open, before those that `gpu bench` takes."""
@@ -75,9 +75,9 @@ def COMMAND(**options: Any) -> int:
     position, and beside the stateless and full-information bounds. Lossy specimens must be noticed. Exit
     status 0 when all is as expected, 1 when not, 2 for bad input. Ctrl-C prints what was finished.
     """
-    from gpu.memory import memory_errors
-    from gpu.validate.show import document, summary, tables
-    from theory.errors import BadInput
+    from draftproof.gpu.memory import memory_errors
+    from draftproof.gpu.validate.show import document, summary, tables
+    from draftproof.theory.errors import BadInput
 
     started = monotonic()
     with memory_errors("take a smaller model or another --device"):
@@ -124,13 +124,13 @@ def COMMAND(**options: Any) -> int:
 def _prepared(options: dict[str, Any]) -> Any:
     import torch
 
-    from gpu.drafters.choose import pair
-    from gpu.prompts import prompts
-    from gpu.structures import structure
-    from gpu.validate.run import DRAFTS, Plan, Validation
-    from gpu.validate.specimens import specimens_of
-    from gpu.verify import VERIFIERS, named
-    from theory.errors import BadInput
+    from draftproof.gpu.drafters.choose import pair
+    from draftproof.gpu.prompts import prompts
+    from draftproof.gpu.structures import structure
+    from draftproof.gpu.validate.run import DRAFTS, Plan, Validation
+    from draftproof.gpu.validate.specimens import specimens_of
+    from draftproof.gpu.verify import VERIFIERS, named
+    from draftproof.theory.errors import BadInput
 
     structures = [structure(each) for each in options["drafts"] or DRAFTS]
     verifiers = [named(name) for name in options["verifiers"] or VERIFIERS]

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import torch
 
-from gpu.drafters.drafter import Drafter
-from gpu.drafters.feature_head import load_head
-from gpu.drafters.features import FeatureDrafter
-from gpu.drafters.model import ModelDrafter
-from gpu.drafters.ngram import NgramDrafter
-from gpu.models import Model, check_pair, load
-from theory.errors import BadInput
+from draftproof.gpu.drafters.drafter import Drafter
+from draftproof.gpu.drafters.feature_head import load_head
+from draftproof.gpu.drafters.features import FeatureDrafter
+from draftproof.gpu.drafters.model import ModelDrafter
+from draftproof.gpu.drafters.ngram import NgramDrafter
+from draftproof.gpu.models import Model, check_pair, load
+from draftproof.theory.errors import BadInput
 
 SHIPPED = Path(__file__).parents[1] / "pair"
 """The tiny pair that comes with the project."""

@@ -7,9 +7,9 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from gpu.draft import Tree
-from gpu.engine.recorder import Recorder
-from gpu.engine.sampling import Sampling
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.engine.recorder import Recorder
+from draftproof.gpu.engine.sampling import Sampling
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from transformers import LlamaConfig
 from transformers.cache_utils import Cache
 from transformers.models.llama.modeling_llama import LlamaModel, LlamaRMSNorm
 
-from theory.errors import BadInput
+from draftproof.theory.errors import BadInput
 
 
 class FeatureHead(nn.Module):

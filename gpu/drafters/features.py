@@ -6,11 +6,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from gpu.drafters.drafter import Accepted, Draft, Level, Structure
-from gpu.drafters.feature_head import FeatureHead
-from gpu.engine.reader import Reader, padded
-from gpu.engine.sampling import Sampling
-from gpu.models import Model
+from draftproof.gpu.drafters.drafter import Accepted, Draft, Level, Structure
+from draftproof.gpu.drafters.feature_head import FeatureHead
+from draftproof.gpu.engine.reader import Reader, padded
+from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.models import Model
 
 
 class FeatureDrafter:

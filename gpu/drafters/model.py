@@ -6,10 +6,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gpu.drafters.drafter import Accepted, Draft, Level, Structure
-from gpu.engine.reader import Reader, padded
-from gpu.engine.sampling import Sampling
-from gpu.models import Model
+from draftproof.gpu.drafters.drafter import Accepted, Draft, Level, Structure
+from draftproof.gpu.engine.reader import Reader, padded
+from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.models import Model
 
 
 class ModelDrafter:

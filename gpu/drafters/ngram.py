@@ -7,10 +7,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from gpu.drafters.drafter import Accepted, Draft, Structure
-from gpu.engine.sampling import Sampling
-from gpu.models import Model
-from gpu.structures.sampled import Sampled
+from draftproof.gpu.drafters.drafter import Accepted, Draft, Structure
+from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.models import Model
+from draftproof.gpu.structures.sampled import Sampled
 
 
 class NgramDrafter:

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from gpu.verify.residual import drafted, pick
+from draftproof.gpu.verify.residual import drafted, pick
 
 
 class Carry:

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from gpu.drafters.drafter import Drafter, Structure
-from gpu.models import Model
-from gpu.verify import Verifier
-from theory.errors import BadInput
+from draftproof.gpu.drafters.drafter import Drafter, Structure
+from draftproof.gpu.models import Model
+from draftproof.gpu.verify import Verifier
+from draftproof.theory.errors import BadInput
 
 
 def must_fit(

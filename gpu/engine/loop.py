@@ -6,22 +6,22 @@ from typing import TypeAlias
 import torch
 from torch import Tensor
 
-from gpu.draft import Tree
-from gpu.drafters.drafter import Accepted, Draft, Drafter, Session, Structure
-from gpu.engine.carry import Carry
-from gpu.engine.clock import Clock
-from gpu.engine.fits import must_fit
-from gpu.engine.noise import Noise
-from gpu.engine.reader import Reader, padded
-from gpu.engine.sampling import PLAIN, Sampling
-from gpu.engine.step import Step
-from gpu.engine.stops import Texts
-from gpu.engine.verdict import recorded, told
-from gpu.layout import Layout
-from gpu.models import Model
-from gpu.structures.sampled import Sampled
-from gpu.verify import ERRORS, Outcome, Verifier
-from theory.errors import BadInput
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.drafters.drafter import Accepted, Draft, Drafter, Session, Structure
+from draftproof.gpu.engine.carry import Carry
+from draftproof.gpu.engine.clock import Clock
+from draftproof.gpu.engine.fits import must_fit
+from draftproof.gpu.engine.noise import Noise
+from draftproof.gpu.engine.reader import Reader, padded
+from draftproof.gpu.engine.sampling import PLAIN, Sampling
+from draftproof.gpu.engine.step import Step
+from draftproof.gpu.engine.stops import Texts
+from draftproof.gpu.engine.verdict import recorded, told
+from draftproof.gpu.layout import Layout
+from draftproof.gpu.models import Model
+from draftproof.gpu.structures.sampled import Sampled
+from draftproof.gpu.verify import ERRORS, Outcome, Verifier
+from draftproof.theory.errors import BadInput
 
 Decode: TypeAlias = Callable[..., Iterator[Step]]
 """`generate` with a target and a drafter, a verifier and a structure."""

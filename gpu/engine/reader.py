@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 from transformers.cache_utils import Cache
 
-from gpu.engine.cache import SlotLayer, Slots
-from gpu.engine.recorder import Recorder
-from gpu.layout import mask
+from draftproof.gpu.engine.cache import SlotLayer, Slots
+from draftproof.gpu.engine.recorder import Recorder
+from draftproof.gpu.layout import mask
 
 IDLE: WeakKeyDictionary[Any, "Reader"] = WeakKeyDictionary()
 """By network, the reader that was given back last; it does not keep the network."""

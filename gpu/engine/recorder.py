@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor
 
-from gpu.graphs import captured, waits
-from gpu.memory import out_of_memory
+from draftproof.gpu.graphs import captured, waits
+from draftproof.gpu.memory import out_of_memory
 
 Call: TypeAlias = Callable[[], Any]
 Recording: TypeAlias = Callable[[Call, torch.device], Call | None]

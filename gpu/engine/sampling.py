@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from gpu.rows import probabilities
+from draftproof.gpu.rows import probabilities
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """Temperature (0 is greedy), top-k (0 keeps all), top-p, min-p, in the order of `gpu.rows`."""
+    """Temperature (0 is greedy), top-k (0 keeps all), top-p, min-p, in the order of `draftproof.gpu.rows`."""
 
     temperature: float = 1.0
     top_k: int = 0

@@ -6,9 +6,9 @@ from functools import cached_property
 
 from torch import Tensor
 
-from gpu.draft import Tree
-from gpu.engine.sampling import Sampling
-from gpu.verify import Outcome
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.verify import Outcome
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from gpu.engine.step import Step
-from gpu.models import Model
+from draftproof.gpu.engine.step import Step
+from draftproof.gpu.models import Model
 
 UNFINISHED = "\N{REPLACEMENT CHARACTER}"
 """What a tokenizer makes of bytes that are not a whole character yet."""

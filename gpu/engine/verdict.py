@@ -5,13 +5,13 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from gpu import kernels
-from gpu.draft import Tree
-from gpu.drafters.drafter import Draft
-from gpu.engine.recorder import Recorder
-from gpu.engine.sampling import Sampling
-from gpu.layout import emitted
-from gpu.verify import VERIFIERS, Outcome, Verifier
+from draftproof.gpu import kernels
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.drafters.drafter import Draft
+from draftproof.gpu.engine.recorder import Recorder
+from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.layout import emitted
+from draftproof.gpu.verify import VERIFIERS, Outcome, Verifier
 
 
 def verdict(
@@ -72,7 +72,7 @@ def recorded(
 def told(
     *, levels: Tensor, paths: Tensor, tokens: Tensor, node: Tensor, token: Tensor, error: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """tau and path as in `gpu.layout.emitted`, and, for the host to read at once, [B, depth + 3]: error, tau
+    """tau and path as in `layout.emitted`, and, for the host to read at once, [B, depth + 3]: error, tau
     and the emitted words.
     """
     tau, path, words = emitted(levels, paths, tokens, node, token)

@@ -5,16 +5,16 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from gpu.draft import Tree
-from gpu.exact.drafts import Batch, Drafted, every
-from gpu.validate.tree_bounds import tree_odds
-from theory.draft import Node
-from theory.drafts import Scheme
-from theory.drafts.chain import Chain
-from theory.drafts.paths import Paths
-from theory.drafts.tree import Tree as Drawn
-from theory.errors import BadInput
-from theory.instance import Instance
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.exact.drafts import Batch, Drafted, every
+from draftproof.gpu.validate.tree_bounds import tree_odds
+from draftproof.theory.draft import Node
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.tree import Tree as Drawn
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
 
 
 def mean_odds(instance: Instance) -> tuple[Tensor, Tensor]:
@@ -22,7 +22,7 @@ def mean_odds(instance: Instance) -> tuple[Tensor, Tensor]:
 
     For chains, for trees drawn with or without replacement, and for K paths, which are merged. Float64.
 
-    >>> from theory.instance import context_free
+    >>> from draftproof.theory.instance import context_free
     >>> toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))
     >>> [round(float(odds.sum()), 9) for odds in mean_odds(toy)]
     [1.222222222, 1.333333333]

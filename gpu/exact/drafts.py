@@ -7,13 +7,13 @@ import torch
 from flint import fmpq
 from torch import Tensor
 
-from gpu.draft import Tree
-from gpu.verify import Outcome, Rates, Verifier
-from gpu.verify.residual import remainder
-from simulators.enumerate import outcomes
-from theory.draft import Draft, Node
-from theory.instance import Instance
-from theory.table import Rows
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.verify import Outcome, Rates, Verifier
+from draftproof.gpu.verify.residual import remainder
+from draftproof.simulators.enumerate import outcomes
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.instance import Instance
+from draftproof.theory.table import Rows
 
 
 @dataclass(frozen=True)

@@ -9,17 +9,17 @@ import torch
 from rich.table import Table
 from torch import Tensor
 
-from gpu import kernels
-from gpu.draft import Tree
-from gpu.exact.large import Closeness, closeness
-from gpu.exact.noise import Agreement, agreement, fits
-from gpu.verify import Outcome, Verifier, named
-from simulators.instances.randoms import Randoms
-from theory.drafts import Scheme
-from theory.drafts.chain import Chain
-from theory.drafts.top_k import TopK
-from theory.drafts.tree import Tree as Drawn
-from theory.instance import Instance
+from draftproof.gpu import kernels
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.exact.large import Closeness, closeness
+from draftproof.gpu.exact.noise import Agreement, agreement, fits
+from draftproof.gpu.verify import Outcome, Verifier, named
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.top_k import TopK
+from draftproof.theory.drafts.tree import Tree as Drawn
+from draftproof.theory.instance import Instance
 
 COMPILED, INTERPRETED = "compiled", "in Triton's interpreter"
 

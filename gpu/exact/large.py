@@ -7,11 +7,11 @@ from itertools import islice, product
 import torch
 from torch import Tensor
 
-from gpu.draft import Tree
-from gpu.exact.drafts import Batch
-from gpu.exact.margin import STEPS, UNIT, margins
-from gpu.rows import probabilities
-from gpu.verify import VERIFIERS, Verifier
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.exact.drafts import Batch
+from draftproof.gpu.exact.margin import STEPS, UNIT, margins
+from draftproof.gpu.rows import probabilities
+from draftproof.gpu.verify import VERIFIERS, Verifier
 
 Pair = tuple[Tensor, Tensor]
 

@@ -7,19 +7,19 @@ from functools import partial
 import torch
 from flint import fmpq
 
-from gpu.exact.drafts import Drafted, batch, every
-from gpu.exact.paths import from_leaf_to_root
-from gpu.verify import Verifier
-from gpu.verify.verifier import widened
-from simulators.enumerate import emission, outcomes
-from theory.draft import Node
-from theory.emission import Emission
-from theory.instance import Instance
-from theory.numbers import ONE, ZERO
-from theory.oracle import Oracle
-from theory.rows import Row, normalise
-from theory.table import Table
-from theory.verifiers import named
+from draftproof.gpu.exact.drafts import Drafted, batch, every
+from draftproof.gpu.exact.paths import from_leaf_to_root
+from draftproof.gpu.verify import Verifier
+from draftproof.gpu.verify.verifier import widened
+from draftproof.simulators.enumerate import emission, outcomes
+from draftproof.theory.draft import Node
+from draftproof.theory.emission import Emission
+from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Row, normalise
+from draftproof.theory.table import Table
+from draftproof.theory.verifiers import named
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ def rounded(verifier: Verifier, instance: Instance, dtype: torch.dtype, device: 
     The draft is drawn from the rounded proposal, renormalised exactly. Coins are uniform on [0, 1),
     so a rate is a probability as it stands; Y follows the verifier's last row, renormalised exactly.
 
-    >>> from gpu.verify import named
-    >>> from simulators.instances.scenarios import scenario
-    >>> from theory.drafts.chain import Chain
+    >>> from draftproof.gpu.verify import named
+    >>> from draftproof.simulators.instances.scenarios import scenario
+    >>> from draftproof.theory.drafts.chain import Chain
     >>> found = rounded(named("block"), scenario("toy", Chain(2)), torch.float32)
     >>> float(found.own) < 1e-7, float(found.ideal) < 1e-7
     (True, True)

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from gpu.exact.drafts import Batch
-from gpu.verify import Verifier
+from draftproof.gpu.exact.drafts import Batch
+from draftproof.gpu.verify import Verifier
 
 UNIT = {torch.float64: 2.0**-53, torch.float32: 2.0**-24, torch.bfloat16: 2.0**-9}
 """Unit roundoff."""

@@ -9,14 +9,14 @@ import torch
 from flint import fmpq
 from torch import Tensor
 
-from gpu.exact.drafts import Batch, Drafted, batch, every
-from gpu.exact.margin import UNIT, margins, rates_and_sums
-from gpu.exact.paths import ways
-from gpu.verify import VERIFIERS, Verifier
-from gpu.verify.verifier import BELOW_ONE
-from simulators.check import Family, applies
-from theory.instance import Instance
-from theory.verifiers import VERIFIERS as EXACT
+from draftproof.gpu.exact.drafts import Batch, Drafted, batch, every
+from draftproof.gpu.exact.margin import UNIT, margins, rates_and_sums
+from draftproof.gpu.exact.paths import ways
+from draftproof.gpu.verify import VERIFIERS, Verifier
+from draftproof.gpu.verify.verifier import BELOW_ONE
+from draftproof.simulators.check import Family, applies
+from draftproof.theory.instance import Instance
+from draftproof.theory.verifiers import VERIFIERS as EXACT
 
 ROWS = 1 << 16
 """Rows of one call."""

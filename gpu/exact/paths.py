@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
-from gpu.exact.drafts import Drafted
-from gpu.verify import Verifier
-from simulators.enumerate import Enumerator
-from theory.draft import Node
-from theory.numbers import ONE
-from theory.rows import Row, has_mass, without
-from theory.table import Rows
-from theory.verifiers import named
+from draftproof.gpu.exact.drafts import Drafted
+from draftproof.gpu.verify import Verifier
+from draftproof.simulators.enumerate import Enumerator
+from draftproof.theory.draft import Node
+from draftproof.theory.numbers import ONE
+from draftproof.theory.rows import Row, has_mass, without
+from draftproof.theory.table import Rows
+from draftproof.theory.verifiers import named
 
 Interval = tuple[fmpq | None, fmpq | None]
 """From a threshold up to a threshold; None where there is none and the coin may go to the end."""

@@ -8,16 +8,16 @@ from typing import Any
 import torch
 from rich.table import Table
 
-from gpu.device import usable
-from gpu.exact.kernels import Kernels
-from gpu.exact.large import Closeness, closeness
-from gpu.exact.law import rounded
-from gpu.exact.margin import STEPS, UNIT
-from gpu.exact.noise import Agreement, agreement, fits, grouped
-from gpu.kernels import NAMES
-from gpu.verify import VERIFIERS
-from simulators.check import Family
-from simulators.instances.suite import standard
+from draftproof.gpu.device import usable
+from draftproof.gpu.exact.kernels import Kernels
+from draftproof.gpu.exact.large import Closeness, closeness
+from draftproof.gpu.exact.law import rounded
+from draftproof.gpu.exact.margin import STEPS, UNIT
+from draftproof.gpu.exact.noise import Agreement, agreement, fits, grouped
+from draftproof.gpu.kernels import NAMES
+from draftproof.gpu.verify import VERIFIERS
+from draftproof.simulators.check import Family
+from draftproof.simulators.instances.suite import standard
 
 Tell = Callable[[str, int, int], None]
 """Progress: (stage, instances done, of how many)."""

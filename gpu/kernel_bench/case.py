@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gpu.draft import Tree
+from draftproof.gpu.draft import Tree
 
 
 @dataclass(frozen=True)

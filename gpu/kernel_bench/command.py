@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
-from gpu.device import described, usable
-from gpu.figure import required
-from gpu.kernel_bench import run, show, timing
-from simulators import screen
-from simulators.door import INTERRUPTED
-from theory.errors import BadInput
+from draftproof.gpu.device import described, usable
+from draftproof.gpu.figure import required
+from draftproof.gpu.kernel_bench import run, show, timing
+from draftproof.simulators import screen
+from draftproof.simulators.commands.entry import INTERRUPTED
+from draftproof.theory.errors import BadInput
 
 
 def measure(options: dict[str, Any]) -> int:

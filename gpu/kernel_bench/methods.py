@@ -6,11 +6,11 @@ from typing import TypeAlias
 
 import torch
 
-from gpu import kernels
-from gpu.kernel_bench import peers
-from gpu.kernel_bench.case import Case
-from gpu.kernel_bench.peers import Call
-from gpu.verify import from_logits
+from draftproof.gpu import kernels
+from draftproof.gpu.kernel_bench import peers
+from draftproof.gpu.kernel_bench.case import Case
+from draftproof.gpu.kernel_bench.peers import Call
+from draftproof.gpu.verify import from_logits
 
 Maker: TypeAlias = Callable[[Case], Call]
 CHAIN = ("token", "block", "greedy-block")

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import torch
 from torch import Tensor
 
-from gpu.kernel_bench.case import Case
+from draftproof.gpu.kernel_bench.case import Case
 
 Call: TypeAlias = Callable[[], object]
 

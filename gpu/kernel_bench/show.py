@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from rich.table import Table
 
-from gpu.device import described
-from gpu.figure import look, required, save
-from gpu.kernel_bench.methods import CHAIN, TREE
-from gpu.kernel_bench.run import WHOLE, Point
+from draftproof.gpu.device import described
+from draftproof.gpu.figure import look, required, save
+from draftproof.gpu.kernel_bench.methods import CHAIN, TREE
+from draftproof.gpu.kernel_bench.run import WHOLE, Point
 
 
 def table(points: Sequence[Point]) -> Table:

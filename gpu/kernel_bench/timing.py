@@ -7,7 +7,7 @@ from time import perf_counter
 
 import torch
 
-from gpu.graphs import captured
+from draftproof.gpu.graphs import captured
 
 REPEATS = 30
 SECONDS = 2.0

@@ -9,11 +9,11 @@ from importlib.util import find_spec
 import torch
 from torch import Tensor
 
-from gpu.draft import Tree
-from gpu.kernels.interpreter import interpret_without_gpu, interpreted
-from gpu.rows import COLDEST, Setting, probabilities
-from gpu.verify import Outcome, named
-from theory.errors import BadInput
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.kernels.interpreter import interpret_without_gpu, interpreted
+from draftproof.gpu.rows import COLDEST, Setting, probabilities
+from draftproof.gpu.verify import Outcome, named
+from draftproof.theory.errors import BadInput
 
 AVAILABLE = find_spec("triton") is not None
 """Whether Triton is installed."""
@@ -61,7 +61,7 @@ def verify(
     verifier.must_fit(tree, target_logits, proposal_logits, tokens, coins, extra)
     if target_logits.device.type == "cpu" and not interpreted():
         raise BadInput("the kernels are compiled for a GPU, and these logits are on the CPU")
-    from gpu.kernels.launch import launch
+    from draftproof.gpu.kernels.launch import launch
 
     filters = ((top_k, 0), (top_p, 1), (min_p, 0))
     filtered = any(isinstance(given, Tensor) or given != neutral for given, neutral in filters)

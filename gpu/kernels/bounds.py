@@ -7,8 +7,8 @@ some tokens, S <= a - sum min(a p, q) and S >= sum (a p - q)+ over those alone.
 import triton
 import triton.language as tl
 
-from gpu.kernels.fields import OCTET, PP, QQ, RATE, UNCAPPED
-from gpu.kernels.statistics import LOG2_E
+from draftproof.gpu.kernels.fields import OCTET, PP, QQ, RATE, UNCAPPED
+from draftproof.gpu.kernels.statistics import LOG2_E
 
 SLACK = tl.constexpr(1e-4)  # of S, and
 LEAST = tl.constexpr(1e-6)  # of 1, beyond float32 rounding

@@ -6,8 +6,8 @@
 import triton
 import triton.language as tl
 
-from gpu.kernels.bounds import hopeless, share
-from gpu.kernels.fields import COINS, CUT, LARGEST, MASS, PP, QQ, RATE, RATES, REST
+from draftproof.gpu.kernels.bounds import hopeless, share
+from draftproof.gpu.kernels.fields import COINS, CUT, LARGEST, MASS, PP, QQ, RATE, RATES, REST
 
 
 @triton.jit

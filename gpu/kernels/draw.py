@@ -5,9 +5,9 @@
 import triton
 import triton.language as tl
 
-from gpu.kernels.descend import excess, next_child
-from gpu.kernels.fields import BELOW_ONE, CUT, FIELDS
-from gpu.kernels.statistics import LOG2_E, law
+from draftproof.gpu.kernels.descend import excess, next_child
+from draftproof.gpu.kernels.fields import BELOW_ONE, CUT, FIELDS
+from draftproof.gpu.kernels.statistics import LOG2_E, law
 
 
 @triton.jit

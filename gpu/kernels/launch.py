@@ -9,13 +9,13 @@ import torch
 import triton
 from torch import Tensor
 
-from gpu.draft import Tree
-from gpu.kernels import fields
-from gpu.kernels.draw import draw
-from gpu.kernels.opening import opening
-from gpu.kernels.statistics import chunk_statistics
-from gpu.kernels.sweep import sweep
-from gpu.kernels.walk import walk
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.kernels import fields
+from draftproof.gpu.kernels.draw import draw
+from draftproof.gpu.kernels.opening import opening
+from draftproof.gpu.kernels.statistics import chunk_statistics
+from draftproof.gpu.kernels.sweep import sweep
+from draftproof.gpu.kernels.walk import walk
 
 RULES = {
     "token": fields.COINS,

@@ -5,10 +5,10 @@
 import triton
 import triton.language as tl
 
-from gpu.kernels.bounds import settle
-from gpu.kernels.descend import enter
-from gpu.kernels.fields import BELOW_ONE, COINS, FIELDS, PP, QQ
-from gpu.kernels.statistics import LOG2_E
+from draftproof.gpu.kernels.bounds import settle
+from draftproof.gpu.kernels.descend import enter
+from draftproof.gpu.kernels.fields import BELOW_ONE, COINS, FIELDS, PP, QQ
+from draftproof.gpu.kernels.statistics import LOG2_E
 
 
 @triton.jit

@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl
 
-from gpu.kernels.fields import OCTET
+from draftproof.gpu.kernels.fields import OCTET
 
 LOG2_E = tl.constexpr(1.4426950408889634)
 

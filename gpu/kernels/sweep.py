@@ -3,10 +3,10 @@
 import triton
 import triton.language as tl
 
-from gpu.kernels.bounds import share
-from gpu.kernels.descend import accept, attempt, enter, excess, next_child
-from gpu.kernels.fields import COINS, CUT, FIELDS, LARGEST, MASS, RATE, RATES, REST
-from gpu.kernels.statistics import LOG2_E, law
+from draftproof.gpu.kernels.bounds import share
+from draftproof.gpu.kernels.descend import accept, attempt, enter, excess, next_child
+from draftproof.gpu.kernels.fields import COINS, CUT, FIELDS, LARGEST, MASS, RATE, RATES, REST
+from draftproof.gpu.kernels.statistics import LOG2_E, law
 
 
 @triton.jit(do_not_specialize=["tree_b", "round", "N", "I", "C"])

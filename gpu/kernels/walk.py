@@ -5,10 +5,10 @@
 import triton
 import triton.language as tl
 
-from gpu.kernels.descend import next_child, share
-from gpu.kernels.fields import FIELDS, PP
-from gpu.kernels.statistics import LOG2_E
-from gpu.kernels.sweep import drop
+from draftproof.gpu.kernels.descend import next_child, share
+from draftproof.gpu.kernels.fields import FIELDS, PP
+from draftproof.gpu.kernels.statistics import LOG2_E
+from draftproof.gpu.kernels.sweep import drop
 
 
 @triton.jit(do_not_specialize=["tree_b", "N"])

@@ -1,10 +1,10 @@
 """Shapes of drafts: chains, paths, fixed trees, trees that follow the drafter's probabilities."""
 
-from gpu import spelling
-from gpu.draft import Tree
-from gpu.drafters.drafter import Structure
-from gpu.structures.sampled import Paths, Sampled
-from gpu.structures.top_k import TopK
+from draftproof.gpu import spelling
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.drafters.drafter import Structure
+from draftproof.gpu.structures.sampled import Paths, Sampled
+from draftproof.gpu.structures.top_k import TopK
 
 
 def structure(name: str) -> Structure:

@@ -6,12 +6,12 @@ from functools import cached_property, partial
 import torch
 from torch import Tensor
 
-from gpu.draft import Tree
-from gpu.drafters.drafter import Draft, Grower, Level
-from gpu.engine.sampling import Sampling
-from gpu.layout import Layout
-from gpu.verify.residual import draw
-from gpu.verify.verifier import WITHOUT, label
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.drafters.drafter import Draft, Grower, Level
+from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.layout import Layout
+from draftproof.gpu.verify.residual import draw
+from draftproof.gpu.verify.verifier import WITHOUT, label
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from gpu.draft import Tree
-from gpu.drafters.drafter import Draft, Grower, Level
-from gpu.engine.sampling import Sampling
-from gpu.verify.verifier import DETERMINISTIC
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.drafters.drafter import Draft, Grower, Level
+from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.verify.verifier import DETERMINISTIC
 
 STEP = 1e-9
 """Taken off a node's log-probability: its parent must come first, also where the child is certain."""

@@ -8,20 +8,20 @@ from typing import Any
 import click
 import torch
 
-from gpu.device import described
-from gpu.drafters.choose import pair
-from gpu.engine.recorder import recording
-from gpu.figure import required
-from gpu.memory import memory_errors
-from gpu.prompts import prompts
-from gpu.structures import structure
-from gpu.throughput import show
-from gpu.throughput.plot import plot
-from gpu.throughput.run import DRAFTS, Bench, Plan
-from gpu.verify import VERIFIERS, named
-from simulators import screen
-from simulators.door import INTERRUPTED
-from theory.errors import BadInput
+from draftproof.gpu.device import described
+from draftproof.gpu.drafters.choose import pair
+from draftproof.gpu.engine.recorder import recording
+from draftproof.gpu.figure import required
+from draftproof.gpu.memory import memory_errors
+from draftproof.gpu.prompts import prompts
+from draftproof.gpu.structures import structure
+from draftproof.gpu.throughput import show
+from draftproof.gpu.throughput.plot import plot
+from draftproof.gpu.throughput.run import DRAFTS, Bench, Plan
+from draftproof.gpu.verify import VERIFIERS, named
+from draftproof.simulators import screen
+from draftproof.simulators.commands.entry import INTERRUPTED
+from draftproof.theory.errors import BadInput
 
 
 def measure(options: dict[str, Any]) -> int:

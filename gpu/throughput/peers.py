@@ -5,10 +5,10 @@ from time import perf_counter
 
 import torch
 
-from gpu.device import wait
-from gpu.drafters.drafter import Drafter
-from gpu.drafters.model import ModelDrafter
-from gpu.models import Model, quiet
+from draftproof.gpu.device import wait
+from draftproof.gpu.drafters.drafter import Drafter
+from draftproof.gpu.drafters.model import ModelDrafter
+from draftproof.gpu.models import Model, quiet
 
 PLAIN, ASSISTED = "transformers plain", "transformers assisted"
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from gpu.figure import look, required, save
-from gpu.throughput.run import Cell
-from gpu.throughput.show import rows
+from draftproof.gpu.figure import look, required, save
+from draftproof.gpu.throughput.run import Cell
+from draftproof.gpu.throughput.show import rows
 
 
 def plot(cells: Sequence[Cell], path: Path, name: str) -> None:

@@ -5,17 +5,17 @@ from dataclasses import dataclass, field
 from itertools import product
 from time import perf_counter
 
-from gpu.device import wait
-from gpu.drafters.drafter import Drafter, Structure
-from gpu.drafters.model import ModelDrafter
-from gpu.engine.fits import fitting
-from gpu.engine.loop import generate
-from gpu.engine.recorder import recording
-from gpu.engine.sampling import Sampling
-from gpu.models import Model
-from gpu.throughput import peers
-from gpu.validate.acceptance import Acceptance, mean_accepted
-from gpu.verify import VERIFIERS, Verifier
+from draftproof.gpu.device import wait
+from draftproof.gpu.drafters.drafter import Drafter, Structure
+from draftproof.gpu.drafters.model import ModelDrafter
+from draftproof.gpu.engine.fits import fitting
+from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.engine.recorder import recording
+from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.models import Model
+from draftproof.gpu.throughput import peers
+from draftproof.gpu.validate.acceptance import Acceptance, mean_accepted
+from draftproof.gpu.verify import VERIFIERS, Verifier
 
 DRAFTS = ("chain:4", "tree:2x3", "top-k:4x4x16")
 PLAIN = "plain"

@@ -8,10 +8,10 @@ from typing import Any
 
 from rich.table import Table
 
-from gpu.throughput import peers
-from gpu.throughput.intervals import LEVEL, difference, ratio
-from gpu.throughput.run import PHASES, PLAIN, VERSUS, Cell, Plan
-from simulators.anytime import ERROR
+from draftproof.gpu.throughput import peers
+from draftproof.gpu.throughput.intervals import LEVEL, difference, ratio
+from draftproof.gpu.throughput.run import PHASES, PLAIN, VERSUS, Cell, Plan
+from draftproof.simulators.anytime import ERROR
 
 
 def rows(cells: Sequence[Cell]) -> list[dict[str, Any]]:

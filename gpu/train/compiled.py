@@ -5,7 +5,7 @@ from typing import Any
 import click
 import torch
 
-from gpu.memory import out_of_memory
+from draftproof.gpu.memory import out_of_memory
 
 
 class Compiler:

@@ -5,7 +5,7 @@ import sysconfig
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from theory.errors import BadInput
+from draftproof.theory.errors import BadInput
 
 HELD_OUT = 0.02
 """The share of the characters, at least, that no model is trained on."""

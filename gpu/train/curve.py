@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from simulators import figures
-from theory.errors import BadInput
+from draftproof.simulators import figures
+from draftproof.theory.errors import BadInput
 
 
 def write_curve(losses: dict[str, list[float]], folder: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from theory.errors import BadInput
+from draftproof.theory.errors import BadInput
 
 
 def begun(out: Path, settings: dict[str, Any]) -> dict[str, Any]:

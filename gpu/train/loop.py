@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gpu.train.muon import Muon
-from theory.errors import BadInput
+from draftproof.gpu.train.muon import Muon
+from draftproof.theory.errors import BadInput
 
 EVERY = 30.0
 """Seconds between checkpoints."""

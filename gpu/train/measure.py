@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from gpu.drafters.feature_head import FeatureHead
-from gpu.train.losses import overlap, rollouts, rows_and_hidden, text_loss
+from draftproof.gpu.drafters.feature_head import FeatureHead
+from draftproof.gpu.train.losses import overlap, rollouts, rows_and_hidden, text_loss
 
 
 @torch.no_grad()

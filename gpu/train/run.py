@@ -14,19 +14,19 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
 
-from gpu.drafters.feature_head import FeatureHead, load_head, new_head
-from gpu.models import quiet
-from gpu.train import folder
-from gpu.train.attention import CAUSAL
-from gpu.train.compiled import Compiler
-from gpu.train.corpus import documents, kept_apart
-from gpu.train.curve import write_curve
-from gpu.train.loop import batch_at, fit
-from gpu.train.losses import drafter_loss, rollout_loss, text_loss
-from gpu.train.measure import measured
-from gpu.train.presets import PRESETS, Preset
-from gpu.train.tokens import byte_pairs, encoded
-from theory.errors import BadInput
+from draftproof.gpu.drafters.feature_head import FeatureHead, load_head, new_head
+from draftproof.gpu.models import quiet
+from draftproof.gpu.train import folder
+from draftproof.gpu.train.attention import CAUSAL
+from draftproof.gpu.train.compiled import Compiler
+from draftproof.gpu.train.corpus import documents, kept_apart
+from draftproof.gpu.train.curve import write_curve
+from draftproof.gpu.train.loop import batch_at, fit
+from draftproof.gpu.train.losses import drafter_loss, rollout_loss, text_loss
+from draftproof.gpu.train.measure import measured
+from draftproof.gpu.train.presets import PRESETS, Preset
+from draftproof.gpu.train.tokens import byte_pairs, encoded
+from draftproof.theory.errors import BadInput
 
 STAGES = ("target", "drafter", "features")
 Advance = Callable[[str, int, int, float], None]

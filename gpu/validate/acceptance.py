@@ -7,17 +7,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gpu.drafters.drafter import Structure
-from gpu.engine.step import Step
-from gpu.structures.sampled import Sampled
-from gpu.validate.agreement import Agreement, Interval
-from gpu.validate.bounds import chain_odds, covered
-from gpu.validate.ceiling import Ceiling
-from gpu.validate.tree_bounds import tree_odds
-from gpu.verify.residual import share
-from gpu.verify.stopping import level_law, stop_law
-from gpu.verify.verifier import CHAIN, DETERMINISTIC, Verifier
-from simulators.anytime import ERROR
+from draftproof.gpu.drafters.drafter import Structure
+from draftproof.gpu.engine.step import Step
+from draftproof.gpu.structures.sampled import Sampled
+from draftproof.gpu.validate.agreement import Agreement, Interval
+from draftproof.gpu.validate.bounds import chain_odds, covered
+from draftproof.gpu.validate.ceiling import Ceiling
+from draftproof.gpu.validate.tree_bounds import tree_odds
+from draftproof.gpu.verify.residual import share
+from draftproof.gpu.verify.stopping import level_law, stop_law
+from draftproof.gpu.verify.verifier import CHAIN, DETERMINISTIC, Verifier
+from draftproof.simulators.anytime import ERROR
 
 CARRYING = "greedy-block"
 """Its rows are those of the modified target, on which it reaches full information."""

@@ -6,7 +6,7 @@ from math import log
 import torch
 from torch import Tensor
 
-from simulators.anytime import ERROR
+from draftproof.simulators.anytime import ERROR
 
 STRENGTHS = 2.0 ** torch.arange(-10, 3, dtype=torch.float64)
 """The bets lambda of which the best is taken; fixed beforehand, so that a union bound pays for the choice."""

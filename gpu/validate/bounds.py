@@ -3,9 +3,9 @@
 import torch
 from torch import Tensor
 
-from gpu.draft import Tree
-from gpu.verify.residual import pick, share
-from gpu.verify.stopping import level_law
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.verify.residual import pick, share
+from draftproof.gpu.verify.stopping import level_law
 
 
 def chain_odds(target: Tensor, proposal: Tensor, tokens: Tensor, capped: bool) -> Tensor:

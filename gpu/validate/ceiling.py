@@ -5,8 +5,8 @@ from math import inf, log
 import torch
 from torch import Tensor
 
-from gpu.validate.agreement import Interval
-from simulators.anytime import ERROR
+from draftproof.gpu.validate.agreement import Interval
+from draftproof.simulators.anytime import ERROR
 
 BETS = torch.cat((torch.tensor([0.9, 0.75]), 2.0 ** -torch.arange(1, 11))).double()
 """The bets lambda of which the best is taken, fixed beforehand."""

@@ -3,9 +3,9 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from gpu.validate.acceptance import Result
-from gpu.validate.greedy import Greedy
-from gpu.validate.joint import Joint
+from draftproof.gpu.validate.acceptance import Result
+from draftproof.gpu.validate.greedy import Greedy
+from draftproof.gpu.validate.joint import Joint
 
 FAINTEST = 0.03
 """A faint specimen whose total variation is nowhere as large need not be noticed."""

@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gpu.engine.loop import Decode
-from gpu.engine.sampling import Sampling
-from gpu.engine.step import texts
-from gpu.models import Model
+from draftproof.gpu.engine.loop import Decode
+from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.engine.step import texts
+from draftproof.gpu.models import Model
 
 ROOM = 4
 """How much larger than measured the error of a logit may be in another order of summation."""

@@ -6,12 +6,12 @@ from typing import TypeAlias
 
 import torch
 
-from gpu.engine.loop import Decode
-from gpu.engine.sampling import Sampling
-from gpu.engine.step import texts
-from gpu.models import Model
-from simulators.anytime import ERROR, Process
-from theory.errors import BadInput
+from draftproof.gpu.engine.loop import Decode
+from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.engine.step import texts
+from draftproof.gpu.models import Model
+from draftproof.simulators.anytime import ERROR, Process
+from draftproof.theory.errors import BadInput
 
 Word: TypeAlias = tuple[int, ...]
 

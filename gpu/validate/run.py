@@ -4,21 +4,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from gpu.drafters.drafter import Drafter, Structure
-from gpu.drafters.model import ModelDrafter
-from gpu.engine.fits import fitting, misfit
-from gpu.engine.loop import Decode, generate
-from gpu.engine.sampling import Sampling
-from gpu.models import Model
-from gpu.validate.acceptance import Acceptance, Result
-from gpu.validate.cell import Cell
-from gpu.validate.greedy import Reference, compare
-from gpu.validate.joint import Joint, Known, laws, observe
-from gpu.validate.specimens import Specimen
-from gpu.validate.step_law import worst_prompt
-from gpu.verify import Verifier
-from simulators.anytime import ERROR
-from theory.errors import BadInput
+from draftproof.gpu.drafters.drafter import Drafter, Structure
+from draftproof.gpu.drafters.model import ModelDrafter
+from draftproof.gpu.engine.fits import fitting, misfit
+from draftproof.gpu.engine.loop import Decode, generate
+from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.models import Model
+from draftproof.gpu.validate.acceptance import Acceptance, Result
+from draftproof.gpu.validate.cell import Cell
+from draftproof.gpu.validate.greedy import Reference, compare
+from draftproof.gpu.validate.joint import Joint, Known, laws, observe
+from draftproof.gpu.validate.specimens import Specimen
+from draftproof.gpu.validate.step_law import worst_prompt
+from draftproof.gpu.verify import Verifier
+from draftproof.simulators.anytime import ERROR
+from draftproof.theory.errors import BadInput
 
 DRAFTS = ("chain:3", "paths:2x3", "tree:2x2", "tree+:2x2", "top-k:3x3x8")
 """What is validated by default."""

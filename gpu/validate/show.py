@@ -6,9 +6,9 @@ from typing import Any
 
 from rich.table import Table
 
-from gpu.validate.cell import Cell
-from gpu.validate.run import Plan
-from simulators.anytime import ERROR
+from draftproof.gpu.validate.cell import Cell
+from draftproof.gpu.validate.run import Plan
+from draftproof.simulators.anytime import ERROR
 
 
 def tables(cells: Sequence[Cell]) -> list[Table]:

@@ -8,11 +8,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from gpu.draft import Tree
-from gpu.verify import Outcome, Rates, Verifier, block, greedy_block, recursive, token
-from gpu.verify.residual import drafted, draw, remainder
-from gpu.verify.verifier import BELOW_ONE, CHAIN, WITHOUT
-from theory.errors import BadInput, quoted
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.verify import Outcome, Rates, Verifier, block, greedy_block, recursive, token
+from draftproof.gpu.verify.residual import drafted, draw, remainder
+from draftproof.gpu.verify.verifier import BELOW_ONE, CHAIN, WITHOUT
+from draftproof.theory.errors import BadInput, quoted
 
 
 def _ratios(target: Tensor, proposal: Tensor, tokens: Tensor) -> Tensor:
@@ -120,7 +120,7 @@ SPECIMENS = (
         "rule with, draws without replacement",
     ),
 )
-"""None of them is among `gpu.verify.VERIFIERS`."""
+"""None of them is among `draftproof.gpu.verify.VERIFIERS`."""
 
 
 def specimens_of(names: Sequence[str]) -> list[Specimen]:

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gpu.draft import Tree
-from gpu.engine.sampling import Sampling
-from gpu.models import Model
-from gpu.validate.joint import Known, Word, logits_after, word_law
-from gpu.verify import Verifier
-from gpu.verify.residual import excess
-from gpu.verify.stopping import stop_law
-from theory.errors import BadInput
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.models import Model
+from draftproof.gpu.validate.joint import Known, Word, logits_after, word_law
+from draftproof.gpu.verify import Verifier
+from draftproof.gpu.verify.residual import excess
+from draftproof.gpu.verify.stopping import stop_law
+from draftproof.theory.errors import BadInput
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from typing import TypeAlias
 import torch
 from torch import Tensor
 
-from gpu.draft import Tree
-from gpu.validate.inclusion import escapes, included
-from gpu.verify.residual import pick
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.validate.inclusion import escapes, included
+from draftproof.gpu.verify.residual import pick
 
 Shape: TypeAlias = "tuple[Shape, ...]"
 

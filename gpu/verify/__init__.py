@@ -10,11 +10,11 @@ from pkgutil import iter_modules
 
 from torch import Tensor
 
-from gpu.draft import Tree
-from gpu.rows import Setting, probabilities
-from gpu.verify.outcome import ERRORS, Outcome
-from gpu.verify.verifier import Rates, Verifier
-from theory.errors import BadInput, quoted
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.rows import Setting, probabilities
+from draftproof.gpu.verify.outcome import ERRORS, Outcome
+from draftproof.gpu.verify.verifier import Rates, Verifier
+from draftproof.theory.errors import BadInput, quoted
 
 
 def _found() -> dict[str, Verifier]:
@@ -57,7 +57,7 @@ def from_logits(
     top_p: Setting = 1.0,
     min_p: Setting = 0.0,
 ) -> Outcome:
-    """`Verifier.verify` from logits: both sides become rows by the same settings (`gpu.rows`).
+    """`Verifier.verify` from logits: both sides become rows by the same settings (`draftproof.gpu.rows`).
 
     >>> import torch
     >>> even = torch.zeros(1, 2, 4)

@@ -4,9 +4,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from gpu.draft import Tree
-from gpu.verify.residual import LARGEST, drafted, rate, share
-from gpu.verify.verifier import CHAIN, Rates, Verifier
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.verify.residual import LARGEST, drafted, rate, share
+from draftproof.gpu.verify.verifier import CHAIN, Rates, Verifier
 
 
 def rates(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor) -> Rates:

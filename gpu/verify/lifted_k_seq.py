@@ -3,9 +3,9 @@
 import torch
 from torch import Tensor
 
-from gpu.draft import Tree
-from gpu.verify.residual import LARGEST, pick, rate, share
-from gpu.verify.verifier import CHAIN, WITH, Rates, Verifier
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.verify.residual import LARGEST, pick, rate, share
+from draftproof.gpu.verify.verifier import CHAIN, WITH, Rates, Verifier
 
 HALVINGS = 24
 """Of [1, k], where rho lies: to float32's own resolution."""

@@ -3,9 +3,9 @@
 import torch
 from torch import Tensor
 
-from gpu.draft import Tree
-from gpu.verify.one_hot import children
-from gpu.verify.verifier import ALL, Rates, Verifier
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.verify.one_hot import children
+from draftproof.gpu.verify.verifier import ALL, Rates, Verifier
 
 
 def rates(tree: Tree, target: Tensor, proposal: None, tokens: Tensor, drawn: Tensor) -> Rates:

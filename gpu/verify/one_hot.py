@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from gpu.draft import Tree
-from gpu.verify.residual import pick, rate, without
-from gpu.verify.verifier import ALL, Rates, Verifier
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.verify.residual import pick, rate, without
+from draftproof.gpu.verify.verifier import ALL, Rates, Verifier
 
 
 def rates(tree: Tree, target: Tensor, proposal: None, tokens: Tensor, drawn: Tensor) -> Rates:

@@ -3,9 +3,9 @@
 import torch
 from torch import Tensor
 
-from gpu.draft import Tree
-from gpu.verify.residual import LARGEST, excess, pick, rate, share, without
-from gpu.verify.verifier import CHAIN, WITH, WITHOUT, Rates, Verifier
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.verify.residual import LARGEST, excess, pick, rate, share, without
+from draftproof.gpu.verify.verifier import CHAIN, WITH, WITHOUT, Rates, Verifier
 
 
 def rates(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor) -> Rates:

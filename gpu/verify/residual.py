@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from gpu.draft import Tree
+from draftproof.gpu.draft import Tree
 
 LARGEST = 3e38
 """Bound of what would divide by zero; near the largest float32."""

@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from gpu.draft import Tree
-from gpu.verify.verifier import Verifier
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.verify.verifier import Verifier
 
 
 def stop_law(verifier: Verifier, tree: Tree, accept: Tensor, drawn: Tensor) -> Tensor:
@@ -13,7 +13,7 @@ def stop_law(verifier: Verifier, tree: Tree, accept: Tensor, drawn: Tensor) -> T
     accept [B, N] are the rates of `Verifier.rates`, drawn [B, N] as in `Tree.drawn`. It is the law of
     `Verifier.decide` over independent coins that are uniform on [0, 1).
 
-    >>> from gpu.verify import named
+    >>> from draftproof.gpu.verify import named
     >>> half, drawn = torch.full((1, 3), 0.5), torch.ones(1, 3, dtype=torch.bool)
     >>> stop_law(named("token"), Tree.chain(2), half, drawn).tolist()
     [[0.5, 0.25, 0.25]]

@@ -3,9 +3,9 @@
 from torch import Tensor
 from torch.nn.functional import pad
 
-from gpu.draft import Tree
-from gpu.verify.residual import drafted, rate
-from gpu.verify.verifier import CHAIN, Rates, Verifier
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.verify.residual import drafted, rate
+from draftproof.gpu.verify.verifier import CHAIN, Rates, Verifier
 
 
 def rates(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor) -> Rates:

@@ -2,9 +2,9 @@
 
 from torch import Tensor
 
-from gpu.draft import Tree
-from gpu.verify.recursive import rejections
-from gpu.verify.verifier import TREES, Rates, Verifier
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.verify.recursive import rejections
+from draftproof.gpu.verify.verifier import TREES, Rates, Verifier
 
 
 def rates(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor) -> Rates:

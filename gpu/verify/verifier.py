@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gpu.draft import Tree
-from gpu.verify.outcome import Outcome, checked
-from gpu.verify.residual import draw, remainder
-from theory.errors import BadInput
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.verify.outcome import Outcome, checked
+from draftproof.gpu.verify.residual import draw, remainder
+from draftproof.theory.errors import BadInput
 
 CHAIN, WITH, WITHOUT = "chain", "tree with replacement", "tree without replacement"
 DETERMINISTIC = "deterministic"

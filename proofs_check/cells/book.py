@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from flint import fmpq_mpoly
 
-from proofs_check.cells.solver import Solver
+from draftproof.proofs_check.cells.solver import Solver
 
 
 class Spelled(NamedTuple):

@@ -4,10 +4,10 @@ from hashlib import sha256
 
 from flint import fmpq, fmpq_mpoly
 
-from proofs_check.cells.book import Book
-from proofs_check.cells.polynomials import eliminate, put
-from proofs_check.cells.signset import ANY, NEGATIVE, POSITIVE, ZERO, flip, raised, sign, times
-from proofs_check.cells.symbol import Symbol
+from draftproof.proofs_check.cells.book import Book
+from draftproof.proofs_check.cells.polynomials import eliminate, put
+from draftproof.proofs_check.cells.signset import ANY, NEGATIVE, POSITIVE, ZERO, flip, raised, sign, times
+from draftproof.proofs_check.cells.symbol import Symbol
 
 
 class Cut(Exception):

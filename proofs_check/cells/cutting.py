@@ -2,9 +2,9 @@
 
 from flint import fmpq, fmpq_mpoly
 
-from proofs_check.cells.cell import Cell
-from proofs_check.cells.polynomials import put, solve, value
-from proofs_check.cells.signset import ANY, NEGATIVE, POSITIVE, ZERO, flip, sign
+from draftproof.proofs_check.cells.cell import Cell
+from draftproof.proofs_check.cells.polynomials import put, solve, value
+from draftproof.proofs_check.cells.signset import ANY, NEGATIVE, POSITIVE, ZERO, flip, sign
 
 
 def sides(cell: Cell, polynomial: fmpq_mpoly, signs: int) -> tuple[Cell | None, Cell | None]:

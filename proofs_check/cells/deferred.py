@@ -7,13 +7,13 @@ proof nothing. Children of one node are always drawn together, by the scheme's o
 
 from collections.abc import Sequence
 
-from theory.draft import Draft, Node
-from theory.drafts import Scheme
-from theory.drafts.shape import Shape
-from theory.drafts.tree import Tree, with_replacement, without_replacement
-from theory.oracle import Oracle
-from theory.rows import Prefix, Row
-from theory.table import Rows
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.shape import Shape
+from draftproof.theory.drafts.tree import Tree, with_replacement, without_replacement
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.table import Rows
 
 
 class Deferred(Node):
@@ -51,8 +51,8 @@ class Deferred(Node):
 def draw(scheme: Scheme, oracle: Oracle, proposal: Rows, context: Prefix = ()) -> Draft:
     """The scheme's draft; of a tree, with subtrees deferred.
 
-    >>> from simulators.enumerate import outcomes
-    >>> from theory.table import Table
+    >>> from draftproof.simulators.enumerate import outcomes
+    >>> from draftproof.theory.table import Table
     >>> coin = Table.exact(2, {(): ["1/4", "3/4"]})
     >>> pair = Tree((((),), ((),)), replacement=True)
     >>> [weight for weight, _ in outcomes(lambda oracle: draw(pair, oracle, coin).root.children)]

@@ -6,14 +6,14 @@ from time import thread_time
 
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
-from proofs_check.cells.cell import Cell
-from proofs_check.cells.signs import Signs
-from proofs_check.cells.signset import NEGATIVE, POSITIVE, ZERO
-from proofs_check.cells.solver import Solver
-from proofs_check.cells.symbol import Symbol, unread
-from theory.errors import BadInput
-from theory.rows import Prefix, Row
-from theory.table import Table
+from draftproof.proofs_check.cells.cell import Cell
+from draftproof.proofs_check.cells.signs import Signs
+from draftproof.proofs_check.cells.signset import NEGATIVE, POSITIVE, ZERO
+from draftproof.proofs_check.cells.solver import Solver
+from draftproof.proofs_check.cells.symbol import Symbol, unread
+from draftproof.theory.errors import BadInput
+from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.table import Table
 
 LARGEST = 600
 """Free probabilities that are tried. At 2,046 a single run of token verification takes half a minute."""

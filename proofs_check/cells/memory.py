@@ -9,8 +9,8 @@ from typing import Any
 
 from flint import fmpq, fmpq_mpoly
 
-from proofs_check.cells.symbol import Symbol
-from proofs_check.cells.tree import Leaf, Split, Tree
+from draftproof.proofs_check.cells.symbol import Symbol
+from draftproof.proofs_check.cells.tree import Leaf, Split, Tree
 
 WHOLE = -1
 """Of how many branches a kept tree is the sum: all of them."""

@@ -7,10 +7,10 @@ from typing import Any
 import z3
 from flint import fmpq, fmpq_mpoly
 
-from proofs_check.cells.cell import Cell
-from proofs_check.cells.polynomials import value
-from proofs_check.cells.signset import ZERO, sign
-from proofs_check.cells.solver import CONDITIONS, expression
+from draftproof.proofs_check.cells.cell import Cell
+from draftproof.proofs_check.cells.polynomials import value
+from draftproof.proofs_check.cells.signset import ZERO, sign
+from draftproof.proofs_check.cells.solver import CONDITIONS, expression
 
 DIGITS = (1, 2, 4, 8, 16, 32)
 """How near the points tried come to z3's, which may be irrational."""

@@ -11,14 +11,14 @@ from typing import Any, TypeAlias
 
 from flint import fmpq_mpoly, fmpq_mpoly_ctx
 
-from proofs_check.cells.book import Book
-from proofs_check.cells.cell import Cell, Cut
-from proofs_check.cells.memory import WHOLE, Memory
-from proofs_check.cells.solver import Solver
-from proofs_check.cells.symbol import Symbol, field
-from proofs_check.cells.tree import Leaf, Split, Tree, mapped, split
-from theory.oracle import Oracle
-from theory.rows import Number, Row
+from draftproof.proofs_check.cells.book import Book
+from draftproof.proofs_check.cells.cell import Cell, Cut
+from draftproof.proofs_check.cells.memory import WHOLE, Memory
+from draftproof.proofs_check.cells.solver import Solver
+from draftproof.proofs_check.cells.symbol import Symbol, field
+from draftproof.proofs_check.cells.tree import Leaf, Split, Tree, mapped, split
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Number, Row
 
 Program: TypeAlias = Callable[[Oracle], Symbol]
 """A sampler program whose result is a number."""

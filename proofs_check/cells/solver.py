@@ -9,7 +9,7 @@ from typing import Any
 import z3
 from flint import fmpq, fmpq_mpoly
 
-from proofs_check.cells.signset import ANY, NEGATIVE, POSITIVE, ZERO
+from draftproof.proofs_check.cells.signset import ANY, NEGATIVE, POSITIVE, ZERO
 
 Fact = tuple[str, int]
 """A polynomial, spelled, and the set of signs it may have."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NoReturn, Protocol
 
 from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
-from proofs_check.cells.signset import NEGATIVE, POSITIVE, ZERO
+from draftproof.proofs_check.cells.signset import NEGATIVE, POSITIVE, ZERO
 
 
 class Ground(Protocol):

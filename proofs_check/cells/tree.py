@@ -5,9 +5,9 @@ from typing import TypeAlias
 
 from flint import fmpq_mpoly
 
-from proofs_check.cells.cell import Cell
-from proofs_check.cells.cutting import sides
-from proofs_check.cells.symbol import Symbol, identical
+from draftproof.proofs_check.cells.cell import Cell
+from draftproof.proofs_check.cells.cutting import sides
+from draftproof.proofs_check.cells.symbol import Symbol, identical
 
 
 class Leaf:

@@ -3,7 +3,7 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
-from proofs_check.claims.claim import Claim
+from draftproof.proofs_check.claims.claim import Claim
 
 __all__ = ["CLAIMS", "Claim"]
 

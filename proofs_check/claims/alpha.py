@@ -2,15 +2,24 @@
 
 from collections.abc import Iterator
 
-from proofs_check.claims.claim import REFUTED, SIZES, Claim, Related, every, unrefuted
-from proofs_check.claims.flows import SMALL, always_one, both, condition, flow, prefixes, row, subsets
-from simulators.instances.randoms import Randoms
-from simulators.instances.scenarios import Scenarios
-from theory.drafts.chain import Chain
-from theory.rows import Row, meet, total
-from theory.transport import single_step
-from theory.transport.certificate import certified
-from theory.transport.selection import drawn_law
+from draftproof.proofs_check.claims.claim import REFUTED, SIZES, Claim, Related, every, unrefuted
+from draftproof.proofs_check.claims.flows import (
+    SMALL,
+    always_one,
+    both,
+    condition,
+    flow,
+    prefixes,
+    row,
+    subsets,
+)
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.instances.scenarios import Scenarios
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.rows import Row, meet, total
+from draftproof.theory.transport import single_step
+from draftproof.theory.transport.certificate import certified
+from draftproof.theory.transport.selection import drawn_law
 
 
 def _rows(vocab: int, count: int) -> Iterator[tuple[Row, Row]]:

@@ -2,17 +2,26 @@
 
 from flint import fmpq
 
-from proofs_check.claims.claim import REFUTED, SIZES, Claim, Related, Together, chains, every, means
-from proofs_check.means import block_mean, formula, greedy_mean, token_mean
-from simulators.decode import decode
-from simulators.enumerate import emission
-from theory.draft import Draft, chained
-from theory.drafts.chain import Chain
-from theory.instance import Instance, context_free
-from theory.oracle import Oracle
-from theory.table import Rows, Table
-from theory.verifier import CHAIN, Stop, Verifier
-from theory.verifiers import block, named
+from draftproof.proofs_check.claims.claim import (
+    REFUTED,
+    SIZES,
+    Claim,
+    Related,
+    Together,
+    chains,
+    every,
+    means,
+)
+from draftproof.proofs_check.means import block_mean, formula, greedy_mean, token_mean
+from draftproof.simulators.decode import decode
+from draftproof.simulators.enumerate import emission
+from draftproof.theory.draft import Draft, chained
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.instance import Instance, context_free
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.table import Rows, Table
+from draftproof.theory.verifier import CHAIN, Stop, Verifier
+from draftproof.theory.verifiers import block, named
 
 SMALL = chains(2, 1, 2)
 SMALL_SIZES = "V = 2, depth 1 and 2"

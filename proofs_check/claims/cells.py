@@ -2,17 +2,25 @@
 
 from collections.abc import Callable, Iterator
 
-from proofs_check.claims.claim import SIZES, Claim, Lossless, chains, is_lossless, searched, unrefuted
-from simulators.instances.randoms import Randoms
-from simulators.instances.scenarios import Scenarios
-from theory.drafts import Scheme
-from theory.drafts.chain import Chain
-from theory.drafts.greedy import Greedy
-from theory.drafts.paths import Paths
-from theory.drafts.shape import every as full
-from theory.drafts.spechub import SpecHub
-from theory.drafts.tree import Tree
-from theory.instance import Instance
+from draftproof.proofs_check.claims.claim import (
+    SIZES,
+    Claim,
+    Lossless,
+    chains,
+    is_lossless,
+    searched,
+    unrefuted,
+)
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.instances.scenarios import Scenarios
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.greedy import Greedy
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.shape import every as full
+from draftproof.theory.drafts.spechub import SpecHub
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.instance import Instance
 
 PAIR = full(2, 1)
 PAIRS = [(2, Tree(PAIR, with_)) for with_ in (False, True)]

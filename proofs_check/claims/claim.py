@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from proofs_check.induction import THEOREMS
-from proofs_check.means import Mean, accepted, compare
-from proofs_check.prove import prove
-from simulators.verdict import judge
-from theory.drafts import Scheme
-from theory.drafts.chain import Chain
-from theory.instance import Instance
-from theory.verifiers import named
+from draftproof.proofs_check.induction import THEOREMS
+from draftproof.proofs_check.means import Mean, accepted, compare
+from draftproof.proofs_check.prove import prove
+from draftproof.simulators.verdict import judge
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.instance import Instance
+from draftproof.theory.verifiers import named
 
 EVERY = "proved for every vocabulary and depth"
 SIZES = "proved for the sizes listed"

@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from itertools import chain, combinations
 
-from proofs_check.claims.claim import Related, Together
-from proofs_check.means import Mean, by_row
-from theory.drafts import Scheme
-from theory.drafts.chain import Chain
-from theory.drafts.shape import every as full
-from theory.drafts.tree import Tree
-from theory.rows import Number, Row, one, total
-from theory.transport import single_step
-from theory.transport.draws import top_and_sample
-from theory.transport.selection import drawn_law, emitted, max_flow
+from draftproof.proofs_check.claims.claim import Related, Together
+from draftproof.proofs_check.means import Mean, by_row
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.shape import every as full
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.rows import Number, Row, one, total
+from draftproof.theory.transport import single_step
+from draftproof.theory.transport.draws import top_and_sample
+from draftproof.theory.transport.selection import drawn_law, emitted, max_flow
 
 PAIR = full(2, 1)
 WITH, WITHOUT = Tree(PAIR, True), Tree(PAIR, False)

@@ -2,12 +2,12 @@
 
 from flint import fmpq
 
-from proofs_check.claims.claim import REFUTED, UNDECIDED, Claim, every
-from simulators.enumerate import emission, iteration
-from theory.drafts.chain import Chain
-from theory.instance import Instance, context_free
-from theory.table import Table
-from theory.verifiers import named
+from draftproof.proofs_check.claims.claim import REFUTED, UNDECIDED, Claim, every
+from draftproof.simulators.enumerate import emission, iteration
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.instance import Instance, context_free
+from draftproof.theory.table import Table
+from draftproof.theory.verifiers import named
 
 
 def _strictly_more() -> str:

@@ -1,8 +1,8 @@
 """The released code of hierarchical speculative decoding (zhou2026hsd), and several paths."""
 
-from proofs_check.claims.claim import REFUTED, SIZES, Claim, Lossless
-from theory.drafts.chain import Chain
-from theory.drafts.paths import Paths
+from draftproof.proofs_check.claims.claim import REFUTED, SIZES, Claim, Lossless
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
 
 CLAIMS = (
     Claim(

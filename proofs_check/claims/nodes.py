@@ -1,9 +1,9 @@
 """Losslessness of the rules that judge a node or a tree: baselines, single-step rules, lifts."""
 
-from proofs_check.claims.claim import REFUTED, Claim, every
-from proofs_check.prove import prove
-from theory.drafts.chain import Chain
-from theory.verifiers import named
+from draftproof.proofs_check.claims.claim import REFUTED, Claim, every
+from draftproof.proofs_check.prove import prove
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.verifiers import named
 
 NODE = "every tree and path"
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator
 
-from proofs_check.claims.claim import REFUTED, Claim, searched, unrefuted
-from proofs_check.means import mean_on
-from simulators.instances.randoms import Randoms
-from simulators.instances.scenarios import Scenarios
-from theory.drafts.paths import Paths
-from theory.instance import Instance
-from theory.verifiers import named
+from draftproof.proofs_check.claims.claim import REFUTED, Claim, searched, unrefuted
+from draftproof.proofs_check.means import mean_on
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.instances.scenarios import Scenarios
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.instance import Instance
+from draftproof.theory.verifiers import named
 
 
 def _instances() -> Iterator[Instance]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from flint import fmpq
 
-from proofs_check.claims.claim import (
+from draftproof.proofs_check.claims.claim import (
     REFUTED,
     SIZES,
     Claim,
@@ -15,18 +15,18 @@ from proofs_check.claims.claim import (
     searched,
     unrefuted,
 )
-from proofs_check.claims.flows import PAIR, WITH, WITHOUT, flow, greedy_flow, row
-from proofs_check.means import mean_on
-from simulators.instances.randoms import Randoms
-from simulators.instances.scenarios import Scenarios
-from theory.closed_forms import expected_accepted
-from theory.drafts import Scheme
-from theory.drafts.greedy import Greedy
-from theory.drafts.spechub import SpecHub
-from theory.drafts.tree import Tree
-from theory.instance import Instance
-from theory.transport import single_step
-from theory.verifiers import named
+from draftproof.proofs_check.claims.flows import PAIR, WITH, WITHOUT, flow, greedy_flow, row
+from draftproof.proofs_check.means import mean_on
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.instances.scenarios import Scenarios
+from draftproof.theory.closed_forms import expected_accepted
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.greedy import Greedy
+from draftproof.theory.drafts.spechub import SpecHub
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.instance import Instance
+from draftproof.theory.transport import single_step
+from draftproof.theory.verifiers import named
 
 
 def _pairs(scheme: Scheme, count: int = 60) -> Callable[[], Iterator[Instance]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from proofs_check.claims.claim import (
+from draftproof.proofs_check.claims.claim import (
     REFUTED,
     SIZES,
     UNDECIDED,
@@ -13,14 +13,14 @@ from proofs_check.claims.claim import (
     means,
     searched,
 )
-from proofs_check.means import mean_on
-from simulators.instances.randoms import Randoms
-from simulators.instances.scenarios import Scenarios
-from theory.drafts.shape import every as full
-from theory.drafts.tree import Tree
-from theory.instance import Instance
-from theory.table import Table
-from theory.verifiers import named
+from draftproof.proofs_check.means import mean_on
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.instances.scenarios import Scenarios
+from draftproof.theory.drafts.shape import every as full
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.instance import Instance
+from draftproof.theory.table import Table
+from draftproof.theory.verifiers import named
 
 LEFT, RIGHT = (((), ()), ()), ((), ((), ()))
 SHAPES = (full(2, 1), full(2, 2), LEFT, RIGHT, (full(1, 1),) * 2)

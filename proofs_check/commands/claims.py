@@ -4,10 +4,10 @@ import json
 
 import click
 
-from proofs_check.claims import CLAIMS
-from simulators import screen
-from simulators.commands.options import json_option
-from theory.errors import BadInput
+from draftproof.proofs_check.claims import CLAIMS
+from draftproof.simulators import screen
+from draftproof.simulators.commands.options import json_option
+from draftproof.theory.errors import BadInput
 
 QUICK = 5.0
 """Seconds up to which `claims` checks a verdict again without being asked."""

@@ -7,22 +7,22 @@ from typing import Any
 
 import click
 
-from proofs_check.induction import THEOREMS, Theorem
-from proofs_check.progress import remember, remembered
-from proofs_check.prove import Proof
-from proofs_check.prove import prove as prove_size
-from simulators.commands.options import json_option
-from simulators.instances.files import decoded, document
-from simulators.instances.files import scheme as read_scheme
-from theory.drafts import Scheme
-from theory.drafts.chain import Chain
-from theory.drafts.greedy import Greedy
-from theory.drafts.shape import every
-from theory.drafts.spechub import SpecHub
-from theory.drafts.top_k import TopK
-from theory.errors import BadInput
-from theory.verifier import Verifier
-from theory.verifiers import named
+from draftproof.proofs_check.induction import THEOREMS, Theorem
+from draftproof.proofs_check.progress import remember, remembered
+from draftproof.proofs_check.prove import Proof
+from draftproof.proofs_check.prove import prove as prove_size
+from draftproof.simulators.commands.options import json_option
+from draftproof.simulators.instances.files import decoded, document
+from draftproof.simulators.instances.files import scheme as read_scheme
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.greedy import Greedy
+from draftproof.theory.drafts.shape import every
+from draftproof.theory.drafts.spechub import SpecHub
+from draftproof.theory.drafts.top_k import TopK
+from draftproof.theory.errors import BadInput
+from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers import named
 
 STATUS = {"proved": 0, "refuted": 1, "undecided": 3}
 

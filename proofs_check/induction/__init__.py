@@ -3,7 +3,7 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
-from proofs_check.induction.steps import Theorem
+from draftproof.proofs_check.induction.steps import Theorem
 
 __all__ = ["THEOREMS", "Theorem"]
 

@@ -9,7 +9,7 @@ with c_j, the demand left is r_j, and what follows shows that more draws never s
 
 import sympy
 
-from proofs_check.induction.steps import (
+from draftproof.proofs_check.induction.steps import (
     ROWS,
     Theorem,
     algebra,

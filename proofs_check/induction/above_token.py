@@ -4,7 +4,7 @@ Pr(tau >= l | X^l) is w_l for block and t_l = min(1, rho_1) .. min(1, rho_l) for
 E[tau] differs by the sum over x^l of q(x^l) (w_l - t_l), no term of which is negative.
 """
 
-from proofs_check.induction.steps import ONE, Theorem, always, least, reals
+from draftproof.proofs_check.induction.steps import ONE, Theorem, always, least, reals
 
 _w, _t, _rho = reals("w t rho")
 

@@ -9,7 +9,7 @@ Claim: the node is kept with total probability a, and what is kept follows p: to
 
 import z3
 
-from proofs_check.induction.steps import (
+from draftproof.proofs_check.induction.steps import (
     Step,
     a,
     algebra,

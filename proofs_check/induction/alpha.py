@@ -3,7 +3,7 @@
 import sympy
 import z3
 
-from proofs_check.induction.steps import Theorem, algebra, always, least, reals
+from draftproof.proofs_check.induction.steps import Theorem, algebra, always, least, reals
 
 P, D = sympy.symbols("P D", nonnegative=True)
 h, d, a, b, low, p = reals("h d a b low p")

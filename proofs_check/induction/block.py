@@ -8,8 +8,8 @@ is the probability that it is accepted at or below, and h_i is the rule's own. A
 
 import z3
 
-from proofs_check.induction.accepting import STEPS
-from proofs_check.induction.steps import ONE, ROWS, Theorem, always, least, reals
+from draftproof.proofs_check.induction.accepting import STEPS
+from draftproof.proofs_check.induction.steps import ONE, ROWS, Theorem, always, least, reals
 
 _w, _r = reals("w rho")
 

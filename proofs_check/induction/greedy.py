@@ -10,7 +10,7 @@ At the root P = Q = 1: nothing enters from above, and every word has its target 
 import sympy
 import z3
 
-from proofs_check.induction.steps import (
+from draftproof.proofs_check.induction.steps import (
     ONE,
     ROWS,
     Theorem,

@@ -6,8 +6,8 @@ equality. By induction on t: with m = max(1, R_1 .. R_{t-1}) and r*_{t-1} = R_{t
 
 import z3
 
-from proofs_check.induction.accepting import REST, STEPS, S
-from proofs_check.induction.steps import ONE, Theorem, a, algebra, always, least, reals
+from draftproof.proofs_check.induction.accepting import REST, STEPS, S
+from draftproof.proofs_check.induction.steps import ONE, Theorem, a, algebra, always, least, reals
 
 _R, _m, _rho, _D, _r = reals("R m rho D r")
 

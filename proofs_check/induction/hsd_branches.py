@@ -7,8 +7,19 @@ and Qq; D+ = sum (Pp - Qq)+ is the paper's D(p, q), D- = sum (Qq - Pp)+ its D(q,
 import sympy
 import z3
 
-from proofs_check.induction.greedy import LESS, MORE, P, Q
-from proofs_check.induction.steps import ROWS, Theorem, always, least, p, plus, pos, q, reals, summed
+from draftproof.proofs_check.induction.greedy import LESS, MORE, P, Q
+from draftproof.proofs_check.induction.steps import (
+    ROWS,
+    Theorem,
+    always,
+    least,
+    p,
+    plus,
+    pos,
+    q,
+    reals,
+    summed,
+)
 
 more, less, PP, QQ, _p, _q, t = reals("D+ D- P Q p q t")
 

@@ -7,7 +7,7 @@ the paper's r*_t = R_t / m_{t-1}: min(1, r*_t) = w_t, and a new peak of R is a t
 import sympy
 import z3
 
-from proofs_check.induction.steps import ONE, Theorem, algebra, always, least, plus, reals
+from draftproof.proofs_check.induction.steps import ONE, Theorem, algebra, always, least, plus, reals
 
 R, m, r, Q, w, p, q, rho, a, b = reals("R m r Q w p q rho a b")
 _F, _h, _r, _n, _a = sympy.symbols("F h r n a", nonnegative=True)

@@ -6,7 +6,7 @@ its mass, g = (1 - (1 - beta)^k) / beta = 1 + (1 - beta) + .. + (1 - beta)^{k-1}
 
 import sympy
 
-from proofs_check.induction.steps import ONE, ROWS, Theorem, algebra, always, least, reals
+from draftproof.proofs_check.induction.steps import ONE, ROWS, Theorem, algebra, always, least, reals
 
 b, k, m, p = sympy.symbols("beta k m p", positive=True)
 _p, _q, _rho, _g, _m, _b, _a, _o = reals("p q rho g m beta alpha optimum")

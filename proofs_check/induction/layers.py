@@ -7,7 +7,7 @@ probability, L the mean share still to give, `left` the realised one.
 
 import sympy
 
-from proofs_check.induction.steps import Theorem, algebra
+from draftproof.proofs_check.induction.steps import Theorem, algebra
 
 A, M, f, P, L, e, g, p, W, s = sympy.symbols("A M f P L e g p W s", positive=True)
 

@@ -8,7 +8,7 @@ with rate w_j / left_j, left_j = 1 - w_1 - .. - w_{j-1}; none kept, the node is 
 
 import sympy
 
-from proofs_check.induction.steps import Theorem, a, algebra
+from draftproof.proofs_check.induction.steps import Theorem, a, algebra
 
 A, g, p, left, w = sympy.symbols("A g p left w", nonnegative=True)
 

@@ -7,7 +7,7 @@ child are entered with min(1, t / (rho q)), the last with min(1, t' / (late q)),
 
 import sympy
 
-from proofs_check.induction.steps import ONE, Theorem, algebra, always, least, reals
+from draftproof.proofs_check.induction.steps import ONE, Theorem, algebra, always, least, reals
 
 a, b, k, taken = sympy.symbols("a beta k A", positive=True)
 _t, _q, _rho, _early, _late, _m, _n, _s, _beta = reals("t q rho early late m n t' beta")

@@ -1,8 +1,8 @@
 """E[tau] in closed form, for every vocabulary and depth."""
 
-from proofs_check.induction.accepting import STEPS
-from proofs_check.induction.block import THEOREM as BLOCK
-from proofs_check.induction.steps import ONE, Theorem, always, kept, least, reals
+from draftproof.proofs_check.induction.accepting import STEPS
+from draftproof.proofs_check.induction.block import THEOREM as BLOCK
+from draftproof.proofs_check.induction.steps import ONE, Theorem, always, kept, least, reals
 
 Q, w, p, q, b, t = reals("Q w p q kept t")
 TAIL = "E[tau] = sum over l of Pr(tau >= l), a sum over the words x^l"

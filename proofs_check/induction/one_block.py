@@ -2,7 +2,7 @@
 
 import sympy
 
-from proofs_check.induction.steps import Theorem, algebra
+from draftproof.proofs_check.induction.steps import Theorem, algebra
 
 f, g, p = sympy.symbols("f g p", nonnegative=True)
 

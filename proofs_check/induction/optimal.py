@@ -9,7 +9,7 @@ and accepted. Hence f_l <= f_{l-1} p / q, and f_l <= 1: by induction f_l <= w_l.
 
 import sympy
 
-from proofs_check.induction.steps import ONE, Theorem, algebra, always, least, reals
+from draftproof.proofs_check.induction.steps import ONE, Theorem, algebra, always, least, reals
 
 P, B, p = sympy.symbols("P B p", nonnegative=True)
 _f, _g, _w, _rho, _Q, _q, _p = reals("f g w rho Q q p")

@@ -8,8 +8,8 @@ p' = norm((p - q)+) and the claim holds for p' and the siblings left. Without re
 depend on x, but the claim is for every such law, and p' does not depend on x.
 """
 
-from proofs_check.induction.accepting import STEPS
-from proofs_check.induction.steps import (
+from draftproof.proofs_check.induction.accepting import STEPS
+from draftproof.proofs_check.induction.steps import (
     ROWS,
     Theorem,
     algebra,

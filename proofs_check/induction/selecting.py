@@ -6,7 +6,7 @@ child, and the claim holds below it; not drafted, it is Y. So it is enough that 
 
 import sympy
 
-from proofs_check.induction.steps import (
+from draftproof.proofs_check.induction.steps import (
     ROWS,
     Theorem,
     algebra,

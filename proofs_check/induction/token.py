@@ -5,8 +5,8 @@ the target. Nothing drafted: Y ~ p. Otherwise the one-node lemma with a = 1, whe
 with min(1, p / q) and then, by the claim, followed by its own target's law.
 """
 
-from proofs_check.induction.accepting import STEPS, S
-from proofs_check.induction.steps import ROWS, Theorem, a, algebra, meet, p, pos, q, summed, total
+from draftproof.proofs_check.induction.accepting import STEPS, S
+from draftproof.proofs_check.induction.steps import ROWS, Theorem, a, algebra, meet, p, pos, q, summed, total
 
 THEOREM = Theorem(
     name="token is lossless",

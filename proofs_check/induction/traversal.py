@@ -9,8 +9,8 @@ holds for those and the children left. Without replacement their laws depend on 
 every law.
 """
 
-from proofs_check.induction.accepting import STEPS, S
-from proofs_check.induction.steps import (
+from draftproof.proofs_check.induction.accepting import STEPS, S
+from draftproof.proofs_check.induction.steps import (
     ROWS,
     Theorem,
     a,

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 import z3
 
-from proofs_check.cells.solver import OutOfTime
-from proofs_check.second.factors import Factors, Point
+from draftproof.proofs_check.cells.solver import OutOfTime
+from draftproof.proofs_check.second.factors import Factors, Point
 
 Signs: TypeAlias = frozenset[int]
 ANY: Signs = frozenset((-1, 0, 1))

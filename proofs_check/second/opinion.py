@@ -9,15 +9,15 @@ the whole run is repeated with it. Meant for two symbols and two tokens.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from proofs_check.means import Mean
-from proofs_check.second.world import World
-from simulators.enumerate import iteration, outcomes
-from theory.draft import Node
-from theory.drafts import Scheme
-from theory.emission import Emission
-from theory.rows import Number, Prefix, Row
-from theory.table import Rows
-from theory.verifier import Verifier
+from draftproof.proofs_check.means import Mean
+from draftproof.proofs_check.second.world import World
+from draftproof.simulators.enumerate import iteration, outcomes
+from draftproof.theory.draft import Node
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.emission import Emission
+from draftproof.theory.rows import Number, Prefix, Row
+from draftproof.theory.table import Rows
+from draftproof.theory.verifier import Verifier
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class Opinion:
 def second_opinion(verifier: Verifier, scheme: Scheme, vocab: int, seconds: float = 600.0) -> Opinion:
     """Losslessness for all real p and q, cell by cell. Raises OutOfTime.
 
-    >>> from theory.drafts.chain import Chain
-    >>> from theory.verifiers import named
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> from draftproof.theory.verifiers import named
     >>> second_opinion(named("token"), Chain(1), 2).holds
     True
     """

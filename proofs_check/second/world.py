@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import sympy
 import sympy.polys.fields
 
-from proofs_check.second.answers import Answers
-from theory.rows import Prefix, Row
-from theory.table import Table
+from draftproof.proofs_check.second.answers import Answers
+from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.table import Table
 
 
 class Term:

@@ -4,12 +4,12 @@ The function's random calls are answered one way after another until every way w
 of what it emits is then compared with the target's. See docs/audit.md.
 """
 
-from simulators.audit.judge.battery import battery
-from simulators.audit.judge.report import Report
-from simulators.audit.judge.verdict import assert_lossless, examine
-from simulators.audit.randomness.world import NotEnumerable
-from simulators.audit.targets.loop import Loop
-from simulators.audit.targets.target import Function
-from simulators.audit.targets.trees import Tree
+from draftproof.simulators.audit.judge.battery import battery
+from draftproof.simulators.audit.judge.report import Report
+from draftproof.simulators.audit.judge.verdict import assert_lossless, examine
+from draftproof.simulators.audit.randomness.world import NotEnumerable
+from draftproof.simulators.audit.targets.loop import Loop
+from draftproof.simulators.audit.targets.target import Function
+from draftproof.simulators.audit.targets.trees import Tree
 
 __all__ = ["Function", "Loop", "NotEnumerable", "Report", "Tree", "assert_lossless", "battery", "examine"]

@@ -6,18 +6,18 @@ from typing import Any
 
 import click
 
-from simulators import screen
-from simulators.audit.adapters import ADAPTERS, adapted
-from simulators.audit.door import SECONDS, Observer
-from simulators.audit.isolation import isolated
-from simulators.audit.judge.report import Report
-from simulators.audit.judge.rounding import ROUNDOFF
-from simulators.audit.judge.statistical import RUNS
-from simulators.audit.judge.verdict import DEPTH, VOCAB, examine
-from simulators.audit.targets.load import load
-from simulators.audit.targets.loop import Loop
-from simulators.audit.targets.target import Function
-from theory.errors import BadInput
+from draftproof.simulators import screen
+from draftproof.simulators.audit.adapters import ADAPTERS, adapted
+from draftproof.simulators.audit.door import SECONDS, Observer
+from draftproof.simulators.audit.isolation import isolated
+from draftproof.simulators.audit.judge.report import Report
+from draftproof.simulators.audit.judge.rounding import ROUNDOFF
+from draftproof.simulators.audit.judge.statistical import RUNS
+from draftproof.simulators.audit.judge.verdict import DEPTH, VOCAB, examine
+from draftproof.simulators.audit.targets.load import load
+from draftproof.simulators.audit.targets.loop import Loop
+from draftproof.simulators.audit.targets.target import Function
+from draftproof.theory.errors import BadInput
 
 
 @click.command()

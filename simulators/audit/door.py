@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, TypeVar
 
-from simulators.audit.randomness.python_random import Current, answered
+from draftproof.simulators.audit.randomness.python_random import Current, answered
 
 Result = TypeVar("Result")
 

@@ -10,10 +10,10 @@ from multiprocessing.process import BaseProcess
 from time import monotonic
 from typing import Any
 
-from simulators.audit.door import Observer
-from simulators.audit.judge.extremes import Finding
-from simulators.audit.judge.report import Report
-from theory.errors import BadInput
+from draftproof.simulators.audit.door import Observer
+from draftproof.simulators.audit.judge.extremes import Finding
+from draftproof.simulators.audit.judge.report import Report
+from draftproof.theory.errors import BadInput
 
 GRACE = 2.0
 """Seconds past the limit that a call has to be interrupted in before its process is killed."""

@@ -10,18 +10,18 @@ from typing import Any
 
 import click
 
-from simulators import screen
-from simulators.check import Family, Piece, Tally, cores, must_apply, pieces, run
-from simulators.commands.options import force_option, json_option
-from simulators.door import INTERRUPTED
-from simulators.instances.files import read
-from simulators.instances.suite import from_text, standard
-from simulators.verdict import Verdict
-from simulators.witness import smallest
-from theory.errors import BadInput
-from theory.numbers import text
-from theory.verifier import Verifier
-from theory.verifiers import VERIFIERS, named
+from draftproof.simulators import screen
+from draftproof.simulators.check import Family, Piece, Tally, cores, must_apply, pieces, run
+from draftproof.simulators.commands.entry import INTERRUPTED
+from draftproof.simulators.commands.options import force_option, json_option
+from draftproof.simulators.instances.files import read
+from draftproof.simulators.instances.suite import from_text, standard
+from draftproof.simulators.verdict import Verdict
+from draftproof.simulators.witness import smallest
+from draftproof.theory.errors import BadInput
+from draftproof.theory.numbers import text
+from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers import VERIFIERS, named
 
 
 @click.command()

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import click
 
-from simulators import screen
-from simulators.check import must_apply
-from simulators.commands.options import force_option, json_option
-from simulators.enumerate import emission
-from simulators.instances.files import read, spelled
-from simulators.verdict import joint, judge
-from simulators.witness import smallest
-from theory.numbers import text
-from theory.verifiers import named
+from draftproof.simulators import screen
+from draftproof.simulators.check import must_apply
+from draftproof.simulators.commands.options import force_option, json_option
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.instances.files import read, spelled
+from draftproof.simulators.verdict import joint, judge
+from draftproof.simulators.witness import smallest
+from draftproof.theory.numbers import text
+from draftproof.theory.verifiers import named
 
 
 @click.command()

@@ -5,19 +5,19 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
-from simulators.check import must_fit
-from simulators.gap.measure import applicable, measure
-from simulators.gap.recipe import Recipe
-from simulators.gap.summary import Summary, summarise
-from theory.drafts import Scheme
-from theory.drafts.chain import Chain
-from theory.drafts.paths import Paths
-from theory.drafts.shape import Shape, every
-from theory.drafts.tree import Tree
-from theory.errors import BadInput
-from theory.instance import Instance
-from theory.verifier import Verifier
-from theory.verifiers import VERIFIERS
+from draftproof.simulators.check import must_fit
+from draftproof.simulators.gap.measure import applicable, measure
+from draftproof.simulators.gap.recipe import Recipe
+from draftproof.simulators.gap.summary import Summary, summarise
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.shape import Shape, every
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers import VERIFIERS
 
 STANDARD: tuple[Scheme, ...] = (Chain(3), Tree(every(2, 2)), Paths(2, 2))
 """The drafts of the table without an instance."""

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
-from simulators.check import applies
-from simulators.enumerate import emission
-from simulators.optimum import full_information, stateless
-from theory.closed_forms import FORMS
-from theory.errors import BadInput
-from theory.instance import Instance
-from theory.rows import Number
-from theory.transport.certificate import Certificate
-from theory.transport.validity import Optimum
-from theory.verifier import Verifier
-from theory.verifiers import VERIFIERS
+from draftproof.simulators.check import applies
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.optimum import full_information, stateless
+from draftproof.theory.closed_forms import FORMS
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.rows import Number
+from draftproof.theory.transport.certificate import Certificate
+from draftproof.theory.transport.validity import Optimum
+from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers import VERIFIERS
 
 STATEFUL = (
     "Verifiers that keep state can be lossless over iterations and yet above the stateless optimum in one."
@@ -56,8 +56,8 @@ def measure(
 
     Raises BadInput when no verifier is made for the draft, or the instance is too large.
 
-    >>> from simulators.instances.scenarios import scenario
-    >>> from theory.drafts.chain import Chain
+    >>> from draftproof.simulators.instances.scenarios import scenario
+    >>> from draftproof.theory.drafts.chain import Chain
     >>> found = measure(scenario("toy", Chain(2)))
     >>> found.expected_accepted["block"], found.full.value, found.note("hsd-released")
     (11/9, 4/3, 'lossy: above the valid optimum')
@@ -85,9 +85,9 @@ def applicable(instance: Instance) -> list[Verifier]:
 def expected(instance: Instance, verifier: Verifier) -> fmpq:
     """E[tau] of one iteration, exact: in closed form where there is one, else by enumeration.
 
-    >>> from simulators.instances.scenarios import scenario
-    >>> from theory.drafts.chain import Chain
-    >>> from theory.verifiers import named
+    >>> from draftproof.simulators.instances.scenarios import scenario
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> from draftproof.theory.verifiers import named
     >>> expected(scenario("toy", Chain(2)), named("token"))
     10/9
     """

@@ -8,10 +8,10 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from simulators.figures import required
-from simulators.files import replacing, unusable
-from simulators.gap.ensemble import Series
-from theory.errors import BadInput
+from draftproof.simulators.figures import required
+from draftproof.simulators.files import replacing, unusable
+from draftproof.simulators.gap.ensemble import Series
+from draftproof.theory.errors import BadInput
 
 BOUNDS = ("full information", "stateless")
 """Drawn as bare lines."""

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from math import exp
 from random import Random
 
-from simulators.instances.make import tabulate
-from simulators.instances.mixed import rational
-from theory.drafts import Scheme
-from theory.instance import Instance
-from theory.rows import Prefix, Row
+from draftproof.simulators.instances.make import tabulate
+from draftproof.simulators.instances.mixed import rational
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.instance import Instance
+from draftproof.theory.rows import Prefix, Row
 
 GRAIN = 360
 """Rows of varied ensembles are rounded to multiples of 1/GRAIN, zeros included."""

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from simulators.gap.measure import Gap, ratio, remark
-from theory.verifiers import VERIFIERS
+from draftproof.simulators.gap.measure import Gap, ratio, remark
+from draftproof.theory.verifiers import VERIFIERS
 
 REACHED = 1e-9
 """An optimum is reached where the share misses 1 by less; certified errors are smaller."""

@@ -7,12 +7,12 @@ from flint import fmpq
 from rich.markup import escape
 from rich.table import Table
 
-from simulators import screen
-from simulators.gap.measure import ABOVE, STATE, STATEFUL, Gap
-from simulators.gap.summary import Summary
-from simulators.screen import shown
-from theory.numbers import text
-from theory.transport.validity import Optimum
+from draftproof.simulators import screen
+from draftproof.simulators.gap.measure import ABOVE, STATE, STATEFUL, Gap
+from draftproof.simulators.gap.summary import Summary
+from draftproof.simulators.screen import shown
+from draftproof.theory.numbers import text
+from draftproof.theory.transport.validity import Optimum
 
 
 def one(gap: Gap) -> Table:

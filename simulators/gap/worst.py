@@ -7,25 +7,25 @@ from time import monotonic
 
 from flint import fmpq
 
-from simulators.check import must_fit
-from simulators.gap.measure import expected
-from simulators.instances.make import prefixes, weighted
-from simulators.optimum import stateless
-from simulators.witness import shrink
-from theory.closed_forms import chains
-from theory.drafts import Scheme
-from theory.drafts.chain import Chain
-from theory.drafts.greedy import Greedy
-from theory.drafts.paths import Paths
-from theory.drafts.shape import every
-from theory.drafts.spechub import SpecHub
-from theory.drafts.top_k import TopK
-from theory.drafts.tree import Tree
-from theory.instance import Instance
-from theory.numbers import ZERO
-from theory.rows import Prefix, Row
-from theory.table import Table
-from theory.verifier import Verifier
+from draftproof.simulators.check import must_fit
+from draftproof.simulators.gap.measure import expected
+from draftproof.simulators.instances.make import prefixes, weighted
+from draftproof.simulators.optimum import stateless
+from draftproof.simulators.witness import shrink
+from draftproof.theory.closed_forms import chains
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.greedy import Greedy
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.shape import every
+from draftproof.theory.drafts.spechub import SpecHub
+from draftproof.theory.drafts.top_k import TopK
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import ZERO
+from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.table import Table
+from draftproof.theory.verifier import Verifier
 
 BOUND = 8
 """Largest whole-number weight of a row."""
@@ -68,8 +68,8 @@ def missing(instance: Instance, verifier: Verifier) -> fmpq:
 
     On chains the optimum is block verification's E[tau], in closed form.
 
-    >>> from simulators.instances.scenarios import scenario
-    >>> from theory.verifiers import named
+    >>> from draftproof.simulators.instances.scenarios import scenario
+    >>> from draftproof.theory.verifiers import named
     >>> missing(scenario("toy", Chain(2)), named("token"))
     1/9
     """

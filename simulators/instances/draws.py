@@ -12,12 +12,12 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from scipy.special import softmax
 
-from simulators.instances.make import prefixes, weighted
-from simulators.lanes import BATCH, Lanes
-from theory.drafts import Scheme
-from theory.instance import Instance
-from theory.rows import Prefix
-from theory.table import Table
+from draftproof.simulators.instances.make import prefixes, weighted
+from draftproof.simulators.lanes import BATCH, Lanes
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.instance import Instance
+from draftproof.theory.rows import Prefix
+from draftproof.theory.table import Table
 
 ENTRIES = 2**22
 """About how many entries the target's tables of one block have."""
@@ -71,7 +71,7 @@ class Draws(Sequence[Instance]):
     their common prefixes (while blocks are whole, up to 512 words), and those of laws that differ
     in a parameter share the randomness.
 
-    >>> from theory.drafts.chain import Chain
+    >>> from draftproof.theory.drafts.chain import Chain
     >>> Draws(Chain(1), 2, 10, 0, Logits(), grain=12)[3].proposal[()]
     (1/4, 3/4)
     """

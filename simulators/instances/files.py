@@ -6,13 +6,13 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from simulators.files import text_of
-from theory.drafts import SCHEMES, Scheme
-from theory.errors import BadInput, quoted
-from theory.instance import Instance
-from theory.numbers import DIGITS, text
-from theory.rows import Prefix
-from theory.table import Table
+from draftproof.simulators.files import text_of
+from draftproof.theory.drafts import SCHEMES, Scheme
+from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import DIGITS, text
+from draftproof.theory.rows import Prefix
+from draftproof.theory.table import Table
 
 VOCAB = 10**6
 """Largest vocabulary that is read."""

@@ -6,11 +6,11 @@ from functools import cache
 from itertools import combinations, pairwise, permutations, product
 from math import comb, log10
 
-from simulators.instances.make import prefixes, tabulate, weighted
-from theory.drafts import Scheme
-from theory.errors import BadInput
-from theory.instance import Instance
-from theory.rows import Prefix, Row
+from draftproof.simulators.instances.make import prefixes, tabulate, weighted
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.rows import Prefix, Row
 
 
 @cache
@@ -34,7 +34,7 @@ class Grid(Sequence[Instance]):
 
     With `symmetric` only one instance of each orbit under relabelling the tokens is kept. This is
     sound for verifiers and drafts that do not order tokens (`Verifier.ordered`, schemes chain, tree
-    and paths): they are built from the operations of `theory.rows` that act token by token or
+    and paths): they are built from the operations of `draftproof.theory.rows` that act token by token or
     by symmetric sums, so relabelling p and q by s maps each run with its weight to the run
     relabelled by s; hence law, total variation and E[tau] are relabelled alike. The family itself
     is closed under relabelling, the fixed rows included. Raises BadInput beyond 10^18 instances.

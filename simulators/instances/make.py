@@ -5,11 +5,11 @@ from itertools import product
 
 from flint import fmpq
 
-from theory.drafts import Scheme
-from theory.errors import BadInput
-from theory.instance import Instance
-from theory.rows import Prefix, Row
-from theory.table import Table
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.table import Table
 
 PREFIXES = 10**5
 """Most prefixes that an instance is given rows for."""

@@ -7,10 +7,10 @@ from random import Random
 
 from flint import fmpq
 
-from simulators.instances.make import tabulate
-from theory.drafts import Scheme
-from theory.instance import Instance
-from theory.rows import Row
+from draftproof.simulators.instances.make import tabulate
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.instance import Instance
+from draftproof.theory.rows import Row
 
 GRAIN = 60
 """Rows are multiples of 1/GRAIN, so zeros occur."""

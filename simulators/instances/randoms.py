@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from simulators.instances.make import tabulate, weighted
-from theory.drafts import Scheme
-from theory.instance import Instance
-from theory.rows import Prefix, Row
+from draftproof.simulators.instances.make import tabulate, weighted
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.instance import Instance
+from draftproof.theory.rows import Prefix, Row
 
 
 @dataclass(frozen=True)

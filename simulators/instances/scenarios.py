@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
-from simulators.instances.make import tabulate, weighted
-from theory.drafts import Scheme
-from theory.errors import BadInput
-from theory.instance import Instance
-from theory.rows import Prefix, Row
+from draftproof.simulators.instances.make import tabulate, weighted
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.rows import Prefix, Row
 
 Rule = Callable[[int, Prefix], Row]
 
@@ -112,7 +112,7 @@ class Scenarios(Sequence[Instance]):
 def scenario(name: str, draft: Scheme, vocab: int = 2) -> Instance:
     """One named scenario on a draft.
 
-    >>> from theory.drafts.chain import Chain
+    >>> from draftproof.theory.drafts.chain import Chain
     >>> scenario("toy", Chain(2)).target[(0, 1)]
     (1/3, 2/3)
     """

@@ -4,20 +4,20 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from simulators.instances.grids import Grid
-from simulators.instances.randoms import Randoms
-from simulators.instances.scenarios import Scenarios
-from simulators.instances.texts import Texts, corpus
-from theory.drafts import Scheme
-from theory.drafts.chain import Chain
-from theory.drafts.greedy import Greedy
-from theory.drafts.paths import Paths
-from theory.drafts.shape import Shape, every
-from theory.drafts.spechub import SpecHub
-from theory.drafts.top_k import TopK
-from theory.drafts.tree import Tree
-from theory.errors import BadInput
-from theory.instance import Instance
+from draftproof.simulators.instances.grids import Grid
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.instances.scenarios import Scenarios
+from draftproof.simulators.instances.texts import Texts, corpus
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.greedy import Greedy
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.shape import Shape, every
+from draftproof.theory.drafts.spechub import SpecHub
+from draftproof.theory.drafts.top_k import TopK
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
 
 PAIR, TRIPLE, BINARY = every(2, 1), every(3, 1), every(2, 2)
 FORK: Shape = (PAIR,)

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from simulators.files import text_of
-from simulators.instances.files import spelled
-from simulators.instances.make import tabulate, weighted
-from theory.drafts import Scheme
-from theory.errors import BadInput
-from theory.instance import Instance
-from theory.rows import Prefix, Row
+from draftproof.simulators.files import text_of
+from draftproof.simulators.instances.files import spelled
+from draftproof.simulators.instances.make import tabulate, weighted
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.rows import Prefix, Row
 
 TARGET_CONTEXT, PROPOSAL_CONTEXT = 3, 1
 """How many classes back the target and the proposal look."""

@@ -4,8 +4,8 @@ What the page says of millions of rows is made of cells, and of counts of shares
 however many rows there are.
 """
 
-from simulators.gap.summary import REACHED
-from simulators.report.read import Store
+from draftproof.simulators.gap.summary import REACHED
+from draftproof.simulators.report.read import Store
 
 SHARED = """(
     select *, coalesce(share_stateless, share_full) as share,

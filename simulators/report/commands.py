@@ -1,65 +1,62 @@
 """The command `report`."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
+from pkgutil import resolve_name
 from time import monotonic
 from typing import Any
 
 import click
 
-from simulators import screen
-from simulators.commands.options import json_option
-from simulators.files import replacing
-from theory.errors import BadInput
-from theory.instance import Instance
+from draftproof.simulators import screen
+from draftproof.simulators.commands.options import json_option
+from draftproof.simulators.files import replacing
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
 
 Claims = Sequence[dict[str, Any]]
 """Rows with statement, source, scope, verdict and command."""
 
 
-def command(claims: Callable[[], Claims]) -> click.Command:
-    """The command; `claims` are the registry's rows, which another room holds."""
+@click.command()
+@click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=Path("report.html"),
+    show_default=True,
+    help="The page.",
+)
+@click.option("--title", help="Its title [default: the name of the folder].")
+@click.option(
+    "--explore",
+    "given",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="INSTANCE.json",
+    help="Put this instance into the explorer too; may be repeated.",
+)
+@json_option
+@click.pass_obj
+def report(others: Mapping[str, Any], **options: Any) -> int:
+    """One self-contained page of a sweep's results.
 
-    @click.command()
-    @click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS")
-    @click.option(
-        "--output",
-        type=click.Path(path_type=Path, dir_okay=False),
-        default=Path("report.html"),
-        show_default=True,
-        help="The page.",
-    )
-    @click.option("--title", help="Its title [default: the name of the folder].")
-    @click.option(
-        "--explore",
-        "given",
-        multiple=True,
-        type=click.Path(path_type=Path),
-        metavar="INSTANCE.json",
-        help="Put this instance into the explorer too; may be repeated.",
-    )
-    @json_option
-    def report(**options: Any) -> int:
-        """One self-contained page of a sweep's results.
-
-        RESULTS is a folder that `draftproof sweep` wrote. The page has verdicts, gaps, worst
-        instances, curves, the claims, the mutants, and an explorer of small instances; it is one
-        file and asks nothing of any network. Exit status 0, or 2 for bad input.
-        """
-        return _report(claims(), **options)
-
-    return report
+    RESULTS is a folder that `draftproof sweep` wrote. The page has verdicts, gaps, worst
+    instances, curves, the claims, the mutants, and an explorer of small instances; it is one
+    file and asks nothing of any network. Exit status 0, or 2 for bad input.
+    """
+    return _report(resolve_name(others["claims"])(), **options)
 
 
 def _report(
     claims: Claims, results: Path, output: Path, title: str | None, given: Sequence[Path], as_json: bool
 ) -> int:
-    from simulators.report import curves, shares, summary, worst
-    from simulators.report.instances import explored
-    from simulators.report.page import page
-    from simulators.report.read import Store
+    from draftproof.simulators.report import curves, shares, summary, worst
+    from draftproof.simulators.report.instances import explored
+    from draftproof.simulators.report.page import page
+    from draftproof.simulators.report.read import Store
 
     started = monotonic()
     store = Store(results)
@@ -73,7 +70,9 @@ def _report(
         "proofs": summary.proofs(store),
         "audits": summary.audits(store),
         "claims": list(claims),
-        "mutants": json.loads((files("simulators.report") / "mutants.json").read_text(encoding="utf-8")),
+        "mutants": json.loads(
+            (files("draftproof.simulators.report") / "mutants.json").read_text(encoding="utf-8")
+        ),
     }
     recorded = _recorded(list(explored(store, given)))
     made = page(title or results.resolve().name, _summary(store), _origin(store), data, recorded)
@@ -91,7 +90,7 @@ def _report(
 def _recorded(instances: Sequence[tuple[str, Instance]]) -> list[tuple[str, dict[str, Any]]]:
     from joblib import Parallel, delayed
 
-    from simulators.report.explorer.record import recorded
+    from draftproof.simulators.report.explorer.record import recorded
 
     out = []
     with screen.progress("instances") as bar:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from simulators.report.cells import cells
-from simulators.report.read import Store
-from simulators.report.summary import Rows, drafted
+from draftproof.simulators.report.cells import cells
+from draftproof.simulators.report.read import Store
+from draftproof.simulators.report.summary import Rows, drafted
 
 AXES = {
     "depth": ("depth of the draft (tokens)", ("kind", "vocab", "rows", "temperature")),

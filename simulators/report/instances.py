@@ -3,19 +3,19 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from simulators.instances.files import read
-from simulators.instances.scenarios import scenario
-from simulators.report.explorer.record import explorable
-from simulators.report.read import Store
-from simulators.report.worst import worst_instances
-from theory.drafts.chain import Chain
-from theory.drafts.greedy import Greedy
-from theory.drafts.paths import Paths
-from theory.drafts.spechub import SpecHub
-from theory.drafts.top_k import TopK
-from theory.drafts.tree import Tree
-from theory.errors import BadInput
-from theory.instance import Instance
+from draftproof.simulators.instances.files import read
+from draftproof.simulators.instances.scenarios import scenario
+from draftproof.simulators.report.explorer.record import explorable
+from draftproof.simulators.report.read import Store
+from draftproof.simulators.report.worst import worst_instances
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.greedy import Greedy
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.spechub import SpecHub
+from draftproof.theory.drafts.top_k import TopK
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
 
 PAIR = ((), ())
 FORK = (((),), ())

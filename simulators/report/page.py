@@ -10,7 +10,7 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-PARTS = files("simulators.report") / "page"
+PARTS = files("draftproof.simulators.report") / "page"
 
 SCRIPTS = ("rational", "law", "html", "charts", "steps", "tree", "explorer", "sections", "main")
 """The modules in the order of their imports, from the first needed to the last."""

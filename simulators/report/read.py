@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from theory.errors import BadInput
+from draftproof.theory.errors import BadInput
 
 METRICS = ("check", "gap", "prove", "audit")
 
@@ -19,8 +19,8 @@ class Store:
         try:
             import duckdb
 
-            from simulators.sweep.manifest import FORMAT
-            from simulators.sweep.results import Results
+            from draftproof.simulators.sweep.manifest import FORMAT
+            from draftproof.simulators.sweep.results import Results
         except ImportError as error:
             raise BadInput(f"report needs {error.name}: pip install 'draftproof[report]'") from None
         self.folder = folder

@@ -1,8 +1,8 @@
 """How near verifiers come to the optimum: shares as distributions, for every draft and vocabulary."""
 
-from simulators.report.cells import BIN, SHARED, bins, cells
-from simulators.report.read import Store
-from simulators.report.summary import Rows, drafted
+from draftproof.simulators.report.cells import BIN, SHARED, bins, cells
+from draftproof.simulators.report.read import Store
+from draftproof.simulators.report.summary import Rows, drafted
 
 BARS = 20
 """Columns of a histogram of shares; it begins at a tenth below the least share of a lossless rule."""

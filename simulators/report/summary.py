@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from simulators.gap.ensemble import described
-from simulators.instances.files import draft_of
-from simulators.report.read import Store
+from draftproof.simulators.gap.ensemble import described
+from draftproof.simulators.instances.files import draft_of
+from draftproof.simulators.report.read import Store
 
 Rows = list[dict[str, Any]]
 

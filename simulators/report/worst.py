@@ -6,12 +6,12 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
-from simulators.instances.files import document
-from simulators.report.explorer.record import explorable
-from simulators.report.read import Store
-from simulators.report.summary import Rows, drafted
-from theory.errors import BadInput
-from theory.instance import Instance
+from draftproof.simulators.instances.files import document
+from draftproof.simulators.report.explorer.record import explorable
+from draftproof.simulators.report.read import Store
+from draftproof.simulators.report.summary import Rows, drafted
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
 
 MISSING = """
     with missed as (

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from simulators.sweep.values import known, like, listed, one_of, positive, whole
-from theory.drafts import SCHEMES, Scheme
-from theory.drafts.shape import every
-from theory.errors import BadInput
+from draftproof.simulators.sweep.values import known, like, listed, one_of, positive, whole
+from draftproof.theory.drafts import SCHEMES, Scheme
+from draftproof.theory.drafts.shape import every
+from draftproof.theory.errors import BadInput
 
 ROWS: dict[str, dict[str, Any]] = {
     "random": {"count": 100},

@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 from flint import fmpq
 
-from simulators.instances.files import draft_document, spelled
-from simulators.sweep.families import Family
-from simulators.verdict import Wrong
-from theory.drafts import Scheme
-from theory.numbers import text
+from draftproof.simulators.instances.files import draft_document, spelled
+from draftproof.simulators.sweep.families import Family
+from draftproof.simulators.verdict import Wrong
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.numbers import text
 
 Values = dict[str, Any]
 """Column name -> one entry a row, as an array or a list, or one value for all rows."""

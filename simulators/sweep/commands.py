@@ -10,39 +10,35 @@ from typing import Any
 import click
 from rich.table import Table
 
-from simulators import screen
-from simulators.check import cores
-from simulators.commands.options import json_option
-from simulators.door import INTERRUPTED
-from theory.errors import BadInput
+from draftproof.simulators import screen
+from draftproof.simulators.check import cores
+from draftproof.simulators.commands.entry import INTERRUPTED
+from draftproof.simulators.commands.options import json_option
+from draftproof.theory.errors import BadInput
 
 
-def command(proofs: Mapping[str, str]) -> click.Command:
-    """The command, with metrics of other rooms: name -> where it is defined, as `package.module:NAME`."""
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path), metavar="FILE.toml")
+@click.option(
+    "--results",
+    "folder",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Where the results are, or go [default: results/FILE].",
+)
+@click.option("--workers", type=click.IntRange(1), metavar="N", help="Processes [default: one a core].")
+@click.option("--scheduler", metavar="URL", help="A Dask cluster, such as tcp://host:8786.")
+@click.option("--ray", "on_ray", is_flag=True, help="Ray: the cluster of RAY_ADDRESS, else this machine.")
+@json_option
+@click.pass_obj
+def sweep(others: Mapping[str, Any], **options: Any) -> int:
+    """Check, gap, prove and audit over a described family of instances.
 
-    @click.command()
-    @click.argument("file", type=click.Path(path_type=Path), metavar="FILE.toml")
-    @click.option(
-        "--results",
-        "folder",
-        type=click.Path(path_type=Path),
-        metavar="DIR",
-        help="Where the results are, or go [default: results/FILE].",
-    )
-    @click.option("--workers", type=click.IntRange(1), metavar="N", help="Processes [default: one a core].")
-    @click.option("--scheduler", metavar="URL", help="A Dask cluster, such as tcp://host:8786.")
-    @click.option("--ray", "on_ray", is_flag=True, help="Ray: the cluster of RAY_ADDRESS, else this machine.")
-    @json_option
-    def sweep(**options: Any) -> int:
-        """Check, gap, prove and audit over a described family of instances.
-
-        FILE.toml says what is swept (docs/sweep.md); results are Parquet files in a folder
-        (docs/results.md). The same command goes on where it was interrupted. Exit status 0, or 2
-        for bad input.
-        """
-        return _sweep(proofs, **options)
-
-    return sweep
+    FILE.toml says what is swept (docs/sweep.md); results are Parquet files in a folder
+    (docs/results.md). The same command goes on where it was interrupted. Exit status 0, or 2
+    for bad input.
+    """
+    return _sweep(others["metrics"], **options)
 
 
 def _sweep(
@@ -58,12 +54,12 @@ def _sweep(
     if sum((workers is not None, scheduler is not None, on_ray)) > 1:
         raise BadInput("--workers, --scheduler and --ray exclude each other")
     try:
-        from simulators.sweep import configuration, runners
-        from simulators.sweep.manifest import manifest
-        from simulators.sweep.plan import METRICS, plan
-        from simulators.sweep.results import Results
-        from simulators.sweep.summary import summary
-        from simulators.sweep.sweep import sweep
+        from draftproof.simulators.sweep import configuration, runners
+        from draftproof.simulators.sweep.manifest import manifest
+        from draftproof.simulators.sweep.plan import METRICS, plan
+        from draftproof.simulators.sweep.results import Results
+        from draftproof.simulators.sweep.summary import summary
+        from draftproof.simulators.sweep.sweep import sweep
     except ImportError as error:
         raise BadInput(f"sweep needs {error.name}: pip install 'draftproof[sweep]'") from None
     metrics = {**METRICS, **proofs}

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from simulators.check import must_fit
-from simulators.files import text_of
-from simulators.instances.files import draft_document, draft_of
-from simulators.sweep import asked
-from simulators.sweep.values import known, like, listed, one_of, whole, with_kind
-from theory.drafts import Scheme
-from theory.errors import BadInput
-from theory.verifier import Verifier
-from theory.verifiers import VERIFIERS
+from draftproof.simulators.check import must_fit
+from draftproof.simulators.files import text_of
+from draftproof.simulators.instances.files import draft_document, draft_of
+from draftproof.simulators.sweep import asked
+from draftproof.simulators.sweep.values import known, like, listed, one_of, whole, with_kind
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.errors import BadInput
+from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers import VERIFIERS
 
 ENGINES = ("exact", "float")
 
@@ -90,7 +90,7 @@ def parsed(given: Mapping[str, Any], metrics: Collection[str]) -> list[Entry]:
     (Chain(depth=1), Chain(depth=2))
     >>> parsed({"metric": ["check"]}, {"check"})
     Traceback (most recent call last):
-    theory.errors.BadInput: unknown key 'metric'; did you mean 'metrics'?
+    draftproof.theory.errors.BadInput: unknown key 'metric'; did you mean 'metrics'?
     """
     shared = {key: value for key, value in given.items() if key != "family"}
     tables = given.get("family", [{}])

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from simulators.check import chunk
-from simulators.instances.draws import Draws
-from simulators.lanes import BATCH, Lanes, stack
-from simulators.sweep.configuration import Entry
-from simulators.sweep.families import Family
-from theory.instance import Instance
-from theory.verifier import Verifier
+from draftproof.simulators.check import chunk
+from draftproof.simulators.instances.draws import Draws
+from draftproof.simulators.lanes import BATCH, Lanes, stack
+from draftproof.simulators.sweep.configuration import Entry
+from draftproof.simulators.sweep.families import Family
+from draftproof.theory.instance import Instance
+from draftproof.theory.verifier import Verifier
 
 WIDE = 4_000_000
 """About how many drafts a chunk of lanes verifies: a file of some megabytes."""

@@ -6,16 +6,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from simulators.instances.draws import Dirichlet, Draws, Logits
-from simulators.instances.grids import Grid
-from simulators.instances.mixed import Mixed
-from simulators.instances.randoms import Randoms
-from simulators.instances.scenarios import Scenarios
-from simulators.instances.texts import Corpus, Texts, corpus
-from simulators.sweep.configuration import Entry
-from theory.drafts import Scheme
-from theory.errors import BadInput
-from theory.instance import Instance
+from draftproof.simulators.instances.draws import Dirichlet, Draws, Logits
+from draftproof.simulators.instances.grids import Grid
+from draftproof.simulators.instances.mixed import Mixed
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.instances.scenarios import Scenarios
+from draftproof.simulators.instances.texts import Corpus, Texts, corpus
+from draftproof.simulators.sweep.configuration import Entry
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
 
 WORDS = 10**5
 """Most words of depth + 1 tokens of an instance."""

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from simulators.sweep.configuration import Entry
+from draftproof.simulators.sweep.configuration import Entry
 
 FORMAT = 1
 """The version of the folder's own layout."""

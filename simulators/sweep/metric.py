@@ -6,7 +6,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from simulators.sweep.configuration import Entry
+from draftproof.simulators.sweep.configuration import Entry
 
 
 class Job(Protocol):

@@ -4,15 +4,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pkgutil import resolve_name
 
-from simulators.sweep.configuration import Entry
-from simulators.sweep.metric import Job, Metric
-from simulators.sweep.shard import Part, encoded
-from theory.errors import BadInput
+from draftproof.simulators.sweep.configuration import Entry
+from draftproof.simulators.sweep.metric import Job, Metric
+from draftproof.simulators.sweep.shard import Part, encoded
+from draftproof.theory.errors import BadInput
 
 METRICS = {
-    "check": "simulators.sweep.metrics.check:CHECK",
-    "gap": "simulators.sweep.metrics.gap:GAP",
-    "audit": "simulators.sweep.metrics.audit:AUDIT",
+    "check": "draftproof.simulators.sweep.metrics.check:CHECK",
+    "gap": "draftproof.simulators.sweep.metrics.gap:GAP",
+    "audit": "draftproof.simulators.sweep.metrics.audit:AUDIT",
 }
 """Name -> where the metric is defined; other rooms add theirs at the front door."""
 

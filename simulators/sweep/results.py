@@ -8,12 +8,12 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import parquet
 
-from simulators.sweep.columns import PLACE, place
-from simulators.sweep.configuration import restored
-from simulators.sweep.families import Family, families
-from simulators.sweep.store import SHARDS, read_manifest
-from theory.errors import BadInput
-from theory.instance import Instance
+from draftproof.simulators.sweep.columns import PLACE, place
+from draftproof.simulators.sweep.configuration import restored
+from draftproof.simulators.sweep.families import Family, families
+from draftproof.simulators.sweep.store import SHARDS, read_manifest
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
 
 
 class Results:

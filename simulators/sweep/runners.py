@@ -24,9 +24,9 @@ from typing import Any
 from joblib import Parallel, delayed
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-from simulators.sweep.plan import Chunk, computed
-from simulators.sweep.store import Store
-from theory.errors import BadInput
+from draftproof.simulators.sweep.plan import Chunk, computed
+from draftproof.simulators.sweep.store import Store
+from draftproof.theory.errors import BadInput
 
 Written = Iterator[tuple[str, Path]]
 Runner = Callable[[Sequence[Chunk], Store], Written]

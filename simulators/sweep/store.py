@@ -13,9 +13,9 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from simulators.files import text_of, unusable
-from simulators.sweep.shard import Part
-from theory.errors import BadInput
+from draftproof.simulators.files import text_of, unusable
+from draftproof.simulators.sweep.shard import Part
+from draftproof.theory.errors import BadInput
 
 MANIFEST, SHARDS, LOCK, DESK = "manifest.json", "shards", "lock", ".desk-"
 

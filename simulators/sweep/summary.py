@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from simulators.sweep.results import Results
+from draftproof.simulators.sweep.results import Results
 
 NUMBERS = ("total_variation", "expected_accepted", "share_stateless")
 """Columns that are summed up."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from simulators.sweep.plan import Chunk
-from simulators.sweep.runners import Runner
-from simulators.sweep.store import Store, opened
+from draftproof.simulators.sweep.plan import Chunk
+from draftproof.simulators.sweep.runners import Runner
+from draftproof.simulators.sweep.store import Store, opened
 
 
 @dataclass

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from theory.errors import BadInput, quoted
+from draftproof.theory.errors import BadInput, quoted
 
 
 def known(table: Mapping[str, Any], keys: Collection[str], where: str = "") -> None:

@@ -5,16 +5,16 @@ from functools import cache
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from gpu.drafters.drafter import Drafter
-from gpu.drafters.feature_head import new_head
-from gpu.drafters.features import FeatureDrafter
-from gpu.drafters.model import ModelDrafter
-from gpu.drafters.ngram import NgramDrafter
-from gpu.engine.loop import generate
-from gpu.engine.step import Step
-from gpu.models import Model
-from gpu.structures import structure
-from gpu.verify import named
+from draftproof.gpu.drafters.drafter import Drafter
+from draftproof.gpu.drafters.feature_head import new_head
+from draftproof.gpu.drafters.features import FeatureDrafter
+from draftproof.gpu.drafters.model import ModelDrafter
+from draftproof.gpu.drafters.ngram import NgramDrafter
+from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.engine.step import Step
+from draftproof.gpu.models import Model
+from draftproof.gpu.structures import structure
+from draftproof.gpu.verify import named
 
 VOCAB, CONTEXT, END = 40, 96, 0
 PROMPTS = ([5], [3, 4, 5, 6, 7, 8], [9, 1, 2])

@@ -18,11 +18,11 @@ from torch.overrides import TorchFunctionMode  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 from torch.utils._pytree import tree_leaves  # noqa: E402
 
-from gpu import kernels  # noqa: E402
-from gpu.draft import Tree  # noqa: E402
-from gpu.rows import probabilities  # noqa: E402
-from gpu.verify import VERIFIERS, from_logits  # noqa: E402
-from gpu.verify.stopping import level_law, stop_law  # noqa: E402
+from draftproof.gpu import kernels  # noqa: E402
+from draftproof.gpu.draft import Tree  # noqa: E402
+from draftproof.gpu.rows import probabilities  # noqa: E402
+from draftproof.gpu.verify import VERIFIERS, from_logits  # noqa: E402
+from draftproof.gpu.verify.stopping import level_law, stop_law  # noqa: E402
 
 B, V = 3, 11
 SHAPE = [[[], []], [[]], []]
@@ -130,7 +130,7 @@ def test_verifiers(name, draft, device):
 @pytest.mark.parametrize(("name", "draft"), [each for each in FITTING if each[0] in kernels.NAMES])
 def test_kernels_are_launched_without_a_look_at_anything(name, draft, settings, device, monkeypatch):
     """All but the kernels themselves; a shared tree is read once, when it is first used."""
-    launch = pytest.importorskip("gpu.kernels.launch")
+    launch = pytest.importorskip("draftproof.gpu.kernels.launch")
     launched = []
     monkeypatch.setattr(launch, "rounds", lambda tree: 2)
     monkeypatch.setattr(launch, "_run", lambda kernel, *_: lambda *_, **__: launched.append(kernel))
@@ -161,8 +161,8 @@ def test_the_law_of_the_stop(name, draft, device):
 
 
 def test_what_no_verifier_exceeds(device):
-    from gpu.validate.bounds import chain_odds, covered
-    from gpu.validate.inclusion import included
+    from draftproof.gpu.validate.bounds import chain_odds, covered
+    from draftproof.gpu.validate.inclusion import included
 
     tree = MOVED["chain"]
     target, proposal, tokens, *_ = given(tree, device)
@@ -176,7 +176,7 @@ def test_what_no_verifier_exceeds(device):
 
 @pytest.mark.parametrize("draft", DRAFTS)
 def test_who_sees_whom(draft, device):
-    from gpu.layout import Layout, mask
+    from draftproof.gpu.layout import Layout, mask
 
     layout = Layout.of(MOVED[draft])
     starts = torch.empty(B, device=device, dtype=torch.long)
@@ -184,7 +184,7 @@ def test_who_sees_whom(draft, device):
 
 
 def test_the_modified_target(device):
-    from gpu.engine.carry import Carry
+    from draftproof.gpu.engine.carry import Carry
 
     carry, tree = Carry(), MOVED["chain"]
     owed = [torch.empty(B, device=device, dtype=kind) for kind in (torch.double, torch.double, torch.long)]
@@ -197,7 +197,7 @@ class Blank:
     """A drafter's session without a network."""
 
     def __init__(self, device):
-        from gpu.engine.recorder import Recorder
+        from draftproof.gpu.engine.recorder import Recorder
 
         self.device, self.recorder = device, Recorder(device)
 
@@ -212,8 +212,8 @@ class Blank:
     "spelling", ["chain:3", "tree:2x2", "tree+:2x2", "tree:eagle", "paths:2x3", "top-k:3x3x8"]
 )
 def test_drawing_a_draft(spelling):
-    from gpu.engine.sampling import PLAIN
-    from gpu.structures import structure
+    from draftproof.gpu.engine.sampling import PLAIN
+    from draftproof.gpu.structures import structure
 
     shape = structure(spelling)
     read = (

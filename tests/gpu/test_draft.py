@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
-from gpu.draft import Tree  # noqa: E402
-from gpu.exact.drafts import Drafted  # noqa: E402
-from gpu.exact.paths import from_leaf_to_root  # noqa: E402
-from theory.draft import Draft, Node  # noqa: E402
-from theory.drafts.paths import _merged  # noqa: E402
-from theory.errors import BadInput  # noqa: E402
+from draftproof.gpu.draft import Tree  # noqa: E402
+from draftproof.gpu.exact.drafts import Drafted  # noqa: E402
+from draftproof.gpu.exact.paths import from_leaf_to_root  # noqa: E402
+from draftproof.theory.draft import Draft, Node  # noqa: E402
+from draftproof.theory.drafts.paths import _merged  # noqa: E402
+from draftproof.theory.errors import BadInput  # noqa: E402
 
 
 def parents(size: int) -> st.SearchStrategy[list[int]]:

@@ -8,15 +8,15 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from gpu.drafters.choose import SHIPPED, pair
-from gpu.engine.loop import generate
-from gpu.engine.sampling import Sampling
-from gpu.models import check_pair, load
-from gpu.structures import structure
-from gpu.train.tokens import byte_pairs
-from gpu.verify import named
+from draftproof.gpu.drafters.choose import SHIPPED, pair
+from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.models import check_pair, load
+from draftproof.gpu.structures import structure
+from draftproof.gpu.train.tokens import byte_pairs
+from draftproof.gpu.verify import named
+from draftproof.theory.errors import BadInput
 from tests.gpu.small import network
-from theory.errors import BadInput
 
 TEXT = ["the quick brown fox jumps over the lazy dog; " * 8, "def f(x):\n    return x + 1\n" * 8]
 

@@ -6,15 +6,15 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from gpu.drafters.choose import pair
-from gpu.engine.loop import generate
-from gpu.engine.sampling import Sampling
-from gpu.structures import structure
-from gpu.verify import VERIFIERS, named
-from simulators.instances.scenarios import Scenarios, scenario
+from draftproof.gpu.drafters.choose import pair
+from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.structures import structure
+from draftproof.gpu.verify import VERIFIERS, named
+from draftproof.simulators.instances.scenarios import Scenarios, scenario
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.tree import Tree
 from tests.gpu.pretended import DEVICE, pretended
-from theory.drafts.chain import Chain
-from theory.drafts.tree import Tree
 
 PAIR = Tree(((), ()))
 
@@ -54,8 +54,8 @@ def test_decoding(drafter, draft, verifier):
 
 
 def test_the_ties_to_the_exact_engine():
-    from gpu.exact.law import rounded
-    from gpu.exact.noise import agreement
+    from draftproof.gpu.exact.law import rounded
+    from draftproof.gpu.exact.noise import agreement
 
     with pretended():
         found = list(agreement(list(Scenarios(PAIR, 2))[:1], "meta"))
@@ -67,7 +67,7 @@ def test_the_ties_to_the_exact_engine():
 
 @pytest.mark.slow
 def test_large_vocabularies():
-    from gpu.exact.large import closeness
+    from draftproof.gpu.exact.large import closeness
 
     with pretended():
         assert all(each.wrong == 0 < each.rows for each in closeness(64, device="meta", cases=1))
@@ -75,8 +75,8 @@ def test_large_vocabularies():
 
 @pytest.mark.slow
 def test_throughput():
-    from gpu.throughput import show
-    from gpu.throughput.run import Bench, Plan
+    from draftproof.gpu.throughput import show
+    from draftproof.gpu.throughput.run import Bench, Plan
 
     with pretended() as device:
         target, drafter = pair(None, None, device)
@@ -92,8 +92,8 @@ def test_throughput():
 
 @pytest.mark.slow
 def test_validation():
-    from gpu.validate.run import Plan, Validation
-    from gpu.validate.specimens import specimens_of
+    from draftproof.gpu.validate.run import Plan, Validation
+    from draftproof.gpu.validate.specimens import specimens_of
 
     with pretended() as device:
         target, drafter = pair(None, None, device, torch.float32)

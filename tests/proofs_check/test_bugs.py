@@ -2,12 +2,12 @@
 
 import pytest
 
-from proofs_check.prove import prove
-from simulators.verdict import judge
+from draftproof.proofs_check.prove import prove
+from draftproof.simulators.verdict import judge
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.instance import Instance
+from draftproof.theory.table import Table
 from tests.quality.rules import LISTED, PRODUCT, UNSCALED
-from theory.drafts.chain import Chain
-from theory.instance import Instance
-from theory.table import Table
 
 PROVABLE = [each for each in LISTED if each.row != "23"]
 """All but one that raises on some rows, and so has no law for all of them."""

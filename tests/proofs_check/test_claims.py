@@ -4,16 +4,15 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import click
 import pytest
 
-from proofs_check.claims import CLAIMS
-from proofs_check.claims.claim import EVERY, REFUTED, SIZES, Induction
-from proofs_check.commands import COMMANDS
-from proofs_check.induction import THEOREMS
-from proofs_check.page import page
-from simulators.door import enter
-from theory.verifiers import VERIFIERS
+from draftproof import commands
+from draftproof.proofs_check.claims import CLAIMS
+from draftproof.proofs_check.claims.claim import EVERY, REFUTED, SIZES, Induction
+from draftproof.proofs_check.induction import THEOREMS
+from draftproof.proofs_check.page import page
+from draftproof.simulators.commands.entry import enter
+from draftproof.theory.verifiers import VERIFIERS
 
 ROOT = Path(__file__).parents[2]
 FAST = [claim for claim in CLAIMS.values() if claim.seconds <= 1]
@@ -47,7 +46,7 @@ def test_every_verifier_is_judged():
 def test_a_verdict_that_differs_is_said_so(capsys, monkeypatch):
     key = "token-lossless"
     monkeypatch.setitem(CLAIMS, key, replace(CLAIMS[key], verdict=SIZES))
-    status = enter(click.Group("draftproof", list(COMMANDS)), ["claims", key])
+    status = enter(commands(), ["claims", key])
     assert status == 1
     assert "NOT every verdict is as recorded" in capsys.readouterr().out
 

@@ -2,17 +2,16 @@
 
 import json
 
-import click
 import pytest
 
-from proofs_check.commands import COMMANDS
-from proofs_check.progress import remember, remembered
-from simulators.door import enter
-from theory.errors import BadInput
+from draftproof import commands
+from draftproof.proofs_check.progress import remember, remembered
+from draftproof.simulators.commands.entry import enter
+from draftproof.theory.errors import BadInput
 
 
 def run(capsys, *arguments):
-    status = enter(click.Group("draftproof", list(COMMANDS)), arguments)
+    status = enter(commands(), arguments)
     out, err = capsys.readouterr()
     return status, out, err
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from proofs_check.induction import THEOREMS
-from proofs_check.induction.steps import (
+from draftproof.proofs_check.induction import THEOREMS
+from draftproof.proofs_check.induction.steps import (
     a,
     always,
     every_token,

@@ -1,8 +1,16 @@
 """E[tau] for all p and q."""
 
-from proofs_check.means import accepted, block_mean, compare, formula, greedy_mean, mean_on, token_mean
-from theory.drafts.chain import Chain
-from theory.verifiers import named
+from draftproof.proofs_check.means import (
+    accepted,
+    block_mean,
+    compare,
+    formula,
+    greedy_mean,
+    mean_on,
+    token_mean,
+)
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.verifiers import named
 
 
 def chain(name, depth=2):

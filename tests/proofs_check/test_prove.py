@@ -6,21 +6,21 @@ from itertools import product
 
 import pytest
 
-from proofs_check.cells.deferred import draw
-from proofs_check.cells.domain import Domain
-from proofs_check.prove import prove
-from simulators.enumerate import outcomes
-from simulators.instances.randoms import Randoms
-from simulators.verdict import judge
+from draftproof.proofs_check.cells.deferred import draw
+from draftproof.proofs_check.cells.domain import Domain
+from draftproof.proofs_check.prove import prove
+from draftproof.simulators.enumerate import outcomes
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.verdict import judge
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.greedy import Greedy
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.shape import every
+from draftproof.theory.drafts.spechub import SpecHub
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.law import Law
+from draftproof.theory.verifiers import named
 from tests.proofs_check.wrong import on_a_curve, wrong_where
-from theory.drafts.chain import Chain
-from theory.drafts.greedy import Greedy
-from theory.drafts.paths import Paths
-from theory.drafts.shape import every
-from theory.drafts.spechub import SpecHub
-from theory.drafts.tree import Tree
-from theory.law import Law
-from theory.verifiers import named
 
 PAIR, TWO_LEVELS, FORK, TWO_PATHS = every(2, 1), every(2, 2), (every(2, 1),), (every(1, 1),) * 2
 

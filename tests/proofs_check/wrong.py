@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from theory.rows import Row
-from theory.verifier import CHAIN, Verifier
-from theory.verifiers import named
+from draftproof.theory.rows import Row
+from draftproof.theory.verifier import CHAIN, Verifier
+from draftproof.theory.verifiers import named
 
 
 def wrong_where(condition: Callable[[Row, Row], bool]) -> Verifier:

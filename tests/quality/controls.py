@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.verifiers import VERIFIERS
 from tests.quality.edits import CHAINS, DOUBLE, FLAT, PLAIN
 from tests.quality.registry import native, specimen
-from theory.drafts.paths import Paths
-from theory.verifiers import VERIFIERS
 
 
 def drawn(row, rng):

@@ -9,13 +9,13 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.top_k import TopK
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers import block, rrs, token, traversal, typical
 from tests.quality.registry import native
-from theory.drafts import Scheme
-from theory.drafts.chain import Chain
-from theory.drafts.top_k import TopK
-from theory.drafts.tree import Tree
-from theory.verifier import Verifier
-from theory.verifiers import block, rrs, token, traversal, typical
 
 CHAINS = (Chain(1), Chain(2))
 PLAIN = (Tree(((), ())), Tree((((), ()),)), Tree((((),), ())))

@@ -2,12 +2,12 @@
 
 from itertools import pairwise
 
-from theory.draft import Draft
-from theory.oracle import Oracle
-from theory.rows import excess, minimum, normalise, one, point, ratio, share
-from theory.table import Rows
-from theory.verifier import Stop
-from theory.verifiers import hsd
+from draftproof.theory.draft import Draft
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import excess, minimum, normalise, one, point, ratio, share
+from draftproof.theory.table import Rows
+from draftproof.theory.verifier import Stop
+from draftproof.theory.verifiers import hsd
 
 
 def product(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

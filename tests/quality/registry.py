@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from theory.drafts import Scheme
-from theory.verifier import Verifier
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.verifier import Verifier
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,14 +4,11 @@ Most are an edit of our own verifiers. `functions.py` and `objects.py` have many
 form in which they were met, for the audit.
 """
 
-from tests.quality.edits import CHAINS, DOUBLE, FLAT, PLAIN, edited
-from tests.quality.programs import one_uniform, product, shared_noise
-from tests.quality.registry import SPECIMENS, native
-from theory.drafts.paths import Paths
-from theory.drafts.spechub import SpecHub
-from theory.drafts.top_k import TopK
-from theory.verifier import CHAIN, Verifier
-from theory.verifiers import (
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.spechub import SpecHub
+from draftproof.theory.drafts.top_k import TopK
+from draftproof.theory.verifier import CHAIN, Verifier
+from draftproof.theory.verifiers import (
     block,
     hsd,
     hsd_multidraft_released,
@@ -22,6 +19,9 @@ from theory.verifiers import (
     token,
     traversal,
 )
+from tests.quality.edits import CHAINS, DOUBLE, FLAT, PLAIN, edited
+from tests.quality.programs import one_uniform, product, shared_noise
+from tests.quality.registry import SPECIMENS, native
 
 
 def _rule(verify) -> Verifier:

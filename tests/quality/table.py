@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from simulators import audit
-from simulators.audit.judge.battery import steep
-from simulators.audit.targets.target import Function
-from simulators.instances.randoms import Randoms
-from simulators.instances.scenarios import SCENARIOS, scenario
-from simulators.verdict import judge
+from draftproof.simulators import audit
+from draftproof.simulators.audit.judge.battery import steep
+from draftproof.simulators.audit.targets.target import Function
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.instances.scenarios import SCENARIOS, scenario
+from draftproof.simulators.verdict import judge
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.instance import Instance
 from tests.quality import controls, edits, functions, objects, rules
 from tests.quality.registry import SPECIMENS, Specimen
-from theory.drafts import Scheme
-from theory.instance import Instance
 
 HOUSE = Path(__file__).parents[2]
 PAGE = HOUSE / "docs" / "mutants.md"

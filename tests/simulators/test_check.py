@@ -2,13 +2,13 @@
 
 import pytest
 
-from simulators.check import Tally, applies, pieces, run
-from simulators.instances.grids import Grid
-from simulators.instances.scenarios import Scenarios
-from simulators.instances.suite import from_text, standard
-from theory.drafts.chain import Chain
-from theory.errors import BadInput
-from theory.verifiers import VERIFIERS, named
+from draftproof.simulators.check import Tally, applies, pieces, run
+from draftproof.simulators.instances.grids import Grid
+from draftproof.simulators.instances.scenarios import Scenarios
+from draftproof.simulators.instances.suite import from_text, standard
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.errors import BadInput
+from draftproof.theory.verifiers import VERIFIERS, named
 
 ALL = list(VERIFIERS.values())
 

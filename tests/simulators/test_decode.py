@@ -2,16 +2,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulators.decode import decode
-from simulators.enumerate import emission
-from simulators.strategies import instances
+from draftproof.simulators.decode import decode
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.strategies import instances
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.law import Law, law_of
+from draftproof.theory.numbers import ONE
+from draftproof.theory.verifier import ALL
+from draftproof.theory.verifiers import VERIFIERS, named
 from tests.checks import assert_lossless, emitted, stops
 from tests.problems import TOY
-from theory.drafts.chain import Chain
-from theory.law import Law, law_of
-from theory.numbers import ONE
-from theory.verifier import ALL
-from theory.verifiers import VERIFIERS, named
 
 STATELESS = [verifier for verifier in VERIFIERS.values() if verifier.carry is None]
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulators.instances.draws import Dirichlet, Draws, Logits
-from theory.drafts.chain import Chain
+from draftproof.simulators.instances.draws import Dirichlet, Draws, Logits
+from draftproof.theory.drafts.chain import Chain
 
 LAWS = st.one_of(
     st.builds(Logits, st.floats(0.1, 5), st.floats(0, 1), st.floats(0.1, 5)),

@@ -3,12 +3,12 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulators.enumerate import Enumerator, emission, iteration, outcomes
-from simulators.strategies import instances, rows
+from draftproof.simulators.enumerate import Enumerator, emission, iteration, outcomes
+from draftproof.simulators.strategies import instances, rows
+from draftproof.theory.numbers import ONE, ZERO, exact
+from draftproof.theory.verifiers import named
 from tests.checks import bracketed, drafts, joint
 from tests.problems import TOY
-from theory.numbers import ONE, ZERO, exact
-from theory.verifiers import named
 
 HALF, THIRD = exact("1/2"), exact("1/3")
 

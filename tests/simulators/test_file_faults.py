@@ -4,10 +4,10 @@ import os
 
 import pytest
 
-from simulators.instances.files import parse, read
+from draftproof.simulators.instances.files import parse, read
+from draftproof.theory.errors import BadInput
 from tests.checks import assert_one_line
 from tests.problems import tree, written
-from theory.errors import BadInput
 
 
 def row(first, second='"1/2"'):

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulators.instances.files import document, parse, read, spelled
-from simulators.strategies import instances
+from draftproof.simulators.instances.files import document, parse, read, spelled
+from draftproof.simulators.strategies import instances
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
+from draftproof.theory.numbers import exact
+from draftproof.theory.verifier import ALL
 from tests.checks import assert_one_line
 from tests.problems import TOY, VECTORS, tree, written
-from theory.drafts.tree import Tree
-from theory.errors import BadInput
-from theory.numbers import exact
-from theory.verifier import ALL
 
 
 @pytest.mark.parametrize("label", ALL)

@@ -6,14 +6,14 @@ from math import comb
 
 import pytest
 
-from simulators.instances.grids import Grid, rows
-from simulators.verdict import judge
+from draftproof.simulators.instances.grids import Grid, rows
+from draftproof.simulators.verdict import judge
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
+from draftproof.theory.verifiers import named
 from tests.checks import relabelled
-from theory.drafts.chain import Chain
-from theory.drafts.paths import Paths
-from theory.drafts.tree import Tree
-from theory.errors import BadInput
-from theory.verifiers import named
 
 PAIR = ((), ())
 GRIDS = [

@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from simulators.enumerate import emission
-from simulators.instances.make import tabulate, weighted
-from simulators.instances.randoms import Randoms
-from simulators.instances.scenarios import Scenarios, scenario
-from simulators.lanes import BATCH, Lanes, measure, stack
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.instances.make import tabulate, weighted
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.instances.scenarios import Scenarios, scenario
+from draftproof.simulators.lanes import BATCH, Lanes, measure, stack
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.table import Table
+from draftproof.theory.verifiers import VERIFIERS, named
 from tests.problems import LOPSIDED, TOY
-from theory.drafts.chain import Chain
-from theory.drafts.paths import Paths
-from theory.drafts.tree import Tree
-from theory.errors import BadInput
-from theory.instance import Instance
-from theory.table import Table
-from theory.verifiers import VERIFIERS, named
 
 IN_STEP = [each for each in VERIFIERS.values() if not each.ordered and each.carry is None]
 

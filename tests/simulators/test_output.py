@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from simulators.files import replacing
-from theory.errors import BadInput
+from draftproof.simulators.files import replacing
+from draftproof.theory.errors import BadInput
 
 
 @pytest.mark.parametrize(

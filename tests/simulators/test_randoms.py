@@ -2,11 +2,11 @@ from random import Random
 
 import pytest
 
-from simulators.instances.randoms import Randoms, drawn
+from draftproof.simulators.instances.randoms import Randoms, drawn
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.numbers import ZERO
+from draftproof.theory.rows import supported
 from tests.problems import SCHEMES
-from theory.drafts.chain import Chain
-from theory.numbers import ZERO
-from theory.rows import supported
 
 MANY = list(Randoms(Chain(2), 3, 80))
 

@@ -5,15 +5,15 @@ from math import log
 import numpy as np
 import pytest
 
-from simulators.anytime import ERROR, Process
-from simulators.decode import decode
-from simulators.instances.randoms import Randoms
-from simulators.sample import Sampler, sample
+from draftproof.simulators.anytime import ERROR, Process
+from draftproof.simulators.decode import decode
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.sample import Sampler, sample
+from draftproof.theory.law import Law
+from draftproof.theory.numbers import exact
+from draftproof.theory.verifiers import VERIFIERS, named
 from tests.checks import emitted
 from tests.problems import SCHEMES, TOY
-from theory.law import Law
-from theory.numbers import exact
-from theory.verifiers import VERIFIERS, named
 
 RUNS = 2000
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from simulators.instances.scenarios import SCENARIOS, Scenarios, scenario
+from draftproof.simulators.instances.scenarios import SCENARIOS, Scenarios, scenario
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.errors import BadInput
+from draftproof.theory.numbers import ZERO, exact
+from draftproof.theory.rows import has_mass, meet, supported
 from tests.checks import assert_one_line
 from tests.problems import SCHEMES, TOY
-from theory.drafts.chain import Chain
-from theory.errors import BadInput
-from theory.numbers import ZERO, exact
-from theory.rows import has_mass, meet, supported
 
 VOCABS = pytest.mark.parametrize("vocab", [2, 3, 5])
 

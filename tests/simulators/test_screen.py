@@ -5,7 +5,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from simulators import screen
+from draftproof.simulators import screen
 
 
 @pytest.mark.parametrize(

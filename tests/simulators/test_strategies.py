@@ -4,11 +4,11 @@ import pytest
 from hypothesis import find, given
 from hypothesis import strategies as st
 
-from simulators.strategies import instances, rows, schemes, shapes
+from draftproof.simulators.strategies import instances, rows, schemes, shapes
+from draftproof.theory.errors import BadInput
+from draftproof.theory.rows import supported
+from draftproof.theory.verifier import ALL
 from tests.problems import LOPSIDED
-from theory.errors import BadInput
-from theory.rows import supported
-from theory.verifier import ALL
 
 
 @pytest.mark.parametrize("label", ALL)

@@ -7,11 +7,11 @@ from flint import fmpq
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from simulators.instances.make import prefixes
-from simulators.instances.texts import HISTORIES, PROPOSAL_CONTEXT, TARGET_CONTEXT, Texts, corpus
+from draftproof.simulators.instances.make import prefixes
+from draftproof.simulators.instances.texts import HISTORIES, PROPOSAL_CONTEXT, TARGET_CONTEXT, Texts, corpus
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.errors import BadInput
 from tests.checks import assert_one_line
-from theory.drafts.chain import Chain
-from theory.errors import BadInput
 
 SENTENCE = "the quick brown fox jumps over the lazy dog and then the dog sleeps\n"
 texts = st.text(alphabet="abcd\né", min_size=TARGET_CONTEXT + 1, max_size=60)

@@ -2,17 +2,17 @@
 
 import pytest
 
-from simulators.instances.randoms import Randoms
-from simulators.verdict import judge
-from simulators.witness import rounded, shrink
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.verdict import judge
+from draftproof.simulators.witness import rounded, shrink
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import ONE, exact
+from draftproof.theory.verifiers import named
 from tests.problems import SCHEMES
-from theory.drafts import Scheme
-from theory.drafts.chain import Chain
-from theory.drafts.paths import Paths
-from theory.drafts.tree import Tree
-from theory.instance import Instance
-from theory.numbers import ONE, exact
-from theory.verifiers import named
 
 
 def failing(name: str, draft: Scheme, vocab: int) -> Instance:

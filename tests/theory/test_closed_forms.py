@@ -2,19 +2,19 @@
 
 import pytest
 
-from simulators.enumerate import emission
-from simulators.instances.randoms import Randoms
-from theory.closed_forms import FORMS, expected_accepted
-from theory.drafts import Scheme
-from theory.drafts.chain import Chain
-from theory.drafts.greedy import Greedy
-from theory.drafts.paths import Paths
-from theory.drafts.spechub import SpecHub
-from theory.drafts.top_k import TopK
-from theory.drafts.tree import Tree
-from theory.errors import BadInput
-from theory.instance import context_free
-from theory.verifiers import named
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.theory.closed_forms import FORMS, expected_accepted
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.greedy import Greedy
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.spechub import SpecHub
+from draftproof.theory.drafts.top_k import TopK
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import context_free
+from draftproof.theory.verifiers import named
 
 SHAPES = (((), (), ()), (((), ()), ()), ((((),), ((),))), (((), ()), ((), ())))
 DRAFTS: list[Scheme] = [

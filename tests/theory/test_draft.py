@@ -1,6 +1,6 @@
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.numbers import ONE
 from tests.checks import bracketed
-from theory.draft import Draft, Node
-from theory.numbers import ONE
 
 Q = (ONE,)
 LEAF = Node((7, 0, 1), None)

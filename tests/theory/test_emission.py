@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulators.enumerate import emission
-from simulators.strategies import instances
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.strategies import instances
+from draftproof.theory.emission import Emission
+from draftproof.theory.law import Law, first_difference, law_of
+from draftproof.theory.numbers import ONE, ZERO, exact
+from draftproof.theory.rows import scale
+from draftproof.theory.verifier import ALL
+from draftproof.theory.verifiers import VERIFIERS
 from tests.checks import emitted, stops
 from tests.problems import TOY
-from theory.emission import Emission
-from theory.law import Law, first_difference, law_of
-from theory.numbers import ONE, ZERO, exact
-from theory.rows import scale
-from theory.verifier import ALL
-from theory.verifiers import VERIFIERS
 
 EVERY = pytest.mark.parametrize("label", ALL)
 anything = st.sampled_from(list(VERIFIERS.values()))  # also where it is not made for the draft

@@ -1,16 +1,16 @@
 import pytest
 from hypothesis import given
 
-from simulators.strategies import instances
+from draftproof.simulators.strategies import instances
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance, context_free
+from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.rows import supported
+from draftproof.theory.table import Table
 from tests.checks import assert_one_line
 from tests.problems import TOY
-from theory.drafts.chain import Chain
-from theory.drafts.paths import Paths
-from theory.errors import BadInput
-from theory.instance import Instance, context_free
-from theory.numbers import ONE, ZERO
-from theory.rows import supported
-from theory.table import Table
 
 
 def test_vocabularies_must_agree():

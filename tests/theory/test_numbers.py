@@ -5,9 +5,9 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
+from draftproof.theory.errors import BadInput
+from draftproof.theory.numbers import DIGITS, exact, text
 from tests.checks import assert_one_line
-from theory.errors import BadInput
-from theory.numbers import DIGITS, exact, text
 
 fractions = st.fractions().map(lambda f: fmpq(f.numerator, f.denominator))
 spelled_decimals = st.from_regex(

@@ -6,8 +6,8 @@ import numpy as np
 from flint import fmpq
 from hypothesis import given, settings
 
+from draftproof.theory.races import agreement, target_law
 from tests.theory.transport.rows import pairs
-from theory.races import agreement, target_law
 
 
 @given(pairs(3))

@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 from flint import fmpq
 
-from theory.closed_forms import chains, lifts, nodes, paths
-from theory.errors import BadInput
-from theory.instance import Instance
+from draftproof.theory.closed_forms import chains, lifts, nodes, paths
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
 
 Form = Callable[[Instance], fmpq]
 
@@ -25,8 +25,8 @@ FORMS: dict[tuple[str, str], Form] = {**chains.FORMS, **nodes.FORMS, **paths.FOR
 def expected_accepted(instance: Instance, name: str) -> fmpq:
     """E[tau] of the named verifier; BadInput where there is no closed form for the draft.
 
-    >>> from theory.drafts.chain import Chain
-    >>> from theory.instance import context_free
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> from draftproof.theory.instance import context_free
     >>> toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))
     >>> [expected_accepted(toy, name) for name in ("token", "block", "greedy-block", "hsd-released")]
     [10/9, 11/9, 4/3, 4/3]

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator
 
 from flint import fmpq
 
-from theory.instance import Instance
-from theory.numbers import ONE, ZERO
-from theory.rows import Prefix, Row, excess, minimum, scale, share, total
-from theory.transport.block import chain_optimum
-from theory.verifiers.multipath_block import ranking
-from theory.verifiers.typical import is_typical
+from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.rows import Prefix, Row, excess, minimum, scale, share, total
+from draftproof.theory.transport.block import chain_optimum
+from draftproof.theory.verifiers.multipath_block import ranking
+from draftproof.theory.verifiers.typical import is_typical
 
 
 def block(instance: Instance) -> fmpq:

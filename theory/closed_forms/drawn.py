@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 from flint import fmpq
 
-from theory.numbers import ONE, ZERO
-from theory.rows import Row, has_mass, likeliest, supported, without
-from theory.transport import draws
+from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.rows import Row, has_mass, likeliest, supported, without
+from draftproof.theory.transport import draws
 
 Drawn: TypeAlias = Iterator[tuple[int, int, fmpq]]
 
@@ -25,7 +25,7 @@ def with_replacement(q: Row, count: int) -> Drawn:
 def without_replacement(q: Row, count: int) -> Drawn:
     """q(x) over what the j tokens before it left, on average over them.
 
-    >>> from theory.numbers import exact
+    >>> from draftproof.theory.numbers import exact
     >>> list(without_replacement((exact("1/3"), exact("2/3")), 2))
     [(0, 0, 1/3), (1, 0, 2/3), (0, 1, 2/3), (1, 1, 1/3)]
     """

@@ -10,19 +10,19 @@ from math import prod
 
 from flint import fmpq
 
-from theory.closed_forms.nodes import alike, shape_of
-from theory.draft import Draft, Node
-from theory.drafts.paths import Paths
-from theory.drafts.shape import Shape
-from theory.errors import BadInput
-from theory.instance import Instance
-from theory.numbers import ONE, ZERO
-from theory.rows import Prefix, possible, scale, share
-from theory.transport.broods import draws
-from theory.transport.cuts import LISTED, left
-from theory.transport.level import carriers, plan
-from theory.verifiers.layered import Frontier, descend, together
-from theory.verifiers.lifted_k_seq import carried
+from draftproof.theory.closed_forms.nodes import alike, shape_of
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.shape import Shape
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.rows import Prefix, possible, scale, share
+from draftproof.theory.transport.broods import draws
+from draftproof.theory.transport.cuts import LISTED, left
+from draftproof.theory.transport.level import carriers, plan
+from draftproof.theory.verifiers.layered import Frontier, descend, together
+from draftproof.theory.verifiers.lifted_k_seq import carried
 
 
 def lifted(instance: Instance) -> fmpq:

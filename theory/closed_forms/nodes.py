@@ -10,16 +10,16 @@ from operator import getitem
 
 from flint import fmpq
 
-from theory.closed_forms.rules import ALIKE, RULES, Rule
-from theory.drafts import Scheme
-from theory.drafts.chain import Chain
-from theory.drafts.paths import Paths
-from theory.drafts.shape import Shape, chain, every
-from theory.drafts.spechub import SpecHub
-from theory.errors import BadInput
-from theory.instance import Instance
-from theory.numbers import ZERO
-from theory.rows import Prefix
+from draftproof.theory.closed_forms.rules import ALIKE, RULES, Rule
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.shape import Shape, chain, every
+from draftproof.theory.drafts.spechub import SpecHub
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import ZERO
+from draftproof.theory.rows import Prefix
 
 
 def by_nodes(

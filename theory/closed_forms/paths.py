@@ -14,13 +14,13 @@ from typing import TypeAlias
 
 from flint import fmpq
 
-from theory.closed_forms.nodes import by_nodes
-from theory.drafts.shape import Shape
-from theory.numbers import ONE, ZERO
-from theory.races import target_law
-from theory.rows import Row, share
-from theory.transport.resolution import resolve
-from theory.transport.selection import Plan, canonical, optimal_rule
+from draftproof.theory.closed_forms.nodes import by_nodes
+from draftproof.theory.drafts.shape import Shape
+from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.races import target_law
+from draftproof.theory.rows import Row, share
+from draftproof.theory.transport.resolution import resolve
+from draftproof.theory.transport.selection import Plan, canonical, optimal_rule
 
 Accepted: TypeAlias = Iterator[tuple[int, int, fmpq]]
 """(token x, paths n that go on to it, mass a(x, n))."""

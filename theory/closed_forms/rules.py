@@ -10,14 +10,14 @@ from typing import TypeAlias
 
 from flint import fmpq
 
-from theory.closed_forms import drawn
-from theory.closed_forms.drawn import Drawn
-from theory.numbers import ONE, ZERO
-from theory.races import agreement, target_law
-from theory.rows import Row, excess, has_mass, meet, normalise, scale, total, without
-from theory.transport.resolution import resolve
-from theory.transport.selection import canonical, emitted, optimal_rule
-from theory.verifiers.k_seq import geometric, smallest_rho
+from draftproof.theory.closed_forms import drawn
+from draftproof.theory.closed_forms.drawn import Drawn
+from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.races import agreement, target_law
+from draftproof.theory.rows import Row, excess, has_mass, meet, normalise, scale, total, without
+from draftproof.theory.transport.resolution import resolve
+from draftproof.theory.transport.selection import canonical, emitted, optimal_rule
+from draftproof.theory.verifiers.k_seq import geometric, smallest_rho
 
 Accepted: TypeAlias = Iterator[tuple[int, int, fmpq]]
 """(token x, child j, mass a(x, j))."""

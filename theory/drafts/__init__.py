@@ -17,10 +17,10 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import ClassVar, Protocol
 
-from theory.draft import Draft
-from theory.oracle import Oracle
-from theory.rows import Prefix
-from theory.table import Rows
+from draftproof.theory.draft import Draft
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Prefix
+from draftproof.theory.table import Rows
 
 
 class Scheme(Protocol):

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from theory.draft import Draft, chained
-from theory.drafts.shape import checked_depth
-from theory.oracle import Oracle
-from theory.rows import Prefix
-from theory.table import Rows
+from draftproof.theory.draft import Draft, chained
+from draftproof.theory.drafts.shape import checked_depth
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Prefix
+from draftproof.theory.table import Rows
 
 
 @dataclass(frozen=True)

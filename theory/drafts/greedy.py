@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
-from theory.draft import Draft
-from theory.drafts.shape import Shaped, grow, inner
-from theory.oracle import Oracle
-from theory.rows import Prefix, Row, has_mass, likeliest, without
-from theory.table import Rows
+from draftproof.theory.draft import Draft
+from draftproof.theory.drafts.shape import Shaped, grow, inner
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Prefix, Row, has_mass, likeliest, without
+from draftproof.theory.table import Rows
 
 
 @dataclass(frozen=True)

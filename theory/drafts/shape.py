@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Self, TypeAlias
 
-from theory.draft import Node
-from theory.errors import BadInput, quoted
-from theory.oracle import Oracle
-from theory.rows import Prefix, Row
-from theory.table import Rows
+from draftproof.theory.draft import Node
+from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.table import Rows
 
 Shape: TypeAlias = tuple["Shape", ...]
 Siblings: TypeAlias = Callable[[Oracle, Row, int], list[int]]

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from theory.draft import Draft
-from theory.drafts.shape import Shaped, grow
-from theory.oracle import Oracle
-from theory.rows import Prefix, Row, likeliest
-from theory.table import Rows
+from draftproof.theory.draft import Draft
+from draftproof.theory.drafts.shape import Shaped, grow
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Prefix, Row, likeliest
+from draftproof.theory.table import Rows
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from math import perm, prod
 from typing import ClassVar
 
-from theory.draft import Draft
-from theory.drafts.shape import Shaped, grow, inner
-from theory.errors import BadInput, quoted
-from theory.oracle import Oracle
-from theory.rows import Prefix, Row, has_mass, without
-from theory.table import Rows
+from draftproof.theory.draft import Draft
+from draftproof.theory.drafts.shape import Shaped, grow, inner
+from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Prefix, Row, has_mass, without
+from draftproof.theory.table import Rows
 
 
 @dataclass(frozen=True)

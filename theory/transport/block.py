@@ -13,13 +13,13 @@ from typing import TypeAlias
 import numpy as np
 from flint import fmpq
 
-from theory.draft import Draft, Node
-from theory.errors import BadInput
-from theory.law import law_of
-from theory.numbers import ZERO
-from theory.rows import Prefix, Row
-from theory.table import Rows
-from theory.transport.problem import Transport
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.errors import BadInput
+from draftproof.theory.law import law_of
+from draftproof.theory.numbers import ZERO
+from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.table import Rows
+from draftproof.theory.transport.problem import Transport
 
 Drafted: TypeAlias = dict[frozenset[Prefix], fmpq]
 """Set of drafted prefixes -> probability that exactly these are drafted."""
@@ -58,8 +58,8 @@ def problem(law: Drafted, target: Rows, depth: int, context: Prefix = ()) -> Tra
 
     Raises BadInput for more than CELLS pairs of a draft and a block.
 
-    >>> from theory.table import Table
-    >>> from theory.transport.certificate import certified
+    >>> from draftproof.theory.table import Table
+    >>> from draftproof.theory.transport.certificate import certified
     >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
     >>> law = {frozenset({(), (x,)}): q[x] for x in (0, 1)}
     >>> certified(problem(law, Table(2, {(): p}), 1)).value
@@ -88,7 +88,7 @@ def problem(law: Drafted, target: Rows, depth: int, context: Prefix = ()) -> Tra
 def chain_optimum(target: Rows, proposal: Rows, depth: int, context: Prefix = ()) -> fmpq:
     """The optimum for a chain in closed form: sum over l and x^l of min(p(x^l), q(x^l)).
 
-    >>> from theory.table import Table
+    >>> from draftproof.theory.table import Table
     >>> p, q = Table.exact(2, {(): ["1/3", "2/3"]}), Table.exact(2, {(): ["2/3", "1/3"]})
     >>> chain_optimum(p, q, 2)
     4/3

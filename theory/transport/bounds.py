@@ -6,9 +6,9 @@ from math import floor
 import numpy as np
 from flint import fmpq
 
-from theory.numbers import ONE, ZERO
-from theory.rows import Prefix
-from theory.transport.program import Program, Seen
+from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.rows import Prefix
+from draftproof.theory.transport.program import Program, Seen
 
 GRID = 2**48
 """Float solutions are read as multiples of 1/GRID."""

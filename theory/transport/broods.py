@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from math import prod
 from typing import TypeAlias
 
-from theory.draft import Draft, Node
-from theory.memo import remembered
-from theory.rows import Number, Row, one, total, without
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.memo import remembered
+from draftproof.theory.rows import Number, Row, one, total, without
 
 Brood: TypeAlias = tuple[tuple[int, tuple], ...]
 
@@ -36,7 +36,7 @@ def law(q: Row, shape: tuple, replacement: bool, merged: bool) -> Draws:
     """The law of the brood of a node of that shape; `merged` are draws with replacement of which
     equal ones become one child, with all that is below them.
 
-    >>> from theory.numbers import exact
+    >>> from draftproof.theory.numbers import exact
     >>> q = exact("1/3"), exact("2/3")
     >>> law(q, ((), ()), False, False)
     {((0, ()), (1, ())): 1}

@@ -11,9 +11,9 @@ from math import lcm
 import numpy as np
 from flint import fmpq
 
-from theory.numbers import ZERO
-from theory.transport.problem import Solved, Transport, network_simplex
-from theory.transport.rebuild import finished, forest, rebuilt
+from draftproof.theory.numbers import ZERO
+from draftproof.theory.transport.problem import Solved, Transport, network_simplex
+from draftproof.theory.transport.rebuild import finished, forest, rebuilt
 
 
 @dataclass(frozen=True, eq=False)

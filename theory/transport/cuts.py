@@ -6,9 +6,9 @@ from math import prod
 
 from flint import fmpq
 
-from theory.numbers import ONE, ZERO
-from theory.rows import Row
-from theory.transport.broods import Draws
+from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.rows import Row
+from draftproof.theory.transport.broods import Draws
 
 LISTED = 4
 """Largest vocabulary of which it is worth while to list every set of tokens."""
@@ -19,8 +19,8 @@ def left(rows: Sequence[Row], laws: Sequence[Draws], room: fmpq) -> fmpq:
 
         room prod_i Pr(all draws of node i in S_i) - sum_i rows_i(S_i).
 
-    >>> from theory.numbers import exact
-    >>> from theory.transport.broods import law
+    >>> from draftproof.theory.numbers import exact
+    >>> from draftproof.theory.transport.broods import law
     >>> p, q = (exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3"))
     >>> left([p], [law(q, ((), ()), True, False)], ONE)
     1/9

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from math import comb
 from typing import TypeAlias
 
-from theory.errors import BadInput
-from theory.rows import Number, Row, has_mass, likeliest, one, without
+from draftproof.theory.errors import BadInput
+from draftproof.theory.rows import Number, Row, has_mass, likeliest, one, without
 
 Draws: TypeAlias = Mapping[frozenset[int], Number]
 """The law of the set of drawn tokens."""
@@ -20,7 +20,7 @@ SETS = 2 * 10**6
 def with_replacement(q: Row, k: int) -> Draws:
     """The law of the set of k i.i.d. draws from q.
 
-    >>> from theory.numbers import exact
+    >>> from draftproof.theory.numbers import exact
     >>> {tuple(t): mass for t, mass in with_replacement((exact("1/3"), exact("2/3")), 2).items()}
     {(0,): 1/9, (0, 1): 4/9, (1,): 4/9}
     """

@@ -4,13 +4,13 @@ from collections import deque
 from collections.abc import Hashable
 from math import inf
 
-from theory.rows import Number, minimum
+from draftproof.theory.rows import Number, minimum
 
 
 class Network:
     """Arcs with a capacity and a whole-number gain for every unit that they carry.
 
-    >>> from theory.numbers import exact
+    >>> from draftproof.theory.numbers import exact
     >>> net = Network()
     >>> net.widen("in", "a", exact("1/2")), net.widen("in", "b", exact("1/2"))
     (None, None)

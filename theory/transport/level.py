@@ -11,10 +11,10 @@ from itertools import product
 from math import prod
 from typing import TypeAlias
 
-from theory.memo import Key, remembered
-from theory.rows import Number, Row, add, excess, minimum, one, positive, scale, share, total
-from theory.transport.broods import Brood, Draws
-from theory.transport.flow import Network
+from draftproof.theory.memo import Key, remembered
+from draftproof.theory.rows import Number, Row, add, excess, minimum, one, positive, scale, share, total
+from draftproof.theory.transport.broods import Brood, Draws
+from draftproof.theory.transport.flow import Network
 
 Place: TypeAlias = tuple[int, int]
 """(index of a node, token below it)."""

@@ -22,14 +22,14 @@ from typing import TypeAlias
 
 from flint import fmpq
 
-from theory.draft import Draft, Node
-from theory.errors import BadInput
-from theory.numbers import ZERO
-from theory.rows import Prefix, Row, point
-from theory.table import Rows, Table
-from theory.transport.block import drafted
-from theory.transport.program import Seen, World
-from theory.transport.validity import Optimum, optimum
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.errors import BadInput
+from draftproof.theory.numbers import ZERO
+from draftproof.theory.rows import Prefix, Row, point
+from draftproof.theory.table import Rows, Table
+from draftproof.theory.transport.block import drafted
+from draftproof.theory.transport.program import Seen, World
+from draftproof.theory.transport.validity import Optimum, optimum
 
 Completion: TypeAlias = tuple[Table, Table]
 """A target and a proposal that may be the true ones off the drafted tree."""

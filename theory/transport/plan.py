@@ -6,11 +6,11 @@ from typing import TypeAlias
 import numpy as np
 from flint import fmpq
 
-from theory.errors import BadInput
-from theory.numbers import ONE, ZERO
-from theory.rows import Prefix
-from theory.transport.bounds import read
-from theory.transport.program import Output, Program, Seen
+from draftproof.theory.errors import BadInput
+from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.rows import Prefix
+from draftproof.theory.transport.bounds import read
+from draftproof.theory.transport.program import Output, Program, Seen
 
 Rule: TypeAlias = dict[Seen, dict[Output, fmpq]]
 """What is seen -> output -> mass; the masses of one draft sum to its probability."""

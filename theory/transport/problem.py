@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq
 
-from theory.errors import BadInput
-from theory.numbers import ZERO
+from draftproof.theory.errors import BadInput
+from draftproof.theory.numbers import ZERO
 
 GRID = 48
 """Masses reach the float solvers as multiples of 2^-GRID of the total."""

@@ -26,11 +26,11 @@ from typing import TypeAlias
 
 from flint import fmpq
 
-from theory.errors import BadInput
-from theory.numbers import ONE, ZERO
-from theory.rows import Prefix
-from theory.table import Rows
-from theory.transport.symmetry import canonical
+from draftproof.theory.errors import BadInput
+from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.rows import Prefix
+from draftproof.theory.table import Rows
+from draftproof.theory.transport.symmetry import canonical
 
 Seen: TypeAlias = tuple[frozenset[Prefix], object]
 """What a draft shows: its drafted prefixes, and anything else (None if nothing)."""

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq
 
-from theory.memo import remembered
-from theory.rows import Number, Row, meet, one, total
-from theory.transport.draws import with_replacement
-from theory.transport.selection import Plan, emitted
-from theory.transport.single_step import alpha
+from draftproof.theory.memo import remembered
+from draftproof.theory.rows import Number, Row, meet, one, total
+from draftproof.theory.transport.draws import with_replacement
+from draftproof.theory.transport.selection import Plan, emitted
+from draftproof.theory.transport.single_step import alpha
 
 ROUNDS, GOAL = 200, 1e-13
 """Most Newton steps, and the violation at which they stop."""

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
-from theory.memo import remembered
-from theory.rows import Number, Row, excess, minimum, normalise
-from theory.transport.draws import Draws, with_replacement, without_replacement
-from theory.transport.rebuild import traced
+from draftproof.theory.memo import remembered
+from draftproof.theory.rows import Number, Row, excess, minimum, normalise
+from draftproof.theory.transport.draws import Draws, with_replacement, without_replacement
+from draftproof.theory.transport.rebuild import traced
 
 Plan: TypeAlias = Mapping[frozenset[int], Mapping[int, Number]]
 """S(i, t): drawn set -> token of it -> mass."""
@@ -41,7 +41,7 @@ def drawn_law(q: Row, k: int, replacement: bool) -> Draws:
 def optimal_rule(p: Row, q: Row, k: int, replacement: bool) -> Rule:
     """An optimal plan for k draws from q, and the residual norm(p - what the plan emits).
 
-    >>> from theory.numbers import exact
+    >>> from draftproof.theory.numbers import exact
     >>> p, q = (exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3"))
     >>> rule = optimal_rule(p, q, 2, True)
     >>> sum((mass for kept in rule.plan.values() for mass in kept.values()), exact(0)), rule.residual

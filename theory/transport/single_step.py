@@ -15,18 +15,18 @@ from itertools import combinations
 
 import numpy as np
 
-from theory.errors import BadInput
-from theory.rows import Number, Row, likeliest, meet, one, supported, total, without
-from theory.transport.draws import Draws, without_replacement
-from theory.transport.problem import Transport
+from draftproof.theory.errors import BadInput
+from draftproof.theory.rows import Number, Row, likeliest, meet, one, supported, total, without
+from draftproof.theory.transport.draws import Draws, without_replacement
+from draftproof.theory.transport.problem import Transport
 
 
 def problem(p: Row, draws: Draws) -> Transport:
     """The single-step problem as an exact transport; p is a rational row.
 
-    >>> from theory.numbers import exact
-    >>> from theory.transport.certificate import certified
-    >>> from theory.transport.draws import with_replacement
+    >>> from draftproof.theory.numbers import exact
+    >>> from draftproof.theory.transport.certificate import certified
+    >>> from draftproof.theory.transport.draws import with_replacement
     >>> p, q = (exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3"))
     >>> certified(problem(p, with_replacement(q, 2))).value
     8/9
@@ -39,7 +39,7 @@ def problem(p: Row, draws: Draws) -> Transport:
 def linear_program(p: Row, draws: Draws) -> float:
     """alpha* by HiGHS on the program itself, with a variable for every token of every drawn set.
 
-    >>> from theory.transport.draws import with_replacement
+    >>> from draftproof.theory.transport.draws import with_replacement
     >>> round(linear_program((1 / 3, 2 / 3), with_replacement((2 / 3, 1 / 3), 2)), 9)
     0.888888889
     """
@@ -68,8 +68,8 @@ def surplus(p: Row, draws: Draws, H: Collection[int]) -> Number:
 def subset_formula(p: Row, draws: Draws) -> Number:
     """alpha* of any draws: 1 plus the least surplus of all 2^V sets of tokens.
 
-    >>> from theory.numbers import exact
-    >>> from theory.transport.draws import with_replacement
+    >>> from draftproof.theory.numbers import exact
+    >>> from draftproof.theory.transport.draws import with_replacement
     >>> p, q = (exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3"))
     >>> subset_formula(p, with_replacement(q, 2))
     8/9
@@ -83,7 +83,7 @@ def alpha(p: Row, q: Row, k: int, replacement: bool) -> tuple[Number, tuple[int,
 
     O(V log V), but for three and more draws without replacement, which list their sets.
 
-    >>> from theory.numbers import exact
+    >>> from draftproof.theory.numbers import exact
     >>> p, q = (exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3"))
     >>> alpha(p, q, 2, replacement=True)
     (8/9, (0,))

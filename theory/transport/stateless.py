@@ -7,19 +7,19 @@ that differ by an exchange of tokens which the instance does not tell apart.
 
 from flint import fmpq
 
-from theory.rows import Prefix
-from theory.table import Rows
-from theory.transport import symmetry
-from theory.transport.block import Drafted
-from theory.transport.plan import Rule, valid_rule
-from theory.transport.program import Program, Seen, World
-from theory.transport.validity import Optimum, optimum, solve
+from draftproof.theory.rows import Prefix
+from draftproof.theory.table import Rows
+from draftproof.theory.transport import symmetry
+from draftproof.theory.transport.block import Drafted
+from draftproof.theory.transport.plan import Rule, valid_rule
+from draftproof.theory.transport.program import Program, Seen, World
+from draftproof.theory.transport.validity import Optimum, optimum, solve
 
 
 def stateless(prefixes: Drafted, target: Rows, context: Prefix = ()) -> Optimum:
     """The stateless optimum for drafts after `context`, with its certified interval.
 
-    >>> from theory.table import Table
+    >>> from draftproof.theory.table import Table
     >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
     >>> law = {frozenset({(), (x,)}): q[x] for x in (0, 1)}
     >>> round(stateless(law, Table(2, {(): p})).value, 9)
@@ -35,8 +35,8 @@ def stateless(prefixes: Drafted, target: Rows, context: Prefix = ()) -> Optimum:
 def stateless_rule(prefixes: Drafted, target: Rows, context: Prefix = ()) -> Rule:
     """A rule that reaches the stateless optimum up to float accuracy and is valid exactly.
 
-    >>> from theory.table import Table
-    >>> from theory.transport.plan import expected_accepted
+    >>> from draftproof.theory.table import Table
+    >>> from draftproof.theory.transport.plan import expected_accepted
     >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
     >>> law = {frozenset({(), (x,)}): q[x] for x in (0, 1)}
     >>> rule = stateless_rule(law, Table(2, {(): p}))

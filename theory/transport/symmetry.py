@@ -7,9 +7,9 @@ from math import factorial, prod
 
 from flint import fmpq
 
-from theory.numbers import ZERO
-from theory.rows import Prefix
-from theory.table import Rows
+from draftproof.theory.numbers import ZERO
+from draftproof.theory.rows import Prefix
+from draftproof.theory.table import Rows
 
 ORDER = 720
 """Largest group of exchanges that drafts are merged by."""
@@ -18,7 +18,7 @@ ORDER = 720
 def classes(law: Mapping[frozenset[Prefix], fmpq], target: Rows, context: Prefix) -> list[list[int]]:
     """The classes, of two tokens or more, whose exchange leaves the law of drafts and the target as they are.
 
-    >>> from theory.table import Table
+    >>> from draftproof.theory.table import Table
     >>> half = fmpq(1, 2)
     >>> law = {frozenset({(), (0,)}): half, frozenset({(), (1,)}): half}
     >>> classes(law, Table.exact(3, {(): ["1/4", "1/4", "1/2"]}), ())

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq
 
-from theory.errors import BadInput
-from theory.rows import Prefix
-from theory.transport.bounds import dual_bound, primal_bound
-from theory.transport.program import Program, Seen, World
+from draftproof.theory.errors import BadInput
+from draftproof.theory.rows import Prefix
+from draftproof.theory.transport.bounds import dual_bound, primal_bound
+from draftproof.theory.transport.program import Program, Seen, World
 
 TOLERANCES = "primal_feasibility_tolerance", "dual_feasibility_tolerance"
 
@@ -44,7 +44,7 @@ def optimum(worlds: Sequence[World], context: Prefix = (), alike: Sequence[Seque
     when the program is too large, or HiGHS gives up on it.
 
     >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
-    >>> from theory.table import Table
+    >>> from draftproof.theory.table import Table
     >>> law = {(frozenset({(), (x,)}), None): q[x] for x in (0, 1)}
     >>> found = optimum([World(Table(2, {(): p}), law)])
     >>> round(found.value, 9), found.lower <= fmpq(2, 3) <= found.upper, found.error < 1e-9

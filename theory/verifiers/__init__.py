@@ -8,8 +8,8 @@ listing this folder: a new algorithm is one new file and its test.
 from importlib import import_module
 from pkgutil import iter_modules
 
-from theory.errors import BadInput, quoted
-from theory.verifier import Verifier
+from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.verifier import Verifier
 
 
 def _found() -> dict[str, Verifier]:

@@ -1,19 +1,19 @@
 """Global Resolution: a softmax rule from convex minimisation, and a correction that makes it exact.
 
->>> from simulators.enumerate import emission
->>> from simulators.instances.scenarios import scenario
->>> from theory.drafts.tree import Tree
+>>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.instances.scenarios import scenario
+>>> from draftproof.theory.drafts.tree import Tree
 >>> round(float(emission(scenario("toy", Tree(((), ()), True), 3), VERIFIER).expected_accepted), 6)
 0.76
 """
 
-from theory.draft import Draft
-from theory.oracle import Oracle
-from theory.rows import excess, normalise, share
-from theory.table import Rows
-from theory.transport.resolution import resolve
-from theory.verifier import CHAIN, PATHS, Stop, Verifier
-from theory.verifiers.khisti import select
+from draftproof.theory.draft import Draft
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import excess, normalise, share
+from draftproof.theory.table import Rows
+from draftproof.theory.transport.resolution import resolve
+from draftproof.theory.verifier import CHAIN, PATHS, Stop, Verifier
+from draftproof.theory.verifiers.khisti import select
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

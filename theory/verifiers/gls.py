@@ -1,18 +1,18 @@
 """GLS: drafts and target token are winners of races on shared exponential noise.
 
->>> from simulators.enumerate import emission
->>> from simulators.instances.scenarios import scenario
->>> from theory.drafts.tree import Tree
+>>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.instances.scenarios import scenario
+>>> from draftproof.theory.drafts.tree import Tree
 >>> emission(scenario("toy", Tree(((), ()), True), 3), VERIFIER).expected_accepted
 15989/23100
 """
 
-from theory.draft import Draft
-from theory.oracle import Oracle
-from theory.races import target_law
-from theory.rows import normalise, point
-from theory.table import Rows
-from theory.verifier import CHAIN, PATHS, Stop, Verifier
+from draftproof.theory.draft import Draft
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.races import target_law
+from draftproof.theory.rows import normalise, point
+from draftproof.theory.table import Rows
+from draftproof.theory.verifier import CHAIN, PATHS, Stop, Verifier
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

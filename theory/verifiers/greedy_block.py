@@ -1,20 +1,20 @@
 """Greedy block verification: uncapped ratios, and a modified target for the tokens that follow.
 
->>> from simulators.enumerate import emission
->>> from simulators.instances.scenarios import scenario
->>> from theory.drafts.chain import Chain
+>>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.instances.scenarios import scenario
+>>> from draftproof.theory.drafts.chain import Chain
 >>> emission(scenario("toy", Chain(2)), VERIFIER).expected_accepted
 4/3
 """
 
 from itertools import pairwise
 
-from theory.draft import Draft
-from theory.modified import carry
-from theory.oracle import Oracle
-from theory.rows import excess, normalise, one, scale, share, total
-from theory.table import Rows
-from theory.verifier import CHAIN, Stop, Verifier
+from draftproof.theory.draft import Draft
+from draftproof.theory.modified import carry
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import excess, normalise, one, scale, share, total
+from draftproof.theory.table import Rows
+from draftproof.theory.verifier import CHAIN, Stop, Verifier
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

@@ -1,19 +1,19 @@
 """HSD as its paper writes it: hierarchical speculative decoding with the capped prefix ratio.
 
->>> from simulators.enumerate import emission
->>> from simulators.instances.scenarios import scenario
->>> from theory.drafts.chain import Chain
+>>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.instances.scenarios import scenario
+>>> from draftproof.theory.drafts.chain import Chain
 >>> emission(scenario("toy", Chain(2)), VERIFIER).expected_accepted
 11/9
 """
 
 from itertools import accumulate, pairwise
 
-from theory.draft import Draft, Path
-from theory.oracle import Oracle
-from theory.rows import Number, Row, excess, maximum, normalise, one, ratio, scale, share, total
-from theory.table import Rows
-from theory.verifier import CHAIN, Stop, Verifier
+from draftproof.theory.draft import Draft, Path
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Number, Row, excess, maximum, normalise, one, ratio, scale, share, total
+from draftproof.theory.table import Rows
+from draftproof.theory.verifier import CHAIN, Stop, Verifier
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

@@ -1,17 +1,17 @@
 """HSD over K paths, corrected: each later path is a fresh block below the accepted prefix.
 
->>> from simulators.enumerate import emission
->>> from simulators.instances.scenarios import scenario
->>> from theory.drafts.paths import Paths
+>>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.instances.scenarios import scenario
+>>> from draftproof.theory.drafts.paths import Paths
 >>> emission(scenario("toy", Paths(2, 2)), VERIFIER).expected_accepted
 115/81
 """
 
-from theory.draft import Draft
-from theory.oracle import Oracle
-from theory.table import Rows
-from theory.verifier import CHAIN, PATHS, Stop, Verifier
-from theory.verifiers.hsd import capped, prefix_ratios, step_back
+from draftproof.theory.draft import Draft
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.table import Rows
+from draftproof.theory.verifier import CHAIN, PATHS, Stop, Verifier
+from draftproof.theory.verifiers.hsd import capped, prefix_ratios, step_back
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

@@ -1,19 +1,19 @@
 """HSD over K paths as released: the prefix ratio is carried over a stop. Lossy.
 
->>> from simulators.enumerate import emission
->>> from simulators.instances.scenarios import scenario
->>> from theory.drafts.paths import Paths
+>>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.instances.scenarios import scenario
+>>> from draftproof.theory.drafts.paths import Paths
 >>> emitted = emission(scenario("toy", Paths(2, 2)), VERIFIER)
 >>> emitted.expected_accepted, emitted.total_variation
 (14/9, 4/27)
 """
 
-from theory.draft import Draft
-from theory.oracle import Oracle
-from theory.rows import minimum, one, otherwise
-from theory.table import Rows
-from theory.verifier import CHAIN, PATHS, Stop, Verifier
-from theory.verifiers.hsd import capped, prefix_ratios, step_back
+from draftproof.theory.draft import Draft
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import minimum, one, otherwise
+from draftproof.theory.table import Rows
+from draftproof.theory.verifier import CHAIN, PATHS, Stop, Verifier
+from draftproof.theory.verifiers.hsd import capped, prefix_ratios, step_back
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

@@ -1,19 +1,19 @@
 """Naive HSD: the uncapped prefix ratio, lossless only with the modified target it leaves behind.
 
->>> from simulators.enumerate import emission
->>> from simulators.instances.scenarios import scenario
->>> from theory.drafts.chain import Chain
+>>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.instances.scenarios import scenario
+>>> from draftproof.theory.drafts.chain import Chain
 >>> emission(scenario("toy", Chain(2)), VERIFIER).expected_accepted
 4/3
 """
 
-from theory.draft import Draft
-from theory.modified import carry
-from theory.oracle import Oracle
-from theory.rows import minimum, one
-from theory.table import Rows
-from theory.verifier import CHAIN, Stop, Verifier
-from theory.verifiers.hsd import prefix_ratios, step_back
+from draftproof.theory.draft import Draft
+from draftproof.theory.modified import carry
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import minimum, one
+from draftproof.theory.table import Rows
+from draftproof.theory.verifier import CHAIN, Stop, Verifier
+from draftproof.theory.verifiers.hsd import prefix_ratios, step_back
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

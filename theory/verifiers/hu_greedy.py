@@ -1,17 +1,17 @@
 """Verification of Hu et al.'s greedy draft: one sampled child beside the likeliest tokens.
 
->>> from simulators.enumerate import emission
->>> from simulators.instances.scenarios import scenario
->>> from theory.drafts.greedy import Greedy
+>>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.instances.scenarios import scenario
+>>> from draftproof.theory.drafts.greedy import Greedy
 >>> emission(scenario("toy", Greedy(((), ())), 3), VERIFIER).expected_accepted
 9/10
 """
 
-from theory.draft import Draft
-from theory.oracle import Oracle
-from theory.rows import excess, normalise, point, share, without
-from theory.table import Rows
-from theory.verifier import Stop, Verifier
+from draftproof.theory.draft import Draft
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import excess, normalise, point, share, without
+from draftproof.theory.table import Rows
+from draftproof.theory.verifier import Stop, Verifier
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

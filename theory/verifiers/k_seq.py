@@ -1,18 +1,18 @@
 """K-SEQ: the sequential approximation of optimal transport for k i.i.d. drafts.
 
->>> from simulators.enumerate import emission
->>> from simulators.instances.scenarios import scenario
->>> from theory.drafts.tree import Tree
+>>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.instances.scenarios import scenario
+>>> from draftproof.theory.drafts.tree import Tree
 >>> round(float(emission(scenario("toy", Tree(((), ()), True), 3), VERIFIER).expected_accepted), 6)
 0.708027
 """
 
-from theory.draft import Draft
-from theory.memo import remembered
-from theory.oracle import Oracle
-from theory.rows import Number, Row, excess, meet, normalise, point, scale, share, total
-from theory.table import Rows
-from theory.verifier import CHAIN, Stop, Verifier
+from draftproof.theory.draft import Draft
+from draftproof.theory.memo import remembered
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Number, Row, excess, meet, normalise, point, scale, share, total
+from draftproof.theory.table import Rows
+from draftproof.theory.verifier import CHAIN, Stop, Verifier
 
 STEPS = 1024
 """rho is the smallest multiple of 1/STEPS that the rule allows; rho* itself is algebraic."""

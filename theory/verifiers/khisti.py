@@ -1,21 +1,21 @@
 """Khisti et al.'s canonical decomposition: select one of the drafts, then verify it as a single one.
 
->>> from simulators.enumerate import emission
->>> from simulators.instances.scenarios import scenario
->>> from theory.drafts.tree import Tree
+>>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.instances.scenarios import scenario
+>>> from draftproof.theory.drafts.tree import Tree
 >>> emission(scenario("toy", Tree(((), ())), 3), VERIFIER).expected_accepted
 19/20
 """
 
 from collections.abc import Mapping
 
-from theory.draft import Draft, Node
-from theory.oracle import Oracle
-from theory.rows import Number, Row, excess, normalise, share
-from theory.table import Rows
-from theory.transport.selection import Plan, canonical
-from theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
-from theory.verifiers.optimal_transport import chosen
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Number, Row, excess, normalise, share
+from draftproof.theory.table import Rows
+from draftproof.theory.transport.selection import Plan, canonical
+from draftproof.theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
+from draftproof.theory.verifiers.optimal_transport import chosen
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

@@ -1,8 +1,8 @@
 """Layered transport: the whole level of a drafted tree is judged together, deepest level first.
 
->>> from simulators.enumerate import emission
->>> from simulators.instances.scenarios import scenario
->>> from theory.drafts.tree import Tree
+>>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.instances.scenarios import scenario
+>>> from draftproof.theory.drafts.tree import Tree
 >>> emission(scenario("toy", Tree((((),), ((),))), 3), VERIFIER).expected_accepted
 801/500
 """
@@ -10,13 +10,13 @@
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from theory.draft import Draft, Node
-from theory.oracle import Oracle
-from theory.rows import Number, Row, normalise, one, possible, scale, share, total
-from theory.table import Rows
-from theory.transport.broods import Draws, brood, draws, outcomes
-from theory.transport.level import Entry, carriers, plan, split
-from theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Number, Row, normalise, one, possible, scale, share, total
+from draftproof.theory.table import Rows
+from draftproof.theory.transport.broods import Draws, brood, draws, outcomes
+from draftproof.theory.transport.level import Entry, carriers, plan, split
+from draftproof.theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
 
 TOGETHER, LAST = 16, 128
 """Most joint outcomes of nodes that are planned together, in general and where all children are

@@ -1,20 +1,20 @@
 """The lift of an optimal single-step rule to trees, from leaf to root, child by child.
 
->>> from simulators.enumerate import emission
->>> from simulators.instances.scenarios import scenario
->>> from theory.drafts.tree import Tree
+>>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.instances.scenarios import scenario
+>>> from draftproof.theory.drafts.tree import Tree
 >>> emission(scenario("toy", Tree((((),), ((),))), 3), VERIFIER).expected_accepted
 79/50
 """
 
-from theory.draft import Draft, Node
-from theory.oracle import Oracle
-from theory.rows import Number, normalise, one, positive, scale, share
-from theory.table import Rows
-from theory.transport.broods import brood, draws
-from theory.transport.level import plan
-from theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
-from theory.verifiers.layered import shared
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Number, normalise, one, positive, scale, share
+from draftproof.theory.table import Rows
+from draftproof.theory.transport.broods import brood, draws
+from draftproof.theory.transport.level import plan
+from draftproof.theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
+from draftproof.theory.verifiers.layered import shared
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

@@ -1,18 +1,18 @@
 """The lift of K-SEQ to trees, from leaf to root: a lift in closed form.
 
->>> from simulators.enumerate import emission
->>> from simulators.instances.scenarios import scenario
->>> from theory.drafts.tree import Tree
+>>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.instances.scenarios import scenario
+>>> from draftproof.theory.drafts.tree import Tree
 >>> round(float(emission(scenario("toy", Tree(((), ()), True), 3), VERIFIER).expected_accepted), 6)
 0.708062
 """
 
-from theory.draft import Draft, Node
-from theory.oracle import Oracle
-from theory.rows import Number, Row, add, excess, meet, normalise, one, scale, share, total
-from theory.table import Rows
-from theory.verifier import CHAIN, Stop, Verifier
-from theory.verifiers.k_seq import geometric, smallest_rho
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Number, Row, add, excess, meet, normalise, one, scale, share, total
+from draftproof.theory.table import Rows
+from draftproof.theory.verifier import CHAIN, Stop, Verifier
+from draftproof.theory.verifiers.k_seq import geometric, smallest_rho
 
 STEPS = 2**40
 """rho is the smallest multiple of 1/STEPS that the rule allows: rho* to more digits than a float32 has, so
@@ -51,7 +51,7 @@ def carried(t: Row, q: Row, k: int) -> tuple[list[tuple[Row, Row]], Row]:
     """What k children drawn from q take of the row t: for each in turn a pair of rows, of which it is entered
     with `share` of its token's entries, and what they take together on average.
 
-    >>> from theory.numbers import exact
+    >>> from draftproof.theory.numbers import exact
     >>> entries, taken = carried((exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3")), 1)
     >>> entries, taken
     ([((1/3, 2/3), (2/3, 1/3))], (1/3, 1/3))

@@ -1,18 +1,18 @@
 """Greedy multi-path block verification: the best-ranked of K paths, judged against its own law.
 
->>> from simulators.enumerate import emission
->>> from simulators.instances.scenarios import scenario
->>> from theory.drafts.paths import Paths
+>>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.instances.scenarios import scenario
+>>> from draftproof.theory.drafts.paths import Paths
 >>> emission(scenario("toy", Paths(2, 2)), VERIFIER).expected_accepted
 131/81
 """
 
-from theory.draft import Draft, Node, chained
-from theory.oracle import Oracle
-from theory.rows import Number, Row, one
-from theory.table import Rows
-from theory.verifier import CHAIN, PATHS, Stop, Verifier
-from theory.verifiers import block
+from draftproof.theory.draft import Draft, Node, chained
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Number, Row, one
+from draftproof.theory.table import Rows
+from draftproof.theory.verifier import CHAIN, PATHS, Stop, Verifier
+from draftproof.theory.verifiers import block
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

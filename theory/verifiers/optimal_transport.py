@@ -1,18 +1,18 @@
 """Optimal transport, node by node: the drawn siblings are matched with the target at rate alpha*.
 
->>> from simulators.enumerate import emission
->>> from simulators.instances.scenarios import scenario
->>> from theory.drafts.tree import Tree
+>>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.instances.scenarios import scenario
+>>> from draftproof.theory.drafts.tree import Tree
 >>> emission(scenario("toy", Tree(((), ())), 3), VERIFIER).expected_accepted
 19/20
 """
 
-from theory.draft import Draft, Node
-from theory.oracle import Oracle
-from theory.rows import share
-from theory.table import Rows
-from theory.transport.selection import optimal_rule
-from theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import share
+from draftproof.theory.table import Rows
+from draftproof.theory.transport.selection import optimal_rule
+from draftproof.theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

@@ -1,17 +1,17 @@
 """Recursive rejection without replacement: each sibling's law leaves out the earlier ones.
 
->>> from simulators.enumerate import emission
->>> from simulators.instances.scenarios import scenario
->>> from theory.drafts.tree import Tree
+>>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.instances.scenarios import scenario
+>>> from draftproof.theory.drafts.tree import Tree
 >>> emission(scenario("toy", Tree((((),), ((),))), 3), VERIFIER).expected_accepted
 32/25
 """
 
-from theory.draft import Draft
-from theory.oracle import Oracle
-from theory.rows import excess, normalise, share, without
-from theory.table import Rows
-from theory.verifier import CHAIN, PATHS, Stop, Verifier
+from draftproof.theory.draft import Draft
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import excess, normalise, share, without
+from draftproof.theory.table import Rows
+from draftproof.theory.verifier import CHAIN, PATHS, Stop, Verifier
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

@@ -1,17 +1,17 @@
 """Sampling-match: the target samples at every position, and drafts count where they agree.
 
->>> from simulators.enumerate import emission
->>> from simulators.instances.scenarios import scenario
->>> from theory.drafts.chain import Chain
+>>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.instances.scenarios import scenario
+>>> from draftproof.theory.drafts.chain import Chain
 >>> emission(scenario("toy", Chain(2)), VERIFIER).expected_accepted
 52/81
 """
 
-from theory.draft import Draft
-from theory.oracle import Oracle
-from theory.rows import point
-from theory.table import Rows
-from theory.verifier import CHAIN, Stop, Verifier
+from draftproof.theory.draft import Draft
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import point
+from draftproof.theory.table import Rows
+from draftproof.theory.verifier import CHAIN, Stop, Verifier
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

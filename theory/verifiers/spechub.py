@@ -1,17 +1,17 @@
 """SpecHub: the optimal plan for two drafts of which one is always the hub token.
 
->>> from simulators.enumerate import emission
->>> from simulators.instances.scenarios import scenario
->>> from theory.drafts.spechub import SpecHub
+>>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.instances.scenarios import scenario
+>>> from draftproof.theory.drafts.spechub import SpecHub
 >>> emission(scenario("toy", SpecHub(1), 3), VERIFIER).expected_accepted
 9/10
 """
 
-from theory.draft import Draft
-from theory.oracle import Oracle
-from theory.rows import descending, excess, meet, one, positive, share, total, without
-from theory.table import Rows
-from theory.verifier import Stop, Verifier
+from draftproof.theory.draft import Draft
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import descending, excess, meet, one, positive, share, total, without
+from draftproof.theory.table import Rows
+from draftproof.theory.verifier import Stop, Verifier
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

@@ -1,17 +1,17 @@
 """Recursive rejection with replacement: siblings are i.i.d. samples of the same q.
 
->>> from simulators.enumerate import emission
->>> from simulators.instances.scenarios import scenario
->>> from theory.drafts.tree import Tree
+>>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.instances.scenarios import scenario
+>>> from draftproof.theory.drafts.tree import Tree
 >>> emission(scenario("toy", Tree(((), ()), True), 3), VERIFIER).expected_accepted
 17/25
 """
 
-from theory.draft import Draft
-from theory.oracle import Oracle
-from theory.rows import excess, normalise, share
-from theory.table import Rows
-from theory.verifier import CHAIN, Stop, Verifier
+from draftproof.theory.draft import Draft
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import excess, normalise, share
+from draftproof.theory.table import Rows
+from draftproof.theory.verifier import CHAIN, Stop, Verifier
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

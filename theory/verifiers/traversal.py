@@ -1,17 +1,17 @@
 """Traversal Verification: subtrees are judged from leaf to root.
 
->>> from simulators.enumerate import emission
->>> from simulators.instances.scenarios import scenario
->>> from theory.drafts.tree import Tree
+>>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.instances.scenarios import scenario
+>>> from draftproof.theory.drafts.tree import Tree
 >>> emission(scenario("toy", Tree((((),), ((),))), 3), VERIFIER).expected_accepted
 34/25
 """
 
-from theory.draft import Draft, Node
-from theory.oracle import Oracle
-from theory.rows import Number, excess, normalise, one, scale, share, total, without
-from theory.table import Rows
-from theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Number, excess, normalise, one, scale, share, total, without
+from draftproof.theory.table import Rows
+from draftproof.theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

@@ -1,8 +1,8 @@
 """Medusa's typical acceptance. Lossy by design; kept as a negative control.
 
->>> from simulators.enumerate import emission
->>> from simulators.instances.scenarios import scenario
->>> from theory.drafts.chain import Chain
+>>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.instances.scenarios import scenario
+>>> from draftproof.theory.drafts.chain import Chain
 >>> emitted = emission(scenario("toy", Chain(2)), VERIFIER)
 >>> emitted.expected_accepted, emitted.total_variation
 (2, 1/3)
@@ -12,11 +12,11 @@ from math import exp, log
 
 from flint import arb, ctx, fmpq
 
-from theory.draft import Draft, Node, Path
-from theory.oracle import Oracle
-from theory.rows import Number, Row
-from theory.table import Rows
-from theory.verifier import CHAIN, Stop, Verifier
+from draftproof.theory.draft import Draft, Node, Path
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Number, Row
+from draftproof.theory.table import Rows
+from draftproof.theory.verifier import CHAIN, Stop, Verifier
 
 EPSILON, DELTA = fmpq(9, 100), fmpq(3, 10)
 """Medusa's defaults: the hard threshold and the factor on the entropy-dependent one."""
@@ -49,7 +49,7 @@ def accepted(path: Path, target: Rows) -> tuple[Node, Number]:
 def is_typical(p: Row, x: int) -> bool:
     """p(x) > min(epsilon, delta exp(-H(p))), decided exactly when p is rational.
 
-    >>> from theory.numbers import exact
+    >>> from draftproof.theory.numbers import exact
     >>> is_typical((exact("1/20"), exact("19/20")), 0)
     False
     """

@@ -9,8 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
-from simulators.audit.targets.target import Target
-from theory.errors import BadInput
+from draftproof.simulators.audit.targets.target import Target
+from draftproof.theory.errors import BadInput
 
 ADAPTERS: dict[str, Callable[[Path | None], Target]] = {
     name: load

@@ -11,8 +11,8 @@ import random
 from pathlib import Path
 from typing import Any
 
-from simulators.audit.adapters.source import function
-from simulators.audit.adapters.torch_chain import TorchChain
+from draftproof.simulators.audit.adapters.source import function
+from draftproof.simulators.audit.adapters.torch_chain import TorchChain
 
 
 def load(path: Path | None = None) -> TorchChain:

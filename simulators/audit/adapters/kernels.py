@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from theory.errors import BadInput
+from draftproof.theory.errors import BadInput
 
 
 def interpreted() -> Any:

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from simulators.audit.randomness.generator import gumbel
-from simulators.audit.randomness.lazy import Coin, Lazy
-from simulators.audit.randomness.sources import Source
+from draftproof.simulators.audit.randomness.generator import gumbel
+from draftproof.simulators.audit.randomness.lazy import Coin, Lazy
+from draftproof.simulators.audit.randomness.sources import Source
 
 SMALLEST = 2.0**-31
 """The smallest uniform that such kernels use; below it is raised to it."""

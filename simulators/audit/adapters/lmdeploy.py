@@ -14,8 +14,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from simulators.audit.adapters import kernels, standins
-from simulators.audit.adapters.torch_chain import SHIFT, TorchChain, with_bonus
+from draftproof.simulators.audit.adapters import kernels, standins
+from draftproof.simulators.audit.adapters.torch_chain import SHIFT, TorchChain, with_bonus
 
 
 def load(path: Path | None = None) -> TorchChain:

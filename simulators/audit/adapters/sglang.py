@@ -15,9 +15,9 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-from simulators.audit.adapters import kernels, standins
-from simulators.audit.adapters.torch_chain import TorchChain
-from theory.errors import BadInput
+from draftproof.simulators.audit.adapters import kernels, standins
+from draftproof.simulators.audit.adapters.torch_chain import TorchChain
+from draftproof.theory.errors import BadInput
 
 
 def made(path: Path | None, name: str, **options: bool) -> TorchChain:

@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from simulators.files import text_of
-from theory.errors import BadInput
+from draftproof.simulators.files import text_of
+from draftproof.theory.errors import BadInput
 
 
 def functions(path: Path | None, names: tuple[str, ...], namespace: dict[str, Any]) -> dict[str, Any]:

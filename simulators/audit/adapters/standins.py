@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from theory.errors import BadInput
+from draftproof.theory.errors import BadInput
 
 
 def executed(path: Path | None, engine: str, given: Mapping[str, Mapping[str, Any]]) -> ModuleType:

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from simulators.audit.targets.target import Function
-from theory.draft import Draft
-from theory.table import Rows
+from draftproof.simulators.audit.targets.target import Function
+from draftproof.theory.draft import Draft
+from draftproof.theory.table import Rows
 
 SHIFT = 0.3
 """Added to every target logit: softmax does not see it, but its rounding does."""

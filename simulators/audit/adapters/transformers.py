@@ -13,9 +13,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from simulators.audit.adapters import source
-from simulators.audit.adapters.torch_chain import TorchChain
-from theory.errors import BadInput
+from draftproof.simulators.audit.adapters import source
+from draftproof.simulators.audit.adapters.torch_chain import TorchChain
+from draftproof.theory.errors import BadInput
 
 _SETTLED = {
     "is_done_candidate": False,

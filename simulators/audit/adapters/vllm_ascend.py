@@ -18,8 +18,8 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-from simulators.audit.adapters.source import functions
-from simulators.audit.adapters.torch_chain import TorchChain, with_bonus
+from draftproof.simulators.audit.adapters.source import functions
+from draftproof.simulators.audit.adapters.torch_chain import TorchChain, with_bonus
 
 BY_TOKEN = ("sample_recovered_tokens_pytorch", "rejection_random_sample_pytorch")
 BY_BLOCK = (

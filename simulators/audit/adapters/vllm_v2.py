@@ -19,13 +19,13 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-from simulators.audit.adapters import kernels, standins
-from simulators.audit.adapters.keyed_noise import Noise
-from simulators.audit.adapters.torch_chain import SHIFT, TorchChain
-from simulators.audit.door import Watch
-from simulators.audit.randomness.sources import Source
-from theory.errors import BadInput
-from theory.rows import Prefix
+from draftproof.simulators.audit.adapters import kernels, standins
+from draftproof.simulators.audit.adapters.keyed_noise import Noise
+from draftproof.simulators.audit.adapters.torch_chain import SHIFT, TorchChain
+from draftproof.simulators.audit.door import Watch
+from draftproof.simulators.audit.randomness.sources import Source
+from draftproof.theory.errors import BadInput
+from draftproof.theory.rows import Prefix
 
 
 class Keyed(TorchChain):

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from random import Random
 
-from simulators.instances.make import tabulate, weighted
-from simulators.instances.randoms import Randoms
-from simulators.instances.scenarios import SCENARIOS, scenario
-from theory.drafts.chain import Chain
-from theory.errors import BadInput
-from theory.instance import Instance
-from theory.rows import Prefix, Row
+from draftproof.simulators.instances.make import tabulate, weighted
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.instances.scenarios import SCENARIOS, scenario
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.rows import Prefix, Row
 
 TELLING = ("toy", "reversed", "holes in both", "seesaw", "equal")
 """The scenarios that large instances are kept to."""

@@ -5,21 +5,21 @@ from functools import cached_property
 
 from flint import fmpq
 
-from simulators.audit.door import Watch
-from simulators.audit.judge.rounding import floor
-from simulators.audit.judge.rounds import emit_rounds
-from simulators.audit.judge.run import Emitted, emit
-from simulators.audit.judge.whole import emit_whole
-from simulators.audit.targets.loop import Loop
-from simulators.audit.targets.target import Target
-from simulators.enumerate import drafts, emission
-from simulators.optimum import stateless
-from simulators.verdict import Wrong
-from theory.drafts.shape import inner
-from theory.instance import Instance
-from theory.law import Law, law_of
-from theory.rows import Prefix
-from theory.verifiers import named
+from draftproof.simulators.audit.door import Watch
+from draftproof.simulators.audit.judge.rounding import floor
+from draftproof.simulators.audit.judge.rounds import emit_rounds
+from draftproof.simulators.audit.judge.run import Emitted, emit
+from draftproof.simulators.audit.judge.whole import emit_whole
+from draftproof.simulators.audit.targets.loop import Loop
+from draftproof.simulators.audit.targets.target import Target
+from draftproof.simulators.enumerate import drafts, emission
+from draftproof.simulators.optimum import stateless
+from draftproof.simulators.verdict import Wrong
+from draftproof.theory.drafts.shape import inner
+from draftproof.theory.instance import Instance
+from draftproof.theory.law import Law, law_of
+from draftproof.theory.rows import Prefix
+from draftproof.theory.verifiers import named
 
 SMALL, TIGHT = 100, fmpq(1, 10**9)
 """Off chains: the most drafts of an instance whose optimum is computed, and how exactly."""

@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 
-from simulators.audit.door import Fault, Watch
-from simulators.audit.judge.case import Case, case
-from simulators.audit.judge.extremes import Finding
-from simulators.audit.judge.run import TooLarge
-from simulators.audit.judge.seen import Seen
-from simulators.audit.randomness.world import NotEnumerable
-from simulators.audit.targets.loop import Loop
-from simulators.audit.targets.target import Target
-from simulators.witness import shrink
-from theory.instance import Instance
+from draftproof.simulators.audit.door import Fault, Watch
+from draftproof.simulators.audit.judge.case import Case, case
+from draftproof.simulators.audit.judge.extremes import Finding
+from draftproof.simulators.audit.judge.run import TooLarge
+from draftproof.simulators.audit.judge.seen import Seen
+from draftproof.simulators.audit.randomness.world import NotEnumerable
+from draftproof.simulators.audit.targets.loop import Loop
+from draftproof.simulators.audit.targets.target import Target
+from draftproof.simulators.witness import shrink
+from draftproof.theory.instance import Instance
 
 
 def enumerated(

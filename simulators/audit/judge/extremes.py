@@ -10,16 +10,16 @@ from itertools import islice, product
 
 import numpy as np
 
-from simulators.audit.door import Fault, Watch
-from simulators.audit.judge.battery import equal_rows
-from simulators.audit.judge.run import bare
-from simulators.audit.randomness.sources import Fixed
-from simulators.audit.targets.loop import Loop
-from simulators.audit.targets.target import Target
-from simulators.enumerate import drafts
-from theory.draft import Draft
-from theory.instance import Instance
-from theory.rows import Prefix
+from draftproof.simulators.audit.door import Fault, Watch
+from draftproof.simulators.audit.judge.battery import equal_rows
+from draftproof.simulators.audit.judge.run import bare
+from draftproof.simulators.audit.randomness.sources import Fixed
+from draftproof.simulators.audit.targets.loop import Loop
+from draftproof.simulators.audit.targets.target import Target
+from draftproof.simulators.enumerate import drafts
+from draftproof.theory.draft import Draft
+from draftproof.theory.instance import Instance
+from draftproof.theory.rows import Prefix
 
 EDGES = (0.0, 2.0**-149, 1 - 2.0**-24, 1 - 2.0**-53)
 """The smallest and the largest coins of float32 and float64 generators."""

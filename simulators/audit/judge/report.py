@@ -6,14 +6,14 @@ from typing import Any
 
 from flint import fmpq
 
-from simulators import screen
-from simulators.audit.judge.case import Case
-from simulators.audit.judge.extremes import Finding
-from simulators.audit.judge.statistical import Sampled
-from simulators.instances.files import document, spelled
-from simulators.verdict import Wrong
-from theory.instance import Instance
-from theory.numbers import text
+from draftproof.simulators import screen
+from draftproof.simulators.audit.judge.case import Case
+from draftproof.simulators.audit.judge.extremes import Finding
+from draftproof.simulators.audit.judge.statistical import Sampled
+from draftproof.simulators.instances.files import document, spelled
+from draftproof.simulators.verdict import Wrong
+from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import text
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,21 @@ from collections.abc import Callable
 from random import Random
 from time import monotonic
 
-from simulators.audit.door import Watch
-from simulators.audit.judge.run import SECONDS, Emitted, TooLarge, every_run, gathered, run_or_fault
-from simulators.audit.randomness.sources import Every, Source
-from simulators.audit.targets.target import Target
-from theory.draft import Draft, Node
-from theory.instance import Instance
-from theory.numbers import ONE
-from theory.rows import Number, Prefix, Row
+from draftproof.simulators.audit.door import Watch
+from draftproof.simulators.audit.judge.run import (
+    SECONDS,
+    Emitted,
+    TooLarge,
+    every_run,
+    gathered,
+    run_or_fault,
+)
+from draftproof.simulators.audit.randomness.sources import Every, Source
+from draftproof.simulators.audit.targets.target import Target
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import ONE
+from draftproof.theory.rows import Number, Prefix, Row
 
 MOST = 100_000
 """Most runs of an instance over several rounds."""

@@ -7,17 +7,17 @@ from typing import TypeVar
 
 from flint import fmpq
 
-from simulators.audit.door import Fault, Watch
-from simulators.audit.randomness.coins import law_by_boxes
-from simulators.audit.randomness.sources import Every, Fixed, Source
-from simulators.audit.randomness.world import NotEnumerable, Opaque
-from simulators.audit.targets.target import Target
-from simulators.enumerate import drafts, outcomes
-from theory.draft import Draft
-from theory.instance import Instance
-from theory.law import Law
-from theory.numbers import ZERO
-from theory.rows import Prefix
+from draftproof.simulators.audit.door import Fault, Watch
+from draftproof.simulators.audit.randomness.coins import law_by_boxes
+from draftproof.simulators.audit.randomness.sources import Every, Fixed, Source
+from draftproof.simulators.audit.randomness.world import NotEnumerable, Opaque
+from draftproof.simulators.audit.targets.target import Target
+from draftproof.simulators.enumerate import drafts, outcomes
+from draftproof.theory.draft import Draft
+from draftproof.theory.instance import Instance
+from draftproof.theory.law import Law
+from draftproof.theory.numbers import ZERO
+from draftproof.theory.rows import Prefix
 
 RUNS, SECONDS = 400_000, 600.0
 """Most runs of a function on one instance, and the longest they may take together."""

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from simulators.audit.door import Observer
-from simulators.audit.judge.case import Case
-from simulators.audit.judge.extremes import Finding
-from simulators.audit.judge.statistical import Sampled
+from draftproof.simulators.audit.door import Observer
+from draftproof.simulators.audit.judge.case import Case
+from draftproof.simulators.audit.judge.extremes import Finding
+from draftproof.simulators.audit.judge.statistical import Sampled
 
 
 @dataclass

@@ -7,16 +7,16 @@ from typing import Protocol
 import numpy as np
 from flint import fmpq
 
-from simulators.anytime import ERROR, Process
-from simulators.audit.door import Fault, Watch
-from simulators.audit.judge.case import optimum
-from simulators.audit.randomness.sources import Chance
-from simulators.audit.targets.target import Target
-from theory.draft import Draft
-from theory.instance import Instance
-from theory.law import law_of
-from theory.rows import Prefix
-from theory.table import Rows
+from draftproof.simulators.anytime import ERROR, Process
+from draftproof.simulators.audit.door import Fault, Watch
+from draftproof.simulators.audit.judge.case import optimum
+from draftproof.simulators.audit.randomness.sources import Chance
+from draftproof.simulators.audit.targets.target import Target
+from draftproof.theory.draft import Draft
+from draftproof.theory.instance import Instance
+from draftproof.theory.law import law_of
+from draftproof.theory.rows import Prefix
+from draftproof.theory.table import Rows
 
 RUNS, SECONDS = 20_000, 60.0
 """Default number of runs, and the longest they may take."""

@@ -5,9 +5,9 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from simulators.anytime import ERROR
-from simulators.audit.door import SECONDS, Fault, Observer, Watch, watched
-from simulators.audit.judge.battery import (
+from draftproof.simulators.anytime import ERROR
+from draftproof.simulators.audit.door import SECONDS, Fault, Observer, Watch, watched
+from draftproof.simulators.audit.judge.battery import (
     TELLING,
     battery,
     rounds_battery,
@@ -15,21 +15,21 @@ from simulators.audit.judge.battery import (
     short_rounds_battery,
     steep,
 )
-from simulators.audit.judge.enumerated import enumerated
-from simulators.audit.judge.extremes import Finding, edges_of
-from simulators.audit.judge.report import Report
-from simulators.audit.judge.seen import Seen
-from simulators.audit.judge.statistical import RUNS, Small, sampled
-from simulators.audit.judge.statistical import SECONDS as TESTING
-from simulators.audit.judge.whole import edges_of_whole
-from simulators.audit.judge.wide import Wide
-from simulators.audit.randomness.world import NotEnumerable
-from simulators.audit.targets.loop import Loop
-from simulators.audit.targets.target import Function, Target
-from simulators.instances.scenarios import scenario
-from theory.drafts.chain import Chain
-from theory.errors import BadInput
-from theory.instance import Instance
+from draftproof.simulators.audit.judge.enumerated import enumerated
+from draftproof.simulators.audit.judge.extremes import Finding, edges_of
+from draftproof.simulators.audit.judge.report import Report
+from draftproof.simulators.audit.judge.seen import Seen
+from draftproof.simulators.audit.judge.statistical import RUNS, Small, sampled
+from draftproof.simulators.audit.judge.statistical import SECONDS as TESTING
+from draftproof.simulators.audit.judge.whole import edges_of_whole
+from draftproof.simulators.audit.judge.wide import Wide
+from draftproof.simulators.audit.randomness.world import NotEnumerable
+from draftproof.simulators.audit.targets.loop import Loop
+from draftproof.simulators.audit.targets.target import Function, Target
+from draftproof.simulators.instances.scenarios import scenario
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
 
 VOCAB, DEPTH = 3, 2
 """Default bounds of the instances."""

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from time import monotonic
 
-from simulators.audit.door import Watch
-from simulators.audit.judge.extremes import Finding, at_the_edges
-from simulators.audit.judge.rounds import PROBES, fits
-from simulators.audit.judge.run import SECONDS, Emitted, every_run, gathered, must_repeat
-from simulators.audit.randomness.sources import Source
-from simulators.audit.targets.loop import Loop
-from theory.instance import Instance
-from theory.numbers import ONE
-from theory.rows import Prefix
+from draftproof.simulators.audit.door import Watch
+from draftproof.simulators.audit.judge.extremes import Finding, at_the_edges
+from draftproof.simulators.audit.judge.rounds import PROBES, fits
+from draftproof.simulators.audit.judge.run import SECONDS, Emitted, every_run, gathered, must_repeat
+from draftproof.simulators.audit.randomness.sources import Source
+from draftproof.simulators.audit.targets.loop import Loop
+from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import ONE
+from draftproof.theory.rows import Prefix
 
 MOST = 20_000
 """Most runs of a loop on an instance."""

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from simulators.audit.randomness.sources import Chance
-from theory.draft import Draft, Node
-from theory.errors import BadInput
-from theory.rows import Prefix
+from draftproof.simulators.audit.randomness.sources import Chance
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.errors import BadInput
+from draftproof.theory.rows import Prefix
 
 OUTCOMES = 100
 """Most words of classes: with more of them a test needs more runs for the same total variation."""

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from simulators.audit.randomness.sources import Fixed, Source
-from simulators.audit.randomness.world import NotEnumerable, World, dyadic, weights
-from simulators.enumerate import Enumerator, outcomes
-from theory.numbers import ONE
-from theory.oracle import Oracle
+from draftproof.simulators.audit.randomness.sources import Fixed, Source
+from draftproof.simulators.audit.randomness.world import NotEnumerable, World, dyadic, weights
+from draftproof.simulators.enumerate import Enumerator, outcomes
+from draftproof.theory.numbers import ONE
+from draftproof.theory.oracle import Oracle
 
 GRID, PROBES, MOST = 32, 24, 8
 """Points at which each coin is looked at first, points at which each box is tried, most coins of a call."""

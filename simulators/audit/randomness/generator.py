@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from simulators.audit.randomness.sources import Source
-from simulators.audit.randomness.world import NotEnumerable
+from draftproof.simulators.audit.randomness.sources import Source
+from draftproof.simulators.audit.randomness.world import NotEnumerable
 
 _NUMPY = np.random.Generator(np.random.PCG64(0))
 
@@ -31,7 +31,7 @@ def lazies(values: list[Any], shape: Any) -> np.ndarray:
 class Generator:
     """numpy's methods over uniforms and weighted draws; the others are refused by name.
 
-    >>> from simulators.audit.randomness.sources import Fixed
+    >>> from draftproof.simulators.audit.randomness.sources import Fixed
     >>> rng = Generator(Fixed([0.25, 0.5]))
     >>> float(rng.random()), rng.integers(4), rng.choice(3, p=[0.0, 0.5, 0.5])
     (0.25, 0, 1)

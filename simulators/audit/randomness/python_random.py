@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from simulators.audit.randomness.generator import Generator
-from simulators.audit.randomness.lazy import Coin
-from simulators.audit.randomness.sources import Seeded, Source
-from simulators.audit.randomness.world import NotEnumerable
+from draftproof.simulators.audit.randomness.generator import Generator
+from draftproof.simulators.audit.randomness.lazy import Coin
+from draftproof.simulators.audit.randomness.sources import Seeded, Source
+from draftproof.simulators.audit.randomness.world import NotEnumerable
 
 
 class Random:

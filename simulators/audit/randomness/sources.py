@@ -5,9 +5,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from simulators.audit.randomness.lazy import Lazy
-from simulators.audit.randomness.world import CHOICES, NotEnumerable, World, weights
-from theory.oracle import Oracle
+from draftproof.simulators.audit.randomness.lazy import Lazy
+from draftproof.simulators.audit.randomness.world import CHOICES, NotEnumerable, World, weights
+from draftproof.theory.oracle import Oracle
 
 
 class Source(Protocol):

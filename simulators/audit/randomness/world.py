@@ -4,10 +4,10 @@ from collections.abc import Hashable
 
 from flint import fmpq
 
-from simulators.audit.randomness.volumes import Interval, interval, products, race
-from theory.errors import BadInput
-from theory.numbers import ONE, ZERO
-from theory.oracle import Oracle
+from draftproof.simulators.audit.randomness.volumes import Interval, interval, products, race
+from draftproof.theory.errors import BadInput
+from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.oracle import Oracle
 
 CHOICES = 4_000
 """Most questions of one run; a loop that tosses until it likes the coin never ends otherwise."""

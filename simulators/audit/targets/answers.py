@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from simulators.audit.door import Fault
-from theory.rows import Prefix
+from draftproof.simulators.audit.door import Fault
+from draftproof.theory.rows import Prefix
 
 
 def emitted(result: Any, vocab: int, most: int) -> Prefix:

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from simulators.audit.adapters import ADAPTERS
-from theory.errors import BadInput
+from draftproof.simulators.audit.adapters import ADAPTERS
+from draftproof.theory.errors import BadInput
 
 
 def load(target: str) -> Any:

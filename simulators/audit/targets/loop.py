@@ -4,14 +4,14 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from simulators.audit.door import Watch
-from simulators.audit.judge.rounding import ROUNDOFF
-from simulators.audit.randomness.generator import Generator
-from simulators.audit.randomness.sources import Source
-from simulators.audit.targets.answers import emitted
-from theory.errors import BadInput
-from theory.instance import Instance
-from theory.rows import Prefix
+from draftproof.simulators.audit.door import Watch
+from draftproof.simulators.audit.judge.rounding import ROUNDOFF
+from draftproof.simulators.audit.randomness.generator import Generator
+from draftproof.simulators.audit.randomness.sources import Source
+from draftproof.simulators.audit.targets.answers import emitted
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.rows import Prefix
 
 PARAMETERS = ("target", "draft", "prompt", "length")
 BY_NAME = ("gamma", "rng")
@@ -47,7 +47,7 @@ class Loop:
         """The models of an instance, how many tokens are asked for, and gamma."""
         import torch
 
-        from simulators.audit.targets.models import Model
+        from draftproof.simulators.audit.targets.models import Model
 
         dtype = getattr(torch, self.dtype)
         models = Model(instance.target, dtype), Model(instance.proposal, dtype)
@@ -57,7 +57,7 @@ class Loop:
         """The first tokens of one run of the loop."""
         import torch
 
-        from simulators.audit.randomness.torch_mode import Answering
+        from draftproof.simulators.audit.randomness.torch_mode import Answering
 
         (target, draft), length, gamma = prepared
         watch.current.start(source)

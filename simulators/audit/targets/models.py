@@ -5,9 +5,9 @@ from typing import Any
 
 import torch
 
-from simulators.audit.adapters.torch_chain import SHIFT
-from theory.rows import Prefix
-from theory.table import Rows
+from draftproof.simulators.audit.adapters.torch_chain import SHIFT
+from draftproof.theory.rows import Prefix
+from draftproof.theory.table import Rows
 
 
 class Model:
@@ -19,7 +19,7 @@ class Model:
     [B, 1, T, 1] of keys and values: what a loop cuts off is forgotten, and a loop that cuts too much
     or too little is given the rows of another context. Logits are shifted by a constant.
 
-    >>> from theory.table import Table
+    >>> from draftproof.theory.table import Table
     >>> model = Model(Table.exact(2, {(): ["1/2", "1/2"], (1,): [1, 0]}), torch.float64)
     >>> model(torch.tensor([[0, 1]])).logits.softmax(-1)[0].tolist()
     [[0.5, 0.5], [1.0, 0.0]]

@@ -6,15 +6,15 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from simulators.audit.door import Watch
-from simulators.audit.judge.rounding import ROUNDOFF
-from simulators.audit.randomness.generator import Generator, lazies
-from simulators.audit.randomness.sources import Chance, Source
-from simulators.audit.targets.answers import emitted
-from theory.draft import Draft
-from theory.errors import BadInput
-from theory.rows import Prefix
-from theory.table import Rows
+from draftproof.simulators.audit.door import Watch
+from draftproof.simulators.audit.judge.rounding import ROUNDOFF
+from draftproof.simulators.audit.randomness.generator import Generator, lazies
+from draftproof.simulators.audit.randomness.sources import Chance, Source
+from draftproof.simulators.audit.targets.answers import emitted
+from draftproof.theory.draft import Draft
+from draftproof.theory.errors import BadInput
+from draftproof.theory.rows import Prefix
+from draftproof.theory.table import Rows
 
 Draw: TypeAlias = Callable[[Watch, Source, tuple[float, ...], int], int]
 """A token, given the row it is to be drawn from and its position."""
@@ -140,7 +140,7 @@ class Function:
     ) -> Any:
         import torch
 
-        from simulators.audit.randomness.torch_mode import Answering
+        from draftproof.simulators.audit.randomness.torch_mode import Answering
 
         tensors = [torch.from_numpy(array) for array in given]
         if self.dtype == "bfloat16":

@@ -4,19 +4,19 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from simulators.audit.door import Watch
-from simulators.audit.randomness.generator import Generator
-from simulators.audit.randomness.sources import Source
-from simulators.audit.targets.answers import emitted
-from simulators.audit.targets.target import Draw
-from theory.draft import Draft, Node
-from theory.rows import Prefix
-from theory.table import Rows
+from draftproof.simulators.audit.door import Watch
+from draftproof.simulators.audit.randomness.generator import Generator
+from draftproof.simulators.audit.randomness.sources import Source
+from draftproof.simulators.audit.targets.answers import emitted
+from draftproof.simulators.audit.targets.target import Draw
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.rows import Prefix
+from draftproof.theory.table import Rows
 
 
 class Tree:
     """verify(target, draft, rng) on drafts of any kind: `target` gives the float row after a prefix,
-    `draft` is a `theory.draft.Draft` with float rows; returned are the emitted tokens.
+    `draft` is a `draftproof.theory.draft.Draft` with float rows; returned are the emitted tokens.
     """
 
     adapter, dtype = "tree function", "float64"

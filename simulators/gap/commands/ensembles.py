@@ -6,15 +6,15 @@ from typing import Any
 
 import click
 
-from simulators import screen
-from simulators.check import applies, must_fit
-from simulators.gap import table
-from simulators.gap.ensemble import described
-from simulators.gap.measure import Gap, applicable, measure
-from simulators.gap.summary import summarise
-from simulators.instances.mixed import Mixed
-from theory.drafts import Scheme
-from theory.verifier import Verifier
+from draftproof.simulators import screen
+from draftproof.simulators.check import applies, must_fit
+from draftproof.simulators.gap import table
+from draftproof.simulators.gap.ensemble import described
+from draftproof.simulators.gap.measure import Gap, applicable, measure
+from draftproof.simulators.gap.summary import summarise
+from draftproof.simulators.instances.mixed import Mixed
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.verifier import Verifier
 
 
 def over_ensembles(

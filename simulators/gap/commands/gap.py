@@ -5,15 +5,15 @@ from pathlib import Path
 
 import click
 
-from simulators.commands.options import force_option, json_option
-from simulators.gap.commands.ensembles import over_ensembles
-from simulators.gap.commands.instance import on_instance
-from simulators.gap.commands.varied import varied
-from simulators.gap.commands.worst import worst_instance
-from simulators.gap.ensemble import STANDARD, VARIED
-from simulators.instances.files import draft_of
-from theory.errors import BadInput
-from theory.verifiers import named
+from draftproof.simulators.commands.options import force_option, json_option
+from draftproof.simulators.gap.commands.ensembles import over_ensembles
+from draftproof.simulators.gap.commands.instance import on_instance
+from draftproof.simulators.gap.commands.varied import varied
+from draftproof.simulators.gap.commands.worst import worst_instance
+from draftproof.simulators.gap.ensemble import STANDARD, VARIED
+from draftproof.simulators.instances.files import draft_of
+from draftproof.theory.errors import BadInput
+from draftproof.theory.verifiers import named
 
 COUNT, SECONDS, VOCAB = 40, 20.0, 3
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from simulators import screen
-from simulators.check import must_apply
-from simulators.gap import table
-from simulators.gap.measure import measure
-from simulators.instances.files import read
-from theory.errors import BadInput
-from theory.verifier import Verifier
+from draftproof.simulators import screen
+from draftproof.simulators.check import must_apply
+from draftproof.simulators.gap import table
+from draftproof.simulators.gap.measure import measure
+from draftproof.simulators.instances.files import read
+from draftproof.theory.errors import BadInput
+from draftproof.theory.verifier import Verifier
 
 
 def on_instance(path: Path, verifiers: Sequence[Verifier], force: bool, as_json: bool) -> int:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from simulators import screen
-from simulators.figures import required
-from simulators.gap import plot, table
-from simulators.gap.ensemble import VARIED, vary
-from theory.drafts import Scheme
-from theory.errors import BadInput
-from theory.verifier import Verifier
+from draftproof.simulators import screen
+from draftproof.simulators.figures import required
+from draftproof.simulators.gap import plot, table
+from draftproof.simulators.gap.ensemble import VARIED, vary
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.errors import BadInput
+from draftproof.theory.verifier import Verifier
 
 
 def varied(

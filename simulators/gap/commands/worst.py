@@ -5,13 +5,13 @@ import json
 import click
 from flint import fmpq
 
-from simulators import screen
-from simulators.door import INTERRUPTED
-from simulators.gap import table, worst
-from simulators.gap.measure import measure
-from simulators.instances.files import document
-from theory.drafts import Scheme
-from theory.verifier import Verifier
+from draftproof.simulators import screen
+from draftproof.simulators.commands.entry import INTERRUPTED
+from draftproof.simulators.gap import table, worst
+from draftproof.simulators.gap.measure import measure
+from draftproof.simulators.instances.files import document
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.verifier import Verifier
 
 
 def worst_instance(

@@ -7,11 +7,11 @@ from typing import Any
 
 from flint import fmpq
 
-from simulators.enumerate import drafts
-from simulators.report.explorer.sliders import Key, numbered, placed
-from theory.draft import Draft, Node
-from theory.instance import Instance
-from theory.rows import Prefix, Row
+from draftproof.simulators.enumerate import drafts
+from draftproof.simulators.report.explorer.sliders import Key, numbered, placed
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.instance import Instance
+from draftproof.theory.rows import Prefix, Row
 
 
 @dataclass

@@ -6,11 +6,11 @@ from typing import Any
 
 from flint import fmpq
 
-from simulators.instances.files import spelled
-from simulators.report.explorer.walk import Step, Value, Walk, listing
-from theory.draft import Node
-from theory.numbers import text
-from theory.rows import Row
+from draftproof.simulators.instances.files import spelled
+from draftproof.simulators.report.explorer.walk import Step, Value, Walk, listing
+from draftproof.theory.draft import Node
+from draftproof.theory.numbers import text
+from draftproof.theory.rows import Row
 
 
 class Pool:

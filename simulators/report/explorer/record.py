@@ -6,17 +6,17 @@ from typing import Any
 
 from flint import fmpq
 
-from simulators.check import applies
-from simulators.instances.files import document, spelled
-from simulators.report.explorer.groups import Group, distinct, grouped, kinds, spelling, tree
-from simulators.report.explorer.pool import Pool
-from simulators.report.explorer.sliders import SCALES, Key, every_row, placed, positions
-from simulators.report.explorer.walk import walk
-from theory.errors import BadInput
-from theory.instance import Instance
-from theory.rows import Row
-from theory.verifier import Verifier
-from theory.verifiers import VERIFIERS
+from draftproof.simulators.check import applies
+from draftproof.simulators.instances.files import document, spelled
+from draftproof.simulators.report.explorer.groups import Group, distinct, grouped, kinds, spelling, tree
+from draftproof.simulators.report.explorer.pool import Pool
+from draftproof.simulators.report.explorer.sliders import SCALES, Key, every_row, placed, positions
+from draftproof.simulators.report.explorer.walk import walk
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.rows import Row
+from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers import VERIFIERS
 
 WALKS = 2_500
 """Most walks of one verifier that are recorded; it decides how finely the sliders move."""

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 from flint import fmpq
 
-from simulators.instances.make import prefixes
-from theory.instance import Instance
-from theory.numbers import ONE, ZERO
-from theory.rows import Prefix, Row
-from theory.table import Table
+from draftproof.simulators.instances.make import prefixes
+from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.table import Table
 
 SCALES: dict[int, tuple[fmpq, ...]] = {
     5: (ZERO, fmpq(1, 3), fmpq(1, 2), fmpq(2, 3), ONE),
@@ -28,7 +28,7 @@ def positions(row: Row, steps: int) -> list[Row]:
 
     The other tokens keep their proportions; where they have no mass they share it alike.
 
-    >>> from theory.numbers import exact
+    >>> from draftproof.theory.numbers import exact
     >>> positions((exact("1/4"), exact("1/4"), exact("1/2")), 3)
     [(0, 1/3, 2/3), (1/4, 1/4, 1/2), (1/2, 1/6, 1/3), (1, 0, 0)]
     """

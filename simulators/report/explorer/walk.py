@@ -13,10 +13,10 @@ from typing import Any
 
 from flint import fmpq
 
-from theory.draft import Draft, Node
-from theory.rows import Number, Prefix, Row
-from theory.table import Rows
-from theory.verifier import Verifier
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.rows import Number, Prefix, Row
+from draftproof.theory.table import Rows
+from draftproof.theory.verifier import Verifier
 
 Value = fmpq | Row | Node
 """What of a frame is shown: numbers, rows, nodes."""
@@ -76,10 +76,10 @@ class _Replay:
 def walk(verifier: Verifier, draft: Draft, target: Rows, trail: tuple[int, ...] = ()) -> Walk:
     """The tree of all that the verifier may do with the draft, after the choices of the trail.
 
-    >>> from simulators.instances.scenarios import scenario
-    >>> from simulators.enumerate import outcomes
-    >>> from theory.drafts.chain import Chain
-    >>> from theory.verifiers import named
+    >>> from draftproof.simulators.instances.scenarios import scenario
+    >>> from draftproof.simulators.enumerate import outcomes
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> from draftproof.theory.verifiers import named
     >>> toy = scenario("toy", Chain(1))
     >>> _, draft = next(outcomes(lambda oracle: toy.draft.draw(oracle, toy.proposal)))
     >>> step = walk(named("token"), draft, toy.target)

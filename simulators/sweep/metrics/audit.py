@@ -10,16 +10,16 @@ from threading import Lock
 
 import pyarrow as pa
 
-from simulators.audit.adapters import ADAPTERS, adapted
-from simulators.audit.judge.verdict import examine
-from simulators.audit.targets.load import load
-from simulators.audit.targets.target import Function, Target
-from simulators.sweep.columns import PLACE, WITNESS, exactly, number, place, schema, table, witness
-from simulators.sweep.configuration import Entry
-from simulators.sweep.cut import Slice
-from simulators.sweep.families import families
-from simulators.sweep.metric import Metric
-from theory.errors import BadInput
+from draftproof.simulators.audit.adapters import ADAPTERS, adapted
+from draftproof.simulators.audit.judge.verdict import examine
+from draftproof.simulators.audit.targets.load import load
+from draftproof.simulators.audit.targets.target import Function, Target
+from draftproof.simulators.sweep.columns import PLACE, WITNESS, exactly, number, place, schema, table, witness
+from draftproof.simulators.sweep.configuration import Entry
+from draftproof.simulators.sweep.cut import Slice
+from draftproof.simulators.sweep.families import families
+from draftproof.simulators.sweep.metric import Metric
+from draftproof.theory.errors import BadInput
 
 SCHEMA = schema(
     ("target", pa.string()),

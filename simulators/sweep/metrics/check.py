@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from simulators import lanes
-from simulators.sweep.columns import (
+from draftproof.simulators import lanes
+from draftproof.simulators.sweep.columns import (
     PLACE,
     WITNESS,
     Values,
@@ -18,12 +18,12 @@ from simulators.sweep.columns import (
     table,
     witness,
 )
-from simulators.sweep.configuration import Entry
-from simulators.sweep.cut import Sliced, fitting, in_step, slices
-from simulators.sweep.families import families
-from simulators.sweep.metric import Metric
-from simulators.verdict import judge
-from theory.verifiers import VERIFIERS
+from draftproof.simulators.sweep.configuration import Entry
+from draftproof.simulators.sweep.cut import Sliced, fitting, in_step, slices
+from draftproof.simulators.sweep.families import families
+from draftproof.simulators.sweep.metric import Metric
+from draftproof.simulators.verdict import judge
+from draftproof.theory.verifiers import VERIFIERS
 
 SCHEMA = schema(
     ("verifier", pa.string()),

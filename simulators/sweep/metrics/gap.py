@@ -14,20 +14,20 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from simulators import lanes
-from simulators.gap.measure import expected, ratio, remark
-from simulators.lanes import Lanes
-from simulators.optimum import SETS, full_information, one_level, stateless
-from simulators.sweep.columns import PLACE, Values, columns, exactly, number, place, schema
-from simulators.sweep.configuration import Entry
-from simulators.sweep.cut import Slice, Sliced, fitting, in_step, slices
-from simulators.sweep.families import Family, families
-from simulators.sweep.metric import Metric
-from theory.closed_forms import FORMS
-from theory.errors import BadInput
-from theory.instance import Instance
-from theory.numbers import exact, text
-from theory.verifiers import VERIFIERS, named
+from draftproof.simulators import lanes
+from draftproof.simulators.gap.measure import expected, ratio, remark
+from draftproof.simulators.lanes import Lanes
+from draftproof.simulators.optimum import SETS, full_information, one_level, stateless
+from draftproof.simulators.sweep.columns import PLACE, Values, columns, exactly, number, place, schema
+from draftproof.simulators.sweep.configuration import Entry
+from draftproof.simulators.sweep.cut import Slice, Sliced, fitting, in_step, slices
+from draftproof.simulators.sweep.families import Family, families
+from draftproof.simulators.sweep.metric import Metric
+from draftproof.theory.closed_forms import FORMS
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import exact, text
+from draftproof.theory.verifiers import VERIFIERS, named
 
 SCHEMA = schema(
     ("verifier", pa.string()),
@@ -112,8 +112,8 @@ def _forms(many: Lanes) -> Values:
 def chain_optimum(many: Lanes) -> np.ndarray:
     """The full-information optimum of chains in lanes: the sum of min(p, q) over drafted prefixes.
 
-    >>> from simulators.instances.scenarios import scenario
-    >>> from theory.drafts.chain import Chain
+    >>> from draftproof.simulators.instances.scenarios import scenario
+    >>> from draftproof.theory.drafts.chain import Chain
     >>> chain_optimum(lanes.stack([scenario("toy", Chain(2))])).round(6).tolist()
     [1.333333]
     """

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.on_gpu.figure import runs
 from benchmarks.on_gpu.runs import Folder, Run
 from benchmarks.on_gpu.stages import STAGES, counted, stages
-from gpu.commands import gpu
+from draftproof.gpu.commands import gpu
 
 MACHINE = {"gpu": False, "name": "CPU"}
 HEEDS = """trap 'echo "{\\"complete\\": false}"; exit 130' INT; while :; do sleep 0.05; done"""

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gpu.commands import gpu
-from simulators.door import enter
+from draftproof.gpu.commands import gpu
+from draftproof.simulators.commands.entry import enter
 
 
 @pytest.fixture

@@ -69,7 +69,7 @@ def test_every_cell_has_prediction_and_measurement(command, tmp_path):
 
 
 def test_a_cell_that_does_not_agree_is_said_and_is_status_1(command, monkeypatch):
-    from gpu.validate import acceptance
+    from draftproof.gpu.validate import acceptance
 
     monkeypatch.setattr(acceptance, "level_law", lambda tree, stops: stops * 0 + stops.new_tensor([0, 0, 1]))
     few = ("--draft", "chain:2", "--verifier", "token", "--repeats", 2, "--temperature", 1)
@@ -80,7 +80,7 @@ def test_a_cell_that_does_not_agree_is_said_and_is_status_1(command, monkeypatch
 
 
 def test_ctrl_c_keeps_what_was_measured(command, monkeypatch):
-    from gpu.throughput import run
+    from draftproof.gpu.throughput import run
 
     once, seen = run.Bench._once, []
 
@@ -120,7 +120,7 @@ def test_bad_input_is_one_line_and_status_2(command, arguments, said):
 def test_a_tokenizer_that_differs_is_bad_input(command, tmp_path):
     from shutil import copytree
 
-    from gpu.drafters.choose import SHIPPED
+    from draftproof.gpu.drafters.choose import SHIPPED
 
     other = tmp_path / "other"
     copytree(SHIPPED / "drafter", other)

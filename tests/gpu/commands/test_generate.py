@@ -56,7 +56,7 @@ def test_a_batch_and_a_stop_string(run):
 
 
 def test_memory_that_runs_out_keeps_the_text_so_far(run, monkeypatch):
-    from gpu.engine import loop
+    from draftproof.gpu.engine import loop
 
     step, seen = loop._Decoder.step, []
 

@@ -8,8 +8,8 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from gpu.drafters.choose import SHIPPED
-from gpu.train.presets import PRESETS, Shape
+from draftproof.gpu.drafters.choose import SHIPPED
+from draftproof.gpu.train.presets import PRESETS, Shape
 
 
 @pytest.fixture

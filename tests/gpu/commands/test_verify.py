@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from theory.drafts.chain import Chain
+from draftproof.theory.drafts.chain import Chain
 
 
 def test_without_torch_one_line_says_how_to_install():
@@ -39,14 +39,14 @@ class TestWithTorch:
     @pytest.fixture(autouse=True)
     def few(self, monkeypatch):
         pytest.importorskip("torch")
-        from gpu.exact import kernels, large
-        from simulators.instances.scenarios import Scenarios
+        from draftproof.gpu.exact import kernels, large
+        from draftproof.simulators.instances.scenarios import Scenarios
 
         monkeypatch.setattr(large, "KINDS", {"random": large.KINDS["random"]})
         monkeypatch.setattr(large, "DRAFTS", {"chain": large.DRAFTS["chain"]})
-        monkeypatch.setattr("gpu.kernels.NAMES", ("block",))
+        monkeypatch.setattr("draftproof.gpu.kernels.NAMES", ("block",))
         monkeypatch.setattr(kernels, "FEW", {"block": (Chain(1), 2)})
-        monkeypatch.setattr("gpu.exact.run.standard", lambda: [Scenarios(Chain(2), 2)])
+        monkeypatch.setattr("draftproof.gpu.exact.run.standard", lambda: [Scenarios(Chain(2), 2)])
 
     def test_json(self, run):
         status, out, err = run("verify", "--vocab", "64", "--json", "--device", "cpu")
@@ -66,14 +66,14 @@ class TestWithTorch:
         assert ("Kernels beside" in out) is (bool(find_spec("triton")) and not cuda.is_available())
 
     def test_without_triton_a_line_says_that_kernels_are_skipped(self, run, monkeypatch):
-        monkeypatch.setattr("gpu.kernels.AVAILABLE", False)
+        monkeypatch.setattr("draftproof.gpu.kernels.AVAILABLE", False)
         status, out, _ = run("verify", "--vocab", "64", "--device", "cpu")
         assert status == 0
         assert "kernels skipped: Triton is not installed" in out
 
     def test_a_wrong_kernel_is_status_1(self, run, monkeypatch):
         pytest.importorskip("triton")
-        from gpu import kernels
+        from draftproof.gpu import kernels
 
         def swapped(name, *given, right=kernels.verify):
             return right({"block": "token"}.get(name, name), *given)
@@ -81,7 +81,7 @@ class TestWithTorch:
         few = {"block": (Chain(2), 2), "token": (Chain(1), 2)}
         monkeypatch.setattr(kernels, "NAMES", tuple(few))
         monkeypatch.setattr(kernels, "verify", swapped)
-        monkeypatch.setattr("gpu.exact.kernels.FEW", few)
+        monkeypatch.setattr("draftproof.gpu.exact.kernels.FEW", few)
         status, out, _ = run("verify", "--vocab", "64")  # kernels run where the GPU is
         assert status == 1
         assert "NOT all is as in the exact engine" in out
@@ -89,8 +89,8 @@ class TestWithTorch:
     def test_a_wrong_verifier_is_status_1(self, run, monkeypatch):
         from dataclasses import replace
 
-        from gpu.exact import noise
-        from gpu.verify import token
+        from draftproof.gpu.exact import noise
+        from draftproof.gpu.verify import token
 
         wrong = replace(noise.VERIFIERS["block"], rates=token.rates)
         monkeypatch.setitem(noise.VERIFIERS, "block", wrong)
@@ -99,7 +99,7 @@ class TestWithTorch:
         assert "NOT all is as in the exact engine" in out
 
     def test_interrupted_prints_what_was_compared(self, run, monkeypatch):
-        from gpu.exact import run as whole
+        from draftproof.gpu.exact import run as whole
 
         def stopped(*_):
             raise KeyboardInterrupt
@@ -120,7 +120,7 @@ class TestWithTorch:
         def too_much(*_, **__):
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 8 GiB")
 
-        monkeypatch.setattr("gpu.exact.run.closeness", too_much)
+        monkeypatch.setattr("draftproof.gpu.exact.run.closeness", too_much)
         status, out, err = run("verify", "--json", "--device", "cpu")
         assert (status, out) == (2, "")
         assert err == "draftproof: out of memory; take a smaller --vocab\n"

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from gpu.drafters.ngram import NgramDrafter
-from gpu.engine.sampling import Sampling
-from gpu.structures import structure
+from draftproof.gpu.drafters.ngram import NgramDrafter
+from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.structures import structure
 from tests.gpu.small import target
 
 

@@ -8,12 +8,12 @@ pytest.importorskip("transformers")
 
 from transformers import AutoModelForCausalLM, GPT2Config, MistralConfig, Qwen2Config
 
-from gpu.drafters.model import ModelDrafter
-from gpu.engine.loop import generate
-from gpu.engine.sampling import Sampling
-from gpu.models import Model
-from gpu.structures import structure
-from gpu.verify import named
+from draftproof.gpu.drafters.model import ModelDrafter
+from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.models import Model
+from draftproof.gpu.structures import structure
+from draftproof.gpu.verify import named
 from tests.gpu.small import Numbers
 
 COMMON = {"vocab_size": 40, "bos_token_id": 0, "eos_token_id": 0, "pad_token_id": None}

@@ -6,8 +6,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from gpu.engine.carry import Carry
-from theory.modified import Modified
+from draftproof.gpu.engine.carry import Carry
+from draftproof.theory.modified import Modified
 
 V, GAMMA = 3, 4
 

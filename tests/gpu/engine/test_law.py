@@ -10,17 +10,17 @@ from scipy.stats import chi2
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from gpu.drafters.feature_head import new_head
-from gpu.drafters.features import FeatureDrafter
-from gpu.drafters.model import ModelDrafter
-from gpu.drafters.ngram import NgramDrafter
-from gpu.engine.carry import Carry
-from gpu.engine.loop import generate
-from gpu.engine.sampling import Sampling
-from gpu.engine.step import texts
-from gpu.models import Model
-from gpu.structures import structure
-from gpu.verify import named
+from draftproof.gpu.drafters.feature_head import new_head
+from draftproof.gpu.drafters.features import FeatureDrafter
+from draftproof.gpu.drafters.model import ModelDrafter
+from draftproof.gpu.drafters.ngram import NgramDrafter
+from draftproof.gpu.engine.carry import Carry
+from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.engine.step import texts
+from draftproof.gpu.models import Model
+from draftproof.gpu.structures import structure
+from draftproof.gpu.verify import named
 from tests.gpu.small import CONTEXT, Numbers, network
 
 VOCAB, LENGTH, ROWS, PROMPT = 5, 4, 6000, [1, 2, 1, 2]

@@ -6,14 +6,14 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from gpu.engine.loop import generate
-from gpu.engine.sampling import Sampling
-from gpu.engine.step import texts
-from gpu.models import Model
-from gpu.structures import structure
-from gpu.verify import VERIFIERS, named
+from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.engine.step import texts
+from draftproof.gpu.models import Model
+from draftproof.gpu.structures import structure
+from draftproof.gpu.verify import VERIFIERS, named
+from draftproof.theory.errors import BadInput
 from tests.gpu.small import CONTEXT, END, PROMPTS, Numbers, drafter, network, steps_of, target
-from theory.errors import BadInput
 
 USUAL = {
     "chain:4": "block",

@@ -8,11 +8,11 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from gpu.engine import reader, recorder
-from gpu.engine.loop import generate
-from gpu.engine.sampling import Sampling
-from gpu.models import Model
-from gpu.verify import named
+from draftproof.gpu.engine import reader, recorder
+from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.models import Model
+from draftproof.gpu.verify import named
 from tests.gpu.engine.tape import Recordings
 from tests.gpu.small import CONTEXT, PROMPTS, VOCAB, Numbers, network, steps_of
 

@@ -7,9 +7,9 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 pytest.importorskip("triton")
 
-from gpu.engine import verdict
-from gpu.engine.sampling import Sampling
-from gpu.verify import Verifier, named
+from draftproof.gpu.engine import verdict
+from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.verify import Verifier, named
 from tests.gpu.small import steps_of
 
 WAYS = [

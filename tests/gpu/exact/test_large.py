@@ -4,10 +4,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from gpu.draft import Tree  # noqa: E402
-from gpu.exact import large  # noqa: E402
-from gpu.exact.large import KINDS, closeness  # noqa: E402
-from gpu.verify import VERIFIERS, recursive  # noqa: E402
+from draftproof.gpu.draft import Tree  # noqa: E402
+from draftproof.gpu.exact import large  # noqa: E402
+from draftproof.gpu.exact.large import KINDS, closeness  # noqa: E402
+from draftproof.gpu.verify import VERIFIERS, recursive  # noqa: E402
 
 
 def agree(vocab: int) -> None:

@@ -7,18 +7,18 @@ from flint import fmpq
 
 torch = pytest.importorskip("torch")
 
-from gpu.exact.law import as_read, dyadic, rounded  # noqa: E402
-from gpu.exact.noise import fits  # noqa: E402
-from gpu.exact.run import ROUNDING  # noqa: E402
-from gpu.verify import VERIFIERS, token  # noqa: E402
-from simulators.enumerate import emission  # noqa: E402
-from simulators.instances.randoms import Randoms  # noqa: E402
-from simulators.instances.scenarios import scenario  # noqa: E402
+from draftproof.gpu.exact.law import as_read, dyadic, rounded  # noqa: E402
+from draftproof.gpu.exact.noise import fits  # noqa: E402
+from draftproof.gpu.exact.run import ROUNDING  # noqa: E402
+from draftproof.gpu.verify import VERIFIERS, token  # noqa: E402
+from draftproof.simulators.enumerate import emission  # noqa: E402
+from draftproof.simulators.instances.randoms import Randoms  # noqa: E402
+from draftproof.simulators.instances.scenarios import scenario  # noqa: E402
+from draftproof.theory.drafts.chain import Chain  # noqa: E402
+from draftproof.theory.instance import context_free  # noqa: E402
+from draftproof.theory.verifiers import named  # noqa: E402
 from tests.gpu.exact.test_noise import no_update  # noqa: E402
 from tests.problems import SCHEMES, TOY  # noqa: E402
-from theory.drafts.chain import Chain  # noqa: E402
-from theory.instance import context_free  # noqa: E402
-from theory.verifiers import named  # noqa: E402
 
 
 @pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)

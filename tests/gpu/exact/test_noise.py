@@ -6,18 +6,18 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from gpu.draft import Tree  # noqa: E402
-from gpu.exact.drafts import Batch, batch, every  # noqa: E402
-from gpu.exact.noise import agreement, fits, grouped  # noqa: E402
-from gpu.verify import VERIFIERS, Rates, Verifier, block  # noqa: E402
-from gpu.verify.recursive import rejections  # noqa: E402
-from simulators.instances.randoms import Randoms  # noqa: E402
-from simulators.instances.scenarios import Scenarios  # noqa: E402
-from simulators.instances.suite import standard  # noqa: E402
+from draftproof.gpu.draft import Tree  # noqa: E402
+from draftproof.gpu.exact.drafts import Batch, batch, every  # noqa: E402
+from draftproof.gpu.exact.noise import agreement, fits, grouped  # noqa: E402
+from draftproof.gpu.verify import VERIFIERS, Rates, Verifier, block  # noqa: E402
+from draftproof.gpu.verify.recursive import rejections  # noqa: E402
+from draftproof.simulators.instances.randoms import Randoms  # noqa: E402
+from draftproof.simulators.instances.scenarios import Scenarios  # noqa: E402
+from draftproof.simulators.instances.suite import standard  # noqa: E402
+from draftproof.theory.drafts.chain import Chain  # noqa: E402
+from draftproof.theory.drafts.paths import Paths  # noqa: E402
+from draftproof.theory.drafts.tree import Tree as TreeScheme  # noqa: E402
 from tests.problems import LOPSIDED, SCHEMES  # noqa: E402
-from theory.drafts.chain import Chain  # noqa: E402
-from theory.drafts.paths import Paths  # noqa: E402
-from theory.drafts.tree import Tree as TreeScheme  # noqa: E402
 
 
 @pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)

@@ -9,11 +9,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from gpu.commands import bench  # noqa: E402
-from gpu.kernel_bench import methods, run, show, timing  # noqa: E402
-from gpu.kernel_bench.case import make, tree_of  # noqa: E402
-from gpu.rows import probabilities  # noqa: E402
-from simulators.door import enter  # noqa: E402
+from draftproof.gpu.commands import bench  # noqa: E402
+from draftproof.gpu.kernel_bench import methods, run, show, timing  # noqa: E402
+from draftproof.gpu.kernel_bench.case import make, tree_of  # noqa: E402
+from draftproof.gpu.rows import probabilities  # noqa: E402
+from draftproof.simulators.commands.entry import enter  # noqa: E402
 
 CPU = torch.device("cpu")
 SMALL = run.Grid((64,), (2,), (1,))

@@ -11,13 +11,13 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from gpu import kernels  # noqa: E402
-from gpu.draft import Tree  # noqa: E402
-from gpu.kernel_bench import peers  # noqa: E402
-from gpu.kernel_bench.case import Case, make  # noqa: E402
-from gpu.rows import probabilities  # noqa: E402
-from gpu.verify import from_logits, named  # noqa: E402
-from gpu.verify.stopping import level_law, stop_law  # noqa: E402
+from draftproof.gpu import kernels  # noqa: E402
+from draftproof.gpu.draft import Tree  # noqa: E402
+from draftproof.gpu.kernel_bench import peers  # noqa: E402
+from draftproof.gpu.kernel_bench.case import Case, make  # noqa: E402
+from draftproof.gpu.rows import probabilities  # noqa: E402
+from draftproof.gpu.verify import from_logits, named  # noqa: E402
+from draftproof.gpu.verify.stopping import level_law, stop_law  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -14,7 +14,7 @@ def many_processors():
     if torch.cuda.is_available():
         yield
         return
-    from gpu.kernels import launch
+    from draftproof.gpu.kernels import launch
 
     with mock.patch.object(launch, "processors", return_value=132):
         yield

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from gpu.draft import Tree
-from gpu.kernels import verify
-from gpu.rows import probabilities
-from gpu.verify import Outcome, named
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.kernels import verify
+from draftproof.gpu.rows import probabilities
+from draftproof.gpu.verify import Outcome, named
 
 PAIR = [[[], []], [[]]]
 TREE = [[[], [[]]], [[], []], []]

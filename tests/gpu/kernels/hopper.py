@@ -13,9 +13,9 @@ from benchmarks.kernel_code import compile_only, compiled, read
 
 def main() -> None:
     compile_only()
-    from gpu.draft import Tree
-    from gpu.kernel_bench.case import tree_of
-    from gpu.kernels import NAMES
+    from draftproof.gpu.draft import Tree
+    from draftproof.gpu.kernel_bench.case import tree_of
+    from draftproof.gpu.kernels import NAMES
 
     tree, chain, wide = Tree.of_shape([[[], []], [[]]]), Tree.chain(8), tree_of("tree", 8)
     drafts = {"token": chain, "block": chain, "greedy-block": chain, "specinfer": Tree.paths(2, 2)}

@@ -75,14 +75,16 @@ FLAWS = {
     "the stop is a plain load": Flaw("sweep", {ASKED: "tl.load(stop + b)"}, "races"),
 }
 
-ROOMS = [import_module(f"gpu.kernels.{name}") for name in ("launch", "opening", "sweep", "descend")]
+ROOMS = [
+    import_module(f"draftproof.gpu.kernels.{name}") for name in ("launch", "opening", "sweep", "descend")
+]
 
 
 @contextmanager
 def flawed(name: str, folder: Path) -> Iterator[None]:
     """Kernels launched inside have that flaw; AssertionError where the source has changed."""
     room, edits = FLAWS[name].room, FLAWS[name].edits
-    source = Path(str(import_module(f"gpu.kernels.{room}").__file__)).read_text(encoding="utf-8")
+    source = Path(str(import_module(f"draftproof.gpu.kernels.{room}").__file__)).read_text(encoding="utf-8")
     for old, new in edits.items():
         assert source.count(old) == 1, f"{room}.py has {old!r} {source.count(old)} times"
         source = source.replace(old, new)

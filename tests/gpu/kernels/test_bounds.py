@@ -10,9 +10,9 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("triton", reason="the kernels need Triton")
 
 from benchmarks.kernel_reads import counted  # noqa: E402
-from gpu.draft import Tree  # noqa: E402
-from gpu.kernels import launch  # noqa: E402
-from gpu.rows import probabilities  # noqa: E402
+from draftproof.gpu.draft import Tree  # noqa: E402
+from draftproof.gpu.kernels import launch  # noqa: E402
+from draftproof.gpu.rows import probabilities  # noqa: E402
 from tests.gpu.kernels.drafts import assert_agree, draft  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
@@ -60,7 +60,7 @@ def test_without_bounds_more_is_read_and_nothing_else_changes(device):
         pytest.skip("a compiled kernel keeps the functions that it was compiled with")
     case = draft(Tree.chain(4), 6, 2 * CHUNK, seed=22, spread=3.0)
     told, few = asked(case, "greedy-block")
-    with mock.patch.object(sys.modules["gpu.kernels.opening"], "settle", return_value=None):
+    with mock.patch.object(sys.modules["draftproof.gpu.kernels.opening"], "settle", return_value=None):
         plain, many = asked(case, "greedy-block")
     assert torch.equal(told.node, plain.node)
     assert torch.equal(told.token, plain.token)

@@ -11,10 +11,10 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("triton", reason="the kernels need Triton")
 
 
-from gpu.draft import Tree  # noqa: E402
-from gpu.kernels import launch, verify  # noqa: E402
-from gpu.rows import probabilities  # noqa: E402
-from gpu.verify import named  # noqa: E402
+from draftproof.gpu.draft import Tree  # noqa: E402
+from draftproof.gpu.kernels import launch, verify  # noqa: E402
+from draftproof.gpu.rows import probabilities  # noqa: E402
+from draftproof.gpu.verify import named  # noqa: E402
 from tests.gpu.kernels.drafts import CASES, NAMED, PAIR, TREE, assert_agree, draft  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")

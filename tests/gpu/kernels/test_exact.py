@@ -5,14 +5,14 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("triton", reason="the kernels need Triton")
 
-from gpu.exact.kernels import fused  # noqa: E402
-from gpu.exact.noise import agreement, fits  # noqa: E402
-from gpu.kernels import NAMES  # noqa: E402
-from gpu.verify import named  # noqa: E402
-from simulators.instances.randoms import Randoms  # noqa: E402
+from draftproof.gpu.exact.kernels import fused  # noqa: E402
+from draftproof.gpu.exact.noise import agreement, fits  # noqa: E402
+from draftproof.gpu.kernels import NAMES  # noqa: E402
+from draftproof.gpu.verify import named  # noqa: E402
+from draftproof.simulators.instances.randoms import Randoms  # noqa: E402
+from draftproof.theory.drafts.chain import Chain  # noqa: E402
+from draftproof.theory.drafts.tree import Tree as Drawn  # noqa: E402
 from tests.problems import SCHEMES  # noqa: E402
-from theory.drafts.chain import Chain  # noqa: E402
-from theory.drafts.tree import Tree as Drawn  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
 

@@ -8,11 +8,11 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("triton", reason="the kernels need Triton")
 
 
-from gpu.draft import Tree  # noqa: E402
-from gpu.kernels import NAMES, verify  # noqa: E402
-from gpu.rows import probabilities  # noqa: E402
+from draftproof.gpu.draft import Tree  # noqa: E402
+from draftproof.gpu.kernels import NAMES, verify  # noqa: E402
+from draftproof.gpu.rows import probabilities  # noqa: E402
+from draftproof.theory.errors import BadInput  # noqa: E402
 from tests.gpu.kernels.drafts import TREE, Draft, assert_agree, draft  # noqa: E402
-from theory.errors import BadInput  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
 CHAIN = Tree.chain(2)

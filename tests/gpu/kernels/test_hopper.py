@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("triton", reason="the kernels need Triton")
 
 from benchmarks.kernel_code import disassembler
-from theory.errors import BadInput
+from draftproof.theory.errors import BadInput
 
 FEW = 16
 """Bytes of stack a thread: scalars that some releases of Triton keep outside of what reads the vocabulary."""

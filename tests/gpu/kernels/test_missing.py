@@ -11,12 +11,13 @@ WITHOUT = """
 import importlib.util, sys
 find = importlib.util.find_spec
 importlib.util.find_spec = lambda name, *rest: None if name == "triton" else find(name, *rest)
-import gpu.kernels, gpu.commands.bench, gpu.kernel_bench.run, gpu.kernel_bench.show
-from gpu.draft import Tree
-from theory.errors import BadInput
-assert not gpu.kernels.AVAILABLE and "triton" not in sys.modules
+import draftproof.gpu.commands.bench, draftproof.gpu.kernel_bench.run, draftproof.gpu.kernel_bench.show
+from draftproof.gpu import kernels
+from draftproof.gpu.draft import Tree
+from draftproof.theory.errors import BadInput
+assert not kernels.AVAILABLE and "triton" not in sys.modules
 try:
-    gpu.kernels.verify("block", Tree.chain(1), *[None] * 5)
+    kernels.verify("block", Tree.chain(1), *[None] * 5)
 except BadInput as error:
     print(error)
 """
@@ -32,9 +33,9 @@ def test_logits_on_the_cpu_are_refused_in_one_line_where_kernels_are_compiled(mo
     pytest.importorskip("triton")
     import torch
 
-    from gpu import kernels
-    from gpu.draft import Tree
-    from theory.errors import BadInput
+    from draftproof.gpu import kernels
+    from draftproof.gpu.draft import Tree
+    from draftproof.theory.errors import BadInput
 
     monkeypatch.delenv("TRITON_INTERPRET", raising=False)
     even = torch.zeros(1, 2, 4)

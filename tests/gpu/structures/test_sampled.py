@@ -7,9 +7,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from gpu.engine.recorder import Recorder
-from gpu.engine.sampling import Sampling
-from gpu.structures import structure
+from draftproof.gpu.engine.recorder import Recorder
+from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.structures import structure
 
 ROWS = torch.tensor([0.5, 0.3, 0.2])
 

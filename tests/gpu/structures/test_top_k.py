@@ -8,8 +8,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from gpu.engine.sampling import Sampling
-from gpu.structures import structure
+from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.structures import structure
 
 V = 4
 

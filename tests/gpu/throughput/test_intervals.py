@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu.throughput.intervals import difference, ratio
+from draftproof.gpu.throughput.intervals import difference, ratio
 
 speeds = st.lists(st.tuples(st.floats(0.1, 100), st.floats(0.1, 100)), min_size=2, max_size=8)
 

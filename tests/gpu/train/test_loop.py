@@ -6,14 +6,14 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from gpu.drafters.feature_head import new_head
-from gpu.train.attention import CAUSAL
-from gpu.train.compiled import Compiler
-from gpu.train.loop import fit, halves, rate_at
-from gpu.train.losses import drafter_loss, rollout_loss, text_loss
-from gpu.train.muon import Muon, orthogonal
-from gpu.train.presets import PRESETS
-from theory.errors import BadInput
+from draftproof.gpu.drafters.feature_head import new_head
+from draftproof.gpu.train.attention import CAUSAL
+from draftproof.gpu.train.compiled import Compiler
+from draftproof.gpu.train.loop import fit, halves, rate_at
+from draftproof.gpu.train.losses import drafter_loss, rollout_loss, text_loss
+from draftproof.gpu.train.muon import Muon, orthogonal
+from draftproof.gpu.train.presets import PRESETS
+from draftproof.theory.errors import BadInput
 
 
 def test_the_rate_rises_to_its_peak_and_ends_near_zero():
@@ -64,7 +64,7 @@ def test_a_loop_learns_in_either_precision(tmp_path, monkeypatch):
     config = PRESETS["tiny"].drafter.config(50, 16, 0)
     text = torch.arange(16).repeat(4, 1) % 5
     for half in (True, False):
-        monkeypatch.setattr("gpu.train.loop.halves", lambda device, half=half: half)
+        monkeypatch.setattr("draftproof.gpu.train.loop.halves", lambda device, half=half: half)
         torch.manual_seed(0)
         model = transformers.LlamaForCausalLM(config)
         losses = fit(

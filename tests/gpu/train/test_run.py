@@ -9,15 +9,15 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from gpu.drafters.choose import pair
-from gpu.engine.loop import generate
-from gpu.structures import structure
-from gpu.train import loop, run
-from gpu.train.corpus import documents
-from gpu.train.presets import PRESETS, Shape
-from gpu.train.tokens import byte_pairs, encoded
-from gpu.verify import named
-from theory.errors import BadInput
+from draftproof.gpu.drafters.choose import pair
+from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.structures import structure
+from draftproof.gpu.train import loop, run
+from draftproof.gpu.train.corpus import documents
+from draftproof.gpu.train.presets import PRESETS, Shape
+from draftproof.gpu.train.tokens import byte_pairs, encoded
+from draftproof.gpu.verify import named
+from draftproof.theory.errors import BadInput
 
 QUICK = replace(
     PRESETS["tiny"],

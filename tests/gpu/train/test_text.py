@@ -8,10 +8,10 @@ pytest.importorskip("transformers")
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu.train import corpus, tokens
-from gpu.train.corpus import documents, kept_apart
-from gpu.train.tokens import byte_pairs, encoded
-from theory.errors import BadInput
+from draftproof.gpu.train import corpus, tokens
+from draftproof.gpu.train.corpus import documents, kept_apart
+from draftproof.gpu.train.tokens import byte_pairs, encoded
+from draftproof.theory.errors import BadInput
 
 
 @pytest.fixture

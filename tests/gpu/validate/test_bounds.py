@@ -5,18 +5,18 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from gpu.draft import Tree
-from gpu.exact.drafts import batch, every
-from gpu.validate.bounds import chain_odds, covered
-from gpu.validate.specimens import SPECIMENS
-from gpu.verify import VERIFIERS
-from gpu.verify.stopping import level_law, stop_law
-from simulators.enumerate import emission
-from simulators.instances.randoms import Randoms
-from theory.closed_forms.chains import block
-from theory.drafts.chain import Chain
-from theory.transport.block import chain_optimum
-from theory.verifiers import named
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.exact.drafts import batch, every
+from draftproof.gpu.validate.bounds import chain_odds, covered
+from draftproof.gpu.validate.specimens import SPECIMENS
+from draftproof.gpu.verify import VERIFIERS
+from draftproof.gpu.verify.stopping import level_law, stop_law
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.theory.closed_forms.chains import block
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.transport.block import chain_optimum
+from draftproof.theory.verifiers import named
 
 CHAINS = Randoms(Chain(3), 3, 12, seed=5)
 

@@ -8,10 +8,10 @@ torch = pytest.importorskip("torch")
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu.validate.inclusion import escapes, included
-from theory.numbers import exact
-from theory.transport.draws import without_replacement
-from theory.transport.single_step import prefix_draws
+from draftproof.gpu.validate.inclusion import escapes, included
+from draftproof.theory.numbers import exact
+from draftproof.theory.transport.draws import without_replacement
+from draftproof.theory.transport.single_step import prefix_draws
 
 masses = st.sampled_from([0, 1, 2, 3, 7, 10**3, 10**7, 10**12, 10**25])
 weights = st.lists(masses, min_size=2, max_size=6).filter(any)

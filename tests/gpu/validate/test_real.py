@@ -9,16 +9,16 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from gpu.engine.loop import generate
-from gpu.engine.sampling import Sampling
-from gpu.structures import structure
-from gpu.validate.acceptance import Acceptance
-from gpu.validate.greedy import Reference, compare
-from gpu.validate.joint import laws, observe, word_law
-from gpu.validate.specimens import SPECIMENS
-from gpu.verify import Rates, named
+from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.structures import structure
+from draftproof.gpu.validate.acceptance import Acceptance
+from draftproof.gpu.validate.greedy import Reference, compare
+from draftproof.gpu.validate.joint import laws, observe, word_law
+from draftproof.gpu.validate.specimens import SPECIMENS
+from draftproof.gpu.verify import Rates, named
+from draftproof.theory.errors import BadInput
 from tests.gpu.small import PROMPTS, drafter, target
-from theory.errors import BadInput
 
 TWO = Sampling(1.0, top_k=2)
 

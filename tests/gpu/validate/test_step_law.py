@@ -6,18 +6,18 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from gpu.engine.loop import generate
-from gpu.engine.sampling import Sampling
-from gpu.structures import structure
-from gpu.validate.specimens import SPECIMENS
-from gpu.validate.step_law import Ahead, look_ahead, total_variation, worst_prompt
-from gpu.verify import VERIFIERS
-from simulators.enumerate import emission
-from simulators.instances.randoms import Randoms
+from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.structures import structure
+from draftproof.gpu.validate.specimens import SPECIMENS
+from draftproof.gpu.validate.step_law import Ahead, look_ahead, total_variation, worst_prompt
+from draftproof.gpu.verify import VERIFIERS
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.verifiers import named
 from tests.gpu.small import PROMPTS, drafter, near, target
 from tests.quality.rules import UNSCALED
-from theory.drafts.chain import Chain
-from theory.verifiers import named
 
 LOSSY = {each.verifier.name: each for each in SPECIMENS}
 THREE = Sampling(1.0, top_k=3)

@@ -9,21 +9,21 @@ torch = pytest.importorskip("torch")
 
 from hypothesis import given, settings
 
-from gpu.exact.bounds import mean_odds, placed
-from gpu.validate.tree_bounds import tree_odds
-from simulators.check import applies
-from simulators.enumerate import emission
-from simulators.instances.files import parse
-from simulators.instances.randoms import Randoms
-from simulators.optimum import full_information, stateless
-from simulators.strategies import instances
+from draftproof.gpu.exact.bounds import mean_odds, placed
+from draftproof.gpu.validate.tree_bounds import tree_odds
+from draftproof.simulators.check import applies
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.instances.files import parse
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.optimum import full_information, stateless
+from draftproof.simulators.strategies import instances
+from draftproof.theory.closed_forms.chains import block
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.tree import Tree as Planned
+from draftproof.theory.transport.single_step import alpha
+from draftproof.theory.verifiers import VERIFIERS
 from tests.problems import VECTORS
-from theory.closed_forms.chains import block
-from theory.drafts.chain import Chain
-from theory.drafts.paths import Paths
-from theory.drafts.tree import Tree as Planned
-from theory.transport.single_step import alpha
-from theory.verifiers import VERIFIERS
 
 UNEVEN, DEEP = (((), ()), ()), (((), ()), ((),))
 TREES = [Planned(shape, replacement) for shape in (UNEVEN, DEEP) for replacement in (False, True)]

@@ -4,8 +4,8 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from gpu.draft import Tree
-from gpu.verify import Outcome, Verifier
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.verify import Outcome, Verifier
 
 ONE_BELOW = 1 - 2**-24
 

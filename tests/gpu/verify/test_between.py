@@ -6,9 +6,9 @@ from hypothesis import given
 
 torch = pytest.importorskip("torch")
 
-from gpu.draft import Tree
-from gpu.exact.margin import STEPS
-from gpu.verify import named
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.exact.margin import STEPS
+from draftproof.gpu.verify import named
 from tests.gpu.verify.batches import Drawn, drawn
 
 

@@ -4,8 +4,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from gpu.draft import Tree  # noqa: E402
-from gpu.verify import VERIFIERS  # noqa: E402
+from draftproof.gpu.draft import Tree  # noqa: E402
+from draftproof.gpu.verify import VERIFIERS  # noqa: E402
 from tests.gpu.verify.batches import Drawn  # noqa: E402
 
 SHAPE = [[[], []], [[]]]

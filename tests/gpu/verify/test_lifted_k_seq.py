@@ -6,7 +6,7 @@ from hypothesis import given
 
 torch = pytest.importorskip("torch")
 
-from gpu.verify.lifted_k_seq import smallest_rho
+from draftproof.gpu.verify.lifted_k_seq import smallest_rho
 from tests.gpu.verify.batches import drawn
 
 

@@ -5,11 +5,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from gpu.draft import Tree
-from gpu.verify import ERRORS, VERIFIERS, named
-from gpu.verify.outcome import BAD_COIN, BAD_PROPOSAL, BAD_TARGET, BAD_TOKEN
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.verify import ERRORS, VERIFIERS, named
+from draftproof.gpu.verify.outcome import BAD_COIN, BAD_PROPOSAL, BAD_TARGET, BAD_TOKEN
+from draftproof.theory.errors import BadInput
 from tests.gpu.verify.batches import Drawn
-from theory.errors import BadInput
 
 everyone = pytest.mark.parametrize("verifier", VERIFIERS.values(), ids=VERIFIERS)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
-from gpu.verify.residual import draw
+from draftproof.gpu.verify.residual import draw
 from tests.gpu.verify.batches import ONE_BELOW
 
 

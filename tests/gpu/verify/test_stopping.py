@@ -5,14 +5,14 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from gpu.draft import Tree
-from gpu.exact.drafts import batch, every
-from gpu.exact.noise import fits
-from gpu.verify import VERIFIERS
-from gpu.verify.stopping import level_law, stop_law
-from simulators.enumerate import emission
-from simulators.instances.suite import standard
-from theory.verifiers import named
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.exact.drafts import batch, every
+from draftproof.gpu.exact.noise import fits
+from draftproof.gpu.verify import VERIFIERS
+from draftproof.gpu.verify.stopping import level_law, stop_law
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.instances.suite import standard
+from draftproof.theory.verifiers import named
 
 CLOSE = {
     "lifted-k-seq": 1e-6

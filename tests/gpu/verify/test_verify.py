@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
-from gpu.draft import Tree
-from gpu.verify import VERIFIERS, named
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.verify import VERIFIERS, named
+from draftproof.theory.errors import BadInput
+from draftproof.theory.verifiers import VERIFIERS as EXACT
 from tests.gpu.verify.batches import ONE_BELOW, Drawn, drawn
-from theory.errors import BadInput
-from theory.verifiers import VERIFIERS as EXACT
 
 everyone = pytest.mark.parametrize("verifier", VERIFIERS.values(), ids=VERIFIERS)
 

@@ -7,11 +7,11 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofs_check.cells.cell import Cut
-from proofs_check.cells.cutting import sides
-from proofs_check.cells.domain import Domain
-from proofs_check.cells.polynomials import eliminate, solve
-from proofs_check.cells.signset import NEGATIVE, POSITIVE, ZERO, flip, raised, sign, times
+from draftproof.proofs_check.cells.cell import Cut
+from draftproof.proofs_check.cells.cutting import sides
+from draftproof.proofs_check.cells.domain import Domain
+from draftproof.proofs_check.cells.polynomials import eliminate, solve
+from draftproof.proofs_check.cells.signset import NEGATIVE, POSITIVE, ZERO, flip, raised, sign, times
 
 VALUES = {NEGATIVE: -1, ZERO: 0, POSITIVE: 1}
 SETS = range(1, 8)

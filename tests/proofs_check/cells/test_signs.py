@@ -5,20 +5,20 @@ from itertools import product
 
 import pytest
 
-from proofs_check.cells.domain import Domain
-from proofs_check.cells.polynomials import value
-from proofs_check.cells.signset import sign
-from proofs_check.cells.solver import OutOfTime
-from proofs_check.cells.tree import Leaf, leaves
-from proofs_check.prove import through
-from simulators.instances.randoms import Randoms
-from simulators.instances.scenarios import Scenarios
+from draftproof.proofs_check.cells.domain import Domain
+from draftproof.proofs_check.cells.polynomials import value
+from draftproof.proofs_check.cells.signset import sign
+from draftproof.proofs_check.cells.solver import OutOfTime
+from draftproof.proofs_check.cells.tree import Leaf, leaves
+from draftproof.proofs_check.prove import through
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.instances.scenarios import Scenarios
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.verifiers import named
 from tests.checks import completed
 from tests.quality.rules import CHAINS, LISTED
-from theory.drafts.chain import Chain
-from theory.drafts.paths import Paths
-from theory.drafts.tree import Tree
-from theory.verifiers import named
 
 FAST = [
     *[(named(name), 2, Chain(2)) for name in ("token", "block", "hsd-released")],

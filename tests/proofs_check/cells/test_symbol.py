@@ -5,11 +5,11 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofs_check.cells.cell import Cut
-from proofs_check.cells.cutting import sides
-from proofs_check.cells.domain import Domain
-from proofs_check.cells.signs import Signs
-from proofs_check.cells.symbol import LeafRead, identical, unread
+from draftproof.proofs_check.cells.cell import Cut
+from draftproof.proofs_check.cells.cutting import sides
+from draftproof.proofs_check.cells.domain import Domain
+from draftproof.proofs_check.cells.signs import Signs
+from draftproof.proofs_check.cells.symbol import LeafRead, identical, unread
 
 SIGNS = Signs(fmpq_mpoly_ctx.get(["x", "y"], Ordering.degrevlex))
 x, y = (SIGNS.number(gen) for gen in SIGNS.number.variables.gens())

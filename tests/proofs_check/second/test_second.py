@@ -5,14 +5,14 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks.proofs import PROOFS
-from proofs_check.claims import CLAIMS
-from proofs_check.claims.claim import SIZES, Lossless, Related, Together
-from proofs_check.means import accepted
-from proofs_check.second.opinion import second_comparison, second_opinion
+from draftproof.proofs_check.claims import CLAIMS
+from draftproof.proofs_check.claims.claim import SIZES, Lossless, Related, Together
+from draftproof.proofs_check.means import accepted
+from draftproof.proofs_check.second.opinion import second_comparison, second_opinion
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.verifiers import named
 from tests.proofs_check.wrong import on_a_curve, wrong_where
-from theory.drafts import Scheme
-from theory.drafts.chain import Chain
-from theory.verifiers import named
 
 SECONDS = 3000
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 import pytest
 
-from simulators.audit.commands import audit
-from simulators.door import enter
+from draftproof.simulators.audit.commands import audit
+from draftproof.simulators.commands.entry import enter
 
 HERE = Path(__file__).parent
 GROUP = click.Group("draftproof", [audit])

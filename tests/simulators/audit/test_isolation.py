@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from simulators.audit import isolation
-from simulators.audit.commands import _examined
-from simulators.audit.isolation import isolated
-from theory.errors import BadInput
+from draftproof.simulators.audit import isolation
+from draftproof.simulators.audit.commands import _examined
+from draftproof.simulators.audit.isolation import isolated
+from draftproof.theory.errors import BadInput
 
 ROOT = Path(__file__).parents[3]
 OPTIONS = {"vocab": 2, "depth": 1, "seconds": 0.5}

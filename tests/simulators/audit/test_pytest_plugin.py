@@ -19,7 +19,7 @@ def test_red(assert_lossless):
 
 def test_the_fixture_makes_green_and_red(tmp_path):
     (tmp_path / "test_user.py").write_text(TESTS)
-    plugin = "simulators.audit.pytest_plugin"
+    plugin = "draftproof.simulators.pytest_plugin"
     command = [sys.executable, "-m", "pytest", "-q", "-p", plugin, "--audit-vocab", "2", str(tmp_path)]
     environment = {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PATH": "/usr/bin:/bin"}
     done = subprocess.run(

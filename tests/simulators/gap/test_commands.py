@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from simulators.instances.files import document, parse
-from simulators.instances.scenarios import scenario
+from draftproof.simulators.instances.files import document, parse
+from draftproof.simulators.instances.scenarios import scenario
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.numbers import exact
+from draftproof.theory.verifiers import VERIFIERS
 from tests.problems import VECTORS
 from tests.terminal import on_terminal
-from theory.drafts.chain import Chain
-from theory.numbers import exact
-from theory.verifiers import VERIFIERS
 
 CHAIN = '{"kind": "chain", "depth": 2}'
 

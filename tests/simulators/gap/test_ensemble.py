@@ -8,18 +8,18 @@ from xml.etree import ElementTree
 
 import pytest
 
-from simulators.figures import required
-from simulators.gap import plot
-from simulators.gap.ensemble import VARIED, distance, vary
-from simulators.gap.measure import measure
-from simulators.gap.recipe import GRAIN, Recipe
-from simulators.gap.summary import summarise
-from simulators.instances.mixed import Mixed
-from theory.drafts.chain import Chain
-from theory.drafts.paths import Paths
-from theory.errors import BadInput
-from theory.numbers import ONE
-from theory.verifiers import named
+from draftproof.simulators.figures import required
+from draftproof.simulators.gap import plot
+from draftproof.simulators.gap.ensemble import VARIED, distance, vary
+from draftproof.simulators.gap.measure import measure
+from draftproof.simulators.gap.recipe import GRAIN, Recipe
+from draftproof.simulators.gap.summary import summarise
+from draftproof.simulators.instances.mixed import Mixed
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.errors import BadInput
+from draftproof.theory.numbers import ONE
+from draftproof.theory.verifiers import named
 
 
 def test_temperature_divides_logits_and_rows_stay_exact():
@@ -89,7 +89,7 @@ def test_figures_are_the_same_every_time(tmp_path):
 
 
 def test_looks_differ_in_grey_within_a_figure():
-    from simulators.gap.ensemble import SHOWN
+    from draftproof.simulators.gap.ensemble import SHOWN
 
     for names in SHOWN.values():
         shown = [plot.LOOKS[name][1:] for name in names if name in plot.LOOKS]

@@ -3,17 +3,17 @@
 import pytest
 from flint import fmpq
 
-from simulators.enumerate import emission
-from simulators.gap.measure import ABOVE, LOSSY, STATE, expected, measure
-from simulators.instances.randoms import Randoms
-from simulators.instances.scenarios import SCENARIOS, Scenarios, scenario
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.gap.measure import ABOVE, LOSSY, STATE, expected, measure
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.instances.scenarios import SCENARIOS, Scenarios, scenario
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.shape import every
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import context_free
+from draftproof.theory.verifiers import VERIFIERS, named
 from tests.problems import LOPSIDED, SCHEMES, TOY
-from theory.drafts.chain import Chain
-from theory.drafts.shape import every
-from theory.drafts.tree import Tree
-from theory.errors import BadInput
-from theory.instance import context_free
-from theory.verifiers import VERIFIERS, named
 
 BINARY = Tree(every(2, 2))
 LABELS = pytest.mark.parametrize("label", SCHEMES)

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from simulators.enumerate import emission
-from simulators.instances.mixed import Mixed
-from simulators.optimum import stateless
-from theory.drafts.paths import Paths
-from theory.drafts.shape import every
-from theory.drafts.tree import Tree
-from theory.verifiers import named
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.instances.mixed import Mixed
+from draftproof.simulators.optimum import stateless
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.shape import every
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.verifiers import named
 
 BENCHMARK = Path(__file__).parents[3] / "benchmarks" / "tree_gap.py"
 

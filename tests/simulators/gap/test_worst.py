@@ -5,13 +5,13 @@ from random import Random
 import pytest
 from flint import fmpq
 
-from simulators.gap import worst
-from simulators.gap.worst import ROUNDING, drawn, missing, moves, search, usual
+from draftproof.simulators.gap import worst
+from draftproof.simulators.gap.worst import ROUNDING, drawn, missing, moves, search, usual
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
+from draftproof.theory.verifiers import VERIFIERS, named
 from tests.problems import TOY
-from theory.drafts.chain import Chain
-from theory.drafts.tree import Tree
-from theory.errors import BadInput
-from theory.verifiers import VERIFIERS, named
 
 
 def test_what_is_missing_on_the_toy():

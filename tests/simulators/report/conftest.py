@@ -4,14 +4,13 @@ import os
 import shutil
 from pathlib import Path
 
-import click
 import pytest
 
-from simulators.door import enter
-from simulators.instances.scenarios import scenario
-from simulators.sweep.commands import command as sweep
-from theory.drafts.chain import Chain
-from theory.drafts.tree import Tree
+from draftproof import commands
+from draftproof.simulators.commands.entry import enter
+from draftproof.simulators.instances.scenarios import scenario
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.tree import Tree
 
 FAMILY = """
 vocabularies = [2]
@@ -49,19 +48,14 @@ def results(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("swept")
     (folder / "family.toml").write_text(FAMILY, encoding="utf-8")
     arguments = [str(folder / "family.toml"), "--results", str(folder / "family"), "--workers", "1"]
-    assert (
-        enter(
-            click.Group("draftproof", [sweep({"prove": "proofs_check.sweep:PROVE"})]), ["sweep", *arguments]
-        )
-        == 0
-    )
+    assert enter(commands(), ["sweep", *arguments]) == 0
     return folder / "family"
 
 
 @pytest.fixture(scope="session")
 def recorded_instances() -> dict:
     """The explorer's documents; few walks, so that sliders have few positions."""
-    from simulators.report.explorer.record import recorded
+    from draftproof.simulators.report.explorer.record import recorded
 
     return {name: recorded(instance, 1_100) for name, instance in INSTANCES.items()}
 

@@ -8,13 +8,17 @@ from pathlib import Path
 import click
 import pytest
 
-from simulators.door import enter
-from simulators.instances.files import document
-from simulators.instances.scenarios import scenario
-from simulators.report import commands, instances
-from theory.drafts.chain import Chain
+from draftproof.simulators.commands.entry import enter
+from draftproof.simulators.instances.files import document
+from draftproof.simulators.instances.scenarios import scenario
+from draftproof.simulators.report import commands, instances
+from draftproof.theory.drafts.chain import Chain
 
 CLAIM = {"statement": "s", "source": "t", "scope": "all", "verdict": "refuted", "command": "c"}
+
+
+def claims():
+    return [CLAIM]
 
 
 @pytest.fixture
@@ -24,7 +28,9 @@ def report(capfd, monkeypatch, tmp_path):
     monkeypatch.setattr(instances, "WORST", 0)
 
     def run(*arguments):
-        group = click.Group("draftproof", [commands.command(lambda: [CLAIM])])
+        group = click.Group(
+            "draftproof", [commands.report], context_settings={"obj": {"claims": f"{__name__}:claims"}}
+        )
         status = enter(group, ["report", *map(str, arguments)])
         return status, *capfd.readouterr()
 

@@ -7,21 +7,21 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulators.enumerate import emission
-from simulators.instances.scenarios import SCENARIOS, scenario
-from simulators.report.explorer.record import explorable, recorded
-from simulators.report.explorer.sliders import SCALES, numbered, placed, positions
-from simulators.report.explorer.walk import Step, walk
-from simulators.report.instances import STANDARD
-from simulators.strategies import rows as exact_rows
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.instances.scenarios import SCENARIOS, scenario
+from draftproof.simulators.report.explorer.record import explorable, recorded
+from draftproof.simulators.report.explorer.sliders import SCALES, numbered, placed, positions
+from draftproof.simulators.report.explorer.walk import Step, walk
+from draftproof.simulators.report.instances import STANDARD
+from draftproof.simulators.strategies import rows as exact_rows
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.emission import Emission
+from draftproof.theory.errors import BadInput
+from draftproof.theory.numbers import exact
+from draftproof.theory.verifiers import VERIFIERS, named
 from tests.simulators.report.conftest import INSTANCES
-from theory.draft import Draft, Node
-from theory.drafts.chain import Chain
-from theory.drafts.tree import Tree
-from theory.emission import Emission
-from theory.errors import BadInput
-from theory.numbers import exact
-from theory.verifiers import VERIFIERS, named
 
 
 def read_back(document, verifier, at):

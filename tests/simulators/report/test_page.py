@@ -4,16 +4,16 @@ import json
 
 import pytest
 
-from simulators.enumerate import emission
-from simulators.report import curves, shares, summary, worst
-from simulators.report.explorer.sliders import placed
-from simulators.report.page import page
-from simulators.report.read import Store
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.report import curves, shares, summary, worst
+from draftproof.simulators.report.explorer.sliders import placed
+from draftproof.simulators.report.page import page
+from draftproof.simulators.report.read import Store
+from draftproof.theory.law import law_of
+from draftproof.theory.numbers import text
+from draftproof.theory.verifiers import named
 from tests.simulators.report.conftest import INSTANCES
 from tests.simulators.report.test_explorer import read_back
-from theory.law import law_of
-from theory.numbers import text
-from theory.verifiers import named
 
 
 @pytest.fixture(scope="module")

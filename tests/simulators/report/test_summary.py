@@ -5,10 +5,10 @@ from statistics import fmean, median
 
 import pytest
 
-from simulators.gap.measure import expected
-from simulators.report import curves, shares, summary, worst
-from simulators.report.read import Store
-from theory.verifiers import named
+from draftproof.simulators.gap.measure import expected
+from draftproof.simulators.report import curves, shares, summary, worst
+from draftproof.simulators.report.read import Store
+from draftproof.theory.verifiers import named
 
 
 @pytest.fixture(scope="module")

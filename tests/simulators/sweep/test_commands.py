@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from simulators.sweep.results import Results
+from draftproof.simulators.sweep.results import Results
 
 FILE = """
 metrics = ["check"]

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from simulators.sweep.configuration import parsed, read, restored
-from simulators.sweep.families import families
-from simulators.sweep.plan import METRICS, plan
-from theory.errors import BadInput
+from draftproof.simulators.sweep.configuration import parsed, read, restored
+from draftproof.simulators.sweep.families import families
+from draftproof.simulators.sweep.plan import METRICS, plan
+from draftproof.theory.errors import BadInput
 
 STUDIES = Path(__file__).parents[3] / "studies"
 

@@ -2,18 +2,18 @@
 
 import pytest
 
-from simulators.audit.judge.verdict import examine
-from simulators.gap.measure import expected, measure
-from simulators.sweep.configuration import parsed
-from simulators.sweep.families import families
-from simulators.sweep.plan import METRICS, Chunk, computed, plan
-from simulators.verdict import judge
-from tests.conftest import PROOFS
-from theory.errors import BadInput
-from theory.numbers import exact, text
-from theory.verifiers import VERIFIERS
+from draftproof import _FROM_PROOFS
+from draftproof.simulators.audit.judge.verdict import examine
+from draftproof.simulators.gap.measure import expected, measure
+from draftproof.simulators.sweep.configuration import parsed
+from draftproof.simulators.sweep.families import families
+from draftproof.simulators.sweep.plan import METRICS, Chunk, computed, plan
+from draftproof.simulators.verdict import judge
+from draftproof.theory.errors import BadInput
+from draftproof.theory.numbers import exact, text
+from draftproof.theory.verifiers import VERIFIERS
 
-NAMES = {**METRICS, **PROOFS}
+NAMES = {**METRICS, **_FROM_PROOFS["metrics"]}
 
 
 def rows(**given) -> tuple[list[dict], list[dict]]:
@@ -152,7 +152,7 @@ def test_audit_is_the_examination_of_each_instance(tmp_path):
     targets = [f"{tmp_path}/mine.py:{name}" for name in ("verify", "wrong")]
     found, made = rows(metrics=["audit"], depths=[1], targets=targets, rows={"kind": "random", "count": 3})
     assert len(found) == 6
-    from simulators.audit.commands import load
+    from draftproof.simulators.audit.commands import load
 
     for row in found:
         report = examine(load(row["target"]), instances=[about(row, made)], edges=False, smallest=False)

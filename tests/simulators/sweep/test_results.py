@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from simulators.instances.files import read
-from simulators.sweep.results import Results
-from simulators.verdict import judge
-from theory.errors import BadInput
-from theory.numbers import text
-from theory.verifiers import VERIFIERS
+from draftproof.simulators.instances.files import read
+from draftproof.simulators.sweep.results import Results
+from draftproof.simulators.verdict import judge
+from draftproof.theory.errors import BadInput
+from draftproof.theory.numbers import text
+from draftproof.theory.verifiers import VERIFIERS
 
 ROOT = Path(__file__).parents[3]
 
@@ -18,11 +18,11 @@ ROOT = Path(__file__).parents[3]
 @pytest.fixture(scope="module")
 def small(tmp_path_factory) -> Path:
     """A folder in which studies/small.toml was swept, with fewer rows and verifiers."""
-    from simulators.sweep import runners
-    from simulators.sweep.configuration import parsed
-    from simulators.sweep.manifest import manifest
-    from simulators.sweep.plan import METRICS, plan
-    from simulators.sweep.sweep import sweep
+    from draftproof.simulators.sweep import runners
+    from draftproof.simulators.sweep.configuration import parsed
+    from draftproof.simulators.sweep.manifest import manifest
+    from draftproof.simulators.sweep.plan import METRICS, plan
+    from draftproof.simulators.sweep.sweep import sweep
 
     given = {
         "metrics": ["check", "gap"],
@@ -62,10 +62,10 @@ def test_a_row_leads_to_its_instance(small):
 
 def test_the_page_lists_every_column(small):
     page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
-    from proofs_check.sweep import PROVE
-    from simulators.sweep.metrics.audit import AUDIT
-    from simulators.sweep.metrics.check import CHECK
-    from simulators.sweep.metrics.gap import GAP
+    from draftproof.proofs_check.sweep import PROVE
+    from draftproof.simulators.sweep.metrics.audit import AUDIT
+    from draftproof.simulators.sweep.metrics.check import CHECK
+    from draftproof.simulators.sweep.metrics.gap import GAP
 
     for metric in (CHECK, GAP, PROVE, AUDIT):
         for column in metric.schema.names:

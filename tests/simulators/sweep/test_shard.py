@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from simulators.sweep import shard
-from simulators.sweep.columns import columns
-from simulators.sweep.configuration import parsed
-from simulators.sweep.plan import METRICS, plan
-from simulators.sweep.shard import encoded
+from draftproof.simulators.sweep import shard
+from draftproof.simulators.sweep.columns import columns
+from draftproof.simulators.sweep.configuration import parsed
+from draftproof.simulators.sweep.plan import METRICS, plan
+from draftproof.simulators.sweep.shard import encoded
 
 SCHEMA = pa.schema(
     [

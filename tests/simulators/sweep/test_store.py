@@ -7,8 +7,8 @@ import pickle
 
 import pytest
 
-from simulators.sweep.store import opened
-from theory.errors import BadInput
+from draftproof.simulators.sweep.store import opened
+from draftproof.theory.errors import BadInput
 
 ABOUT = {
     "format": 1,

@@ -2,13 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulators.strategies import tables
+from draftproof.simulators.strategies import tables
+from draftproof.theory.draft import Draft
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.shape import DEPTH
+from draftproof.theory.errors import BadInput
+from draftproof.theory.law import Law, law_of
 from tests.checks import assert_one_line, drafts, drawn
-from theory.draft import Draft
-from theory.drafts.chain import Chain
-from theory.drafts.shape import DEPTH
-from theory.errors import BadInput
-from theory.law import Law, law_of
 
 
 def leaf(draft: Draft):

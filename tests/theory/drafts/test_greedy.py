@@ -2,15 +2,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulators.strategies import rows, tables
+from draftproof.simulators.strategies import rows, tables
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.greedy import Greedy
+from draftproof.theory.drafts.shape import every
+from draftproof.theory.law import Law
+from draftproof.theory.numbers import ONE, exact
+from draftproof.theory.rows import has_mass, likeliest, without
+from draftproof.theory.table import Table
 from tests.checks import bracketed, children, drawn
-from theory.drafts.chain import Chain
-from theory.drafts.greedy import Greedy
-from theory.drafts.shape import every
-from theory.law import Law
-from theory.numbers import ONE, exact
-from theory.rows import has_mass, likeliest, without
-from theory.table import Table
 
 
 @given(rows(4), st.integers(1, 5))

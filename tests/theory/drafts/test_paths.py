@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulators.strategies import rows, tables
+from draftproof.simulators.strategies import rows, tables
+from draftproof.theory.draft import Draft
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.errors import BadInput
+from draftproof.theory.law import Law, law_of
+from draftproof.theory.rows import without
+from draftproof.theory.table import Table
 from tests.checks import assert_one_line, bracketed, children, drafts, drawn
-from theory.draft import Draft
-from theory.drafts.chain import Chain
-from theory.drafts.paths import Paths
-from theory.errors import BadInput
-from theory.law import Law, law_of
-from theory.rows import without
-from theory.table import Table
 
 
 def all_leaves(draft: Draft):

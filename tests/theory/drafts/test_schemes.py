@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulators.strategies import instances, schemes
+from draftproof.simulators.strategies import instances, schemes
+from draftproof.theory.draft import Node
+from draftproof.theory.drafts import SCHEMES, Scheme
+from draftproof.theory.rows import supported
+from draftproof.theory.table import Table
+from draftproof.theory.verifier import ALL
 from tests.checks import bracketed, drafts, drawn
-from theory.draft import Node
-from theory.drafts import SCHEMES, Scheme
-from theory.rows import supported
-from theory.table import Table
-from theory.verifier import ALL
 
 EVERY = pytest.mark.parametrize("label", ALL)
 

@@ -2,13 +2,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulators.strategies import shapes
+from draftproof.simulators.strategies import shapes
+from draftproof.theory.drafts.greedy import Greedy
+from draftproof.theory.drafts.shape import (
+    DEPTH,
+    NODES,
+    chain,
+    checked_shape,
+    every,
+    inner,
+    measure,
+    smaller_shapes,
+)
+from draftproof.theory.drafts.top_k import TopK
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
 from tests.checks import assert_one_line
-from theory.drafts.greedy import Greedy
-from theory.drafts.shape import DEPTH, NODES, chain, checked_shape, every, inner, measure, smaller_shapes
-from theory.drafts.top_k import TopK
-from theory.drafts.tree import Tree
-from theory.errors import BadInput
 
 
 def listed(shape):

@@ -2,16 +2,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulators.strategies import rows, tables
+from draftproof.simulators.strategies import rows, tables
+from draftproof.theory.drafts.greedy import Greedy
+from draftproof.theory.drafts.shape import every
+from draftproof.theory.drafts.spechub import SpecHub
+from draftproof.theory.errors import BadInput
+from draftproof.theory.law import Law
+from draftproof.theory.numbers import ONE, exact
+from draftproof.theory.rows import descending, has_mass, without
+from draftproof.theory.table import Table
 from tests.checks import assert_one_line, bracketed, children, drawn
-from theory.drafts.greedy import Greedy
-from theory.drafts.shape import every
-from theory.drafts.spechub import SpecHub
-from theory.errors import BadInput
-from theory.law import Law
-from theory.numbers import ONE, exact
-from theory.rows import descending, has_mass, without
-from theory.table import Table
 
 
 @given(rows(4))

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulators.strategies import rows, shapes, tables
+from draftproof.simulators.strategies import rows, shapes, tables
+from draftproof.theory.drafts.shape import every
+from draftproof.theory.drafts.top_k import TopK
+from draftproof.theory.law import Law
+from draftproof.theory.numbers import ONE
+from draftproof.theory.table import Table
 from tests.checks import bracketed, children, drafts, drawn
-from theory.drafts.shape import every
-from theory.drafts.top_k import TopK
-from theory.law import Law
-from theory.numbers import ONE
-from theory.table import Table
 
 
 @given(tables(3, 2), shapes(4, depth=2))

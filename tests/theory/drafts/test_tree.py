@@ -2,17 +2,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulators.strategies import rows, shapes, tables
+from draftproof.simulators.strategies import rows, shapes, tables
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.shape import every
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
+from draftproof.theory.law import Law
+from draftproof.theory.numbers import ONE
+from draftproof.theory.rows import without
+from draftproof.theory.table import Table
 from tests.checks import assert_one_line, bracketed, children, drafts, drawn, joint
 from tests.problems import LOPSIDED
-from theory.drafts.chain import Chain
-from theory.drafts.shape import every
-from theory.drafts.tree import Tree
-from theory.errors import BadInput
-from theory.law import Law
-from theory.numbers import ONE
-from theory.rows import without
-from theory.table import Table
 
 COUNTS = st.integers(1, 4)
 

@@ -5,22 +5,22 @@ import json
 import pytest
 from flint import fmpq
 
-from simulators.instances.files import parse
-from simulators.instances.randoms import Randoms
-from simulators.optimum import block_problem, drafted, full_information
+from draftproof.simulators.instances.files import parse
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.optimum import block_problem, drafted, full_information
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance, context_free
+from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.rows import Prefix
+from draftproof.theory.transport import block
+from draftproof.theory.transport.block import chain_optimum
+from draftproof.theory.transport.certificate import certified
+from draftproof.theory.transport.problem import highs, network_simplex
 from tests.problems import VECTORS
-from theory.drafts import Scheme
-from theory.drafts.chain import Chain
-from theory.drafts.paths import Paths
-from theory.drafts.tree import Tree
-from theory.errors import BadInput
-from theory.instance import Instance, context_free
-from theory.numbers import ONE, ZERO
-from theory.rows import Prefix
-from theory.transport import block
-from theory.transport.block import chain_optimum
-from theory.transport.certificate import certified
-from theory.transport.problem import highs, network_simplex
 
 TREES = (Tree((((), ()), ())), Tree((((),), ())), Tree(((), ()), True), Paths(2, 2))
 

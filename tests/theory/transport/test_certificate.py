@@ -8,9 +8,9 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from theory.errors import BadInput
-from theory.transport.certificate import certified
-from theory.transport.problem import Solved, Transport, highs, network_simplex
+from draftproof.theory.errors import BadInput
+from draftproof.theory.transport.certificate import certified
+from draftproof.theory.transport.problem import Solved, Transport, highs, network_simplex
 
 HALF = fmpq(1, 2)
 

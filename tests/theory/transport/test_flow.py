@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from theory.transport.flow import Network
+from draftproof.theory.transport.flow import Network
 
 Arcs = dict[tuple[int, int], tuple[fmpq, int]]
 

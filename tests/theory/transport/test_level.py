@@ -3,11 +3,11 @@
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from draftproof.theory.numbers import ONE, exact
+from draftproof.theory.rows import scale
+from draftproof.theory.transport.broods import law
+from draftproof.theory.transport.level import _plan, plan
 from tests.theory.transport.rows import pairs
-from theory.numbers import ONE, exact
-from theory.rows import scale
-from theory.transport.broods import law
-from theory.transport.level import _plan, plan
 
 
 @given(pairs(), st.integers(1, 6), st.sampled_from([(), ((),), (((),), ())]), st.sampled_from([1, 8]))

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 import pytest
 from flint import fmpq
 
-from simulators.enumerate import emission
-from simulators.instances.randoms import Randoms
-from simulators.optimum import completions, partial_information, stateless
-from theory.closed_forms import expected_accepted
-from theory.drafts import Scheme
-from theory.drafts.chain import Chain
-from theory.drafts.paths import Paths
-from theory.drafts.tree import Tree
-from theory.errors import BadInput
-from theory.instance import Instance
-from theory.verifiers import named
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.optimum import completions, partial_information, stateless
+from draftproof.theory.closed_forms import expected_accepted
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.verifiers import named
 
 
 def truth(family: Sequence[Instance]) -> list[fmpq]:

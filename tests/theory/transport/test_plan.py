@@ -3,18 +3,18 @@
 import pytest
 from flint import fmpq
 
-from simulators.instances.randoms import Randoms
-from simulators.optimum import drafted, stateless, stateless_rule
-from theory.drafts import Scheme
-from theory.drafts.chain import Chain
-from theory.drafts.paths import Paths
-from theory.drafts.tree import Tree
-from theory.errors import BadInput
-from theory.instance import Instance, context_free
-from theory.law import Law, law_of
-from theory.transport.plan import expected_accepted, valid_rule
-from theory.transport.program import Program, Seen, World
-from theory.transport.validity import solve
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.optimum import drafted, stateless, stateless_rule
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance, context_free
+from draftproof.theory.law import Law, law_of
+from draftproof.theory.transport.plan import expected_accepted, valid_rule
+from draftproof.theory.transport.program import Program, Seen, World
+from draftproof.theory.transport.validity import solve
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,14 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
+from draftproof.theory.errors import BadInput
+from draftproof.theory.rows import meet, total
+from draftproof.theory.transport.certificate import certified
+from draftproof.theory.transport.draws import top_and_sample, with_replacement, without_replacement
+from draftproof.theory.transport.resolution import resolve
+from draftproof.theory.transport.selection import canonical, drawn_law, emitted, max_flow, optimal_rule
+from draftproof.theory.transport.single_step import alpha, hu_greedy, linear_program, problem, surplus
 from tests.theory.transport.rows import pairs, rows
-from theory.errors import BadInput
-from theory.rows import meet, total
-from theory.transport.certificate import certified
-from theory.transport.draws import top_and_sample, with_replacement, without_replacement
-from theory.transport.resolution import resolve
-from theory.transport.selection import canonical, drawn_law, emitted, max_flow, optimal_rule
-from theory.transport.single_step import alpha, hu_greedy, linear_program, problem, surplus
 
 P, Q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
 

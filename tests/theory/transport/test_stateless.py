@@ -5,27 +5,27 @@ import json
 import pytest
 from flint import fmpq
 
-from simulators.enumerate import emission
-from simulators.instances.draws import Draws, Logits
-from simulators.instances.files import parse
-from simulators.instances.randoms import Randoms
-from simulators.optimum import drafted, full_information, one_level, stateless
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.instances.draws import Draws, Logits
+from draftproof.simulators.instances.files import parse
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.optimum import drafted, full_information, one_level, stateless
+from draftproof.theory.closed_forms import expected_accepted
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.greedy import Greedy
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.spechub import SpecHub
+from draftproof.theory.drafts.top_k import TopK
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance, context_free
+from draftproof.theory.table import Table
+from draftproof.theory.transport import symmetry
+from draftproof.theory.transport.program import Seen, World
+from draftproof.theory.transport.validity import optimum
+from draftproof.theory.verifiers import VERIFIERS, named
 from tests.problems import TOY, VECTORS
-from theory.closed_forms import expected_accepted
-from theory.drafts import Scheme
-from theory.drafts.chain import Chain
-from theory.drafts.greedy import Greedy
-from theory.drafts.paths import Paths
-from theory.drafts.spechub import SpecHub
-from theory.drafts.top_k import TopK
-from theory.drafts.tree import Tree
-from theory.errors import BadInput
-from theory.instance import Instance, context_free
-from theory.table import Table
-from theory.transport import symmetry
-from theory.transport.program import Seen, World
-from theory.transport.validity import optimum
-from theory.verifiers import VERIFIERS, named
 
 BINARY = Tree((((), ()), ((), ())))
 

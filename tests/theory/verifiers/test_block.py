@@ -2,15 +2,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulators.strategies import instances, rows, tables
+from draftproof.simulators.strategies import instances, rows, tables
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.instance import Instance
+from draftproof.theory.law import Law
+from draftproof.theory.numbers import exact
+from draftproof.theory.table import Table
+from draftproof.theory.verifiers import named
 from tests.checks import along, assert_same_law, block_optimum, block_weight, emitted, mean_accepted, stops
 from tests.problems import TOY
-from theory.drafts.chain import Chain
-from theory.instance import Instance
-from theory.law import Law
-from theory.numbers import exact
-from theory.table import Table
-from theory.verifiers import named
 
 BLOCK, TOKEN = named("block"), named("token")
 

@@ -5,16 +5,16 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
-from simulators.decode import decode
-from simulators.instances.scenarios import Scenarios
-from simulators.strategies import instances
+from draftproof.simulators.decode import decode
+from draftproof.simulators.instances.scenarios import Scenarios
+from draftproof.simulators.strategies import instances
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.law import law_of
+from draftproof.theory.modified import Modified
+from draftproof.theory.numbers import ZERO, exact
+from draftproof.theory.verifiers import named
 from tests.checks import assert_lossless, assert_same_law, completed, joint, mean_accepted, words
 from tests.problems import TOY
-from theory.drafts.chain import Chain
-from theory.law import law_of
-from theory.modified import Modified
-from theory.numbers import ZERO, exact
-from theory.verifiers import named
 
 GREEDY, NAIVE = named("greedy-block"), named("hsd-naive")
 FORGETFUL = replace(GREEDY, carry=None)

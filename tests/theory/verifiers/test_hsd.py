@@ -4,9 +4,16 @@ from math import comb
 
 from hypothesis import given
 
-from simulators.instances.scenarios import scenario
-from simulators.strategies import instances
-from simulators.verdict import Wrong, judge
+from draftproof.simulators.instances.scenarios import scenario
+from draftproof.simulators.strategies import instances
+from draftproof.simulators.verdict import Wrong, judge
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.instance import Instance
+from draftproof.theory.law import Law
+from draftproof.theory.numbers import ZERO, exact
+from draftproof.theory.table import Table
+from draftproof.theory.verifiers import named
 from tests.checks import (
     along,
     assert_lossless,
@@ -18,13 +25,6 @@ from tests.checks import (
     stops,
 )
 from tests.problems import TOY
-from theory.drafts.chain import Chain
-from theory.drafts.paths import Paths
-from theory.instance import Instance
-from theory.law import Law
-from theory.numbers import ZERO, exact
-from theory.table import Table
-from theory.verifiers import named
 
 PAPER, RELEASED, BLOCK = named("hsd"), named("hsd-released"), named("block")
 MULTI, MULTI_RELEASED = named("hsd-multidraft"), named("hsd-multidraft-released")

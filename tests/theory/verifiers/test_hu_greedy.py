@@ -1,14 +1,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulators.strategies import instances, rows
+from draftproof.simulators.strategies import instances, rows
+from draftproof.theory.drafts.greedy import Greedy
+from draftproof.theory.drafts.shape import every
+from draftproof.theory.instance import context_free
+from draftproof.theory.numbers import ZERO
+from draftproof.theory.rows import likeliest, without
+from draftproof.theory.verifiers import named
 from tests.checks import assert_same_law, mean_accepted
-from theory.drafts.greedy import Greedy
-from theory.drafts.shape import every
-from theory.instance import context_free
-from theory.numbers import ZERO
-from theory.rows import likeliest, without
-from theory.verifiers import named
 
 HU = named("hu-greedy")
 

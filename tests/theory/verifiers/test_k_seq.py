@@ -2,14 +2,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulators.strategies import instances, rows
+from draftproof.simulators.strategies import instances, rows
+from draftproof.theory.drafts.shape import every
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.instance import context_free
+from draftproof.theory.numbers import ONE, ZERO, exact
+from draftproof.theory.rows import meet, scale, total
+from draftproof.theory.verifiers import k_seq, named
 from tests.checks import assert_lossless, assert_same_law, is_lossy
-from theory.drafts.shape import every
-from theory.drafts.tree import Tree
-from theory.instance import context_free
-from theory.numbers import ONE, ZERO, exact
-from theory.rows import meet, scale, total
-from theory.verifiers import k_seq, named
 
 K_SEQ, STEPS = named("k-seq"), k_seq.STEPS
 

@@ -6,13 +6,13 @@ from itertools import product
 import pytest
 from flint import fmpq
 
-from simulators.enumerate import emission
-from theory.drafts.chain import Chain
-from theory.drafts.paths import Paths
-from theory.drafts.tree import Tree
-from theory.instance import Instance
-from theory.table import Table
-from theory.verifiers import named
+from draftproof.simulators.enumerate import emission
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.instance import Instance
+from draftproof.theory.table import Table
+from draftproof.theory.verifiers import named
 
 LEAF = ()
 SHAPES = {
@@ -71,7 +71,7 @@ def test_never_below_traversal_here(draft):
 
 @pytest.mark.parametrize("draft", [Tree(SHAPES["binary"]), Tree(SHAPES["deep"]), Paths(2, 3)], ids=str)
 def test_nodes_may_take_turns(draft, monkeypatch):
-    from theory.verifiers import layered
+    from draftproof.theory.verifiers import layered
 
     monkeypatch.setattr(layered, "TOGETHER", 1)
     monkeypatch.setattr(layered, "LAST", 1)

@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulators.enumerate import emission
-from simulators.strategies import instances, rows
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.strategies import instances, rows
+from draftproof.theory.drafts.shape import every
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.instance import context_free
+from draftproof.theory.numbers import ONE
+from draftproof.theory.rows import scale
+from draftproof.theory.verifiers import k_seq, lifted_k_seq, named
 from tests.checks import assert_lossless, assert_same_law, is_lossy
-from theory.drafts.shape import every
-from theory.drafts.tree import Tree
-from theory.instance import context_free
-from theory.numbers import ONE
-from theory.rows import scale
-from theory.verifiers import k_seq, lifted_k_seq, named
 
 LIFTED = named("lifted-k-seq")
 SHAPES = (every(2, 2), ((), ((),)), (((), ()), ()), ((), (), ((),)))

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulators.instances.scenarios import Scenarios
-from simulators.strategies import instances
+from draftproof.simulators.instances.scenarios import Scenarios
+from draftproof.simulators.strategies import instances
+from draftproof.theory.verifier import ALL
+from draftproof.theory.verifiers import VERIFIERS
 from tests.checks import assert_lossless, is_lossy
 from tests.problems import SCHEMES
-from theory.verifier import ALL
-from theory.verifiers import VERIFIERS
 
 LOSSLESS = [verifier for verifier in VERIFIERS.values() if verifier.lossless]
 LOSSY = [verifier for verifier in VERIFIERS.values() if not verifier.lossless]

@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from simulators.instances.scenarios import scenario
-from simulators.verdict import judge
+from draftproof.simulators.instances.scenarios import scenario
+from draftproof.simulators.verdict import judge
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.drafts.shape import every
+from draftproof.theory.drafts.top_k import TopK
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.numbers import exact
+from draftproof.theory.verifiers import named
 from tests.checks import assert_lossless, is_lossy
-from theory.draft import Draft, Node
-from theory.drafts.shape import every
-from theory.drafts.top_k import TopK
-from theory.drafts.tree import Tree
-from theory.numbers import exact
-from theory.verifiers import named
 
 PAIR = every(2, 1)
 

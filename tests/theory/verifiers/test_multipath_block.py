@@ -1,15 +1,15 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulators.strategies import instances, rows, tables
+from draftproof.simulators.strategies import instances, rows, tables
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.instance import Instance, context_free
+from draftproof.theory.law import Law
+from draftproof.theory.numbers import ZERO, exact
+from draftproof.theory.table import Table
+from draftproof.theory.verifiers import named
 from tests.checks import assert_lossless, assert_same_law, block_optimum, drafts, mean_accepted
-from theory.drafts.chain import Chain
-from theory.drafts.paths import Paths
-from theory.instance import Instance, context_free
-from theory.law import Law
-from theory.numbers import ZERO, exact
-from theory.table import Table
-from theory.verifiers import named
 
 MULTI, BLOCK = named("multipath-block"), named("block")
 

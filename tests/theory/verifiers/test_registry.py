@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from draftproof.theory import verifiers
+from draftproof.theory.errors import BadInput
+from draftproof.theory.verifier import ALL
+from draftproof.theory.verifiers import VERIFIERS, named
 from tests.checks import assert_one_line
 from tests.problems import SCHEMES
-from theory import verifiers
-from theory.errors import BadInput
-from theory.verifier import ALL
-from theory.verifiers import VERIFIERS, named
 
 ROOT = Path(__file__).parents[3]
 NAMES = [

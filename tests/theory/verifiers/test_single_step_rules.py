@@ -3,17 +3,17 @@
 import pytest
 from flint import fmpq
 
-from simulators.enumerate import emission
-from simulators.instances.randoms import Randoms
-from theory.draft import Draft, Node
-from theory.drafts import Scheme
-from theory.drafts.chain import Chain
-from theory.drafts.paths import Paths
-from theory.drafts.tree import Tree
-from theory.instance import Instance, context_free
-from theory.numbers import ZERO
-from theory.transport.single_step import alpha
-from theory.verifiers import named
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.instance import Instance, context_free
+from draftproof.theory.numbers import ZERO
+from draftproof.theory.transport.single_step import alpha
+from draftproof.theory.verifiers import named
 
 NAMES = ("optimal-transport", "khisti", "global-resolution", "gls")
 DRAFTS: list[Scheme] = [

@@ -1,10 +1,10 @@
 from hypothesis import given
 
-from simulators.strategies import instances
+from draftproof.simulators.strategies import instances
+from draftproof.theory.numbers import ZERO, exact
+from draftproof.theory.verifiers import named
 from tests.checks import assert_same_law, joint, mean_accepted, words
 from tests.problems import TOY
-from theory.numbers import ZERO, exact
-from theory.verifiers import named
 
 TOKEN = named("token")
 

@@ -2,15 +2,15 @@
 
 from hypothesis import given
 
-from simulators.strategies import instances
+from draftproof.simulators.strategies import instances
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.law import Law
+from draftproof.theory.numbers import exact
+from draftproof.theory.table import Table
+from draftproof.theory.verifiers import named
 from tests.checks import assert_same_law, mean_accepted, stops
-from theory.draft import Draft, Node
-from theory.drafts.chain import Chain
-from theory.drafts.tree import Tree
-from theory.law import Law
-from theory.numbers import exact
-from theory.table import Table
-from theory.verifiers import named
 
 TRAVERSAL = named("traversal")
 A, B, C = range(3)

@@ -4,18 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulators.strategies import instances
+from draftproof.simulators.strategies import instances
+from draftproof.theory.draft import Node
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.top_k import TopK
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.rows import Prefix, excess, normalise
+from draftproof.theory.verifier import ALL
+from draftproof.theory.verifiers import named
 from tests.checks import along, assert_same_law, children, drafts, joint, mean_accepted, words
 from tests.problems import LOPSIDED
-from theory.draft import Node
-from theory.drafts.chain import Chain
-from theory.drafts.top_k import TopK
-from theory.drafts.tree import Tree
-from theory.instance import Instance
-from theory.numbers import ONE, ZERO
-from theory.rows import Prefix, excess, normalise
-from theory.verifier import ALL
-from theory.verifiers import named
 
 NSS, ONE_HOT, RRS, SPECINFER = map(named, ("nss", "one-hot", "rrs", "specinfer"))
 EVERY = pytest.mark.parametrize("label", ALL)

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulators.instances.scenarios import scenario
-from simulators.strategies import rows
-from simulators.verdict import judge
+from draftproof.simulators.instances.scenarios import scenario
+from draftproof.simulators.strategies import rows
+from draftproof.simulators.verdict import judge
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.top_k import TopK
+from draftproof.theory.instance import context_free
+from draftproof.theory.numbers import exact
+from draftproof.theory.verifiers import named, typical
 from tests.checks import drafts
-from theory.drafts.chain import Chain
-from theory.drafts.top_k import TopK
-from theory.instance import context_free
-from theory.numbers import exact
-from theory.verifiers import named, typical
 
 TYPICAL = named("typical")
 uneven = st.lists(st.integers(0, 400), min_size=2, max_size=9).filter(any)

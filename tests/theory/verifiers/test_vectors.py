@@ -2,12 +2,12 @@ import json
 
 import pytest
 
-from simulators.enumerate import emission
-from simulators.instances.files import parse, spelled
-from simulators.verdict import judge
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.instances.files import parse, spelled
+from draftproof.simulators.verdict import judge
+from draftproof.theory.numbers import text
+from draftproof.theory.verifiers import VERIFIERS, named
 from tests.problems import VECTORS
-from theory.numbers import text
-from theory.verifiers import VERIFIERS, named
 
 INSTANCES = {name: parse(json.dumps(vector["instance"]), name) for name, vector in VECTORS.items()}
 EXPECTED = [(name, verifier) for name, vector in VECTORS.items() for verifier in vector["expected"]]

@@ -6,8 +6,8 @@ it. Some shapes of f are also known by name (`forms.py`), because they can be co
 another: races. A `Product` is of several coins (`product.py`).
 """
 
-from simulators.audit.randomness.lazy.coin import Coin, number
-from simulators.audit.randomness.lazy.monotone import Lazy
-from simulators.audit.randomness.lazy.product import Product
+from draftproof.simulators.audit.randomness.lazy.coin import Coin, number
+from draftproof.simulators.audit.randomness.lazy.monotone import Lazy
+from draftproof.simulators.audit.randomness.lazy.product import Product
 
 __all__ = ["Coin", "Lazy", "Product", "number"]

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from simulators.audit.randomness.world import NotEnumerable, Opaque, World
+from draftproof.simulators.audit.randomness.world import NotEnumerable, Opaque, World
 
 
 def number(other: Any) -> Any:

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from simulators.audit.randomness import volumes
-from simulators.audit.randomness.world import NotEnumerable, dyadic
-from theory.numbers import ONE, ZERO
+from draftproof.simulators.audit.randomness import volumes
+from draftproof.simulators.audit.randomness.world import NotEnumerable, dyadic
+from draftproof.theory.numbers import ONE, ZERO
 
 Form = tuple[str, float, float] | None
 """("u", 0, c): c u;  ("E", a, c): a + c E;  ("1/E", 0, c): c / E;  ("G", a, c): a - c log E;

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from simulators.audit.randomness.lazy.coin import Coin, number
-from simulators.audit.randomness.lazy.forms import (
+from draftproof.simulators.audit.randomness.lazy.coin import Coin, number
+from draftproof.simulators.audit.randomness.lazy.forms import (
     UNIFORM,
     Form,
     exponentiated,
@@ -16,9 +16,9 @@ from simulators.audit.randomness.lazy.forms import (
     moved,
     scaled,
 )
-from simulators.audit.randomness.lazy.product import product
-from simulators.audit.randomness.lazy.steps import Steps, crossing, value
-from simulators.audit.randomness.world import NotEnumerable, World
+from draftproof.simulators.audit.randomness.lazy.product import product
+from draftproof.simulators.audit.randomness.lazy.steps import Steps, crossing, value
+from draftproof.simulators.audit.randomness.world import NotEnumerable, World
 
 NEGLIGIBLE = fmpq(1, 2**60)
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from simulators.audit.randomness.lazy.coin import Coin, number
-from simulators.audit.randomness.lazy.forms import exponential
-from simulators.audit.randomness.world import NotEnumerable, World, dyadic
-from theory.numbers import ZERO
+from draftproof.simulators.audit.randomness.lazy.coin import Coin, number
+from draftproof.simulators.audit.randomness.lazy.forms import exponential
+from draftproof.simulators.audit.randomness.world import NotEnumerable, World, dyadic
+from draftproof.theory.numbers import ZERO
 
 
 class Product(Coin):

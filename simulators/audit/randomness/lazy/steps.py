@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from simulators.audit.randomness.world import dyadic
+from draftproof.simulators.audit.randomness.world import dyadic
 
 Steps = tuple[tuple[str, float], ...]
 

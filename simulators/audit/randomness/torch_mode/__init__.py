@@ -7,6 +7,6 @@ through `Answering` (`mode.py`): coins are drawn (`draws.py`), arithmetic is don
 indices (`shapes.py`). A function that is not known is refused by name.
 """
 
-from simulators.audit.randomness.torch_mode.mode import Answering
+from draftproof.simulators.audit.randomness.torch_mode.mode import Answering
 
 __all__ = ["Answering"]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from simulators.audit.randomness.lazy import Coin
+from draftproof.simulators.audit.randomness.lazy import Coin
 
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "add": lambda a, b: a + b,

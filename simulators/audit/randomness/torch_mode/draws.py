@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from simulators.audit.randomness.generator import exponential
-from simulators.audit.randomness.sources import Seeded, Source
-from simulators.audit.randomness.torch_mode.shadows import Shadows, objects
-from simulators.audit.randomness.world import NotEnumerable
+from draftproof.simulators.audit.randomness.generator import exponential
+from draftproof.simulators.audit.randomness.sources import Seeded, Source
+from draftproof.simulators.audit.randomness.torch_mode.shadows import Shadows, objects
+from draftproof.simulators.audit.randomness.world import NotEnumerable
 
 KIND = {torch.float64: np.float64, torch.float16: np.float16}
 """The numpy type that a torch type's coins are computed in; float32 for all others."""

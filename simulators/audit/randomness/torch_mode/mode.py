@@ -6,14 +6,14 @@ import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
 
-from simulators.audit.randomness.sources import Source
-from simulators.audit.randomness.torch_mode.arithmetic import BINARY, COMPARE, UNARY
-from simulators.audit.randomness.torch_mode.draws import REFUSED, Draws
-from simulators.audit.randomness.torch_mode.operations import Operations
-from simulators.audit.randomness.torch_mode.shadows import Shadows
-from simulators.audit.randomness.torch_mode.shapes import BLIND, MOVES, reshaped
-from simulators.audit.randomness.triton_mode import following
-from simulators.audit.randomness.world import NotEnumerable, Opaque
+from draftproof.simulators.audit.randomness.sources import Source
+from draftproof.simulators.audit.randomness.torch_mode.arithmetic import BINARY, COMPARE, UNARY
+from draftproof.simulators.audit.randomness.torch_mode.draws import REFUSED, Draws
+from draftproof.simulators.audit.randomness.torch_mode.operations import Operations
+from draftproof.simulators.audit.randomness.torch_mode.shadows import Shadows
+from draftproof.simulators.audit.randomness.torch_mode.shapes import BLIND, MOVES, reshaped
+from draftproof.simulators.audit.randomness.triton_mode import following
+from draftproof.simulators.audit.randomness.world import NotEnumerable, Opaque
 
 
 class Answering(TorchFunctionMode):

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from simulators.audit.randomness.torch_mode.arithmetic import extreme
-from simulators.audit.randomness.torch_mode.shadows import Shadows, objects
+from draftproof.simulators.audit.randomness.torch_mode.arithmetic import extreme
+from draftproof.simulators.audit.randomness.torch_mode.shadows import Shadows, objects
 
 TopK = torch.return_types.topk
 

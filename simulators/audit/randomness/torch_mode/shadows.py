@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from simulators.audit.randomness.lazy import Coin
+from draftproof.simulators.audit.randomness.lazy import Coin
 
 
 class Shadows:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from simulators.audit.randomness.torch_mode.shadows import Shadows
+from draftproof.simulators.audit.randomness.torch_mode.shadows import Shadows
 
 CASTS = frozenset(["to", "float", "double", "half", "type", "cpu", "contiguous", "clone", "detach"])
 """Functions that keep every element where it is."""

@@ -11,6 +11,6 @@ are read by bisection. A coin keeps the float type it was drawn in when a kernel
 threshold is then off by a rounding of the narrower type at most.
 """
 
-from simulators.audit.randomness.triton_mode.interpreter import following
+from draftproof.simulators.audit.randomness.triton_mode.interpreter import following
 
 __all__ = ["following"]

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from simulators.audit.randomness.lazy import Coin
-from simulators.audit.randomness.torch_mode.arithmetic import extreme
-from simulators.audit.randomness.torch_mode.shadows import has_coins
-from simulators.audit.randomness.triton_mode.memory import Memory
-from simulators.audit.randomness.world import NotEnumerable
+from draftproof.simulators.audit.randomness.lazy import Coin
+from draftproof.simulators.audit.randomness.torch_mode.arithmetic import extreme
+from draftproof.simulators.audit.randomness.torch_mode.shadows import has_coins
+from draftproof.simulators.audit.randomness.triton_mode.memory import Memory
+from draftproof.simulators.audit.randomness.world import NotEnumerable
 
 _EXTREMES = {np.maximum: True, np.fmax: True, np.minimum: False, np.fmin: False}
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
-from simulators.audit.randomness.torch_mode.shadows import Shadows
-from simulators.audit.randomness.triton_mode.arithmetic import overrides
-from simulators.audit.randomness.triton_mode.memory import Memory
+from draftproof.simulators.audit.randomness.torch_mode.shadows import Shadows
+from draftproof.simulators.audit.randomness.triton_mode.arithmetic import overrides
+from draftproof.simulators.audit.randomness.triton_mode.memory import Memory
 
 _language: list[tuple[Any, str, Any, Any]] = []
 """(where, attribute, before, after) of what Triton patches in `triton.language`, once it did."""

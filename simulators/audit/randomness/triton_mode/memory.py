@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from simulators.audit.randomness.lazy import Coin
-from simulators.audit.randomness.torch_mode.shadows import Shadows
+from draftproof.simulators.audit.randomness.lazy import Coin
+from draftproof.simulators.audit.randomness.torch_mode.shadows import Shadows
 
 
 class Memory:

@@ -5,8 +5,8 @@ still have closed forms: products u_1 .. u_k compared with numbers (`chains.py`)
 compared with multiples of one another and with numbers (`racing.py`).
 """
 
-from simulators.audit.randomness.volumes.chains import products
-from simulators.audit.randomness.volumes.precision import Interval, exponential
-from simulators.audit.randomness.volumes.racing import interval, race
+from draftproof.simulators.audit.randomness.volumes.chains import products
+from draftproof.simulators.audit.randomness.volumes.precision import Interval, exponential
+from draftproof.simulators.audit.randomness.volumes.racing import interval, race
 
 __all__ = ["Interval", "exponential", "interval", "products", "race"]

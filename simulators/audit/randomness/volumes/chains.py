@@ -6,7 +6,7 @@ from itertools import product as pairs
 
 from flint import arb, ctx, fmpq
 
-from simulators.audit.randomness.volumes.precision import BITS, Interval, rational
+from draftproof.simulators.audit.randomness.volumes.precision import BITS, Interval, rational
 
 
 @lru_cache(maxsize=65536)
@@ -17,7 +17,7 @@ def products(boxes: tuple[Interval, ...], bounds: tuple[Interval, ...]) -> fmpq:
     [s/b, s/a]: pieces that are polynomials in ln s stay pieces that are polynomials in ln s.
     Accurate to about 2^-BITS.
 
-    >>> from theory.numbers import ONE, ZERO
+    >>> from draftproof.theory.numbers import ONE, ZERO
     >>> half = (fmpq(0), fmpq(1, 2))
     >>> round(float(products(((ZERO, ONE), (ZERO, ONE)), ((ZERO, ONE), half))), 6)  # t (1 - ln t)
     0.846574

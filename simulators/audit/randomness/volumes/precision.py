@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from flint import arb, ctx, fmpq
 
-from theory.numbers import ONE
+from draftproof.theory.numbers import ONE
 
 BITS = 320
 """Working precision where logarithms enter; results are rounded to it and are not rational."""

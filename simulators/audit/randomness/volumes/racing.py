@@ -4,8 +4,8 @@ from functools import lru_cache
 
 from flint import arb, ctx, fmpq
 
-from simulators.audit.randomness.volumes.precision import BITS, Interval, exponential, rational
-from theory.numbers import ONE, ZERO
+from draftproof.simulators.audit.randomness.volumes.precision import BITS, Interval, exponential, rational
+from draftproof.theory.numbers import ONE, ZERO
 
 Constraints = frozenset[tuple[int, int, fmpq]]
 

@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
-from simulators import audit
-from simulators.audit.adapters import ADAPTERS, adapted
-from theory.errors import BadInput
+from draftproof.simulators import audit
+from draftproof.simulators.audit.adapters import ADAPTERS, adapted
+from draftproof.theory.errors import BadInput
 
 torch = pytest.importorskip("torch")
 
@@ -92,7 +92,7 @@ def _written(path, text):
 
 @pytest.mark.parametrize("extra", ["is_done_candidate", "last_assistant_token_is_eos, max_matches"])
 def test_signatures_of_other_releases(extra):
-    from simulators.audit.adapters.transformers import of
+    from draftproof.simulators.audit.adapters.transformers import of
 
     space = {"torch": torch}
     exec(

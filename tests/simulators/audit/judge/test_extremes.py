@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from simulators import audit
-from simulators.audit.judge.battery import equal_rows
+from draftproof.simulators import audit
+from draftproof.simulators.audit.judge.battery import equal_rows
 from tests.quality import functions
 from tests.simulators.audit import foreign
 

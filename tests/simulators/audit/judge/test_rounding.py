@@ -5,14 +5,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from simulators import audit
-from simulators.audit.judge.rounding import ROUNDOFF, floor
-from simulators.instances.make import weighted
-from simulators.strategies import instances
+from draftproof.simulators import audit
+from draftproof.simulators.audit.judge.rounding import ROUNDOFF, floor
+from draftproof.simulators.instances.make import weighted
+from draftproof.simulators.strategies import instances
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.instance import Instance
+from draftproof.theory.table import Table
 from tests.quality.controls import block_law, drawn, residual, weights
-from theory.drafts.chain import Chain
-from theory.instance import Instance
-from theory.table import Table
 
 BILLIONTH = 1e-9
 

@@ -9,18 +9,18 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulators import audit
-from simulators.anytime import Process, detectable
-from simulators.audit.judge.case import optimum
-from simulators.audit.judge.wide import Wide, classes
+from draftproof.simulators import audit
+from draftproof.simulators.anytime import Process, detectable
+from draftproof.simulators.audit.judge.case import optimum
+from draftproof.simulators.audit.judge.wide import Wide, classes
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.law import Law
+from draftproof.theory.numbers import exact
+from draftproof.theory.table import Table
 from tests.quality import controls, functions
 from tests.simulators.audit import foreign
-from theory.drafts.chain import Chain
-from theory.errors import BadInput
-from theory.instance import Instance
-from theory.law import Law
-from theory.numbers import exact
-from theory.table import Table
 
 COIN = Law({(x,): exact(mass) for x, mass in enumerate(("1/2", "1/3", "1/6"))})
 

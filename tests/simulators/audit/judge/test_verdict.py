@@ -8,17 +8,17 @@ import time
 import numpy as np
 import pytest
 
-from simulators import audit
-from simulators.audit.door import STARTERS
-from simulators.audit.judge.battery import battery
-from simulators.instances.scenarios import scenario
+from draftproof.simulators import audit
+from draftproof.simulators.audit.door import STARTERS
+from draftproof.simulators.audit.judge.battery import battery
+from draftproof.simulators.instances.scenarios import scenario
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.errors import BadInput
 from tests.problems import TOY
 from tests.quality import objects
 from tests.quality.controls import block_function
 from tests.quality.functions import block_by_products
 from tests.simulators.audit import foreign
-from theory.drafts.chain import Chain
-from theory.errors import BadInput
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from simulators.audit.randomness.generator import Generator
-from simulators.audit.randomness.sources import Every, Seeded
-from simulators.audit.randomness.world import NotEnumerable
-from simulators.enumerate import outcomes
-from theory.numbers import ONE, ZERO
+from draftproof.simulators.audit.randomness.generator import Generator
+from draftproof.simulators.audit.randomness.sources import Every, Seeded
+from draftproof.simulators.audit.randomness.world import NotEnumerable
+from draftproof.simulators.enumerate import outcomes
+from draftproof.theory.numbers import ONE, ZERO
 
 ROW = np.array([0.125, 0.5, 0.375])
 

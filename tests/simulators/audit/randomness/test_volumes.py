@@ -6,8 +6,8 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulators.audit.randomness.volumes import products, race
-from theory.numbers import ONE, ZERO
+from draftproof.simulators.audit.randomness.volumes import products, race
+from draftproof.theory.numbers import ONE, ZERO
 
 WHOLE = (ZERO, ONE)
 ratios = st.builds(fmpq, st.integers(1, 6), st.integers(1, 6))

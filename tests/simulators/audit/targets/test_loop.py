@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-from simulators import audit
-from theory.drafts.chain import Chain
-from theory.errors import BadInput
-from theory.instance import Instance
-from theory.table import Table
+from draftproof.simulators import audit
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.table import Table
 
 torch = pytest.importorskip("torch")
 
@@ -126,7 +126,7 @@ def test_parameters_of_another_name_are_bad_input():
 
 
 def test_a_model_gives_no_cache_where_none_is_wanted():
-    from simulators.audit.targets.models import Model
+    from draftproof.simulators.audit.targets.models import Model
 
     model = Model(Table.exact(2, {(): ["1/2", "1/2"], (1,): [1, 0]}), torch.float64)
     assert model(torch.tensor([[0, 1]]), use_cache=False).past_key_values is None

@@ -2,17 +2,17 @@
 
 import pytest
 
-from simulators.audit.door import watched
-from simulators.audit.judge.case import case
-from simulators.check import applies
-from simulators.instances.randoms import Randoms
-from simulators.instances.scenarios import Scenarios
+from draftproof.simulators.audit.door import watched
+from draftproof.simulators.audit.judge.case import case
+from draftproof.simulators.check import applies
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.instances.scenarios import Scenarios
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.instance import context_free
+from draftproof.theory.verifiers import VERIFIERS, named
 from tests.problems import SCHEMES, TOY
 from tests.simulators.audit.own import Own
-from theory.drafts.chain import Chain
-from theory.drafts.paths import Paths
-from theory.instance import context_free
-from theory.verifiers import VERIFIERS, named
 
 LOSSLESS = [verifier for verifier in VERIFIERS.values() if verifier.lossless]
 

@@ -10,10 +10,10 @@ import json
 import sys
 from pathlib import Path
 
-from simulators import audit
-from simulators.audit.adapters import adapted
-from simulators.audit.judge.battery import battery
-from theory.errors import BadInput
+from draftproof.simulators import audit
+from draftproof.simulators.audit.adapters import adapted
+from draftproof.simulators.audit.judge.battery import battery
+from draftproof.theory.errors import BadInput
 
 INSTANCES = [each for each in battery(3, 1) if each.name.startswith(("toy", "holes in both", "seesaw"))]
 INSTANCES += [each for each in battery(2, 2) if each.name.startswith("toy") and each.draft.depth == 2]

@@ -1,15 +1,38 @@
-"""How every command behaves at the door: help, one-line errors, exit statuses."""
+"""How every command behaves: imported when it is called, one-line errors, exit statuses."""
 
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pkgutil import resolve_name
+from typing import Any
 
 import click
 
-from theory.errors import BadInput
+from draftproof.theory.errors import BadInput
 
 INTERRUPTED = 130
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called: name -> (`package.module:NAME`, its help).
+
+    The help is a line in the group's own; a command that is asked for --help imports itself and says more.
+    """
+
+    def __init__(self, name: str, where: Mapping[str, tuple[str, str]], **options: Any):
+        super().__init__(name, **options)
+        self.where = where
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(self.where)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return resolve_name(self.where[cmd_name][0]) if cmd_name in self.where else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.where[name][1]) for name in self.list_commands(ctx)])
 
 
 def enter(group: click.Group, arguments: Sequence[str] | None = None) -> int:

@@ -3,16 +3,15 @@
     def test_our_verifier_is_lossless(assert_lossless):
         assert_lossless(verify)
 
-`pytest --audit-vocab 4 --audit-depth 3` bounds the instances for every test that uses it.
+`pytest --audit-vocab 4 --audit-depth 3` bounds the instances for every test that uses it. The judge is
+imported by the first test that asks for it, so that other test runs do not wait for it.
 """
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pytest
-
-from simulators.audit import Report
-from simulators.audit import assert_lossless as check
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -23,7 +22,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture
-def assert_lossless(request: pytest.FixtureRequest) -> Callable[..., Report]:
-    """`audit.assert_lossless` with the vocabulary and depth of the command line."""
+def assert_lossless(request: pytest.FixtureRequest) -> Callable[..., Any]:
+    """`draftproof.assert_lossless` with the vocabulary and depth of the command line."""
+    from draftproof.simulators.audit import assert_lossless
+
     option = request.config.getoption
-    return partial(check, vocab=option("--audit-vocab"), depth=option("--audit-depth"))
+    return partial(assert_lossless, vocab=option("--audit-vocab"), depth=option("--audit-depth"))
