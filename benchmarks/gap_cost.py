@@ -13,8 +13,8 @@ from time import process_time
 from typing import Any
 
 from draftproof.simulators.enumerate import emission
-from draftproof.simulators.gap.measure import expected
 from draftproof.simulators.optimum import drafted, full_information, stateless
+from draftproof.simulators.study.gap import expected
 from draftproof.simulators.sweep.configuration import read
 from draftproof.simulators.sweep.families import families
 from draftproof.simulators.sweep.plan import METRICS

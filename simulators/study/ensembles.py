@@ -1,0 +1,170 @@
+"""Means over random instances as one setting varies."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Any
+
+from draftproof.simulators.check import must_fit
+from draftproof.simulators.instances.randoms import Logits, Randoms
+from draftproof.simulators.study.gap import Summary, applicable, measure, summarise
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.shape import Shape, every
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers import VERIFIERS
+
+STANDARD: tuple[Scheme, ...] = (Chain(3), Tree(every(2, 2)), Paths(2, 2))
+"""The drafts of the table without an instance."""
+
+SHAPES: dict[str, Shape] = {
+    "one path": ((((),),),),
+    "3 + 1": ((((),),), ()),
+    "2 + 2": (((),), ((),)),
+    "fork": (((), ()), ()),
+    "2 + 1 + 1": (((),), (), ()),
+}
+"""Name -> shape, each of four drafted tokens; numbers are lengths of paths from the root."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One setting: its value, the mean total variation between rows of p and of q above the draft's
+    depth, and the means that verifiers and optima reach."""
+
+    at: float | str
+    distance: float
+    summaries: list[Summary]
+
+
+@dataclass(frozen=True)
+class Series:
+    """The name of what varies, the label of its axis, a line on what is fixed, and a point a setting."""
+
+    what: str
+    axis: str
+    fixed: str
+    points: list[Point]
+
+
+@dataclass(frozen=True)
+class Vary:
+    """A setting to vary: its axis, draft, values, and the instances at a value; `sets` is the option
+    (`draft` or `vocab`) that it replaces, if any."""
+
+    axis: str
+    draft: Scheme
+    places: Sequence[float | str]
+    at: Callable[[Randoms, Any], Randoms]
+    sets: str = ""
+
+
+VARIED: dict[str, Vary] = {
+    "temperature": Vary(
+        "temperature of p and q (logits are divided by it)",
+        Tree(every(2, 2)),
+        (0.25, 0.5, 0.75, 1, 1.5, 2, 3),
+        lambda family, at: replace(family, law=Logits(temperature=at)),
+    ),
+    "distance": Vary(
+        "mean total variation between rows of p and q (0 to 1)",
+        Tree(every(2, 2)),
+        (0, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1),
+        lambda family, at: replace(family, law=Logits(far=at)),
+    ),
+    "vocab": Vary(
+        "vocabulary (tokens)",
+        Paths(2, 2),
+        (2, 3, 4, 5),
+        lambda family, at: replace(family, vocab=at),
+        sets="vocab",
+    ),
+    "depth": Vary(
+        "depth of the draft (tokens)",
+        Chain(1),
+        (1, 2, 3, 4),
+        lambda family, at: replace(family, draft=Chain(at)),
+        sets="draft",
+    ),
+    "paths": Vary(
+        "number of independent paths",
+        Paths(1, 2),
+        (1, 2, 3),
+        lambda family, at: replace(family, draft=Paths(at, 2)),
+        sets="draft",
+    ),
+    "shape": Vary(
+        "shape of the tree (four drafted tokens)",
+        Tree(SHAPES["2 + 2"]),
+        tuple(SHAPES),
+        lambda family, at: replace(family, draft=Tree(SHAPES[at])),
+        sets="draft",
+    ),
+}
+"""What can be varied."""
+
+SHOWN = {
+    "chain": ("token", "block", "greedy-block", "hsd-released"),
+    "paths": ("rrs", "traversal", "multipath-block", "optimal-transport", "lifted", "layered"),
+    "tree without replacement": ("rrs", "traversal", "optimal-transport", "lifted", "layered"),
+    "tree with replacement": ("specinfer", "k-seq", "traversal", "optimal-transport", "lifted", "layered"),
+}
+"""Verifiers that a figure shows if none are named; on other drafts all that apply."""
+
+
+def vary(
+    what: str,
+    count: int,
+    draft: Scheme | None = None,
+    vocab: int | None = None,
+    verifiers: Sequence[Verifier] = (),
+    progress: Callable[[], object] = lambda: None,
+) -> Series:
+    """The means over `count` instances at each value; `progress` is called after every instance.
+
+    Raises BadInput when draft or vocabulary is given although it is what varies, and for a verifier
+    that is not made for the draft.
+    """
+    chosen = VARIED[what]
+    for option, given in (("draft", draft), ("vocab", vocab)):
+        if given is not None and chosen.sets == option:
+            raise BadInput(f"--vary {what} sets --{option} itself")
+    start = Randoms(draft or chosen.draft, vocab or 3, count, law=Logits())
+    points = []
+    for place in chosen.places:
+        gaps = []
+        for instance in chosen.at(start, place):
+            gaps.append(measure(instance, pick(instance, verifiers)))
+            progress()
+        apart = round(fmean(distance(gap.instance) for gap in gaps), 6)
+        points.append(Point(apart if what == "distance" else place, apart, summarise(gaps)))
+    label = start.draft.label
+    fixed = [f"{count} random instances a point", label]
+    if chosen.sets != "draft":
+        fixed.append(described(start.draft))
+    if chosen.sets != "vocab":
+        fixed.append(f"V = {start.vocab}")
+    return Series(what, chosen.axis, ", ".join(fixed), points)
+
+
+def described(draft: Scheme) -> str:
+    """The depth of a draft, after the number of its paths if it has several."""
+    return f"{f'{draft.count} of ' if isinstance(draft, Paths) else ''}depth {draft.depth}"
+
+
+def pick(instance: Instance, verifiers: Sequence[Verifier]) -> Sequence[Verifier]:
+    """The named verifiers, or those that are shown by default."""
+    for verifier in verifiers:
+        must_fit(verifier, [instance.draft])
+    names = SHOWN.get(instance.draft.label)
+    return verifiers or ([VERIFIERS[name] for name in names] if names else applicable(instance))
+
+
+def distance(instance: Instance) -> float:
+    """The mean total variation between the rows of p and of q above the draft's depth."""
+    rows = [(instance.target[prefix], q) for prefix, q in instance.proposal.given()]
+    return fmean(float(sum(abs(a - b) for a, b in zip(p, q, strict=True))) / 2 for p, q in rows)
