@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import (
-    AfterValidator,
     BeforeValidator,
     Field,
     PlainValidator,
@@ -19,109 +18,75 @@ from pydantic import (
 from draftproof.simulators.check import must_fit
 from draftproof.simulators.files import text_of
 from draftproof.simulators.instances.files import draft_document
-from draftproof.simulators.study.families import ROWS, Family, Rows
-from draftproof.simulators.study.schema import (
-    Flag,
-    Listed,
-    Natural,
-    Positive,
-    Several,
-    Spec,
-    Text,
-    Whole,
-    distinct,
-    fault,
-    known_keys,
-    of_kind,
-    one_of,
-)
+from draftproof.simulators.study import schema
+from draftproof.simulators.study.families import ROWS, Family, families
+from draftproof.simulators.study.schema import Distinct, Flag, Listed, Natural, Positive, Several, Text, Whole
 from draftproof.theory.drafts import SCHEMES, Scheme
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.errors import BadInput
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS
 
-ENGINES = ("exact", "float")
-
 WORDS = 10**5
 """Most words of depth + 1 tokens of an instance."""
 
-
-class Lengths(Spec):
-    """A kind of draft of some depth: its own, else each depth of the family."""
-
-    depth: Whole | None = None
-
-
-class Counted(Lengths):
-    count: Whole = 2
-
-
-class Shaped(Spec):
-    """A kind of draft of some shape: its own, else the full tree of a width at each depth of the family."""
-
-    width: Whole = 2
-    shape: Any = None
-
-
-class Replaced(Shaped):
-    replacement: Flag = False
-
-
-DRAFTS: dict[str, type[Spec]] = {
-    "chain": Lengths,
-    "spechub": Lengths,
-    "paths": Counted,
-    "tree": Replaced,
-    "top-k": Shaped,
-    "greedy": Shaped,
+_DEPTH: schema.Keys = {"depth": (Whole | None, None)}
+_SHAPE: schema.Keys = {"width": (Whole, 2), "shape": (Any, None)}
+DRAFTS: dict[str, schema.Keys] = {
+    "chain": _DEPTH,
+    "spechub": _DEPTH,
+    "paths": {"count": (Whole, 2), **_DEPTH},
+    "tree": {"replacement": (Flag, False), **_SHAPE},
+    "top-k": _SHAPE,
+    "greedy": _SHAPE,
 }
-"""Kind of draft -> its keys."""
+"""Kind of draft -> its keys. Without its own `depth` or `shape` it has every depth of the family."""
 
-_SPECS = TypeAdapter(Listed[Annotated[tuple[str, Spec], of_kind(DRAFTS)]])
+_DRAFTS = TypeAdapter(Listed[Annotated[dict[str, Any], schema.of_kind(DRAFTS)]])
 
 
 def _schemes(value: Any, info: ValidationInfo) -> list[Scheme]:
     found = []
-    for kind, spec in _SPECS.validate_python(value):
-        options = spec.model_dump(exclude_none=True)
-        width = options.pop("width", None)
+    for spec in _DRAFTS.validate_python(value):
+        kind, width = spec.pop("kind"), spec.pop("width", None)
         for depth in info.data.get("depths", ()):
             size = {"depth": depth} if width is None else {"shape": every(width, depth)}
             try:
-                found.append(SCHEMES[kind](**(size | options)))
+                found.append(SCHEMES[kind](**(size | spec)))
             except BadInput as error:
                 raise BadInput(f"{kind}: {error}") from None
-    return distinct(found)
+    return list(dict.fromkeys(found))
 
 
-_DRAFTS: Any = Field(["chain"], validate_default=True)
-_ROWS: Any = Field(["random"], validate_default=True)
+def _metric(value: Any, info: ValidationInfo) -> str:
+    return value if info.context is None else schema.one_of(value, info.context)
 
 
-class Entry(Spec):
+_CHAIN: Any = Field(["chain"], validate_default=True)
+_ROWS: Any = Field("random", validate_default=True)
+
+
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+class Entry(schema.Spec):
     """One family of the file, complete.
 
     Without `verifiers`, all that are made for a draft run; `optima` is whether `gap` looks for optimal
     values, `seconds` the time limit of one proof or one audited call.
     """
 
-    metrics: Annotated[Listed[str], AfterValidator(distinct)]
-    engine: Annotated[str, BeforeValidator(lambda value: one_of(value, ENGINES))] = "exact"
-    verifiers: Annotated[
-        list[Annotated[str, BeforeValidator(lambda value: one_of(value, VERIFIERS))]],
-        AfterValidator(distinct),
-    ] = Field([])
+    metrics: Annotated[Listed[Annotated[str, BeforeValidator(_metric)]], schema.DISTINCT]
+    engine: Annotated[str, schema.name_among(("exact", "float"))] = "exact"
+    verifiers: Distinct[Annotated[str, schema.name_among(VERIFIERS)]] = Field([])
     depths: Listed[Whole] = Field([2])
-    drafts: Annotated[list[Scheme], PlainValidator(_schemes)] = _DRAFTS
+    drafts: Annotated[list[Scheme], PlainValidator(_schemes)] = _CHAIN
     vocabularies: Listed[Several] = Field([2])
-    rows: Annotated[
-        Listed[Annotated[tuple[str, Rows], of_kind(ROWS)]],
-        BeforeValidator(lambda value: value if isinstance(value, list) else [value]),
-    ] = _ROWS
+    rows: Annotated[Listed[Annotated[dict[str, Any], schema.of_kind(ROWS)]], BeforeValidator(_listed)] = _ROWS
     seeds: Listed[Natural] = Field([0])
     optima: Flag = True
-    targets: Annotated[list[Text], AfterValidator(distinct)] = Field([])
+    targets: Distinct[Text] = Field([])
     seconds: Positive = 60.0
 
     @model_validator(mode="after")
@@ -138,8 +103,8 @@ class Entry(Spec):
 
     def fitting(self, draft: Scheme) -> tuple[Verifier, ...]:
         """The verifiers to run on a draft."""
-        asked = [VERIFIERS[name] for name in self.verifiers] or VERIFIERS.values()
-        return tuple(each for each in asked if draft.label in each.drafts)
+        chosen = [VERIFIERS[name] for name in self.verifiers] or VERIFIERS.values()
+        return tuple(each for each in chosen if draft.label in each.drafts)
 
     def suited(self, family: Family) -> list[Verifier]:
         """The verifiers to run on a family."""
@@ -152,31 +117,22 @@ class Entry(Spec):
                 if vocab ** (draft.depth + 1) > WORDS:
                     words = f"more than {WORDS:,} words of {draft.depth + 1} tokens"
                     raise BadInput(f"vocabulary {vocab} and depth {draft.depth}: {words}")
-                for _, rows in self.rows:
-                    yield from rows.families(draft, vocab, self.seeds)
+                for rows in self.rows:
+                    yield from families(rows, draft, vocab, self.seeds)
 
     def document(self) -> dict[str, Any]:
-        """The entry as the manifest has it; `restored` reads it."""
-        return {
-            **self.model_dump(exclude={"drafts", "depths", "rows"}),
-            "drafts": [draft_document(draft) for draft in self.drafts],
-            "rows": [{"kind": kind, **rows.model_dump()} for kind, rows in self.rows],
-        }
-
-
-def restored(document: Mapping[str, Any]) -> Entry:
-    """The entry that a manifest holds."""
-    return Entry.model_validate(document)
+        """The entry as the manifest has it; `Entry.model_validate` reads it."""
+        drafts = [draft_document(draft) for draft in self.drafts]
+        return self.model_dump(exclude={"drafts", "depths"}) | {"drafts": drafts}
 
 
 def read(path: Path, metrics: Collection[str]) -> list[Entry]:
     """The entries of a file; BadInput in one line that names the file, the key and the fault."""
+    content = text_of(path)
     try:
-        given = tomllib.loads(text_of(path))
+        return parsed(tomllib.loads(content), metrics)
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{path}: not TOML: {error}") from None
-    try:
-        return parsed(given, metrics)
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
 
@@ -193,7 +149,7 @@ def parsed(given: Mapping[str, Any], metrics: Collection[str]) -> list[Entry]:
     tables = given.get("family", [{}])
     if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables) or not tables:
         raise BadInput("family: must be tables, [[family]]")
-    known_keys(given, [*Entry.model_fields, "family"])
+    schema.known_keys(given, [*Entry.model_fields, "family"])
     shared = {key: value for key, value in given.items() if key != "family"}
     entries = []
     for number, table in enumerate(tables, 1):
@@ -205,15 +161,8 @@ def parsed(given: Mapping[str, Any], metrics: Collection[str]) -> list[Entry]:
 
 
 def _entry(given: dict[str, Any], metrics: Collection[str]) -> Entry:
-    known_keys(given, Entry.model_fields)
-    if "metrics" not in given:
-        raise BadInput(f"metrics: is missing; there are {', '.join(sorted(metrics))}")
+    schema.known_keys(given, Entry.model_fields)
     try:
-        entry = Entry.model_validate(given)
-        for name in entry.metrics:
-            one_of(name, metrics)
+        return Entry.model_validate({"metrics": [None], **given}, context=metrics)
     except ValidationError as error:
-        raise BadInput(fault(error)) from None
-    except BadInput as error:
-        raise BadInput(f"metrics: {error}") from None
-    return entry
+        raise BadInput(schema.fault(error)) from None

@@ -1,6 +1,6 @@
 """Means over random instances as one setting varies."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
@@ -18,7 +18,9 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS
 
-STANDARD: tuple[Scheme, ...] = (Chain(3), Tree(every(2, 2)), Paths(2, 2))
+BINARY = Tree(every(2, 2))
+
+STANDARD: tuple[Scheme, ...] = (Chain(3), BINARY, Paths(2, 2))
 """The drafts of the table without an instance."""
 
 SHAPES: dict[str, Shape] = {
@@ -53,57 +55,28 @@ class Series:
 
 @dataclass(frozen=True)
 class Vary:
-    """A setting to vary: its axis, draft, values, and the instances at a value; `sets` is the option
-    (`draft` or `vocab`) that it replaces, if any."""
+    """What varies: the label of its axis, the draft (unless it varies), and place on the axis -> the value
+    of a field of `Randoms`."""
 
     axis: str
     draft: Scheme
-    places: Sequence[float | str]
-    at: Callable[[Randoms, Any], Randoms]
-    sets: str = ""
+    field: str
+    values: Mapping[Any, Any]
 
+
+_TEMPERATURES = {at: Logits(temperature=at) for at in (0.25, 0.5, 0.75, 1, 1.5, 2, 3)}
+_DISTANCES = {at: Logits(far=at) for at in (0, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1)}
+_DEPTHS = {depth: Chain(depth) for depth in (1, 2, 3, 4)}
+_COUNTS = {count: Paths(count, 2) for count in (1, 2, 3)}
+_TREES = {name: Tree(shape) for name, shape in SHAPES.items()}
 
 VARIED: dict[str, Vary] = {
-    "temperature": Vary(
-        "temperature of p and q (logits are divided by it)",
-        Tree(every(2, 2)),
-        (0.25, 0.5, 0.75, 1, 1.5, 2, 3),
-        lambda family, at: replace(family, law=Logits(temperature=at)),
-    ),
-    "distance": Vary(
-        "mean total variation between rows of p and q (0 to 1)",
-        Tree(every(2, 2)),
-        (0, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1),
-        lambda family, at: replace(family, law=Logits(far=at)),
-    ),
-    "vocab": Vary(
-        "vocabulary (tokens)",
-        Paths(2, 2),
-        (2, 3, 4, 5),
-        lambda family, at: replace(family, vocab=at),
-        sets="vocab",
-    ),
-    "depth": Vary(
-        "depth of the draft (tokens)",
-        Chain(1),
-        (1, 2, 3, 4),
-        lambda family, at: replace(family, draft=Chain(at)),
-        sets="draft",
-    ),
-    "paths": Vary(
-        "number of independent paths",
-        Paths(1, 2),
-        (1, 2, 3),
-        lambda family, at: replace(family, draft=Paths(at, 2)),
-        sets="draft",
-    ),
-    "shape": Vary(
-        "shape of the tree (four drafted tokens)",
-        Tree(SHAPES["2 + 2"]),
-        tuple(SHAPES),
-        lambda family, at: replace(family, draft=Tree(SHAPES[at])),
-        sets="draft",
-    ),
+    "temperature": Vary("temperature of p and q (logits are divided by it)", BINARY, "law", _TEMPERATURES),
+    "distance": Vary("mean total variation between rows of p and q (0 to 1)", BINARY, "law", _DISTANCES),
+    "vocab": Vary("vocabulary (tokens)", Paths(2, 2), "vocab", {size: size for size in (2, 3, 4, 5)}),
+    "depth": Vary("depth of the draft (tokens)", _DEPTHS[1], "draft", _DEPTHS),
+    "paths": Vary("number of independent paths", _COUNTS[1], "draft", _COUNTS),
+    "shape": Vary("shape of the tree (four drafted tokens)", _TREES["2 + 2"], "draft", _TREES),
 }
 """What can be varied."""
 
@@ -131,23 +104,20 @@ def vary(
     """
     chosen = VARIED[what]
     for option, given in (("draft", draft), ("vocab", vocab)):
-        if given is not None and chosen.sets == option:
+        if given is not None and chosen.field == option:
             raise BadInput(f"--vary {what} sets --{option} itself")
     start = Randoms(draft or chosen.draft, vocab or 3, count, law=Logits())
     points = []
-    for place in chosen.places:
+    for place, value in chosen.values.items():
         gaps = []
-        for instance in chosen.at(start, place):
+        for instance in replace(start, **{chosen.field: value}):
             gaps.append(measure(instance, pick(instance, verifiers)))
             progress()
         apart = round(fmean(distance(gap.instance) for gap in gaps), 6)
         points.append(Point(apart if what == "distance" else place, apart, summarise(gaps)))
-    label = start.draft.label
-    fixed = [f"{count} random instances a point", label]
-    if chosen.sets != "draft":
-        fixed.append(described(start.draft))
-    if chosen.sets != "vocab":
-        fixed.append(f"V = {start.vocab}")
+    fixed = [f"{count} random instances a point", start.draft.label]
+    fixed += [] if chosen.field == "draft" else [described(start.draft)]
+    fixed += [] if chosen.field == "vocab" else [f"V = {start.vocab}"]
     return Series(what, chosen.axis, ", ".join(fixed), points)
 
 

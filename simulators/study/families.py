@@ -1,11 +1,10 @@
 """The families of instances that `rows` of a sweep's file describe, and how a family is cut into slices."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-
-from pydantic import Field
+from typing import Any
 
 from draftproof.simulators.check import chunk
 from draftproof.simulators.instances.grids import Grid
@@ -13,7 +12,7 @@ from draftproof.simulators.instances.randoms import Dirichlet, Edges, Law, Logit
 from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.simulators.instances.texts import Corpus, Texts, corpus
 from draftproof.simulators.lanes import BATCH, Lanes, stack
-from draftproof.simulators.study.schema import Flag, Fraction, Listed, Positive, Spec, Text, Whole
+from draftproof.simulators.study.schema import Flag, Fraction, Keys, Listed, Positive, Text, Whole
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -54,92 +53,61 @@ class Family:
         return self.instances.block if isinstance(self.instances, Randoms) else BATCH
 
 
-class Rows(Spec):
-    """A kind of rows: the fields are its keys in the file."""
-
-    def families(self, draft: Scheme, vocab: int, seeds: Sequence[int]) -> Iterator[Family]:
-        """The families of one draft and vocabulary; BadInput where they cannot be made."""
-        raise NotImplementedError
-
-
-class Drawn(Rows):
-    """Random rows; `laws` yields (temperature, law)."""
-
-    count: Whole = 100
-
-    def laws(self) -> Iterator[tuple[float | None, Law]]:
-        yield None, Edges()
-
-    def families(self, draft: Scheme, vocab: int, seeds: Sequence[int]) -> Iterator[Family]:
-        for seed in seeds:
-            for temperature, law in self.laws():
-                made = Randoms(draft, vocab, self.count, seed, law)
-                yield Family(law.name, seed, temperature, draft, vocab, made)
-
-
-class MixedRows(Drawn):
-    def laws(self) -> Iterator[tuple[float | None, Law]]:
-        yield None, Mixed()
+_COUNT: Keys = {"count": (Whole, 100)}
+ROWS: dict[str, Keys] = {
+    "random": _COUNT,
+    "mixed": _COUNT,
+    "dirichlet": {
+        **_COUNT,
+        "concentration": (Positive, 1.0),
+        "far": (Fraction, 1.0),
+        "grain": (Whole, 2**20),
+    },
+    "logits": {
+        **_COUNT,
+        "temperatures": (Listed[Positive], [1.0]),
+        "spread": (Positive, 2.0),
+        "far": (Fraction, 0.7),
+        "grain": (Whole, 360),
+    },
+    "grid": {"denominator": (Whole, 3), "symmetric": (Flag, False)},
+    "scenarios": {},
+    "text": {"file": (Text, ...), "histories": (Whole, 50)},
+}
+"""Kind of rows -> its keys."""
 
 
-class DirichletRows(Drawn):
-    concentration: Positive = 1.0
-    far: Fraction = 1.0
-    grain: Whole = 2**20
-
-    def laws(self) -> Iterator[tuple[float | None, Law]]:
-        yield None, Dirichlet(self.concentration, self.far, self.grain)
-
-
-class LogitsRows(Drawn):
-    temperatures: Listed[Positive] = Field([1.0])
-    spread: Positive = 2.0
-    far: Fraction = 0.7
-    grain: Whole = 360
-
-    def laws(self) -> Iterator[tuple[float | None, Law]]:
-        for temperature in self.temperatures:
-            yield temperature, Logits(self.spread, self.far, temperature, self.grain)
-
-
-class GridRows(Rows):
-    denominator: Whole = 3
-    symmetric: Flag = False
-
-    def families(self, draft: Scheme, vocab: int, seeds: Sequence[int]) -> Iterator[Family]:
-        grid = Grid(draft, vocab, self.denominator, self.symmetric)
+def families(rows: Mapping[str, Any], draft: Scheme, vocab: int, seeds: Sequence[int]) -> Iterator[Family]:
+    """The families of one table of `rows`, all keys filled in; BadInput where they cannot be made."""
+    kind = rows["kind"]
+    if kind == "grid":
+        grid = Grid(draft, vocab, rows["denominator"], rows["symmetric"])
         if grid.size > GRID:
             raise BadInput(
                 f"rows: grid: more than {GRID:,} instances of {draft.label} at depth {draft.depth}"
             )
-        name = f"{'orbits' if self.symmetric else 'grid'} denominator {self.denominator}"
+        name = f"{'orbits' if grid.symmetric else 'grid'} denominator {grid.denominator}"
         yield Family(name, None, None, draft, vocab, grid)
-
-
-class ScenarioRows(Rows):
-    def families(self, draft: Scheme, vocab: int, seeds: Sequence[int]) -> Iterator[Family]:
+    elif kind == "scenarios":
         yield Family("scenarios", None, None, draft, vocab, Scenarios(draft, vocab))
-
-
-class TextRows(Rows):
-    file: Text
-    histories: Whole = 50
-
-    def families(self, draft: Scheme, vocab: int, seeds: Sequence[int]) -> Iterator[Family]:
-        read = _corpus(self.file, vocab, self.histories)
+    elif kind == "text":
+        read = _corpus(rows["file"], vocab, rows["histories"])
         yield Family(f"text {read.name}", None, None, draft, vocab, Texts(read, draft))
+    else:
+        for seed in seeds:
+            for temperature, law in _laws(rows):
+                made = Randoms(draft, vocab, rows["count"], seed, law)
+                yield Family(law.name, seed, temperature, draft, vocab, made)
 
 
-ROWS: dict[str, type[Spec]] = {
-    "random": Drawn,
-    "mixed": MixedRows,
-    "dirichlet": DirichletRows,
-    "logits": LogitsRows,
-    "grid": GridRows,
-    "scenarios": ScenarioRows,
-    "text": TextRows,
-}
-"""Kind of rows -> its keys and its families."""
+def _laws(rows: Mapping[str, Any]) -> Iterator[tuple[float | None, Law]]:
+    if rows["kind"] == "logits":
+        for temperature in rows["temperatures"]:
+            yield temperature, Logits(rows["spread"], rows["far"], temperature, rows["grain"])
+    elif rows["kind"] == "dirichlet":
+        yield None, Dirichlet(rows["concentration"], rows["far"], rows["grain"])
+    else:
+        yield None, Mixed() if rows["kind"] == "mixed" else Edges()
 
 
 @dataclass(frozen=True)

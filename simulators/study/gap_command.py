@@ -29,40 +29,24 @@ from draftproof.theory.verifiers import named
 
 COUNT, SECONDS, VOCAB = 40, 20.0, 3
 
+FILE, MANY = click.Path(path_type=Path), "an ensemble or of --worst"
+
 STATEFUL = (
     "Verifiers that keep state can be lossless over iterations and yet above the stateless optimum in one."
 )
 
 
 @click.command()
-@click.argument("instance", required=False, type=click.Path(path_type=Path), metavar="[INSTANCE.json]")
+@click.argument("instance", required=False, type=FILE, metavar="[INSTANCE.json]")
 @click.option(
     "--verifier", "names", multiple=True, metavar="NAME", help="Only this verifier; may be repeated."
 )
 @click.option("--vary", "what", type=click.Choice(list(VARIED)), help="Vary one thing over an ensemble.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="FOLDER",
-    help="Where --vary writes its figure and numbers.",
-)
+@click.option("--out", type=FILE, metavar="FOLDER", help="Where --vary writes its figure and numbers.")
 @click.option("--worst", "hunted", metavar="NAME", help="Search for the instance with the largest gap.")
-@click.option(
-    "--draft",
-    "draft_text",
-    metavar="JSON",
-    help="The draft of an ensemble or of --worst, as in an instance file.",
-)
-@click.option(
-    "--vocab",
-    type=click.IntRange(1, 8),
-    help=f"The vocabulary of an ensemble or of --worst [default: {VOCAB}].",
-)
-@click.option(
-    "--count",
-    type=click.IntRange(1),
-    help=f"Random instances at each point of an ensemble [default: {COUNT}].",
-)
+@click.option("--draft", "draft_text", metavar="JSON", help=f"The draft of {MANY}, as in an instance file.")
+@click.option("--vocab", type=click.IntRange(1, 8), help=f"The vocabulary of {MANY} [default: {VOCAB}].")
+@click.option("--count", type=click.IntRange(1), help=f"Random instances at each point [default: {COUNT}].")
 @click.option(
     "--seconds", type=click.FloatRange(0.1), help=f"How long --worst searches [default: {SECONDS:g}]."
 )
@@ -179,7 +163,7 @@ def _varied(
         raise BadInput("--vary needs --out FOLDER")
     required()  # a missing matplotlib is reported before the work
     with screen.progress() as bar:
-        task = bar.add_task(what, total=count * len(VARIED[what].places))
+        task = bar.add_task(what, total=count * len(VARIED[what].values))
         series = vary(what, count, draft, vocab, verifiers, lambda: bar.advance(task))
     written = gap_figure.write(series, out)
     if as_json:

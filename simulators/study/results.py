@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from draftproof.simulators.study.columns import FAMILY, place
-from draftproof.simulators.study.configuration import restored
+from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.families import Family
 from draftproof.simulators.study.store import FORMAT, SHARDS, read_manifest
 from draftproof.theory.errors import BadInput
@@ -104,7 +104,8 @@ class Results:
 
     @cached_property
     def _families(self) -> list[Family]:
-        return [one for each in self.manifest["configuration"]["family"] for one in restored(each).families()]
+        entries = map(Entry.model_validate, self.manifest["configuration"]["family"])
+        return [family for entry in entries for family in entry.families()]
 
     @cached_property
     def _connection(self) -> duckdb.DuckDBPyConnection:

@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from typing import Annotated, Any, TypeVar
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -12,12 +13,14 @@ from pydantic import (
     ValidationError,
     ValidatorFunctionWrapHandler,
     WrapValidator,
+    create_model,
     model_validator,
 )
 
 from draftproof.theory.errors import BadInput, quoted
 
-T = TypeVar("T")
+Keys = Mapping[str, tuple[Any, Any]]
+"""Key -> (type, default); `...` where there is none."""
 
 
 class Spec(BaseModel):
@@ -45,8 +48,8 @@ def known_keys(given: Collection[str], keys: Collection[str]) -> None:
 def one_of(value: Any, names: Collection[str]) -> str:
     """The value if it is one of the names, else BadInput."""
     if not isinstance(value, str) or value not in names:
-        fault = "is missing" if value is None else f"{quoted(value)} is unknown"
-        raise BadInput(f"{fault}; {_hint(str(value), sorted(names))}")
+        problem = "is missing" if value is None else f"{quoted(value)} is unknown"
+        raise BadInput(f"{problem}; {_hint(str(value), sorted(names))}")
     return value
 
 
@@ -55,26 +58,23 @@ def name_among(names: Collection[str]) -> BeforeValidator:
     return BeforeValidator(lambda value: one_of(value, names))
 
 
-def of_kind(kinds: Mapping[str, type[Spec]]) -> BeforeValidator:
-    """Reads a table by its key `kind`, with the other keys of that kind; a bare word is a kind of table."""
+def of_kind(kinds: Mapping[str, Keys]) -> BeforeValidator:
+    """Fills in a table whose `kind` decides its other keys; a bare word is a kind."""
+    models = {kind: create_model(kind, __base__=Spec, **dict(keys)) for kind, keys in kinds.items()}
 
-    def read(value: Any) -> tuple[str, Spec]:
+    def read(value: Any) -> dict[str, Any]:
         table = value if isinstance(value, dict) else {"kind": value}
         try:
             kind = one_of(table.get("kind"), kinds)
         except BadInput as error:
             raise BadInput(f"kind: {error}") from None
         try:
-            return kind, kinds[kind].model_validate({key: table[key] for key in table if key != "kind"})
+            made = models[kind].model_validate({key: table[key] for key in table if key != "kind"})
         except ValidationError as error:
             raise BadInput(f"{kind}: {fault(error)}") from None
+        return {"kind": kind, **made.model_dump(exclude_none=True)}
 
     return BeforeValidator(read)
-
-
-def distinct(values: list[T]) -> list[T]:
-    """The values without repetitions, in order."""
-    return list(dict.fromkeys(values))
 
 
 def fault(error: ValidationError) -> str:
@@ -103,7 +103,10 @@ def _must_be(what: str) -> WrapValidator:
     return WrapValidator(check)
 
 
+T = TypeVar("T")
 Listed = Annotated[list[T], Field(min_length=1), _must_be("a list with something in it")]
+DISTINCT = AfterValidator(lambda values: list(dict.fromkeys(values)))
+Distinct = Annotated[list[T], DISTINCT, _must_be("a list")]
 Natural = Annotated[int, Field(ge=0, lt=2**63), _must_be("a whole number from 0")]
 Whole = Annotated[int, Field(ge=1, lt=2**63), _must_be("a whole number from 1")]
 Several = Annotated[int, Field(ge=2, lt=2**63), _must_be("a whole number from 2")]

@@ -9,18 +9,13 @@ from flint import fmpq
 
 from draftproof.simulators.check import must_fit
 from draftproof.simulators.instances.make import prefixes, weighted
+from draftproof.simulators.instances.suite import of_depth
 from draftproof.simulators.optimum import stateless
 from draftproof.simulators.study.gap import expected
 from draftproof.simulators.witness import shrink
 from draftproof.theory.closed_forms import chains
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
-from draftproof.theory.drafts.greedy import Greedy
-from draftproof.theory.drafts.paths import Paths
-from draftproof.theory.drafts.shape import every
-from draftproof.theory.drafts.spechub import SpecHub
-from draftproof.theory.drafts.top_k import TopK
-from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Prefix, Row
@@ -39,16 +34,8 @@ STEPS = 60
 KEPT = fmpq(98, 100)
 """The fraction of the gap that a smaller instance must keep."""
 
-PAIRS = every(2, 2)
-DRAFTS: tuple[Scheme, ...] = (
-    Tree(PAIRS),
-    Paths(2, 2),
-    Tree(PAIRS, replacement=True),
-    Greedy(PAIRS),
-    SpecHub(2),
-    TopK(PAIRS),
-    Chain(3),
-)
+_, TREE, REPLACED, PATHS, *OTHERS = of_depth(2)
+DRAFTS: tuple[Scheme, ...] = (TREE, PATHS, REPLACED, *OTHERS, Chain(3))
 """A verifier is searched on the first that it is made for, if no draft is given."""
 
 Rows = dict[tuple[str, Prefix], list[int]]

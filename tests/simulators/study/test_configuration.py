@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from draftproof.simulators.study.configuration import parsed, read, restored
+from draftproof.simulators.study.configuration import Entry, parsed, read
 from draftproof.simulators.study.plan import METRICS, plan
 from draftproof.theory.errors import BadInput
 
@@ -80,7 +80,7 @@ def test_the_manifest_restores_the_entries():
         "vocabularies": [2],
     }
     (entry,) = parsed(given, METRICS)
-    again = restored(json.loads(json.dumps(entry.document())))
+    again = Entry.model_validate(json.loads(json.dumps(entry.document())))
     assert again == entry
     assert list(again.families()) == list(entry.families())
     named = {(each.rows, each.seed, each.temperature, each.draft) for each in entry.families()}

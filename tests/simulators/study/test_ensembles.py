@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from draftproof.simulators.figures import required
+from draftproof.simulators.figures import LINES, MARKERS, required
 from draftproof.simulators.instances.randoms import Logits, Mixed, Randoms
 from draftproof.simulators.study import gap_figure
 from draftproof.simulators.study.ensembles import SHOWN, VARIED, distance, vary
@@ -42,7 +42,7 @@ def test_everything_that_can_vary_can_be_drawn(what, tmp_path):
     vocab = None if what == "vocab" else 2
     draft = Chain(2) if what in ("temperature", "distance", "vocab") else None
     series = vary(what, 1, draft, vocab, [named("traversal")])
-    assert len(series.points) == len(VARIED[what].places)
+    assert len(series.points) == len(VARIED[what].values)
     paths = gap_figure.write(series, tmp_path / "new")
     assert [path.name for path in paths] == [f"gap-{what}.{end}" for end in ("svg", "png", "json", "csv")]
     drawn = paths[0].read_text(encoding="utf-8")
@@ -66,9 +66,9 @@ def test_figures_are_the_same_every_time(tmp_path):
 
 
 def test_looks_differ_in_grey_within_a_figure():
-    for names in SHOWN.values():
-        shown = [gap_figure.LOOKS[name][1:] for name in names if name in gap_figure.LOOKS]
-        assert len(set(shown)) == len(shown)
+    most = max(map(len, SHOWN.values())) + 2
+    looks = [(LINES[n % len(LINES)], MARKERS[n % len(MARKERS)]) for n in range(most)]
+    assert len(set(looks)) == most
 
 
 def test_without_matplotlib_one_line_says_what_to_install(monkeypatch):
