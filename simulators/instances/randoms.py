@@ -4,10 +4,10 @@ The same weights make an exact instance (w / sum w, rationals) and a lane of flo
 float64), so that what a float engine found can be looked at exactly.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from scipy.special import softmax
@@ -16,7 +16,7 @@ from draftproof.simulators.instances.make import limit_prefixes, prefixes, weigh
 from draftproof.simulators.lanes import BATCH, Lanes
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.instance import Instance
-from draftproof.theory.rows import Prefix
+from draftproof.theory.rows import Prefix, Row
 from draftproof.theory.table import Table
 
 ENTRIES = 2**22
@@ -77,7 +77,7 @@ class Logits:
 
 @dataclass(frozen=True)
 class Dirichlet:
-    """Dirichlet rows of one concentration; the proposal is `far` of the way to an independent one."""
+    """Dirichlet rows; the proposal is `far` of the way to an independent one."""
 
     concentration: float = 1.0
     far: float = 1.0
@@ -88,8 +88,7 @@ class Dirichlet:
         return f"dirichlet {self.concentration:g} far {self.far:g} grain {self.grain}"
 
     def rows(self, rng: np.random.Generator, vocab: int, count: int) -> Pairs:
-        while True:
-            yield _dirichlet(rng, vocab, count, self.concentration, self.far, self.grain)
+        return _dirichlet(rng, (2, vocab, count), self.concentration, self.far, self.grain)
 
 
 @dataclass(frozen=True)
@@ -103,8 +102,7 @@ class Mixed:
     def rows(self, rng: np.random.Generator, vocab: int, count: int) -> Pairs:
         concentrations = rng.choice((0.3, 1.0, 3.0), (2, 1, count))
         far = rng.choice((0.1, 0.25, 0.5, 0.75, 1.0), count)
-        while True:
-            yield _dirichlet(rng, vocab, count, concentrations, far, self.grain)
+        return _dirichlet(rng, (2, vocab, count), concentrations, far, self.grain)
 
 
 @dataclass(frozen=True)
@@ -141,29 +139,21 @@ class Randoms(Sequence[Instance]):
         if not 0 <= index < self.size:
             raise IndexError(index)
         lane = index % self.block
-        target, proposal = (
-            Table(
-                self.vocab, {prefix: weighted(weights[:, lane].tolist()) for prefix, weights in table.items()}
-            )
-            for table in _block(self, index // self.block)
-        )
-        return Instance(target, proposal, self.draft, f"{self.name} #{index}")
+        exactly = lambda weights: weighted(weights[:, lane].tolist())  # noqa: E731
+        return Instance(*self._tables(index, exactly), self.draft, f"{self.name} #{index}")
 
     def lanes(self, start: int, stop: int) -> Lanes:
         """The instances start .. stop - 1, all of one block, as lanes."""
-        at = start % self.block
-        which = slice(at, at + stop - start)
-        target, proposal = (
-            Table(
-                self.vocab,
-                {
-                    prefix: weights[:, which] / weights[:, which].sum(axis=0)
-                    for prefix, weights in table.items()
-                },
-            )
-            for table in _block(self, start // self.block)
+        which = slice(start % self.block, start % self.block + stop - start)
+        nearly = lambda weights: weights[:, which] / weights[:, which].sum(axis=0)  # noqa: E731
+        return Lanes(*self._tables(start, nearly), self.draft)
+
+    def _tables(self, index: int, row: Callable[[np.ndarray], Row]) -> tuple[Table, Table]:
+        p, q = (
+            Table(self.vocab, {prefix: row(weights) for prefix, weights in table.items()})
+            for table in _block(self, index // self.block)
         )
-        return Lanes(target, proposal, self.draft)
+        return p, q
 
 
 def rounded(rows: np.ndarray, grain: int) -> np.ndarray:
@@ -200,13 +190,9 @@ def _bounded(rng: np.random.Generator, vocab: int, count: int) -> np.ndarray:
 
 
 def _dirichlet(
-    rng: np.random.Generator,
-    vocab: int,
-    count: int,
-    concentration: float | np.ndarray,
-    far: float | np.ndarray,
-    grain: int,
-) -> tuple[np.ndarray, np.ndarray]:
-    drawn = rng.standard_gamma(concentration, (2, vocab, count)) + 1e-9
-    a, b = drawn / drawn.sum(axis=1, keepdims=True)
-    return rounded(a, grain), rounded((1 - far) * a + far * b, grain)
+    rng: np.random.Generator, shape: tuple[int, ...], concentration: Any, far: Any, grain: int
+) -> Pairs:
+    while True:
+        drawn = rng.standard_gamma(concentration, shape) + 1e-9
+        a, b = drawn / drawn.sum(axis=1, keepdims=True)
+        yield rounded(a, grain), rounded((1 - far) * a + far * b, grain)

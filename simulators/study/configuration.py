@@ -18,9 +18,20 @@ from pydantic import (
 from draftproof.simulators.check import must_fit
 from draftproof.simulators.files import text_of
 from draftproof.simulators.instances.files import draft_document
-from draftproof.simulators.study import schema
 from draftproof.simulators.study.families import ROWS, Family, families
-from draftproof.simulators.study.schema import Distinct, Flag, Listed, Natural, Positive, Several, Text, Whole
+from draftproof.simulators.study.schema import (
+    Distinct,
+    Keys,
+    Listed,
+    Positive,
+    Spec,
+    Whole,
+    among,
+    fault,
+    known_keys,
+    of_kind,
+    one_of,
+)
 from draftproof.theory.drafts import SCHEMES, Scheme
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.errors import BadInput
@@ -30,19 +41,19 @@ from draftproof.theory.verifiers import VERIFIERS
 WORDS = 10**5
 """Most words of depth + 1 tokens of an instance."""
 
-_DEPTH: schema.Keys = {"depth": (Whole | None, None)}
-_SHAPE: schema.Keys = {"width": (Whole, 2), "shape": (Any, None)}
-DRAFTS: dict[str, schema.Keys] = {
+_DEPTH: Keys = {"depth": (Whole | None, None)}
+_SHAPE: Keys = {"width": (Whole, 2), "shape": (Any, None)}
+DRAFTS: dict[str, Keys] = {
     "chain": _DEPTH,
     "spechub": _DEPTH,
     "paths": {"count": (Whole, 2), **_DEPTH},
-    "tree": {"replacement": (Flag, False), **_SHAPE},
+    "tree": {"replacement": (bool, False), **_SHAPE},
     "top-k": _SHAPE,
     "greedy": _SHAPE,
 }
 """Kind of draft -> its keys. Without its own `depth` or `shape` it has every depth of the family."""
 
-_DRAFTS = TypeAdapter(Listed[Annotated[dict[str, Any], schema.of_kind(DRAFTS)]])
+_DRAFTS = TypeAdapter(Listed[Annotated[dict[str, Any], of_kind(DRAFTS)]])
 
 
 def _schemes(value: Any, info: ValidationInfo) -> list[Scheme]:
@@ -59,7 +70,7 @@ def _schemes(value: Any, info: ValidationInfo) -> list[Scheme]:
 
 
 def _metric(value: Any, info: ValidationInfo) -> str:
-    return value if info.context is None else schema.one_of(value, info.context)
+    return value if info.context is None else one_of(value, info.context)
 
 
 _CHAIN: Any = Field(["chain"], validate_default=True)
@@ -70,23 +81,23 @@ def _listed(value: Any) -> Any:
     return value if isinstance(value, list) else [value]
 
 
-class Entry(schema.Spec):
+class Entry(Spec):
     """One family of the file, complete.
 
     Without `verifiers`, all that are made for a draft run; `optima` is whether `gap` looks for optimal
     values, `seconds` the time limit of one proof or one audited call.
     """
 
-    metrics: Annotated[Listed[Annotated[str, BeforeValidator(_metric)]], schema.DISTINCT]
-    engine: Annotated[str, schema.name_among(("exact", "float"))] = "exact"
-    verifiers: Distinct[Annotated[str, schema.name_among(VERIFIERS)]] = Field([])
+    metrics: Annotated[Distinct[Annotated[str, BeforeValidator(_metric)]], Field(min_length=1)]
+    engine: Annotated[str, among(("exact", "float"))] = "exact"
+    verifiers: Distinct[Annotated[str, among(VERIFIERS)]] = Field([])
     depths: Listed[Whole] = Field([2])
     drafts: Annotated[list[Scheme], PlainValidator(_schemes)] = _CHAIN
-    vocabularies: Listed[Several] = Field([2])
-    rows: Annotated[Listed[Annotated[dict[str, Any], schema.of_kind(ROWS)]], BeforeValidator(_listed)] = _ROWS
-    seeds: Listed[Natural] = Field([0])
-    optima: Flag = True
-    targets: Distinct[Text] = Field([])
+    vocabularies: Listed[Annotated[int, Field(ge=2, lt=2**63)]] = Field([2])
+    rows: Annotated[Listed[Annotated[dict[str, Any], of_kind(ROWS)]], BeforeValidator(_listed)] = _ROWS
+    seeds: Listed[Annotated[int, Field(ge=0, lt=2**63)]] = Field([0])
+    optima: bool = True
+    targets: Distinct[str] = Field([])
     seconds: Positive = 60.0
 
     @model_validator(mode="after")
@@ -149,7 +160,7 @@ def parsed(given: Mapping[str, Any], metrics: Collection[str]) -> list[Entry]:
     tables = given.get("family", [{}])
     if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables) or not tables:
         raise BadInput("family: must be tables, [[family]]")
-    schema.known_keys(given, [*Entry.model_fields, "family"])
+    known_keys(given, [*Entry.model_fields, "family"])
     shared = {key: value for key, value in given.items() if key != "family"}
     entries = []
     for number, table in enumerate(tables, 1):
@@ -161,8 +172,8 @@ def parsed(given: Mapping[str, Any], metrics: Collection[str]) -> list[Entry]:
 
 
 def _entry(given: dict[str, Any], metrics: Collection[str]) -> Entry:
-    schema.known_keys(given, Entry.model_fields)
+    known_keys(given, Entry.model_fields)
     try:
         return Entry.model_validate({"metrics": [None], **given}, context=metrics)
     except ValidationError as error:
-        raise BadInput(schema.fault(error)) from None
+        raise BadInput(fault(error)) from None

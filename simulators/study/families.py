@@ -12,7 +12,7 @@ from draftproof.simulators.instances.randoms import Dirichlet, Edges, Law, Logit
 from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.simulators.instances.texts import Corpus, Texts, corpus
 from draftproof.simulators.lanes import BATCH, Lanes, stack
-from draftproof.simulators.study.schema import Flag, Fraction, Keys, Listed, Positive, Text, Whole
+from draftproof.simulators.study.schema import Fraction, Keys, Listed, Positive, Whole
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -70,9 +70,9 @@ ROWS: dict[str, Keys] = {
         "far": (Fraction, 0.7),
         "grain": (Whole, 360),
     },
-    "grid": {"denominator": (Whole, 3), "symmetric": (Flag, False)},
+    "grid": {"denominator": (Whole, 3), "symmetric": (bool, False)},
     "scenarios": {},
-    "text": {"file": (Text, ...), "histories": (Whole, 50)},
+    "text": {"file": (str, ...), "histories": (Whole, 50)},
 }
 """Kind of rows -> its keys."""
 

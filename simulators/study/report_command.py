@@ -15,28 +15,21 @@ from draftproof.simulators.commands.options import json_option
 from draftproof.simulators.files import replacing
 from draftproof.simulators.instances.files import read
 from draftproof.simulators.instances.scenarios import scenario
+from draftproof.simulators.instances.suite import of_depth
+from draftproof.simulators.study.ensembles import described
+from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
-from draftproof.theory.drafts.greedy import Greedy
-from draftproof.theory.drafts.paths import Paths
-from draftproof.theory.drafts.spechub import SpecHub
-from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 
-PAIR = ((), ())
-STANDARD = (
-    (Chain(2), 2, "a chain of two tokens"),
-    (Chain(1), 2, "a chain of one token"),
-    (Tree(PAIR), 3, "two siblings without replacement"),
-    (Tree(PAIR, replacement=True), 3, "two siblings with replacement"),
-    (Tree((((),), ())), 2, "a tree of depth 2"),
-    (Paths(2, 1), 3, "two paths of one token"),
-    (Greedy(PAIR), 3, "the greedy draft: the likeliest token and a sample"),
-    (SpecHub(1), 3, "the SpecHub pair"),
-    (TopK(PAIR), 3, "the two likeliest tokens"),
-)
-"""The explorer's own instances; every verifier is made for one of these drafts."""
+STANDARD: list[tuple[Scheme, int]] = [
+    (Chain(2), 2),
+    (Chain(1), 2),
+    *((draft, 3) for draft in of_depth(1)[1:]),
+    (Tree((((),), ())), 2),
+]
+"""Drafts and vocabularies of the explorer's own instances; every verifier is made for one of them."""
 
 WORST = 2
 """Most instances that the explorer takes from the results."""
@@ -115,8 +108,8 @@ def explored(results: Any, given: Sequence[Path]) -> Iterator[tuple[str, Instanc
         if not explorable(instance):
             raise BadInput(f"{path}: too large to explore")
         yield str(path), instance
-    for draft, vocab, title in STANDARD:
-        yield f"{title}, V = {vocab}", scenario("toy", draft, vocab)
+    for draft, vocab in STANDARD:
+        yield f"{draft.label}, {described(draft)}, V = {vocab}", scenario("toy", draft, vocab)
     for verifier, instance in worst_instances(results, WORST):
         yield f"furthest below the optimum in these results: {verifier}", instance
 

@@ -72,7 +72,7 @@ def test_names_tell_instances_apart():
 GRAINS = st.sampled_from([1, 7, 360, 2**20])
 LAWS = st.one_of(
     st.just(Edges()),
-    st.builds(Mixed, GRAINS),
+    st.builds(Mixed, grain=GRAINS),
     st.builds(Logits, st.floats(0.1, 5), st.floats(0, 1), st.floats(0.1, 5), GRAINS),
     st.builds(Dirichlet, st.floats(0.1, 5), st.floats(0, 1), GRAINS),
 )

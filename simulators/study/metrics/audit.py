@@ -20,15 +20,20 @@ from draftproof.simulators.study.families import Slice
 from draftproof.simulators.study.plan import Metric
 from draftproof.theory.errors import BadInput
 
+NUMBERS = {
+    "total_variation": "total_variation",
+    "error_bound": "bound",
+    "expected_accepted": "expected_accepted",
+    "stateless_optimum": "optimum",
+}
+"""Column -> the attribute of a report's case."""
+
 SCHEMA = schema(
     ("target", pa.string()),
     *PLACE,
     ("adapter", pa.string()),
     ("lossless", pa.bool_()),
-    *number("total_variation"),
-    *number("error_bound"),
-    *number("expected_accepted"),
-    *number("stateless_optimum"),
+    *(column for name in NUMBERS for column in number(name)),
     *WITNESS,
     ("findings", pa.string()),
 )
@@ -67,32 +72,16 @@ class Audit:
         return len(self.part.indices)
 
     def __call__(self) -> pa.Table:
-        rows = []
+        rows, options = [], {"edges": False, "smallest": False, "seconds": self.seconds}
         with ALONE, caught():
             for index, instance in zip(self.part.indices, self.part.instances(), strict=True):
-                found = examine(
-                    _target(self.target),
-                    instances=[instance],
-                    edges=False,
-                    smallest=False,
-                    seconds=self.seconds,
-                )
-                case = found.case
-                rows.append(
-                    {
-                        "target": self.target,
-                        **place(self.part.family),
-                        "index": index,
-                        "adapter": found.adapter,
-                        "lossless": found.lossless,
-                        **exactly("total_variation", case.total_variation if case else None),
-                        **exactly("error_bound", case.bound if case else None),
-                        **exactly("expected_accepted", case.expected_accepted if case else None),
-                        **exactly("stateless_optimum", case.optimum if case else None),
-                        **witness(found.wrong),
-                        "findings": "\n".join([*map(str, found.findings), *filter(None, [found.undecided])]),
-                    }
-                )
+                found = examine(_target(self.target), instances=[instance], **options)
+                row = {"target": self.target, **place(self.part.family), "index": index}
+                for column, attribute in NUMBERS.items():
+                    row |= exactly(column, getattr(found.case, attribute, None))
+                row |= {"adapter": found.adapter, "lossless": found.lossless, **witness(found.wrong)}
+                findings = [*map(str, found.findings), *filter(None, [found.undecided])]
+                rows.append(row | {"findings": "\n".join(findings)})
         return table(SCHEMA, rows)
 
 

@@ -11,7 +11,6 @@ from math import prod
 from types import CodeType
 from typing import Any
 
-import numpy as np
 from flint import fmpq
 
 from draftproof.simulators.check import applies
@@ -61,9 +60,8 @@ def recorded(instance: Instance, walks: int = WALKS) -> dict[str, Any]:
     verifiers = [each for each in VERIFIERS.values() if applies(each, instance)]
     pool = Pool()
     found: dict[str, list[list[list[int]]]] = {verifier.name: [] for verifier in verifiers}
-    for group in groups:  # the first step of a walk at every place, -1 where the draft is not drawn
-        places = [group.at(place, group.sizes) for place in range(prod(group.sizes))]
-        there = [placed(instance, rows) for rows in places]
+    for group in groups:
+        there = list(_places(instance, sliders, group.keys))
         drawn = [{_spelling(draft): draft for _, draft in _distinct(each)} for each in there]
         for verifier in verifiers:
             starts = [
@@ -89,7 +87,7 @@ def recorded(instance: Instance, walks: int = WALKS) -> dict[str, Any]:
             }
             for (which, prefix), rows in sliders.items()
         ],
-        "groups": [_document(instance, group, pool) for group in groups],
+        "groups": [_document(instance, sliders, group, pool) for group in groups],
         "verifiers": [
             {
                 "name": verifier.name,
@@ -151,39 +149,21 @@ def placed(instance: Instance, rows: dict[Key, Row]) -> Instance:
     return Instance(Table(vocab, tables["p"]), Table(vocab, tables["q"]), instance.draft, instance.name)
 
 
-def numbered(sizes: Sequence[int], index: int) -> list[int]:
-    """The digits of `index` in mixed radix, the first the most significant.
-
-    >>> numbered([2, 3], 5)
-    [1, 2]
-    """
-    return [int(digit) for digit in np.unravel_index(index, tuple(sizes))]
-
-
 @dataclass
 class Group:
-    """Drafts that look at the same rows: those after `reads`, of the proposal and of the target.
+    """Drafts that look at the same rows: those after the prefixes `reads`, of the proposal and the target.
 
-    A place is one position of each of these rows, numbered with the proposal's rows first; weights of
-    a draft are listed by the proposal's part of the place, walks by all of it.
+    A place is one position of each of these rows; places are counted with the proposal's rows first and
+    the last row's position the fastest. Weights of a draft are listed by the proposal's part of the place,
+    walks by all of it: the number of the first step, or -1 where the draft is not drawn.
     """
 
     reads: tuple[Prefix, ...]
-    rows: list[list[Row]]
     drafts: dict[str, Draft]
 
     @property
     def keys(self) -> list[Key]:
         return [(which, prefix) for which in "qp" for prefix in self.reads]
-
-    @property
-    def sizes(self) -> list[int]:
-        return [len(each) for each in self.rows]
-
-    def at(self, place: int, sizes: Sequence[int]) -> dict[Key, Row]:
-        """The rows at a place among `sizes`: all, or those of the proposal alone."""
-        digits = numbered(sizes, place)
-        return {key: rows[digit] for key, rows, digit in zip(self.keys, self.rows, digits, strict=False)}
 
 
 class Pool:
@@ -253,8 +233,12 @@ def _grouped(instance: Instance, sliders: Sliders) -> Iterator[Group]:
     for rows in product(*(_orders(sliders[key]) for key in keys)):
         for _, draft in _distinct(placed(instance, dict(zip(keys, rows, strict=True)))):
             found.setdefault(tuple(_read(draft.root)), {}).setdefault(_spelling(draft), draft)
-    for reads, alike in sorted(found.items()):
-        yield Group(reads, [sliders[which, prefix] for which in "qp" for prefix in reads], alike)
+    yield from (Group(reads, alike) for reads, alike in sorted(found.items()))
+
+
+def _places(instance: Instance, sliders: Sliders, keys: Sequence[Key]) -> Iterator[Instance]:
+    for rows in product(*(sliders[key] for key in keys)):
+        yield placed(instance, dict(zip(keys, rows, strict=True)))
 
 
 def _orders(rows: Sequence[Row]) -> list[Row]:
@@ -294,12 +278,10 @@ def _spelling(draft: Draft) -> str:
     return f"{_tree(draft.root)}{paths}"
 
 
-def _document(instance: Instance, group: Group, pool: Pool) -> dict[str, Any]:
+def _document(instance: Instance, sliders: Sliders, group: Group, pool: Pool) -> dict[str, Any]:
     weights: dict[str, list[int]] = {key: [] for key in group.drafts}
-    proposals = group.sizes[: len(group.reads)]
-    for place in range(prod(proposals)):
-        drawn = _distinct(placed(instance, group.at(place, proposals)))
-        masses = {_spelling(draft): mass for mass, draft in drawn}
+    for there in _places(instance, sliders, group.keys[: len(group.reads)]):
+        masses = {_spelling(draft): mass for mass, draft in _distinct(there)}
         for key, listed in weights.items():
             listed.append(pool.number(masses.get(key, ZERO)))
     return {

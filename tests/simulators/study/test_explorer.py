@@ -13,7 +13,6 @@ from draftproof.simulators.strategies import rows as exact_rows
 from draftproof.simulators.study.report.explorer import (
     SCALES,
     explorable,
-    numbered,
     placed,
     positions,
     recorded,
@@ -98,7 +97,7 @@ def test_the_record_is_the_engine_s_law_at_any_positions(recorded_instances, nam
     same_as_the_engine(document, INSTANCES[name], at)
 
 
-@pytest.mark.parametrize("draft", [draft for draft, _, _ in STANDARD], ids=lambda draft: draft.label)
+@pytest.mark.parametrize("draft", [draft for draft, _ in STANDARD], ids=lambda draft: draft.label)
 def test_every_kind_of_draft_is_recorded_exactly_where_rows_change_order_or_support(draft):
     instance = scenario("toy", draft, 2)
     document = recorded(instance, 60)
@@ -121,7 +120,7 @@ def test_rows_after_a_full_draft_move_finely_and_cost_no_walk(recorded_instances
 
 
 def test_every_verifier_can_be_explored():
-    labels = {draft.label for draft, _, _ in STANDARD}
+    labels = {draft.label for draft, _ in STANDARD}
     assert all(labels & set(each.drafts) for each in VERIFIERS.values())
 
 
@@ -143,15 +142,6 @@ def test_positions_are_rows_that_keep_the_others_proportions(row, steps):
             assert all(
                 a * b == c * d for a, d in zip(each[1:], row[1:], strict=True) for c, b in [(each[1], row[1])]
             )
-
-
-@given(st.lists(st.integers(1, 5), min_size=1, max_size=4), st.data())
-def test_places_are_numbers_in_mixed_radix(sizes, data):
-    digits = [data.draw(st.integers(0, size - 1)) for size in sizes]
-    index = 0
-    for size, digit in zip(sizes, digits, strict=True):
-        index = index * size + digit
-    assert numbered(sizes, index) == digits
 
 
 def test_a_step_shows_the_line_that_asks_and_the_variables_of_the_pseudo_code():
