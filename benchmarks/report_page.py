@@ -18,17 +18,17 @@ import click
 
 from draftproof.simulators.commands.entry import enter
 from draftproof.simulators.instances.scenarios import scenario
-from draftproof.simulators.report import curves, shares, summary, worst
-from draftproof.simulators.report.explorer.record import recorded
-from draftproof.simulators.report.instances import STANDARD
-from draftproof.simulators.report.page import page
-from draftproof.simulators.report.read import Store
-from draftproof.simulators.sweep.commands import command as sweep
+from draftproof.simulators.study.report.explorer import recorded
+from draftproof.simulators.study.report.page import page
+from draftproof.simulators.study.report.sections import sections
+from draftproof.simulators.study.report_command import STANDARD
+from draftproof.simulators.study.results import Results
+from draftproof.simulators.study.sweep_command import sweep
 
 VERIFIERS = ["token", "block", "traversal", "hsd", "hsd-released", "nss", "one-hot", "naive-tree"]
 
 
-def swept(rows: int, folder: Path) -> Store:
+def swept(rows: int, folder: Path) -> Results:
     """A results folder of about so many rows, half of them of each metric."""
     count = max(1, rows // (2 * len(VERIFIERS) * 12))
     file = folder.with_suffix(".toml")
@@ -43,19 +43,14 @@ rows = {{ kind = "logits", count = {count}, temperatures = [0.5, 1.0, 2.0] }}
 """,
         encoding="utf-8",
     )
-    enter(click.Group("draftproof", [sweep({})]), ["sweep", str(file), "--results", str(folder)])
-    return Store(folder)
+    group = click.Group("draftproof", [sweep], context_settings={"obj": {"metrics": {}}})
+    enter(group, ["sweep", str(file), "--results", str(folder)])
+    return Results(folder)
 
 
-def made(store: Store, instances: list) -> str:
+def made(store: Results, instances: list) -> str:
     """The page, as the command makes it, without the registries."""
-    data = {
-        "verdicts": summary.verdicts(store),
-        "gaps": shares.gaps(store),
-        "worst": worst.both(store),
-        "curves": curves.curves(store),
-    }
-    return page("rows", "", [], data, instances)
+    return page("rows", "", [], sections(store), instances)
 
 
 def main() -> None:
@@ -67,12 +62,12 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--repeats", type=int, default=7)
     asked = parser.parse_args()
-    instances = [(said, recorded(scenario("toy", draft, vocab))) for draft, vocab, said in STANDARD]
+    instances = [(draft.label, recorded(scenario("toy", draft, vocab))) for draft, vocab in STANDARD]
     with TemporaryDirectory() as name, sync_playwright() as driver:
         pages = {"empty page": "<!doctype html><title>empty</title>"}
         for rows in (asked.rows // 100, asked.rows):
             store = swept(rows, Path(name) / str(rows))
-            count = sum(store.results.table(metric).num_rows for metric in store.metrics)
+            count = sum(store.table(metric).num_rows for metric in store.metrics)
             pages[f"{count:,} rows"] = made(store, instances)
         path = os.environ.get("CHROMIUM") or shutil.which("chromium")
         browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])

@@ -3,7 +3,7 @@
 The command `gap` (`gap_command`):
 
 * `gap`: one instance, every verifier beside both certified optima, and means over instances;
-* `ensembles`: means as one setting varies, drawn by `gap_figure`; `worst`: the search for the largest gap.
+* `ensembles`: means as one setting varies, and their figure; `worst`: the search for the largest gap.
 
 The commands `sweep` and `report` (`sweep_command`, `report_command`):
 

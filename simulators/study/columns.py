@@ -64,15 +64,24 @@ def table(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
 
 
 def columns(schema: pa.Schema, parts: Iterable[Values]) -> pa.Table:
-    """A table from parts, one below the other; NaN is null. Each part has an array `index`."""
+    """A table from parts, one below the other; NaN is null. Each part has an array `index`.
+
+    Columns of words are dictionaries, so that a word which stays the same costs little by the row.
+    """
     tables = []
     for part in parts:
         arrays = [_column(field.type, part.get(field.name), len(part["index"])) for field in schema]
-        tables.append(pa.Table.from_arrays(arrays, schema=schema))
-    return pa.concat_tables(tables)
+        tables.append(pa.Table.from_arrays(arrays, schema.names))
+    return pa.concat_tables(tables).unify_dictionaries()
 
 
 def _column(kind: pa.DataType, entry: Any, count: int) -> pa.Array:
+    words = pa.types.is_string(kind)
     if isinstance(entry, list | np.ndarray):
-        return pa.array(entry, kind, from_pandas=True)
-    return pa.nulls(count, kind) if entry is None else pa.repeat(pa.scalar(entry, kind), count)
+        made = pa.array(entry, kind, from_pandas=True)
+        return made.dictionary_encode() if words else made
+    if entry is None:
+        return pa.nulls(count, pa.dictionary(pa.int32(), kind) if words else kind)
+    if words:
+        return pa.DictionaryArray.from_arrays(np.zeros(count, np.int32), pa.array([entry], kind))
+    return pa.repeat(pa.scalar(entry, kind), count)

@@ -18,7 +18,7 @@ from draftproof.simulators.figures import required
 from draftproof.simulators.instances.files import document, draft_of, read
 from draftproof.simulators.instances.randoms import Mixed, Randoms
 from draftproof.simulators.screen import shown
-from draftproof.simulators.study import gap_figure, worst
+from draftproof.simulators.study import ensembles, worst
 from draftproof.simulators.study.ensembles import STANDARD, VARIED, described, vary
 from draftproof.simulators.study.gap import ABOVE, STATE, Gap, Summary, applicable, measure, summarise
 from draftproof.theory.drafts import Scheme
@@ -165,9 +165,9 @@ def _varied(
     with screen.progress() as bar:
         task = bar.add_task(what, total=count * len(VARIED[what].values))
         series = vary(what, count, draft, vocab, verifiers, lambda: bar.advance(task))
-    written = gap_figure.write(series, out)
+    written = ensembles.write_figure(series, out)
     if as_json:
-        click.echo(json.dumps(gap_figure.document(series)))
+        click.echo(json.dumps(ensembles.document(series)))
         return 0
     for point in series.points:
         screen.console().print(_means(f"{series.what} {point.at}", point.summaries))

@@ -7,7 +7,7 @@ import os
 import platform
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -169,11 +169,7 @@ def opened(folder: Path, manifest: dict[str, Any]) -> Iterator[Store]:
             for left in store.shards.glob(".*"):  # parts that a killed sweep left
                 left.unlink()
         _check_same(store, manifest)
-        try:
-            yield store
-        finally:
-            with suppress(OSError):
-                _flush_names(store.shards)
+        yield store
     finally:
         lock.release()
 
@@ -197,15 +193,6 @@ def _difference(key: str, there: Any, now: Any) -> str:
     if key in ("configuration", "digest", "metrics", "chunks"):
         return "another configuration"
     return f"{'results format' if key == 'format' else key} {there}, this is {now}"
-
-
-def _flush_names(folder: Path) -> None:
-    # Renames reach the disk; where the power fails before, a few chunks are computed again.
-    directory = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
 
 
 @contextmanager

@@ -9,8 +9,7 @@ import pytest
 
 from draftproof.simulators.figures import LINES, MARKERS, required
 from draftproof.simulators.instances.randoms import Logits, Mixed, Randoms
-from draftproof.simulators.study import gap_figure
-from draftproof.simulators.study.ensembles import SHOWN, VARIED, distance, vary
+from draftproof.simulators.study.ensembles import SHOWN, VARIED, distance, vary, write_figure
 from draftproof.simulators.study.gap import measure, summarise
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
@@ -43,7 +42,7 @@ def test_everything_that_can_vary_can_be_drawn(what, tmp_path):
     draft = Chain(2) if what in ("temperature", "distance", "vocab") else None
     series = vary(what, 1, draft, vocab, [named("traversal")])
     assert len(series.points) == len(VARIED[what].values)
-    paths = gap_figure.write(series, tmp_path / "new")
+    paths = write_figure(series, tmp_path / "new")
     assert [path.name for path in paths] == [f"gap-{what}.{end}" for end in ("svg", "png", "json", "csv")]
     drawn = paths[0].read_text(encoding="utf-8")
     ElementTree.fromstring(drawn)
@@ -61,7 +60,7 @@ def test_everything_that_can_vary_can_be_drawn(what, tmp_path):
 
 def test_figures_are_the_same_every_time(tmp_path):
     series = vary("depth", 1, vocab=2, verifiers=[named("block")])
-    once, again = (gap_figure.write(series, tmp_path / name)[0].read_bytes() for name in ("a", "b"))
+    once, again = (write_figure(series, tmp_path / name)[0].read_bytes() for name in ("a", "b"))
     assert once == again
 
 
