@@ -93,7 +93,7 @@ _COMMANDS = {
     "law": ("simulators.commands.law:law", "Exact law of one iteration, verdict, E[tau]."),
     "prove": ("proofs_check.commands.prove:prove", "Is the verifier lossless for ALL real p and q?"),
     "report": ("simulators.study.report_command:report", "One self-contained page of a sweep's results."),
-    "sweep": ("simulators.study.sweep_command:sweep", "Check, gap, prove and audit over a family of instances."),
+    "sweep": ("simulators.study.sweep_command:sweep", "Check, gap, prove and audit over many instances."),
 }
 """Name -> where the command is, and its line in `draftproof --help`."""
 

@@ -41,7 +41,7 @@ from draftproof.theory.verifiers import VERIFIERS
 WORDS = 10**5
 """Most words of depth + 1 tokens of an instance."""
 
-_DEPTH: Keys = {"depth": (Whole | None, None)}
+_DEPTH: Keys = {"depth": (Annotated[int | None, Field(ge=1)], None)}
 _SHAPE: Keys = {"width": (Whole, 2), "shape": (Any, None)}
 DRAFTS: dict[str, Keys] = {
     "chain": _DEPTH,

@@ -95,11 +95,11 @@ class Results:
         return found
 
     def _verdicts(self, metric: str, who: str, verdict: str) -> dict[str, dict[str, int]]:
-        words = {None: "not decided", True: "lossless", False: "lossy"}
+        words: dict[Any, str] = {None: "not decided", True: "lossless", False: "lossy"}
         out: dict[str, dict[str, int]] = {}
         query = f'select {who} as name, {verdict} as verdict, count(*) as rows from "{metric}" group by all'
         for row in self.rows(f"{query} order by all"):
-            out.setdefault(row["name"], {})[words.get(row["verdict"], row["verdict"])] = row["rows"]
+            out.setdefault(row["name"], {})[words.get(row["verdict"]) or row["verdict"]] = row["rows"]
         return out
 
     @cached_property

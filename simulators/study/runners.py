@@ -8,7 +8,7 @@ import logging
 import os
 import signal
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from itertools import islice
@@ -24,7 +24,7 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 from draftproof.simulators.study.plan import Chunk, computed
 from draftproof.theory.errors import BadInput
 
-Shards = Iterator[tuple[str, bytes]]
+Shards = Generator[tuple[str, bytes], None, None]
 Runner = Callable[[Sequence[Chunk]], Shards]
 
 AHEAD = 2

@@ -24,8 +24,8 @@ Whole = Annotated[int, Field(ge=1, lt=2**63)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
 
-Keys = Mapping[str, tuple[Any, Any]]
-"""Key -> (type, default); `...` where there is none."""
+Keys = Mapping[str, Any]
+"""Key -> (type, default), with `...` where there is no default."""
 
 
 class Spec(BaseModel):
@@ -35,11 +35,11 @@ class Spec(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _check_keys(cls, given: dict[str, Any]) -> dict[str, Any]:
+    def _check_keys(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
         return known_keys(given, cls.model_fields)
 
 
-def known_keys(given: dict[str, Any], keys: Collection[str]) -> dict[str, Any]:
+def known_keys(given: Mapping[str, Any], keys: Collection[str]) -> Mapping[str, Any]:
     """The table; BadInput that names the first unknown key, and the nearest known one."""
     for key in given:
         if key not in keys:
