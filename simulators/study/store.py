@@ -155,8 +155,8 @@ def opened(folder: Path, manifest: dict[str, Any]) -> Iterator[Store]:
     """
     store, lock = Store(folder), FileLock(folder / LOCK)
     with _refused(folder):
-        there = {each.name for each in folder.iterdir()} if folder.is_dir() else set()
-        if MANIFEST not in there and there - {LOCK, SHARDS}:
+        names = {each.name for each in folder.iterdir()} if folder.is_dir() else set()
+        if MANIFEST not in names and names - {LOCK, SHARDS}:
             raise BadInput(f"{folder}: is not empty and holds no results of a sweep")
         store.shards.mkdir(parents=True, exist_ok=True)
     with _refused(folder):
@@ -179,20 +179,20 @@ def _check_same(store: Store, manifest: dict[str, Any]) -> None:
     if not (folder / MANIFEST).exists() or not store.finished():
         store.write(folder / MANIFEST, json.dumps(manifest, indent=1).encode() + b"\n")
         return
-    there = read_manifest(folder)
+    recorded = read_manifest(folder)
     for key in manifest:
-        if there.get(key) != manifest[key]:
-            what = _difference(key, there.get(key), manifest[key])
+        if recorded.get(key) != manifest[key]:
+            what = _difference(key, recorded.get(key), manifest[key])
             raise BadInput(f"{folder}: holds results of {what}; name another folder with --results")
 
 
-def _difference(key: str, there: Any, now: Any) -> str:
-    if key == "versions" and isinstance(there, dict):
-        name = next(name for name in now if there.get(name) != now[name])
-        return f"{name} {there.get(name)}, this is {now[name]}"
+def _difference(key: str, recorded: Any, now: Any) -> str:
+    if key == "versions" and isinstance(recorded, dict):
+        name = next(name for name in now if recorded.get(name) != now[name])
+        return f"{name} {recorded.get(name)}, this is {now[name]}"
     if key in ("configuration", "digest", "metrics", "chunks"):
         return "another configuration"
-    return f"{'results format' if key == 'format' else key} {there}, this is {now}"
+    return f"{'results format' if key == 'format' else key} {recorded}, this is {now}"
 
 
 @contextmanager

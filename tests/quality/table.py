@@ -24,7 +24,7 @@ from tests.quality.registry import SPECIMENS, Specimen
 
 HOUSE = Path(__file__).parents[2]
 PAGE = HOUSE / "docs" / "mutants.md"
-DATA = HOUSE / "simulators" / "report" / "mutants.json"
+DATA = HOUSE / "simulators" / "study" / "report" / "mutants.json"
 SOURCES = (edits, rules, controls, functions, objects)
 """The modules that register specimens when they are imported."""
 
@@ -125,7 +125,7 @@ def page() -> str:
 
 
 def data() -> str:
-    """simulators/report/mutants.json: a specimen a line."""
+    """simulators/study/report/mutants.json: a specimen a line."""
     rows = [
         json.dumps(
             {

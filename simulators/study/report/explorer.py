@@ -61,13 +61,13 @@ def recorded(instance: Instance, walks: int = WALKS) -> dict[str, Any]:
     pool = Pool()
     found: dict[str, list[list[list[int]]]] = {verifier.name: [] for verifier in verifiers}
     for group in groups:
-        there = list(_places(instance, sliders, group.keys))
-        drawn = [{_spelling(draft): draft for _, draft in _distinct(each)} for each in there]
+        places = list(_places(instance, sliders, group.keys))
+        drawn = [{_spelling(draft): draft for _, draft in _distinct(each)} for each in places]
         for verifier in verifiers:
             starts = [
                 [
                     pool.walk(walk(verifier, known[key], each.target)) if key in known else -1
-                    for each, known in zip(there, drawn, strict=True)
+                    for each, known in zip(places, drawn, strict=True)
                 ]
                 for key in group.drafts
             ]
@@ -280,8 +280,8 @@ def _spelling(draft: Draft) -> str:
 
 def _document(instance: Instance, sliders: Sliders, group: Group, pool: Pool) -> dict[str, Any]:
     weights: dict[str, list[int]] = {key: [] for key in group.drafts}
-    for there in _places(instance, sliders, group.keys[: len(group.reads)]):
-        masses = {_spelling(draft): mass for mass, draft in _distinct(there)}
+    for moved in _places(instance, sliders, group.keys[: len(group.reads)]):
+        masses = {_spelling(draft): mass for mass, draft in _distinct(moved)}
         for key, listed in weights.items():
             listed.append(pool.number(masses.get(key, ZERO)))
     return {

@@ -27,15 +27,15 @@ BEST = """(
 
 def sections(results: Results) -> dict[str, Any]:
     """Section -> its rows; empty where the sweep has none."""
-    there = results.metrics
+    metrics = results.metrics
     worst = {"missing": missing(results), "wrong": wrong(results)}
     return {
-        "verdicts": verdicts(results) if "check" in there else [],
-        "gaps": gaps(results) if "gap" in there else [],
+        "verdicts": verdicts(results) if "check" in metrics else [],
+        "gaps": gaps(results) if "gap" in metrics else [],
         "worst": worst if any(worst.values()) else {},
         "curves": curves(results),
-        "proofs": proofs(results) if "prove" in there else [],
-        "audits": audits(results) if "audit" in there else [],
+        "proofs": proofs(results) if "prove" in metrics else [],
+        "audits": audits(results) if "audit" in metrics else [],
     }
 
 
@@ -171,7 +171,7 @@ def _located(results: Results, row: dict[str, Any]) -> dict[str, Any]:
         where.append(f"temperature {row['temperature']:g}")
     where.append(f"number {row['index']}")
     spelled = None
-    with suppress(BadInput):  # rows from a text that is no longer there
+    with suppress(BadInput):  # rows of a text that has been moved
         spelled = json.dumps(document(results.instance(row)))
     return {"instance": ", ".join(where), "document": spelled}
 
