@@ -86,7 +86,7 @@ def test_lines_left_out_are_said_to_be():
     assert not shows(["b", "a"], ["a", "b"])
 
 
-@pytest.mark.parametrize("page", ["api.md", "write.md"])
+@pytest.mark.parametrize("page", ["api.md", "audit.md", "write.md"])
 def test_the_examples_of_a_page_give_what_it_shows(page, monkeypatch):
     monkeypatch.chdir(HOUSE)
     examples = re.findall(
