@@ -1,4 +1,4 @@
-"""What the site needs before it is built: the package laid out for mkdocstrings, and width for the widest table."""
+"""What the site needs: the package laid out for mkdocstrings, and room for the widest table."""
 
 import subprocess
 from pathlib import Path
@@ -9,7 +9,7 @@ WIDE = "claims.md"  # generated, so it cannot carry the setting itself
 
 
 def on_startup(**_: Any) -> None:
-    """Makes `build/package/draftproof`; `on_config` would be too late, since search paths are expanded before."""
+    """Makes `build/package/draftproof`; in `on_config` the search paths are expanded already."""
     subprocess.run([SCRIPT], check=True)
 
 

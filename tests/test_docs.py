@@ -1,7 +1,8 @@
 """What texts name exists: files, modules that are run, commands and their options."""
 
+import doctest
 import re
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import click
@@ -43,6 +44,16 @@ def test_pages_are_in_the_navigation():
         path.removeprefix("docs/") for path in PATHS if path.startswith("docs/") and path.endswith(".md")
     }
     assert pages == set(re.findall(r"[\w/-]+\.md", (HOUSE / "mkdocs.yml").read_text(encoding="utf-8")))
+
+
+def test_tables_are_those_of_the_results():
+    spec = spec_from_file_location("results_tables", HOUSE / "docs" / "results_tables.py")
+    tables = module_from_spec(spec)
+    spec.loader.exec_module(tables)
+    assert tables.stale() == {}  # `python docs/results_tables.py --write` renews them
+    assert doctest.testmod(tables).failed == 0
+    subjects = {tables.result(path.name)["subject"] for path in tables.RESULTS.glob("*.json")}
+    assert subjects == {None, *tables.SUBJECTS}  # without one: tables of other pages
 
 
 def test_modules_that_are_run_exist():
