@@ -31,7 +31,8 @@ HEAD = """\
 # Measurements
 
 Made of [benchmarks/results](../benchmarks/results) by `python docs/results_tables.py --write`; a test
-compares. Negative results stay.
+compares. Negative results stay. A command is as it was at its commit; a script that was used once may be
+gone since.
 
 Machine A is a 2-core x86-64 virtual machine with 24 GiB. Other work ran on it unless an entry says *quiet*;
 where a load is known it is given. Seconds are processor seconds (CPU) unless they are called wall time or of
