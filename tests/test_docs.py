@@ -59,6 +59,10 @@ def test_tables_are_those_of_the_results():
     assert subjects == {None, *tables.SUBJECTS}  # without one: tables of other pages
 
 
+def test_every_public_name_is_on_its_page():
+    assert [name for name in draftproof.__all__ if f"`dp.{name}" not in TEXTS["docs/api.md"]] == []
+
+
 def test_modules_that_are_run_exist():
     assert [each for each in named(MODULE) if find_spec(each[1]) is None] == []
 
