@@ -1,4 +1,4 @@
-"""Docstrings on the reference pages: examples become code blocks; plain Markdown would make quotations of them."""
+"""Docstrings on the reference pages: examples become code; plain Markdown would make quotations of them."""
 
 import re
 from typing import Any
