@@ -22,7 +22,7 @@ WIDTH = 110
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        raise BrokenPipeError  # for the door; rich's own exit status 1 would be a verdict
+        raise BrokenPipeError  # `entry.enter` ends quietly; rich would exit with 1, which is a verdict
 
 
 def console(stderr: bool = False) -> Console:
