@@ -13,8 +13,6 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
-PLUGIN = "draftproof.simulators.pytest_plugin"
-
 
 def seconds(folder: Path, *options: str) -> float:
     """The time that one run of an empty test takes, start of Python included."""
