@@ -29,7 +29,7 @@ def main() -> None:
     with TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "test_empty.py").write_text("def test_empty(): pass\n")
-        pairs = [(seconds(folder, "-p", "no:draftproof"), seconds(folder, "-p", PLUGIN)) for _ in range(runs)]
+        pairs = [(seconds(folder, "-p", "no:draftproof"), seconds(folder)) for _ in range(runs)]
     without, plugged = (median(times) for times in zip(*pairs, strict=True))
     added = median(each - bare for bare, each in pairs)
     print(f"without {without:.3f} s, with {plugged:.3f} s: added {added:+.3f} s, median of {runs} pairs")
