@@ -1,4 +1,4 @@
-"""The page of machine proofs: definitions of the Python and of the Rocq, taken from their files when the site is built."""
+"""The page of machine proofs: definitions in Python and in Rocq, read from their files for the site."""
 
 import ast
 import re
@@ -14,7 +14,8 @@ def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
     """The page with each place of a definition filled."""
     if page.file.src_uri != "rocq.md":
         return markdown
-    return ROCQ.sub(lambda found: _rocq(found[1]), PYTHON.sub(lambda found: _python(*found.groups()), markdown))
+    with_python = PYTHON.sub(lambda found: _python(*found.groups()), markdown)
+    return ROCQ.sub(lambda found: _rocq(found[1]), with_python)
 
 
 def _python(file: str, name: str) -> str:
