@@ -33,6 +33,7 @@ THEOREMS = {
     "Traversal": ("traversal_lossless", "traversal_proper"),
     "RecursiveRejection": ("recursive_rejection_lossless", "recursive_rejection_proper"),
     "Chains": ("token_lossless", "block_lossless", "block_accepts"),
+    "Lift": ("lift_lossless",),
     "BlockOptimal": ("no_rule_accepts_more", "block_accepts_most"),
 }
 REALS = {"ClassicalDedekindReals.sig_forall_dec", "ClassicalDedekindReals.sig_not_dec"}
