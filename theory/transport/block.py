@@ -19,7 +19,7 @@ from draftproof.theory.law import law_of
 from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Prefix, Row
 from draftproof.theory.table import Rows
-from draftproof.theory.transport.problem import Transport
+from draftproof.theory.transport.certificate import Transport
 
 Drafted: TypeAlias = dict[frozenset[Prefix], fmpq]
 """Set of drafted prefixes -> probability that exactly these are drafted."""

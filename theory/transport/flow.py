@@ -65,6 +65,17 @@ class Network:
                 self._set(arc, self._left[arc] - step)
                 self._set(arc ^ 1, self._left[arc ^ 1] + step)
 
+    def reached(self, source: Hashable) -> set[Hashable]:
+        """The nodes to which more could be carried from the source."""
+        names = list(self._name)
+        queue, seen = [self._node(source)], {self._node(source)}
+        for start in queue:
+            for arc, end in self._arcs[start]:
+                if self._open[arc] and end not in seen:
+                    seen.add(end)
+                    queue.append(end)
+        return {names[node] for node in queue}
+
     def _path(self, source: int, sink: int, cost: list[int]) -> list[int]:
         # The arcs of the path, last one first.
         arcs, is_open = self._arcs, self._open

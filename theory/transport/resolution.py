@@ -18,9 +18,8 @@ from flint import fmpq
 
 from draftproof.theory.memo import remembered
 from draftproof.theory.rows import Number, Row, meet, one, total
-from draftproof.theory.transport.draws import with_replacement
-from draftproof.theory.transport.selection import Plan, emitted
-from draftproof.theory.transport.single_step import alpha
+from draftproof.theory.transport.siblings import set_law
+from draftproof.theory.transport.single_step import Plan, alpha, selected_law
 
 ROUNDS, GOAL = 200, 1e-13
 """Most Newton steps, and the violation at which they stop."""
@@ -53,7 +52,7 @@ def resolve(p: Row, q: Row, k: int) -> Resolution:
     >>> found.violation < 1e-9, found.shortfall < fmpq(1, 10**9)
     (True, True)
     """
-    draws = with_replacement(q, k)
+    draws = set_law(q, k, True)
     if k == 1:  # nothing to select
         return Resolution({t: {x: one(p) for x in t} for t in draws}, q, 0.0, p[0] * 0)
     best, minimiser = alpha(p, q, k, replacement=True)
@@ -79,7 +78,7 @@ def resolve(p: Row, q: Row, k: int) -> Resolution:
             theta[used], missed = _softmax_scaling(part, used, capacity[used])
             violation = max(violation, missed)
     weights = {t: _chosen(t, H, theta, exactly=isinstance(p[0], fmpq)) for t in draws}
-    law = emitted({t: {x: draws[t] * w for x, w in kept.items()} for t, kept in weights.items()}, p)
+    law = selected_law(weights, draws, p)
     return Resolution(weights, law, violation, best - total(meet(p, law)))
 
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from draftproof.theory.errors import BadInput
-from draftproof.theory.transport.certificate import certified
-from draftproof.theory.transport.problem import Solved, Transport, highs, network_simplex
+from draftproof.theory.transport.certificate import Solved, Transport, certified, network_simplex
+from tests.theory.transport.solvers import highs
 
 HALF = fmpq(1, 2)
 
