@@ -18,7 +18,7 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Prefix, possible, scale, share
-from draftproof.theory.transport.level import LISTED, carriers, plan, unplanned
+from draftproof.theory.transport.level import carriers, plan
 from draftproof.theory.transport.siblings import law_below
 from draftproof.theory.verifiers.layered import Frontier, descend, together
 from draftproof.theory.verifiers.lifted_k_seq import carried
@@ -30,8 +30,6 @@ def lifted(instance: Instance) -> fmpq:
 
     def mean(node: Node, a: fmpq) -> fmpq:
         row, law = scale(a, target[node.prefix]), law_below(draft, node)
-        if not any(node.shape) and len(row) <= LISTED:
-            return 1 - unplanned([row], [law], ONE)
         planned = plan([row], [law], ONE)
         out = planned.accepted
         for (drawn,), given in planned.rate.items():
@@ -85,12 +83,12 @@ def layered(instance: Instance) -> fmpq:
 
     def mean(frontier: Frontier) -> fmpq:
         L, out = ONE, ZERO
-        last = not any(any(node.shape) for node, _ in frontier) and instance.vocab <= LISTED
+        last = not any(any(node.shape) for node, _ in frontier)
         for joint in product(*(drawn(node) for node, _ in frontier)):
             nodes = [(node, e) for (_, node), (_, e) in zip(joint, frontier, strict=True)]
             if last:
                 for group, laws in together(draft, nodes):
-                    L = unplanned([e for _, e in group], laws, L)
+                    L -= plan([e for _, e in group], laws, L).accepted
                 break
             L, _, below = descend(draft, nodes, target)
             if inner := [(child, e) for child, e in below if child.shape]:

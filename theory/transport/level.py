@@ -7,7 +7,7 @@ down: what verification decides about a level must not depend on draws of which 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, combinations, product
+from itertools import product
 from math import prod
 from typing import TypeAlias
 
@@ -22,9 +22,6 @@ Entry: TypeAlias = tuple[tuple, Number]
 """(shape below a child, rate at which the child is entered)."""
 
 SOURCE, SINK, ENTRY = "source", "sink", "entry"
-
-LISTED = 4
-"""Largest vocabulary of which `unplanned` lists every set of tokens."""
 
 
 @dataclass(frozen=True)
@@ -148,39 +145,6 @@ def _value(shape: tuple, copies: int, segments: int) -> Iterator[tuple[int, int]
         return
     for n in range(segments):
         yield 1000 + slope(shape, 2 * n + 1, 2 * segments), copies
-
-
-def unplanned(rows: Sequence[Row], laws: Sequence[SiblingLaw], left: Number) -> Number:
-    """`left - plan(rows, laws, left).accepted` by a least cut: over sets S_i of tokens for each node i,
-    the largest
-
-        left prod_i Pr(all draws of node i in S_i) - sum_i rows_i(S_i).
-
-    It lists all sets of tokens, which is quick where there are at most LISTED tokens.
-
-    >>> from draftproof.theory.numbers import exact
-    >>> from draftproof.theory.transport.siblings import sibling_law
-    >>> p, q = (exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3"))
-    >>> unplanned([p], [sibling_law(q, ((), ()), True, False)], exact(1))
-    1/9
-    """
-    cuts = []
-    for row, law in zip(rows, laws, strict=True):
-        drawn = [({x for x, _ in children}, chance) for children, chance in law.items()]
-        sets = chain.from_iterable(combinations(range(len(row)), size) for size in range(len(row) + 1))
-        cuts.append(
-            [
-                (
-                    sum((row[x] for x in S), left * 0),
-                    sum((chance for tokens, chance in drawn if tokens.issubset(S)), left * 0),
-                )
-                for S in sets
-            ]
-        )
-    return max(
-        left * prod(inside for _, inside in each) - sum((mass for mass, _ in each), left * 0)
-        for each in product(*cuts)
-    )
 
 
 def split(p: Row, entries: Sequence[tuple[Entry, Number]], laws: Mapping[tuple, SiblingLaw]) -> list[Row]:
