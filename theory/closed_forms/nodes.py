@@ -41,7 +41,7 @@ from draftproof.theory.rows import (
 )
 from draftproof.theory.transport.resolution import resolve
 from draftproof.theory.transport.siblings import set_law
-from draftproof.theory.transport.single_step import Plan, canonical, emitted, optimal_rule
+from draftproof.theory.transport.single_step import Selection, canonical, emitted, optimal_rule
 from draftproof.theory.verifiers.k_seq import geometric, smallest_rho
 
 Masses: TypeAlias = Iterator[tuple[int, int, fmpq]]
@@ -49,6 +49,9 @@ Masses: TypeAlias = Iterator[tuple[int, int, fmpq]]
 
 Rule: TypeAlias = Callable[[Row, Row, int], Masses]
 """What a node with rows p, q and that many children accepts."""
+
+Select: TypeAlias = Callable[[Row, Row, int], Selection]
+"""The rule that selects one of that many drafts."""
 
 
 def by_nodes(
@@ -212,14 +215,9 @@ def optimal_transport(replacement: bool) -> Rule:
     return lambda p, q, count: by_token(emitted(optimal_rule(p, q, count, replacement).plan, p))
 
 
-def khisti(replacement: bool) -> Rule:
-    """min(p, d), d the selected token's law, alpha* in all."""
-    return lambda p, q, count: by_token(meet(p, canonical(p, q, count, replacement).law))
-
-
-def global_resolution(p: Row, q: Row, count: int) -> Masses:
-    """min(p, d), d the law of the token that the softmax rule selects."""
-    return by_token(meet(p, resolve(p, q, count).law))
+def selecting(select: Select) -> Rule:
+    """`khisti` and `global-resolution`: min(p, d), d the law of the token that is selected."""
+    return lambda p, q, count: by_token(meet(p, select(p, q, count).law))
 
 
 # What a node with i.i.d. drafts accepts: j is the number of drafts that are the token.
@@ -244,22 +242,16 @@ def optimal_transport_paths(p: Row, q: Row, count: int) -> Masses:
             yield x, drafts.count(x), mass * part / rule.draws[drawn]
 
 
-def khisti_paths(p: Row, q: Row, count: int) -> Masses:
-    """The selected token's min(1, p/d), d its law."""
-    selection = canonical(p, q, count, True)
-    return _selected(p, q, count, selection.weights, selection.law)
+def selecting_paths(select: Select) -> Rule:
+    """`khisti` and `global-resolution`: min(1, p/d) of the token that is selected."""
 
+    def rule(p: Row, q: Row, count: int) -> Masses:
+        selection = select(p, q, count)
+        for drafts, mass in _drafts(q, count):
+            for x, part in selection.weights[frozenset(drafts)].items():
+                yield x, drafts.count(x), mass * part * share(p[x], selection.law[x])
 
-def global_resolution_paths(p: Row, q: Row, count: int) -> Masses:
-    """The same of the token that the softmax rule selects."""
-    found = resolve(p, q, count)
-    return _selected(p, q, count, found.weights, found.law)
-
-
-def _selected(p: Row, q: Row, count: int, weights: Plan, law: Row) -> Masses:
-    for drafts, mass in _drafts(q, count):
-        for x, part in weights[frozenset(drafts)].items():
-            yield x, drafts.count(x), mass * part * share(p[x], law[x])
+    return rule
 
 
 def _drafts(q: Row, count: int) -> Iterator[tuple[tuple[int, ...], fmpq]]:
@@ -315,15 +307,15 @@ EVEN: dict[tuple[str, str], Rule] = {
     ("gls", WITH): gls,
     ("optimal-transport", WITH): optimal_transport(True),
     ("optimal-transport", WITHOUT): optimal_transport(False),
-    ("khisti", WITH): khisti(True),
-    ("khisti", WITHOUT): khisti(False),
-    ("global-resolution", WITH): global_resolution,
+    ("khisti", WITH): selecting(lambda p, q, count: canonical(p, q, count, True)),
+    ("khisti", WITHOUT): selecting(lambda p, q, count: canonical(p, q, count, False)),
+    ("global-resolution", WITH): selecting(resolve),
 }
 ON_PATHS: dict[tuple[str, str], Rule] = {
     ("gls", "paths"): gls,
     ("optimal-transport", "paths"): optimal_transport_paths,
-    ("khisti", "paths"): khisti_paths,
-    ("global-resolution", "paths"): global_resolution_paths,
+    ("khisti", "paths"): selecting_paths(lambda p, q, count: canonical(p, q, count, True)),
+    ("global-resolution", "paths"): selecting_paths(resolve),
 }
 FORMS = {
     **{key: by_nodes(rule) for key, rule in BY_CHILD.items()},

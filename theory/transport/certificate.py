@@ -70,11 +70,10 @@ class Transport:
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """A float solver's answer: value, plan [m, n], and duals u [m], v [n] with u + v >= reward."""
+    """A float solver's answer: value, plan [m, n], and the duals v [n] of the demand."""
 
     value: float
     plan: np.ndarray
-    u: np.ndarray
     v: np.ndarray
 
 
@@ -127,7 +126,7 @@ def network_simplex(problem: Transport) -> Solved:
     a, b = problem.float_masses()
     most = int(problem.reward.max())  # POT's first basis takes costs to be non-negative
     plan, log = emd(a, b, (most - problem.reward).astype(float), log=True, center_dual=False)
-    return Solved(float(most * a.sum() - log["cost"]), plan, most - log["u"], -log["v"])
+    return Solved(float(most * a.sum() - log["cost"]), plan, -log["v"])
 
 
 def certified(problem: Transport, solved: Solved | None = None) -> Certificate:

@@ -18,8 +18,7 @@ def highs(problem: Transport) -> Solved:
         -problem.reward.ravel().astype(float), A_eq=rows, b_eq=np.concatenate([a, b]), method="highs-ds"
     )
     assert found.x is not None, found.message
-    duals = -found.eqlin.marginals
-    return Solved(-float(found.fun), found.x.reshape(m, n), duals[:m], duals[m:])
+    return Solved(-float(found.fun), found.x.reshape(m, n), -found.eqlin.marginals[m:])
 
 
 def linear_program(p: Row, draws: SetLaw) -> float:

@@ -46,7 +46,7 @@ def test_both_solvers_lead_to_the_same_certificate(problem: Transport) -> None:
 def test_a_useless_float_solution_is_mended(problem: Transport, seed: int) -> None:
     random = np.random.default_rng(seed)
     m, n = problem.reward.shape
-    junk = Solved(np.nan, random.random((m, n)), 9 * random.random(m), 9 * random.random(n) - 4)
+    junk = Solved(np.nan, random.random((m, n)), 9 * random.random(n) - 4)
     assert certified(problem, junk).holds()
     assert certified(problem, junk).value == certified(problem).value
 
