@@ -12,9 +12,8 @@ from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.law import Law, law_of
-from draftproof.theory.transport.plan import expected_accepted, valid_rule
-from draftproof.theory.transport.program import Program, Seen, World
-from draftproof.theory.transport.validity import solve
+from draftproof.theory.transport.bounds import expected_accepted, valid_rule
+from draftproof.theory.transport.program import Program, Seen, World, solve
 
 
 @pytest.mark.parametrize(
@@ -47,7 +46,7 @@ def test_a_spoiled_float_solution_still_gives_a_valid_rule() -> None:
 def test_orbits_are_not_written_out() -> None:
     toy = context_free(["1/2", "1/2"], ["1/2", "1/2"], Chain(1))
     with pytest.raises(BadInput, match="one world"):
-        valid_rule(Program([World(toy.target, told(toy))], alike=[[0, 1]]), {})
+        valid_rule(Program([World(toy.target, told(toy))], exchangeable=[[0, 1]]), {})
 
 
 def told(instance: Instance) -> dict[Seen, fmpq]:
