@@ -6,8 +6,9 @@ import torch
 from torch import Tensor
 
 from draftproof.gpu.draft import Tree
-from draftproof.gpu.exact.drafts import Batch, Drafted, every
+from draftproof.gpu.exact.drafts import Drafted, every
 from draftproof.gpu.validate.tree_bounds import tree_odds
+from draftproof.gpu.verify import Drafts
 from draftproof.theory.draft import Node
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
@@ -31,7 +32,7 @@ def mean_odds(instance: Instance) -> tuple[Tensor, Tensor]:
     if isinstance(instance.draft, Paths):
         rows = merged(rows, instance.draft.count)
     tree = planned(instance.draft)
-    stateless, full = tree_odds(tree, rows.tree, rows.target, rows.proposal, rows.tokens)
+    stateless, full = tree_odds(tree, rows.tree, rows.target, rows.q, rows.tokens)
     return weights @ stateless, weights @ full
 
 
@@ -46,7 +47,7 @@ def planned(scheme: Scheme) -> Tree:
     raise BadInput(f"a draft of the kind {scheme.label} is not drawn as a tree of one shape")
 
 
-def placed(instance: Instance) -> tuple[Batch, Tensor]:
+def placed(instance: Instance) -> tuple[Drafts, Tensor]:
     """All drafts in the places of the planned tree, -1 where q ran out of tokens, and their probabilities."""
     if isinstance(instance.draft, Paths):
         return _side_by_side(instance, instance.draft)
@@ -55,13 +56,13 @@ def placed(instance: Instance) -> tuple[Batch, Tensor]:
     target, proposal, tokens = (list(parts) for parts in zip(*places, strict=True))
     rows = torch.tensor(target, dtype=torch.float64), torch.tensor(proposal, dtype=torch.float64)
     weights = torch.tensor([float(each.weight) for each in drafts], dtype=torch.float64)
-    return Batch(tree, *rows, torch.tensor(tokens)), weights
+    return Drafts(tree, *rows, torch.tensor(tokens)), weights
 
 
-def merged(rows: Batch, count: int) -> Batch:
+def merged(rows: Drafts, count: int) -> Drafts:
     """K paths side by side, merged by prefix."""
     tree, tokens = Tree.merged(rows.tokens.view(len(rows.tokens), count, -1))
-    return Batch(tree, rows.target, rows.proposal, tokens)
+    return Drafts(tree, rows.target, rows.proposal, tokens)
 
 
 def _place(drafted: Drafted, tree: Tree) -> tuple[list[list[float]], list[list[float]], list[int]]:
@@ -79,11 +80,11 @@ def _place(drafted: Drafted, tree: Tree) -> tuple[list[list[float]], list[list[f
     return target, proposal, [node.token if node else -1 for node in nodes[1:]]
 
 
-def _side_by_side(instance: Instance, scheme: Paths) -> tuple[Batch, Tensor]:
+def _side_by_side(instance: Instance, scheme: Paths) -> tuple[Drafts, Tensor]:
     chains, weights = placed(replace(instance, draft=Chain(scheme.depth)))
     chosen = torch.cartesian_prod(*[torch.arange(len(weights))] * scheme.count).view(-1, scheme.count)
     paths = [chains.take(which) for which in chosen.unbind(1)]
     target = torch.cat([path.target[:, min(k, 1) :] for k, path in enumerate(paths)], 1)
-    proposal = torch.cat([path.proposal[:, min(k, 1) :] for k, path in enumerate(paths)], 1)
+    proposal = torch.cat([path.q[:, min(k, 1) :] for k, path in enumerate(paths)], 1)
     tokens = torch.cat([path.tokens for path in paths], 1)
-    return Batch(planned(scheme), target, proposal, tokens), weights[chosen].prod(1)
+    return Drafts(planned(scheme), target, proposal, tokens), weights[chosen].prod(1)

@@ -7,13 +7,11 @@ from typing import Any
 
 import torch
 from rich.table import Table
-from torch import Tensor
 
 from draftproof.gpu import kernels
-from draftproof.gpu.draft import Tree
 from draftproof.gpu.exact.large import Closeness, closeness
 from draftproof.gpu.exact.noise import Agreement, agreement, fits
-from draftproof.gpu.verify import Outcome, Verifier, named
+from draftproof.gpu.verify import Batch, Outcome, Verifier, named
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
@@ -43,17 +41,8 @@ LARGE = ("block",)
 class Fused(Verifier):
     """A verifier whose decisions are the kernels', from the logarithms of its rows."""
 
-    def verify(
-        self,
-        tree: Tree,
-        target: Tensor,
-        proposal: Tensor | None,
-        tokens: Tensor,
-        coins: Tensor,
-        extra: Tensor,
-    ) -> Outcome:
-        logits = target.log(), None if proposal is None else proposal.log()
-        return kernels.verify(self.name, tree, *logits, tokens, coins, extra)
+    def verify(self, batch: Batch) -> Outcome:
+        return kernels.verify(self.name, batch.map_rows(torch.log))
 
 
 def fused(name: str) -> Fused:

@@ -1,13 +1,13 @@
 """The exact law of the rounded algorithm: its rates and rows read back as dyadic rationals."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import torch
 from flint import fmpq
 
-from draftproof.gpu.exact.drafts import Drafted, batch, every
+from draftproof.gpu.exact.drafts import Drafted, batch, every, remainders
 from draftproof.gpu.exact.paths import from_leaf_to_root
 from draftproof.gpu.verify import Verifier
 from draftproof.gpu.verify.verifier import widened
@@ -89,11 +89,10 @@ def _judged(
     verifier: Verifier, drafts: Sequence[Drafted], dtype: torch.dtype, device: str
 ) -> tuple[list[list[fmpq]], list[list[Row]]]:
     # For every draft: the rate of each node, and the row of Y at each node.
-    rows = batch(drafts).to(dtype, device)
-    rows = replace(rows, target=widened(rows.target), proposal=widened(rows.proposal))
-    rates, drawn = rows.judged(verifier), rows.tree.drawn(rows.tokens)
-    left = rows.all_left(rates.cut)
-    accept = [[dyadic(rate) for rate in row] for row in torch.where(drawn, rates.accept, 0.0).tolist()]
+    rows = batch(drafts).to(device, dtype).map_rows(widened)
+    rates = verifier.rates(rows)
+    left = remainders(rows, rates.cut)
+    accept = [[dyadic(rate) for rate in row] for row in torch.where(rows.drawn, rates.accept, 0.0).tolist()]
     laws = [
         [normalise(tuple(map(dyadic, row))) for row in there[: len(drafted.nodes)]]
         for drafted, there in zip(drafts, left.tolist(), strict=True)

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from draftproof.gpu.exact.drafts import Batch
-from draftproof.gpu.verify import Verifier
+from draftproof.gpu.exact.drafts import remainders
+from draftproof.gpu.verify import Drafts, Verifier
 
 UNIT = {torch.float64: 2.0**-53, torch.float32: 2.0**-24, torch.bfloat16: 2.0**-9}
 """Unit roundoff."""
@@ -20,7 +20,7 @@ SMALLEST = 2.0**-126
 """The smallest normal float32: what is below it may be rounded to few digits, or to 0."""
 
 
-def margins(outputs: Callable[[Batch], Tensor], rows: Batch, unit: float | Tensor) -> Tensor:
+def margins(outputs: Callable[[Drafts], Tensor], rows: Drafts, unit: float | Tensor) -> Tensor:
     """[B, M]: by how much each of outputs(rows) [B, M] can be off in arithmetic of that unit roundoff.
 
     `unit` is one number, or [B, 1, 1] for rows whose entries came with larger errors.
@@ -40,13 +40,12 @@ def margins(outputs: Callable[[Batch], Tensor], rows: Batch, unit: float | Tenso
     y = outputs(rows)
     swing = y.abs() * (unit[..., 0] if isinstance(unit, Tensor) else unit)
     for _ in range(TRIES):
-        moved = Batch(rows.tree, nudged(rows.target), nudged(rows.proposal), rows.tokens)
-        swing = torch.maximum(swing, (outputs(moved) - y).abs())
+        swing = torch.maximum(swing, (outputs(rows.map_rows(nudged)) - y).abs())
     return STEPS * (swing + SMALLEST)
 
 
-def rates_and_sums(verifier: Verifier, rows: Batch) -> Tensor:
+def rates_and_sums(verifier: Verifier, rows: Drafts) -> Tensor:
     """[B, N + N V]: the rate of every node, then the cumulative law of Y at every node."""
-    judged = rows.judged(verifier)
-    left = rows.all_left(judged.cut)
-    return torch.cat((judged.accept, (left.cumsum(-1) / left.sum(-1, keepdim=True)).flatten(1)), 1)
+    rates = verifier.rates(rows)
+    left = remainders(rows, rates.cut)
+    return torch.cat((rates.accept, (left.cumsum(-1) / left.sum(-1, keepdim=True)).flatten(1)), 1)

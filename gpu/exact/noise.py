@@ -9,10 +9,10 @@ import torch
 from flint import fmpq
 from torch import Tensor
 
-from draftproof.gpu.exact.drafts import Batch, Drafted, batch, every
+from draftproof.gpu.exact.drafts import Drafted, batch, every
 from draftproof.gpu.exact.margin import UNIT, margins, rates_and_sums
 from draftproof.gpu.exact.paths import ways
-from draftproof.gpu.verify import VERIFIERS, Verifier
+from draftproof.gpu.verify import VERIFIERS, Drafts, Verifier
 from draftproof.gpu.verify.verifier import BELOW_ONE
 from draftproof.simulators.check import Family, applies
 from draftproof.theory.instance import Instance
@@ -107,7 +107,7 @@ def _end(threshold: fmpq | None, free: float) -> float:
     return free if threshold is None else float(threshold)
 
 
-def _compare(verifier: Verifier, rows: Batch, cases: Sequence[_Case], device: str) -> Agreement:
+def _compare(verifier: Verifier, rows: Drafts, cases: Sequence[_Case], device: str) -> Agreement:
     index = torch.tensor([case.draft for case in cases])
     node, token = torch.tensor([(case.node, case.token) for case in cases]).unbind(1)
     coins = torch.tensor([case.coins for case in cases], dtype=torch.float64).reshape(len(index), -1, 2)
@@ -121,13 +121,14 @@ def _compare(verifier: Verifier, rows: Batch, cases: Sequence[_Case], device: st
     inputs = torch.cat((coins, ends[:, None]), 1)
     margin = torch.cat((by_coin, by_end[:, None]), 1)
     placed, narrow = _placed(inputs, margin)
-    single = rows.to(torch.float32, device)
+    single = rows.to(device, torch.float32)
     wrong = 0
     for side in placed:
         for at in range(0, len(index), ROWS):
             part = slice(at, at + ROWS)
             noise = side[part].float().to(device)
-            out = single.take(index[part].to(device)).verified(verifier, noise[:, :-1], noise[:, -1])
+            drafts = single.take(index[part].to(device))
+            out = verifier.verify(drafts.with_noise(noise[:, :-1], noise[:, -1]))
             same = (out.node.cpu() == node[part]) & (out.token.cpu() == token[part]) & (out.error.cpu() == 0)
             wrong += int((~same & ~narrow[part]).sum())
     kept = torch.where(narrow[:, None] | (inputs == torch.tensor(FREE)).all(-1), 0.0, margin)
@@ -148,7 +149,7 @@ def _placed(intervals: Tensor, margin: Tensor) -> tuple[tuple[Tensor, Tensor], T
     return (first, last), (first > last).any(1)
 
 
-def _slack(verifier: Verifier, rows: Batch) -> Tensor:
+def _slack(verifier: Verifier, rows: Drafts) -> Tensor:
     count = len(rows.tokens)
     parts = [torch.arange(at, min(at + ROWS, count)) for at in range(0, count, ROWS)]
     outputs = partial(rates_and_sums, verifier)
