@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from draftproof.gpu.draft import Tree
-from draftproof.gpu.exact.margin import STEPS, UNIT, margins
+from draftproof.gpu.exact.rounding import STEPS, UNIT, margins
 from draftproof.gpu.rows import probabilities
 from draftproof.gpu.verify import VERIFIERS, Drafts, Verifier
 from draftproof.gpu.verify.residual import remainder

@@ -7,7 +7,7 @@ from hypothesis import given
 torch = pytest.importorskip("torch")
 
 from draftproof.gpu.draft import Tree
-from draftproof.gpu.exact.margin import STEPS
+from draftproof.gpu.exact.rounding import STEPS
 from draftproof.gpu.verify import named
 from tests.gpu.verify.batches import Drawn, drawn
 
