@@ -192,11 +192,7 @@ def _cases(verifier: Verifier, drafts: Sequence[Drafted], N: int) -> list[_Case]
             coins = [FREE] * (N - 1)
             for node, (low, high) in path.coins.items():
                 if place[node]:
-                    low, high = (
-                        FREE[0] if low is None else float(low),
-                        FREE[1] if high is None else float(high),
-                    )
-                    coins[place[node] - 1] = low, high
+                    coins[place[node] - 1] = _end(low, FREE[0]), _end(high, FREE[1])
             below, reach = FREE[0], path.row[0] * 0
             for x, mass in enumerate(path.row):
                 reach = reach + mass
@@ -205,6 +201,10 @@ def _cases(verifier: Verifier, drafts: Sequence[Drafted], N: int) -> list[_Case]
                     cases.append(_Case(index, coins, place[path.node], x, ends))
                 below = float(reach)
     return cases
+
+
+def _end(threshold: fmpq | None, free: float) -> float:
+    return free if threshold is None else float(threshold)
 
 
 def _compare(verifier: Verifier, rows: Drafts, cases: Sequence[_Case], device: str) -> Agreement:
