@@ -7,9 +7,8 @@ from flint import fmpq
 
 torch = pytest.importorskip("torch")
 
-from draftproof.gpu.exact.law import as_read, dyadic, rounded  # noqa: E402
 from draftproof.gpu.exact.noise import fits  # noqa: E402
-from draftproof.gpu.exact.run import ROUNDING  # noqa: E402
+from draftproof.gpu.exact.rounding import ROUNDING, as_read, dyadic, rounded  # noqa: E402
 from draftproof.gpu.verify import VERIFIERS, token  # noqa: E402
 from draftproof.simulators.enumerate import emission  # noqa: E402
 from draftproof.simulators.instances.randoms import Randoms  # noqa: E402
