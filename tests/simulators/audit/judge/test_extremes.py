@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from draftproof.simulators import audit
-from draftproof.simulators.audit.judge.battery import equal_rows
+from draftproof.simulators.audit.battery import equal_rows
 from tests.quality import functions
 from tests.simulators.audit import foreign
 

@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from draftproof.simulators import audit
-from draftproof.simulators.audit.judge.rounding import ROUNDOFF, floor
+from draftproof.simulators.audit.rounding import ROUNDOFF, rounding_bound
 from draftproof.simulators.instances.make import weighted
 from draftproof.simulators.strategies import instances
 from draftproof.theory.drafts.chain import Chain
@@ -102,9 +102,9 @@ def test_an_acceptance_off_by_a_billionth_is_bias(verify, off, data):
 
 @given(st.sampled_from(sorted(ROUNDOFF)), st.integers(2, 9), st.integers(1, 6))
 def test_the_floor_grows_with_what_is_computed(dtype, vocab, depth):
-    least = floor(dtype, vocab, depth)
-    assert 0 < least < floor(dtype, vocab + 1, depth)
-    assert least < floor(dtype, vocab, depth + 1)
-    assert least < floor(dtype, vocab, depth, logits=True)
-    assert floor(dtype, vocab, depth, rounds=3) == 3 * least
-    assert float(floor("float64", vocab, depth)) < BILLIONTH / 1000
+    least = rounding_bound(dtype, vocab, depth)
+    assert 0 < least < rounding_bound(dtype, vocab + 1, depth)
+    assert least < rounding_bound(dtype, vocab, depth + 1)
+    assert least < rounding_bound(dtype, vocab, depth, logits=True)
+    assert rounding_bound(dtype, vocab, depth, rounds=3) == 3 * least
+    assert float(rounding_bound("float64", vocab, depth)) < BILLIONTH / 1000

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from draftproof.simulators import audit
 from draftproof.simulators.anytime import Process, detectable
-from draftproof.simulators.audit.judge.case import optimum
-from draftproof.simulators.audit.judge.wide import Wide, classes
+from draftproof.simulators.audit.judge.exact import optimum
+from draftproof.simulators.audit.judge.samples import Wide, classes
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -84,7 +84,7 @@ def test_the_law_of_classes_is_the_sum_over_words():
     seen = {}
     for word in product(range(5), repeat=3):
         mass = np.prod([wide[word[:at]][token] for at, token in enumerate(word)])
-        outcome, said = wide.seen(word)
+        outcome, said = wide.outcome(word)
         seen.setdefault(outcome, [said, 0.0])[1] += mass
     assert len(seen) <= wide.outcomes == classes(5, 2) ** 3
     for said, mass in seen.values():
@@ -110,8 +110,8 @@ def test_the_optimum_of_wide_rows_is_that_of_block_verification():
 def test_a_word_that_cannot_be_has_no_probability(tmp_path):
     np.savez(tmp_path / "rows.npz", target=[[1, 0, 0], [0, 1, 0]], proposal=[[0.5, 0.5, 0]])
     wide = Wide.read(tmp_path / "rows.npz")
-    assert wide.seen((1, 1))[1] == 0
-    assert wide.seen((0, 1))[1] == 1
+    assert wide.outcome((1, 1))[1] == 0
+    assert wide.outcome((0, 1))[1] == 1
 
 
 @pytest.mark.parametrize("verify", [foreign.good, controls.sampling_match])

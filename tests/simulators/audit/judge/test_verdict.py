@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from draftproof.simulators import audit
-from draftproof.simulators.audit.door import STARTERS
-from draftproof.simulators.audit.judge.battery import battery
+from draftproof.simulators.audit.battery import battery
+from draftproof.simulators.audit.sandbox import THREAD_STARTERS
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
@@ -85,7 +85,8 @@ def test_a_call_that_hangs_is_stopped():
 
 def test_the_process_stays_sane():
     def now():
-        return random.random, np.random.rand, np.random.default_rng, *(getattr(*each) for each in STARTERS)
+        starters = [getattr(*each) for each in THREAD_STARTERS]
+        return random.random, np.random.rand, np.random.default_rng, *starters
 
     before = now()
     handler = signal.getsignal(signal.SIGALRM)

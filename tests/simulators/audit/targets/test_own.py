@@ -2,8 +2,8 @@
 
 import pytest
 
-from draftproof.simulators.audit.door import watched
-from draftproof.simulators.audit.judge.case import case
+from draftproof.simulators.audit.judge.exact import case
+from draftproof.simulators.audit.sandbox import sandboxed
 from draftproof.simulators.check import applies
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
@@ -22,8 +22,8 @@ def alarms(verifier, instances):
     rounds = 1 if verifier.carry is None else 2
     found = []
     for instance in instances:
-        with watched() as watch:
-            if not case(Own(verifier, instance), watch, instance, rounds).lossless:
+        with sandboxed() as sandbox:
+            if not case(Own(verifier, instance), sandbox, instance, rounds).lossless:
                 found.append(instance)
     return found
 
@@ -64,8 +64,8 @@ def test_no_alarm_on_scenarios(name):
 
 def test_the_optimum_of_a_tree_bounds_what_is_accepted():
     instance = context_free(["1/2", "1/3", "1/6"], ["1/6", "1/3", "1/2"], Paths(2, 1))
-    with watched() as watch:
-        found = case(Own(named("rrs"), instance), watch, instance)
+    with sandboxed() as sandbox:
+        found = case(Own(named("rrs"), instance), sandbox, instance)
     assert found.optimum is not None
     assert 0 < found.expected_accepted <= found.optimum + found.bound
 
