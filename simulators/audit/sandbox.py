@@ -1,7 +1,9 @@
 """Runs somebody else's function without letting it disturb the process."""
 
 import _thread
+import inspect
 import io
+import re
 import signal
 import sys
 import threading
@@ -13,6 +15,7 @@ from time import monotonic
 from typing import Any, TypeVar
 
 from draftproof.simulators.audit.randomness.global_functions import Current, answered
+from draftproof.theory.errors import BadInput
 
 Result = TypeVar("Result")
 
@@ -66,6 +69,7 @@ class Observer:
 class Sandbox:
     """How the function is called, and what is noticed besides its law: the first remark of each kind."""
 
+    name: str
     seconds: float
     current: Current
     printed: io.StringIO
@@ -78,7 +82,10 @@ class Sandbox:
         self.remarks.setdefault(kind, what)
 
     def call(self, function: Callable[[], Result]) -> Result:
-        """function(), or a Fault when it raises, exits, starts a thread or takes too long."""
+        """function(), or a Fault when it raises, exits, starts a thread or takes too long.
+
+        Raises BadInput where what it calls does not take the arguments: that is no fault of a verifier.
+        """
         self.observer.call_began(monotonic())
         try:
             with _limited(self.seconds):
@@ -94,6 +101,10 @@ class Sandbox:
         except RecursionError:
             raise Fault("raises", "RecursionError") from None
         except Exception as error:
+            if isinstance(error, TypeError) and _is_wrong_call(error, function):
+                raise BadInput(
+                    f"{self.name} is called with arguments that it does not take: {error}"
+                ) from None
             message = " ".join(str(error).split())[:200]
             raise Fault("raises", f"{type(error).__name__}: {message}") from error
         finally:
@@ -104,9 +115,26 @@ class Sandbox:
                 self.printed.truncate()
 
 
+_WRONG_CALL = re.compile(r"(takes|missing) .*argument|unexpected keyword argument|multiple values for arg")
+
+
+def _is_wrong_call(error: TypeError, function: Callable[..., Any]) -> bool:
+    # Whether Python refused the call in `function` itself, or in wrappers that pass on whatever they get.
+    codes, traceback = [], error.__traceback__
+    while traceback is not None:
+        codes.append(traceback.tb_frame.f_code)
+        traceback = traceback.tb_next
+    ours = getattr(function, "__code__", None)
+    inside = codes[codes.index(ours) + 1 :] if ours in codes else codes
+    return bool(_WRONG_CALL.search(str(error))) and all(code.co_flags & inspect.CO_VARARGS for code in inside)
+
+
 @contextmanager
 def sandboxed(
-    seconds: float = SECONDS, namespace: dict[str, Any] | None = None, observer: Observer | None = None
+    seconds: float = SECONDS,
+    namespace: dict[str, Any] | None = None,
+    observer: Observer | None = None,
+    name: str = "the function",
 ) -> Iterator[Sandbox]:
     """During an audit output is caught, threads do not start, and random calls are answered.
 
@@ -130,7 +158,7 @@ def sandboxed(
         with warnings.catch_warnings(), redirect_stdout(printed), redirect_stderr(printed):
             warnings.simplefilter("ignore")
             with answered(current, {} if namespace is None else namespace):
-                yield Sandbox(seconds, current, printed, observer or Observer())
+                yield Sandbox(name, seconds, current, printed, observer or Observer())
     finally:
         for place, name, start in starters:
             setattr(place, name, start)

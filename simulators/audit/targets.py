@@ -5,13 +5,10 @@ difference from the target's law rounding may cause.
 """
 
 import inspect
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from reprlib import repr
-from types import TracebackType
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 from flint import fmpq
@@ -29,8 +26,6 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
-
-Result = TypeVar("Result")
 
 Arrays: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 """target_probs [gamma + 1, V], draft_probs [gamma, V] and draft_tokens [gamma]."""
@@ -64,47 +59,48 @@ class Program:
         return f", drafted {paths_text(self.draft)}" if self.draft else ""
 
 
-class Target(Protocol):
+class Target:
     """A foreign verifier or generation loop behind one calling convention."""
 
     name: str
     adapter: str  # the calling convention, as the report names it
     dtype: str  # the arithmetic it computes in, a key of ROUNDOFF
     namespace: dict[str, Any]  # the globals of its module
-    slow: bool  # every call is slow: few instances are audited
-    whole: bool  # it is a whole generation loop, which drafts and keeps caches itself
+    slow = False  # every call is slow: few instances are audited
+    whole = False  # it is a whole generation loop, which drafts and keeps caches itself
+
+    def _identify(self, function: Any, name: str) -> None:
+        self.name = name or getattr(function, "__qualname__", type(function).__name__)
+        self.namespace = getattr(inspect.unwrap(function), "__globals__", {})
 
     def instances(self, vocab: int, depth: int, rounds: int) -> list[Instance]:
-        """The instances it is audited on, smallest first."""
-        ...
+        """The instances it is audited on, smallest first; BadInput where they are too large."""
+        full = list(battery(vocab, depth))
+        return list(rounds_battery(vocab, depth)) if rounds > 1 or self.whole else full
 
     def programs(self, sandbox: Sandbox, instance: Instance, rounds: int) -> Iterator[Program]:
         """All that is run on an instance; the weights sum to 1."""
-        ...
+        raise NotImplementedError
 
     def calls(self, sandbox: Sandbox, instance: Instance) -> Iterator[Program]:
         """What is tried with coins at the edges: single calls, on given drafts where it takes them."""
-        ...
+        return self.programs(sandbox, instance, 1)
 
     def bound(self, instance: Instance, rounds: int) -> fmpq:
         """The total variation from the target's law that rounding alone can cause."""
-        ...
+        raise NotImplementedError
 
     def one_draft(self) -> "DraftVerifier | None":
         """The target itself where one call verifies one given draft; None for a generation loop."""
-        ...
+        return None
 
 
-class DraftVerifier:
+class DraftVerifier(Target):
     """What verifiers share that are called with one draft: `prepare` makes of the exact rows and a draft
     the arguments, `call` runs the verifier once and reads the emitted tokens, `reset` forgets all state.
     """
 
-    name: str
-    adapter: str
-    dtype = "float64"
-    namespace: dict[str, Any]
-    slow = logits = whole = False  # `logits`: it is given logarithms of rows
+    logits = False  # it is given logarithms of rows
     draw: DrawToken | None = None  # how it drafts; None where the instance's scheme does
 
     def reset(self) -> None: ...
@@ -123,9 +119,9 @@ class DraftVerifier:
         return self
 
     def instances(self, vocab: int, depth: int, rounds: int) -> list[Instance]:
-        if self.slow:
-            return list(short_rounds_battery(depth) if rounds > 1 else short_battery(vocab, depth))
-        return _full_battery(vocab, depth, rounds > 1)
+        if not self.slow:
+            return super().instances(vocab, depth, rounds)
+        return list(short_rounds_battery(depth) if rounds > 1 else short_battery(vocab, depth))
 
     def bound(self, instance: Instance, rounds: int) -> fmpq:
         several = rounds > 1 or self.draw is not None
@@ -175,10 +171,9 @@ class DraftVerifier:
         prefixes = [context]
         for at in range(instance.draft.depth):
             q = tuple(map(float, instance.proposal[prefixes[-1]]))
-            token = self.draw(sandbox, source, q, len(context) + at)
-            prefixes.append((*prefixes[-1], token))
-        node = Node(prefixes[-1], None)
-        for prefix, _ in reversed(list(pairwise(prefixes))):
+            prefixes.append((*prefixes[-1], self.draw(sandbox, source, q, len(context) + at)))
+        node = Node(prefixes.pop(), None)
+        for prefix in reversed(prefixes):
             node = Node(prefix, instance.proposal[prefix], (node,))
         return Draft(node)
 
@@ -211,12 +206,11 @@ class Function(DraftVerifier):
             raise BadInput(f"{name or verify!r} is not a function")
         self.verify = verify
         self._called: Any = verify
-        self.name = _name(verify, name)
         self.stateful = inspect.isclass(verify)
         function = verify.__call__ if self.stateful or not inspect.isroutine(verify) else verify
-        if hasattr(verify, "forward") and _takes_anything(function):
+        if hasattr(verify, "forward") and _parameters(function) is None:
             function = verify.forward  # type: ignore[attr-defined]
-        self.namespace = getattr(inspect.unwrap(function), "__globals__", {})
+        self._identify(function, name or getattr(verify, "__qualname__", type(verify).__name__))
         self.coins = dict(coins or {})
         self._extra, self._named = _extra(function, self.name, self.stateful, self.coins)
         if self.stateful:
@@ -270,8 +264,7 @@ class Function(DraftVerifier):
     ) -> Any:
         more = [extra[name] for name in self._extra]
         named = {name: extra[name] for name in self._named}
-        arguments = ("target_probs", "draft_probs", "draft_tokens", *self._extra, *self._named)
-        return _checked_call(sandbox, self.name, arguments, lambda: called(*given, *more, **named))
+        return sandbox.call(lambda: called(*given, *more, **named))
 
     def _run_on_tensors(
         self, sandbox: Sandbox, called: Any, source: Source, given: list[Any], extra: dict[str, Any]
@@ -301,13 +294,7 @@ class Function(DraftVerifier):
     def _draw(self, sandbox: Sandbox, source: Source, row: tuple[float, ...], position: int) -> int:
         sandbox.current.start(source)
         draft = self._object(sandbox).draft
-        arguments = "row", "rng", "position"
-        token = _checked_call(
-            sandbox,
-            f"{self.name}.draft",
-            arguments,
-            lambda: draft(np.array(row), Generator(source), position),
-        )
+        token = sandbox.call(lambda: draft(np.array(row), Generator(source), position))
         return emitted([token], len(row), 1)[0]
 
 
@@ -323,8 +310,7 @@ class Tree(DraftVerifier):
 
     def __init__(self, verify: Callable[..., Any], *, name: str = ""):
         self.verify = verify
-        self.name = _name(verify, name)
-        self.namespace = getattr(inspect.unwrap(verify), "__globals__", {})
+        self._identify(verify, name)
 
     def prepare(self, target: Rows, draft: Draft) -> Any:
         new: dict[int, Node] = {}
@@ -342,11 +328,7 @@ class Tree(DraftVerifier):
     def call(self, sandbox: Sandbox, source: Source, prepared: Any, position: int = 0) -> Prefix:
         rows, draft, vocab, most = prepared
         sandbox.current.start(source)
-        arguments = "target", "draft", "rng"
-        result = _checked_call(
-            sandbox, self.name, arguments, lambda: self.verify(rows, draft, Generator(source))
-        )
-        return emitted(result, vocab, most)
+        return emitted(sandbox.call(lambda: self.verify(rows, draft, Generator(source))), vocab, most)
 
 
 class _FloatRows:
@@ -360,7 +342,7 @@ class _FloatRows:
         return self._rows[prefix]
 
 
-class Loop:
+class Loop(Target):
     """`generate(target, draft, prompt, length[, gamma][, rng])`, of which the law of the text is judged.
 
     `target` and `draft` are `models.Model`, `prompt` is a tensor [1, 1]; returned are the new tokens,
@@ -372,21 +354,13 @@ class Loop:
     'generation loop'
     """
 
-    adapter = "generation loop"
-    slow, whole = False, True
+    adapter, whole = "generation loop", True
 
     def __init__(self, generate: Callable[..., Any], *, name: str = "", dtype: str | None = None):
         self.generate = generate
-        self.name = _name(generate, name)
+        self._identify(generate, name)
         self.dtype = _known(dtype or "float32")
-        self.namespace: dict[str, Any] = getattr(inspect.unwrap(generate), "__globals__", {})
-        self._named = _named(generate, self.name)
-
-    def one_draft(self) -> None:
-        return None
-
-    def instances(self, vocab: int, depth: int, rounds: int) -> list[Instance]:
-        return _full_battery(vocab, depth, True)
+        self._extra = _loop_extra(generate, self.name)
 
     def bound(self, instance: Instance, rounds: int) -> fmpq:
         length = instance.draft.depth + rounds
@@ -402,23 +376,17 @@ class Loop:
         dtype = getattr(torch, self.dtype)
         models = Model(instance.target, dtype), Model(instance.proposal, dtype)
         length = instance.draft.depth + rounds
-        arguments = *_LOOP_PARAMETERS, *self._named
 
         def run(source: Source) -> tuple[Prefix, None]:
             sandbox.current.start(source)
             known = {"gamma": instance.draft.depth, "rng": Generator(source)}
-            extra = {name: known[name] for name in self._named}
+            extra = {name: known[name] for name in self._extra}
             with Answering(source):
                 prompt = torch.zeros(1, 1, dtype=torch.int64)
-                words = _checked_call(
-                    sandbox, self.name, arguments, lambda: self.generate(*models, prompt, length, **extra)
-                )
+                words = sandbox.call(lambda: self.generate(*models, prompt, length, **extra))
             return emitted(words, instance.vocab, LONGEST)[:length], None
 
         yield Program(ONE, run, None, LOOP_RUNS)
-
-    def calls(self, sandbox: Sandbox, instance: Instance) -> Iterator[Program]:
-        return self.programs(sandbox, instance, 1)
 
 
 def emitted(result: Any, vocab: int, most: int) -> Prefix:
@@ -448,18 +416,9 @@ def paths_text(draft: Draft) -> str:
     return ", ".join(" ".join(map(str, path[-1].prefix[start:])) for path in draft.paths)
 
 
-def _full_battery(vocab: int, depth: int, several: bool) -> list[Instance]:
-    full = list(battery(vocab, depth))  # which refuses sizes that are too large
-    return list(rounds_battery(vocab, depth)) if several else full
-
-
 def _drafted(instance: Instance) -> int:
     _, draft = next(drafts(instance))
     return sum(inner(draft.root.shape))
-
-
-def _name(function: Any, name: str) -> str:
-    return name or getattr(function, "__qualname__", type(function).__name__)
 
 
 def _known(dtype: str) -> str:
@@ -472,49 +431,25 @@ def _floats(row: Any) -> Any:
     return row if isinstance(row, np.ndarray) else [float(x) for x in row]
 
 
-_WRONG_CALL = re.compile(
-    r"(takes|missing) .*argument|unexpected keyword argument|multiple values for argument"
-)
-
-
-def _checked_call(
-    sandbox: Sandbox, name: str, arguments: Collection[str], call: Callable[[], Result]
-) -> Result:
-    # A call with arguments that the function does not take is bad input, and no fault of a verifier.
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
+    # None where the function has no signature, or passes on whatever it is given.
     try:
-        return sandbox.call(call)
-    except Fault as fault:
-        error = fault.__cause__
-        if isinstance(error, TypeError) and _WRONG_CALL.search(str(error)):
-            frames = _foreign_frames(error.__traceback__, call)
-            if all(frame.tb_frame.f_code.co_flags & inspect.CO_VARARGS for frame in frames):
-                raise BadInput(f"{name} cannot be called with {', '.join(arguments)}: {error}") from None
-        raise
-
-
-def _foreign_frames(traceback: TracebackType | None, call: Callable[..., Any]) -> list[TracebackType]:
-    # The frames above our own call: of wrappers, where each passes on whatever it is given.
-    frames = []
-    while traceback is not None:
-        frames.append(traceback)
-        traceback = traceback.tb_next
-    ours = [at for at, frame in enumerate(frames) if frame.tb_frame.f_code is call.__code__]
-    return frames[ours[-1] + 1 :]
-
-
-def _takes_anything(function: Callable[..., Any]) -> bool:
-    try:
-        parameters = inspect.signature(function).parameters.values()
+        parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
-        return True
-    return any(each.kind is each.VAR_POSITIONAL for each in parameters)
+        return None
+    return None if any(each.kind is each.VAR_POSITIONAL for each in parameters) else parameters
+
+
+def _is_required(parameter: inspect.Parameter) -> bool:
+    return parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
 
 
 def _extra(function: Any, name: str, stateful: bool, coins: Collection[str]) -> tuple[list[str], list[str]]:
     # What is passed after the first three, by position and by name.
-    if _takes_anything(function):
+    parameters = _parameters(function)
+    if parameters is None:
         return ["rng"], []
-    parameters = list(inspect.signature(function).parameters.values())[1 if stateful else 0 :]
+    parameters = parameters[1:] if stateful else parameters
     if len([each for each in parameters if each.kind is not each.KEYWORD_ONLY]) < 3:
         raise BadInput(
             f"{name} must take target_probs, draft_probs, draft_tokens and, where it needs one, rng"
@@ -522,40 +457,33 @@ def _extra(function: Any, name: str, stateful: bool, coins: Collection[str]) -> 
     extra: list[str] = []
     named: list[str] = []
     for each in parameters[3:]:
-        required = each.default is each.empty and each.kind is not each.VAR_KEYWORD
+        positional = each.kind is not each.KEYWORD_ONLY
         if each.name in ("rng", "position") or each.name in coins:
-            (named if each.kind is each.KEYWORD_ONLY else extra).append(each.name)
-        elif required and each.kind is not each.KEYWORD_ONLY and not extra:
+            (extra if positional else named).append(each.name)
+        elif _is_required(each) and positional and not extra:
             extra.append("rng")
-        elif required:
+        elif _is_required(each):
             raise BadInput(
                 f"{name} has a parameter {each.name!r} that nothing is passed for: "
                 "after the first three come a generator and, by name, `position` and coins"
             )
-        elif each.kind is not each.KEYWORD_ONLY:
+        elif positional:
             break
     return extra, named
 
 
-_LOOP_PARAMETERS = ("target", "draft", "prompt", "length")
-
-
-def _named(generate: Callable[..., Any], name: str) -> list[str]:
+def _loop_extra(generate: Callable[..., Any], name: str) -> list[str]:
     # The parameters of a loop that are passed by name.
-    try:
-        parameters = list(inspect.signature(generate).parameters.values())
-    except (TypeError, ValueError):
+    parameters = _parameters(generate)
+    if parameters is None:
         return []
-    positional = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY][:4]
-    if tuple(positional) != _LOOP_PARAMETERS:
-        raise BadInput(
-            f"{name} must take {', '.join(_LOOP_PARAMETERS)} and, where it needs them, gamma and rng"
-        )
-    named = [each.name for each in parameters[4:] if each.name in ("gamma", "rng")]
+    first = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY][:4]
+    if first != ["target", "draft", "prompt", "length"]:
+        raise BadInput(f"{name} must take target, draft, prompt, length and, where needed, gamma and rng")
     for each in parameters[4:]:
-        if each.name not in named and each.default is each.empty and each.kind is not each.VAR_KEYWORD:
+        if each.name not in ("gamma", "rng") and _is_required(each):
             raise BadInput(f"{name} has a parameter {each.name!r} that nothing is passed for")
-    return named
+    return [each.name for each in parameters[4:] if each.name in ("gamma", "rng")]
 
 
 def _must_need_nothing(made: Callable[..., Any], name: str) -> None:

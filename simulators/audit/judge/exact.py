@@ -42,7 +42,7 @@ class TooLarge(NotEnumerable):
 
 @dataclass(frozen=True)
 class Emitted:
-    """The law of the words, E[tau], the probability that a run goes wrong, and how (kind -> what happened)."""
+    """The law of the words, E[tau], the probability of runs that go wrong, and how (kind -> what happens)."""
 
     law: Law
     accepted: fmpq | None

@@ -14,7 +14,7 @@ from draftproof.simulators.audit.judge.samples import RUNS, Wide, Words, sampled
 from draftproof.simulators.audit.judge.samples import SECONDS as TEST_SECONDS
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
 from draftproof.simulators.audit.sandbox import SECONDS, Fault, Observer, Sandbox, sandboxed
-from draftproof.simulators.audit.targets import DraftVerifier, Function, Loop, Target
+from draftproof.simulators.audit.targets import DraftVerifier, Function, Target
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
@@ -25,7 +25,7 @@ ENTRIES = 10**6
 
 
 def examine(
-    verify: Callable[..., Any] | Target | Loop,
+    verify: Callable[..., Any] | Target,
     *,
     vocab: int = VOCAB,
     depth: int = DEPTH,
@@ -58,7 +58,7 @@ def examine(
     >>> examine(first_is_right, vocab=2, depth=1).lossless
     True
     """
-    target: Target = verify if hasattr(verify, "programs") else Function(verify, dtype=dtype)  # type: ignore[assignment]
+    target = verify if isinstance(verify, Target) else Function(verify, dtype=dtype)
     started, verifier = monotonic(), target.one_draft()
     if verifier is None and (statistical or padding):
         raise BadInput("a generation loop is not tested on samples, nor with padding")
@@ -66,7 +66,7 @@ def examine(
     if wide is None and instances is None:
         instances = target.instances(vocab, depth, iterations)
     report, observer = Report(target.name, target.adapter), observer or Observer()
-    with sandboxed(seconds, target.namespace, observer) as sandbox:
+    with sandboxed(seconds, target.namespace, observer, target.name) as sandbox:
         try:
             if wide is not None and verifier is not None:
                 report.add_sampled(sampled(verifier, sandbox, wide, runs, native=True))
@@ -90,9 +90,7 @@ def examine(
     return report
 
 
-def assert_lossless(
-    verify: Callable[..., Any] | Target | Loop, *, strict: bool = False, **options: Any
-) -> Report:
+def assert_lossless(verify: Callable[..., Any] | Target, *, strict: bool = False, **options: Any) -> Report:
     """The report of `examine`; raises AssertionError with the smallest instance and the wrong prefix
     unless it is lossless.
 

@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from draftproof.simulators import audit
-from draftproof.simulators.audit.rounding import ROUNDOFF, rounding_bound
+from draftproof.simulators.audit.rounding import ROUNDOFF, SHIFT, rounding_bound
 from draftproof.simulators.instances.make import weighted
 from draftproof.simulators.strategies import instances
 from draftproof.theory.drafts.chain import Chain
@@ -108,3 +108,25 @@ def test_the_floor_grows_with_what_is_computed(dtype, vocab, depth):
     assert least < rounding_bound(dtype, vocab, depth, logits=True)
     assert rounding_bound(dtype, vocab, depth, rounds=3) == 3 * least
     assert float(rounding_bound("float64", vocab, depth)) < BILLIONTH / 1000
+
+
+def test_the_shift_of_the_adapters_is_the_one_that_the_bound_counts():
+    # Added once in the models of a loop and once in the adapters' logits, and bounded by the same constant.
+    torch = pytest.importorskip("torch")
+    from draftproof.simulators.audit.adapters.torch_chain import TorchChain
+    from draftproof.simulators.audit.models import Model
+    from draftproof.simulators.enumerate import drafts
+
+    toy = Instance(Table.exact(2, {(): ["1/3", "2/3"]}), Table.exact(2, {(): ["2/3", "1/3"]}), Chain(1))
+    _, draft = next(drafts(toy))
+    logits, _, _ = TorchChain(lambda p, q, x: x, name="none", logits=True).prepare(toy.target, draft)
+    model = Model(toy.target, torch.float64).row([]).numpy()
+    for shifted in (logits[0], model):
+        assert shifted - np.log([1 / 3, 2 / 3]) == pytest.approx(SHIFT, abs=1e-6)
+    plain = rounding_bound("float32", 2, 1, logits=True)
+    rounding = pytest.MonkeyPatch()
+    rounding.setattr("draftproof.simulators.audit.rounding.SHIFT", SHIFT + 1)
+    with rounding.context():
+        assert rounding_bound("float32", 2, 1, logits=True) > plain
+    rounding.undo()
+    assert rounding_bound("float32", 2, 1, logits=True) == plain
