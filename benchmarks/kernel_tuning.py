@@ -126,7 +126,7 @@ def by_kernel(name: str, case: Case, device: torch.device, sizes: Sizes) -> dict
 
 def call(name: str, case: Case) -> object:
     """One verification."""
-    return verify(name, case.tree, case.target, case.proposal, case.tokens, case.coins, case.extra)
+    return verify(name, case)
 
 
 if __name__ == "__main__":

@@ -12,11 +12,9 @@ from draftproof.theory.rows import Row
 from draftproof.theory.transport import block
 from draftproof.theory.transport import partial as incomplete
 from draftproof.theory.transport import stateless as problems
-from draftproof.theory.transport.certificate import Certificate, certified
-from draftproof.theory.transport.plan import Rule
-from draftproof.theory.transport.problem import Transport
+from draftproof.theory.transport.bounds import Optimum, Rule
+from draftproof.theory.transport.certificate import Certificate, Transport, certified
 from draftproof.theory.transport.single_step import subset_formula
-from draftproof.theory.transport.validity import Optimum
 
 SETS = 10
 """Largest vocabulary of which every set of tokens is listed."""

@@ -1,6 +1,6 @@
 """What one iteration emits, gathered stop by stop, and how far that is from the target."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 from draftproof.theory.draft import Node
 from draftproof.theory.law import Law
@@ -48,34 +48,12 @@ class Emission:
     @property
     def total_variation(self) -> Number:
         """Between the block completed by the target and the target's own law of as many tokens."""
-        inner = self._inner()
-        out = self._one * 0
-
-        def walk(prefix: Prefix, mass: Number, want: Number) -> None:
-            nonlocal out
-            for child, got, due in self._below(prefix, mass, want):
-                if child in inner:
-                    walk(child, got, due)
-                else:
-                    out = out + abs(got - due)
-
-        walk(self.context, self.bonus.get(self.context, 0), self._one)
-        return out / 2
+        parts = (abs(got - want) for _, got, want, is_last in self._prefixes() if is_last)
+        return sum(parts, self._one * 0) / 2
 
     def wrong_prefix(self) -> tuple[Prefix, Number, Number] | None:
         """The shortest wrong prefix, in the order of token ids: (prefix, got, want); None if lossless."""
-        inner = self._inner()
-        wrong: list[tuple[int, Prefix, Number, Number]] = []
-
-        def walk(prefix: Prefix, mass: Number, want: Number) -> Number:
-            got = mass
-            if prefix in inner:
-                got = sum((walk(*below) for below in self._below(prefix, mass, want)), self._one * 0)
-            if got != want:
-                wrong.append((len(prefix), prefix, got, want))
-            return got
-
-        walk(self.context, self.bonus.get(self.context, self._one * 0), self._one)
+        wrong = [(len(prefix), prefix, got, want) for prefix, got, want, _ in self._prefixes() if got != want]
         return min(wrong)[1:] if wrong else None
 
     def law(self) -> Law:
@@ -92,17 +70,29 @@ class Emission:
     def _one(self) -> Number:
         return one(self.target[self.context])
 
-    def _below(self, prefix: Prefix, mass: Number, want: Number) -> Iterator[tuple[Prefix, Number, Number]]:
-        # The children of a prefix: what starts with them once shorter blocks are completed, so far.
-        p, residual = self.target[prefix], self.residual.get(prefix)
-        for x in range(len(p)):
-            child = (*prefix, x)
-            got = mass * p[x]
-            if residual is not None:
-                got = got + residual[x]
-            if (bonus := self.bonus.get(child)) is not None:
-                got = got + bonus
-            yield child, got, want * p[x]
+    def _prefixes(self) -> Iterator[tuple[Prefix, Number, Number, bool]]:
+        # (prefix, mass of the completed blocks that start with it, the target's, whether from here on they
+        # are the target's own) of every prefix down to that point, longer ones first.
+        inner = self._inner()
+
+        def walk(
+            prefix: Prefix, got: Number, want: Number
+        ) -> Generator[tuple[Prefix, Number, Number, bool], None, Number]:
+            if prefix in inner:
+                p, residual = self.target[prefix], self.residual.get(prefix)
+                mass, got = got, self._one * 0
+                for x in range(len(p)):
+                    child = (*prefix, x)
+                    part = mass * p[x]
+                    if residual is not None:
+                        part = part + residual[x]
+                    if (bonus := self.bonus.get(child)) is not None:
+                        part = part + bonus
+                    got = got + (yield from walk(child, part, want * p[x]))
+            yield prefix, got, want, prefix not in inner
+            return got
+
+        yield from walk(self.context, self.bonus.get(self.context, self._one * 0), self._one)
 
     def _inner(self) -> set[Prefix]:
         # Prefixes below which something other than the target's own continuation is emitted.

@@ -19,7 +19,7 @@ def cut() -> None:
 
     families = sorted((family for family in standard() if len(family)), key=len)
     run.standard = lambda: families[:2]
-    run.NAMES = kernels.NAMES = ("block", "traversal")
+    kernels.NAMES = ("block", "traversal")
     large.KINDS = {"random": large.KINDS["random"]}
     PRESETS["tiny"] = replace(PRESETS["tiny"], megabytes=1, context=64, steps=(6, 4, 2))
 

@@ -12,7 +12,7 @@ class Carry:
 
     For `left` [B] more tokens a layer makes a row p into norm((P p - Q q)+), where P and Q are the
     joint probabilities of its block's tokens up to there, P under the rows that the layers below
-    make. The exact form is theory/modified.py.
+    make. The exact form is theory/verifiers/greedy_block.py.
     """
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ from draftproof.gpu.drafters.drafter import Draft
 from draftproof.gpu.engine.recorder import Recorder
 from draftproof.gpu.engine.sampling import Sampling
 from draftproof.gpu.layout import emitted
-from draftproof.gpu.verify import VERIFIERS, Outcome, Verifier
+from draftproof.gpu.verify import VERIFIERS, Batch, Outcome, Verifier
 
 
 def verdict(
@@ -38,10 +38,10 @@ def verdict(
         if not sampling.only_heats:
             logits, heat = sampling.rows(logits).log(), 1.0
         given = None if proposal is None else proposal.log() if heat == 1 else proposal.log() * heat
-        drafted = tree, logits, given, tokens, coins, extra
-        return kernels.verify(verifier.name, *drafted, temperature=heat), None
+        batch = Batch(tree, logits, given, tokens, coins, extra)
+        return kernels.verify(verifier.name, batch, temperature=heat), None
     target = sampling.rows(logits) if target is None else target
-    return verifier.verify(tree, target, proposal, tokens, coins, extra), target
+    return verifier.verify(Batch(tree, target, proposal, tokens, coins, extra)), target
 
 
 def recorded(

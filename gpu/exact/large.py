@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from draftproof.gpu.draft import Tree
-from draftproof.gpu.exact.drafts import Batch
-from draftproof.gpu.exact.margin import STEPS, UNIT, margins
+from draftproof.gpu.exact.rounding import STEPS, UNIT, margins
 from draftproof.gpu.rows import probabilities
-from draftproof.gpu.verify import VERIFIERS, Verifier
+from draftproof.gpu.verify import VERIFIERS, Drafts, Verifier
+from draftproof.gpu.verify.residual import remainder
 
 Pair = tuple[Tensor, Tensor]
 
@@ -95,7 +95,7 @@ def closeness(
                 yield _compare(VERIFIERS[name], decides, draft, kind, drafted, device)
 
 
-def _drafted(tree: Tree, kind: str, vocab: int, batch: int, seed: int) -> tuple[Batch, Batch, Tensor]:
+def _drafted(tree: Tree, kind: str, vocab: int, batch: int, seed: int) -> tuple[Drafts, Drafts, Tensor]:
     # float32 and float64 rows; the unit of error also has that of exp(logit), logit times a rounding.
     random = torch.Generator().manual_seed(seed)
     p, q = KINDS[kind]((batch, tree.size, vocab), random)
@@ -104,7 +104,7 @@ def _drafted(tree: Tree, kind: str, vocab: int, batch: int, seed: int) -> tuple[
     tokens = _siblings(tree, single[1], random)
     span = [(side.amax(-1) - side.masked_fill(side.isinf(), torch.inf).amin(-1)).amax(1) for side in (p, q)]
     unit = UNIT[torch.float32] * (1 + 2 * torch.maximum(*span).double() / STEPS)
-    return Batch(tree, *single, tokens), Batch(tree, *double, tokens), unit[:, None, None]
+    return Drafts(tree, *single, tokens), Drafts(tree, *double, tokens), unit[:, None, None]
 
 
 def _siblings(tree: Tree, q: Tensor, random: torch.Generator) -> Tensor:
@@ -127,16 +127,16 @@ def _compare(
     decides: Verifier,
     draft: str,
     kind: str,
-    drafted: tuple[Batch, Batch, Tensor],
+    drafted: tuple[Drafts, Drafts, Tensor],
     device: str,
 ) -> Closeness:
     single, double, unit = drafted
-    single, double, unit = single.to(torch.float32, device), double.to(torch.float64, device), unit.to(device)
+    single, double, unit = single.to(device), double.to(device), unit.to(device)
     tree, tokens = single.tree, single.tokens
-    one, two = single.judged(verifier), double.judged(verifier)
+    one, two = verifier.rates(single), verifier.rates(double)
     low, high = one.accept.double(), two.accept
-    margin = margins(lambda rows: rows.judged(verifier).accept, double, unit)
-    off = ((low - high).abs() * tree.drawn(tokens))[:, 1:]
+    margin = margins(lambda rows: verifier.rates(rows).accept, double, unit)
+    off = ((low - high).abs() * single.drawn)[:, 1:]
     wrong = count = 0
     apart = 0.0
     for side in (-1, 1):  # all coins at random, but each in turn just below, then just above its threshold
@@ -147,11 +147,11 @@ def _compare(
             coins = torch.where(near, (high + side * 2 * margin)[:, 1:], coins).clamp(0, 1 - 2**-24).float()
             clear = _clear(verifier, tree, coins, high, margin)
             extra = torch.rand(len(tokens), generator=random).to(device)
-            ours = single.verified(decides, coins, extra)
-            exact = double.verified(verifier, coins, extra)
+            ours = decides.verify(single.with_noise(coins, extra))
+            exact = verifier.verify(double.with_noise(coins, extra))
             wrong += int((clear & ((ours.node != exact.node) | (ours.error != 0))).sum())
             count += int(clear.sum())
-            laws = single.left(one.cut, exact.node).double(), double.left(two.cut, exact.node)
+            laws = remainder(single, one.cut, exact.node).double(), remainder(double, two.cut, exact.node)
             apart = max(apart, _distance(*laws))
     errors = float(off.max()), float((off / margin[:, 1:]).nan_to_num().max()), apart
     return Closeness(verifier.name, draft, kind, single.target.shape[-1], *errors, count, wrong)

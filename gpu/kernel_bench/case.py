@@ -6,27 +6,30 @@ import torch
 from torch import Tensor
 
 from draftproof.gpu.draft import Tree
+from draftproof.gpu.verify import Batch
 
 
 @dataclass(frozen=True)
-class Case:
-    """One batch. `draft` is "chain" or "tree"; the tree has 64 nodes, drawn without replacement."""
+class Case(Batch):
+    """One batch of logits. `draft` is "chain" or "tree"; the tree has 64 nodes, drawn without replacement."""
 
     draft: str
     gamma: int
-    V: int
-    B: int
-    tree: Tree
-    target: Tensor
-    proposal: Tensor
-    tokens: Tensor
-    coins: Tensor
-    extra: Tensor
+
+    @property
+    def B(self) -> int:
+        """Requests in the batch."""
+        return self.target.shape[0]
+
+    @property
+    def V(self) -> int:
+        """Size of the vocabulary."""
+        return self.target.shape[2]
 
     @property
     def bytes(self) -> int:
         """Of the logits, each read once."""
-        return sum(each.numel() * each.element_size() for each in (self.target, self.proposal))
+        return sum(each.numel() * each.element_size() for each in (self.target, self.q))
 
 
 def tree_of(draft: str, gamma: int) -> Tree:
@@ -66,7 +69,7 @@ def make(draft: str, gamma: int, V: int, B: int, device: torch.device, dtype: to
         tokens[b] = _drawn(tree, proposal[b].float(), random)
     coins = torch.rand(B, tree.size - 1, generator=random, device=device)
     extra = torch.rand(B, generator=random, device=device)  # a peer's kernel takes it for contiguous
-    return Case(draft, gamma, V, B, tree, target, proposal, tokens, coins, extra)
+    return Case(tree, target, proposal, tokens, coins, extra, draft, gamma)
 
 
 def _drawn(tree: Tree, logits: Tensor, random: torch.Generator) -> Tensor:

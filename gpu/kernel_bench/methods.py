@@ -43,4 +43,4 @@ def methods(case: Case, device: torch.device) -> Iterator[tuple[str, Maker]]:
 
 
 def _ours(verify: Callable[..., object], name: str, case: Case) -> Call:
-    return partial(verify, name, case.tree, case.target, case.proposal, case.tokens, case.coins, case.extra)
+    return partial(verify, name, case)

@@ -23,7 +23,7 @@ def transformers(case: Case) -> Call:
     sample = import_module("transformers.generation.utils")._speculative_sampling
     settled = {"is_done_candidate": False, "last_assistant_token_is_eos": False, "max_matches": case.gamma}
     extra = {key: settled[key] for key in inspect.signature(sample).parameters if key in settled}
-    target, proposal = case.target.float(), case.proposal.float()
+    target, proposal = case.target.float(), case.q.float()
     return lambda: sample(case.tokens, proposal, case.gamma, target, **extra)
 
 
@@ -34,7 +34,7 @@ def flashinfer(case: Case) -> Call:
     """
     sample = import_module("flashinfer.sampling").chain_speculative_sampling
     tokens = case.tokens.int()
-    return lambda: sample(_rows(case.proposal), tokens, _rows(case.target), seed=0, offset=0)
+    return lambda: sample(_rows(case.q), tokens, _rows(case.target), seed=0, offset=0)
 
 
 def sglang(case: Case, block: bool = False) -> Call:
@@ -57,7 +57,7 @@ def sglang(case: Case, block: bool = False) -> Call:
     def call() -> object:
         sample(
             predicts, accepted, count, candidates, index, index, index, case.coins, case.extra,
-            _rows(case.target), _rows(case.proposal), 1.0, 1.0, True, **rule,
+            _rows(case.target), _rows(case.q), 1.0, 1.0, True, **rule,
         )  # fmt: skip
         return count, predicts.view(B, N)
 
@@ -81,7 +81,7 @@ def vllm(case: Case) -> Call:
         last = _rows(case.target[:, -1])
         bonus = (last / torch.empty_like(last).exponential_()).argmax(-1, keepdim=True).int()
         target = target.float() if takes_logits else _rows(target)
-        proposal = _rows(case.proposal).reshape(-1, case.V)
+        proposal = _rows(case.q).reshape(-1, case.V)
         return sample(tokens, [gamma] * case.B, gamma, ends, proposal, target, bonus, metadata)
 
     return call
@@ -109,7 +109,7 @@ def vllm_runner(case: Case, block: bool = False) -> Call:
         "num_speculative_steps": case.gamma,
         **rule,
     }
-    return lambda: sample(target, case.proposal, drafted, **given)
+    return lambda: sample(target, case.q, drafted, **given)
 
 
 def _block(sample: Callable[..., object], switch: str) -> dict[str, bool]:

@@ -16,6 +16,7 @@ from draftproof.gpu.kernels.opening import opening
 from draftproof.gpu.kernels.statistics import chunk_statistics
 from draftproof.gpu.kernels.sweep import sweep
 from draftproof.gpu.kernels.walk import walk
+from draftproof.gpu.verify import Batch, Outcome
 
 RULES = {
     "token": fields.COINS,
@@ -91,17 +92,9 @@ def _rounds(tree: Tree) -> int:
     return max(map(sum, zip(entered, tried, strict=True)))
 
 
-def launch(
-    name: str,
-    tree: Tree,
-    target: Tensor,
-    proposal: Tensor | None,
-    temperature: Tensor,
-    tokens: Tensor,
-    coins: Tensor,
-    extra: Tensor,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """(node, token, error), each [B]."""
+def launch(name: str, batch: Batch, temperature: Tensor) -> Outcome:
+    """Runs the kernels of that verifier on a batch of logits, with a temperature [B] for each request."""
+    tree, target, proposal = batch.tree, batch.target, batch.proposal
     B, N, V = target.shape
     sampled = name in RULES and N > 1
     if not sampled or proposal is None:
@@ -112,7 +105,7 @@ def launch(
     device = target.device
     cut = Cut.of(B * (N + I), V, device)
     target, proposal = _rows(target), _rows(proposal)
-    tokens, coins, extra = tokens.contiguous(), coins.contiguous(), extra.contiguous()
+    tokens, coins, extra = batch.tokens.contiguous(), batch.coins.contiguous(), batch.extra.contiguous()
     tree_b = 0 if tree.shared else N
     parents, rows, turn, first = (
         table if tree.shared else table.expand(B, -1).contiguous()
@@ -136,7 +129,7 @@ def launch(
     stop, error = whole(B), whole(B, dtype=torch.int64)
     node, token = whole(B, dtype=torch.int64), whole(B, dtype=torch.int64)
     if not B:
-        return node, token, error
+        return Outcome(node, token, error)
 
     of_target = (target.stride(0), target.stride(1))
     strides = (*of_target, proposal.stride(0), proposal.stride(1))
@@ -173,7 +166,7 @@ def launch(
         *logits, sums, normaliser, parents, rows, turn, ids, numbers, stop, swept, extra, error,
         node, token, *strides, tree_b, N, I, V, cut.count, SAMPLED=sampled, **sizes, **whole_chunk,
     )  # fmt: skip
-    return node, token, error
+    return Outcome(node, token, error)
 
 
 def _run(kernel: Any, *programs: int) -> Callable[..., object]:

@@ -14,9 +14,9 @@ from draftproof.gpu.validate.agreement import Agreement, Interval
 from draftproof.gpu.validate.bounds import chain_odds, covered
 from draftproof.gpu.validate.ceiling import Ceiling
 from draftproof.gpu.validate.tree_bounds import tree_odds
+from draftproof.gpu.verify import Drafts
 from draftproof.gpu.verify.residual import share
-from draftproof.gpu.verify.stopping import level_law, stop_law
-from draftproof.gpu.verify.verifier import CHAIN, DETERMINISTIC, Verifier
+from draftproof.gpu.verify.verifier import CHAIN, Verifier, level_law, stop_law
 from draftproof.simulators.anytime import ERROR
 
 CARRYING = "greedy-block"
@@ -25,10 +25,8 @@ CARRYING = "greedy-block"
 
 def tau_law(verifier: Verifier, step: Step) -> Tensor:
     """[B, depth + 1]: the law of tau that a verifier has on a step's draft and rows; another may have run."""
-    ids, drawn = step.tokens.clamp(min=0), step.tree.drawn(step.tokens)
-    proposal = None if DETERMINISTIC in verifier.drafts else step.proposal
-    rates = verifier.rates(step.tree, step.target, proposal, ids, drawn)
-    return level_law(step.tree, stop_law(verifier, step.tree, rates.accept, drawn))
+    drafts = Drafts(step.tree, step.target, step.proposal, step.tokens)
+    return level_law(step.tree, stop_law(verifier, step.tree, verifier.rates(drafts).accept, drafts.drawn))
 
 
 def mean_accepted(verifier: Verifier, step: Step) -> Tensor:

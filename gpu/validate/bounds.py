@@ -5,7 +5,7 @@ from torch import Tensor
 
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.verify.residual import pick, share
-from draftproof.gpu.verify.stopping import level_law
+from draftproof.gpu.verify.verifier import level_law
 
 
 def chain_odds(target: Tensor, proposal: Tensor, tokens: Tensor, capped: bool) -> Tensor:

@@ -9,64 +9,64 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from draftproof.gpu.draft import Tree
-from draftproof.gpu.verify import Outcome, Rates, Verifier, block, greedy_block, recursive, token
+from draftproof.gpu.verify import (
+    Batch,
+    Drafts,
+    Outcome,
+    Rates,
+    Verifier,
+    block,
+    greedy_block,
+    recursive,
+    token,
+)
 from draftproof.gpu.verify.residual import drafted, draw, remainder
 from draftproof.gpu.verify.verifier import BELOW_ONE, CHAIN, WITHOUT
 from draftproof.theory.errors import BadInput, quoted
 
 
-def _ratios(target: Tensor, proposal: Tensor, tokens: Tensor) -> Tensor:
-    return drafted(target, tokens) / drafted(proposal, tokens).clamp(min=1e-30)
+def _ratios(drafts: Drafts) -> Tensor:
+    return drafted(drafts.target, drafts.ids) / drafted(drafts.q, drafts.ids).clamp(min=1e-30)
 
 
-def _uncapped_leaf(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor) -> Rates:
+def _uncapped_leaf(drafts: Drafts) -> Rates:
     """HSD as released: block verification, but the whole draft is accepted with min(1, R)."""
-    rates = block.rates(tree, target, proposal, tokens, drawn)
-    whole = _ratios(target, proposal, tokens).prod(1).clamp(max=1)
+    rates = block.rates(drafts)
+    whole = _ratios(drafts).prod(1).clamp(max=1)
     accept = torch.cat((rates.accept[:, :-1], whole[:, None]), 1)
-    return Rates(torch.where(drawn.all(1, keepdim=True), accept, rates.accept), rates.cut)
+    return Rates(torch.where(drafts.drawn.all(1, keepdim=True), accept, rates.accept), rates.cut)
 
 
-def _typical(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor) -> Rates:
+def _typical(drafts: Drafts) -> Rates:
     """Medusa's typical acceptance: p(x) > min(0.09, 0.3 exp(-H(p))), without a coin; Y ~ p."""
+    target = drafts.target
     entropy = -torch.special.xlogy(target, target).sum(-1)[:, :-1]
-    typical = drafted(target, tokens) > (0.3 * (-entropy).exp()).clamp(max=0.09)
+    typical = drafted(target, drafts.ids) > (0.3 * (-entropy).exp()).clamp(max=0.09)
     accept = pad(typical.to(target.dtype), (1, 0), value=1)
     return Rates(accept, torch.zeros_like(accept))
 
 
-def _target_for_residual(
-    tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor
-) -> Rates:
+def _target_for_residual(drafts: Drafts) -> Rates:
     """After a rejection the extra token is drawn from p itself."""
-    accept = token.rates(tree, target, proposal, tokens, drawn).accept
+    accept = token.rates(drafts).accept
     return Rates(accept, torch.zeros_like(accept))
 
 
-def _with_replacement(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor) -> Rates:
+def _with_replacement(drafts: Drafts) -> Rates:
     """The rule for siblings drawn with replacement, on siblings drawn without."""
-    other = copy(tree)
-    other.replacement = True
-    return recursive.rates(other, target, proposal, tokens, drawn)
+    tree = copy(drafts.tree)
+    tree.replacement = True
+    return recursive.rates(replace(drafts, tree=tree))
 
 
 class _Open(Verifier):
     """Draws the extra token from (p - cut q)+ as it is: the tokens of rejected children stay in."""
 
-    def verify(
-        self,
-        tree: Tree,
-        target: Tensor,
-        proposal: Tensor | None,
-        tokens: Tensor,
-        coins: Tensor,
-        extra: Tensor,
-    ) -> Outcome:
-        out = super().verify(tree, target, proposal, tokens, coins, extra)
-        ids, drawn = tokens.clamp(min=0), tree.drawn(tokens)
-        cut = self.rates(tree, target, proposal, ids, drawn).cut
-        row = remainder(tree, target, proposal, ids, torch.zeros_like(drawn), cut, out.node)
-        return replace(out, token=draw(row, extra.clamp(max=BELOW_ONE)))
+    def verify(self, batch: Batch) -> Outcome:
+        out = super().verify(batch)
+        childless = replace(batch, tokens=torch.full_like(batch.tokens, -1))
+        row = remainder(childless, self.rates(batch).cut, out.node)
+        return replace(out, token=draw(row, batch.extra.clamp(max=BELOW_ONE)))
 
 
 class _JointProduct(Verifier):
@@ -78,14 +78,14 @@ class _JointProduct(Verifier):
         return torch.where(taken, place, 0).amax(1)
 
 
-def _plain_ratios(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor) -> Rates:
-    accept = pad(_ratios(target, proposal, tokens), (1, 0), value=1)
-    return Rates(accept, token.rates(tree, target, proposal, tokens, drawn).cut)
+def _plain_ratios(drafts: Drafts) -> Rates:
+    accept = pad(_ratios(drafts), (1, 0), value=1)
+    return Rates(accept, token.rates(drafts).cut)
 
 
-def _unscaled(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor) -> Rates:
+def _unscaled(drafts: Drafts) -> Rates:
     """Block verification with the residual (p - q)+, not (w p - q)+."""
-    rates = block.rates(tree, target, proposal, tokens, drawn)
+    rates = block.rates(drafts)
     return Rates(rates.accept, (rates.cut > 0).to(rates.cut))
 
 

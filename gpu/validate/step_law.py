@@ -10,9 +10,9 @@ from draftproof.gpu.draft import Tree
 from draftproof.gpu.engine.sampling import Sampling
 from draftproof.gpu.models import Model
 from draftproof.gpu.validate.joint import Known, Word, logits_after, word_law
-from draftproof.gpu.verify import Verifier
+from draftproof.gpu.verify import Drafts, Verifier
 from draftproof.gpu.verify.residual import excess
-from draftproof.gpu.verify.stopping import stop_law
+from draftproof.gpu.verify.verifier import stop_law
 from draftproof.theory.errors import BadInput
 
 
@@ -69,10 +69,9 @@ def _blocks(verifier: Verifier, ahead: Ahead, gamma: int) -> list[tuple[Word, fl
     weights = torch.tensor([mass for _, mass in drafts], dtype=torch.float64)
     p = _along(ahead.target, drafts, gamma + 1)
     q = _along(ahead.proposal, drafts, gamma)
-    tree = Tree.chain(gamma)
-    drawn = tree.drawn(tokens)
-    rates = verifier.rates(tree, p, q, tokens, drawn)
-    stops = weights[:, None] * stop_law(verifier, tree, rates.accept, drawn)
+    chains = Drafts(Tree.chain(gamma), p, q, tokens)
+    rates = verifier.rates(chains)
+    stops = weights[:, None] * stop_law(verifier, chains.tree, rates.accept, chains.drawn)
     row = excess(p[:, :-1], rates.cut[:, :-1], q)
     row = torch.where(row.sum(-1, keepdim=True) > 0, row, p[:, :-1])
     emitted = stops[:, :-1, None] * row / row.sum(-1, keepdim=True)

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from draftproof.gpu.draft import Tree
+from draftproof.gpu.verify.batch import Drafts
 from draftproof.gpu.verify.residual import LARGEST, pick, rate, share
 from draftproof.gpu.verify.verifier import CHAIN, WITH, Rates, Verifier
 
@@ -14,13 +14,15 @@ SLACK = 2.0**-48
 """What float64 may miss the condition on rho by: with p = q it holds with equality, at rho = 1."""
 
 
-def rates(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor) -> Rates:
+def rates(drafts: Drafts) -> Rates:
     """a(root) = 1; a child x enters with a(x) = min(1, a p / (rho q)), whatever its siblings did. The node
     itself is then kept with S / (S + 1 - a), S = sum (a p - rho q)+, and Y ~ norm((a p - rho q)+).
 
     rho is K-SEQ's for the row a p and k children: there 1 - (1 - beta)^k = rho beta, so that the children
     take min(a p, rho q) of it. It is found in float64; the rows are read HALVINGS + 2 times for it.
     """
+    tree, target, proposal = drafts.tree, drafts.target, drafts.q
+    tokens, drawn = drafts.ids, drafts.drawn
     B, N = drawn.shape
     parents, rows = tree.parents.expand(B, -1), tree.rows.expand(B, -1)
     up = parents[:, 1:]

@@ -19,7 +19,7 @@ from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.rows import Row, meet, total
 from draftproof.theory.transport import single_step
 from draftproof.theory.transport.certificate import certified
-from draftproof.theory.transport.selection import drawn_law
+from draftproof.theory.transport.single_step import set_law
 
 
 def _rows(vocab: int, count: int) -> Iterator[tuple[Row, Row]]:
@@ -31,7 +31,7 @@ def _certified() -> str:
     count = 0
     for vocab, k, replacement in [(v, k, w) for v in (3, 4, 5) for k in (2, 3) for w in (False, True)]:
         for p, q in _rows(vocab, 15):
-            best = certified(single_step.problem(p, drawn_law(q, k, replacement))).value
+            best = certified(single_step.problem(p, set_law(q, k, replacement))).value
             if not best == single_step.alpha(p, q, k, replacement)[0] == subsets(replacement, k)(p, q):
                 return REFUTED
             count += 1

@@ -11,8 +11,8 @@ from draftproof.theory.drafts.shape import every as full
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.rows import Number, Row, one, total
 from draftproof.theory.transport import single_step
-from draftproof.theory.transport.draws import top_and_sample
-from draftproof.theory.transport.selection import drawn_law, emitted, max_flow
+from draftproof.theory.transport.siblings import top_and_sample
+from draftproof.theory.transport.single_step import emitted, max_flow, set_law
 
 PAIR = full(2, 1)
 WITH, WITHOUT = Tree(PAIR, True), Tree(PAIR, False)
@@ -21,7 +21,7 @@ SMALL = "two drafts, V = 2 and 3"
 
 def flow(replacement: bool, k: int = 2) -> Callable[[Row, Row], Number]:
     """alpha* as the largest flow from drawn sets to their tokens."""
-    return lambda p, q: total(emitted(max_flow(drawn_law(q, k, replacement), p), p))
+    return lambda p, q: total(emitted(max_flow(set_law(q, k, replacement), p), p))
 
 
 def greedy_flow(p: Row, q: Row) -> Number:
@@ -31,7 +31,7 @@ def greedy_flow(p: Row, q: Row) -> Number:
 
 def subsets(replacement: bool, k: int = 2) -> Callable[[Row, Row], Number]:
     """1 + min over all sets H of p(H) - Pr(all drafts in H)."""
-    return lambda p, q: single_step.subset_formula(p, drawn_law(q, k, replacement))
+    return lambda p, q: single_step.subset_formula(p, set_law(q, k, replacement))
 
 
 def prefixes(replacement: bool, k: int = 2) -> Callable[[Row, Row], Number]:

@@ -12,8 +12,7 @@ from draftproof.proofs_check.progress import remember, remembered
 from draftproof.proofs_check.prove import Proof
 from draftproof.proofs_check.prove import prove as prove_size
 from draftproof.simulators.commands.options import json_option
-from draftproof.simulators.instances.files import decoded, document
-from draftproof.simulators.instances.files import scheme as read_scheme
+from draftproof.simulators.instances.files import document, draft_of
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
@@ -71,7 +70,7 @@ def prove(
     vocab = 2 if vocab is None else vocab
     if spelled is not None and depth is not None:
         raise BadInput("--depth and --draft exclude each other")
-    scheme = _scheme(rule, depth) if spelled is None else read_scheme(decoded(spelled))
+    scheme = _scheme(rule, depth) if spelled is None else draft_of(spelled)
     if scheme.label not in rule.drafts:
         raise BadInput(f"{rule.name} is made for {', '.join(rule.drafts)}, not for {scheme.label}")
     statement = f"{rule.name} vocab={vocab} {scheme}"

@@ -12,7 +12,7 @@ from draftproof.simulators.gap.measure import ABOVE, STATE, STATEFUL, Gap
 from draftproof.simulators.gap.summary import Summary
 from draftproof.simulators.screen import shown
 from draftproof.theory.numbers import text
-from draftproof.theory.transport.validity import Optimum
+from draftproof.theory.transport.bounds import Optimum
 
 
 def one(gap: Gap) -> Table:

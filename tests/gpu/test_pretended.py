@@ -54,8 +54,8 @@ def test_decoding(drafter, draft, verifier):
 
 
 def test_the_ties_to_the_exact_engine():
-    from draftproof.gpu.exact.law import rounded
     from draftproof.gpu.exact.noise import agreement
+    from draftproof.gpu.exact.rounding import rounded
 
     with pretended():
         found = list(agreement(list(Scenarios(PAIR, 2))[:1], "meta"))

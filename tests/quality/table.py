@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 
 from draftproof.simulators import audit
-from draftproof.simulators.audit.judge.battery import steep
-from draftproof.simulators.audit.targets.target import Function
+from draftproof.simulators.audit.battery import steep
+from draftproof.simulators.audit.targets import Function
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import SCENARIOS, scenario
 from draftproof.simulators.verdict import judge

@@ -18,9 +18,8 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Prefix, possible, scale, share
-from draftproof.theory.transport.broods import draws
-from draftproof.theory.transport.cuts import LISTED, left
 from draftproof.theory.transport.level import carriers, plan
+from draftproof.theory.transport.siblings import law_below
 from draftproof.theory.verifiers.layered import Frontier, descend, together
 from draftproof.theory.verifiers.lifted_k_seq import carried
 
@@ -30,20 +29,18 @@ def lifted(instance: Instance) -> fmpq:
     target, proposal, draft = instance.target, instance.proposal, _undrawn(instance)
 
     def mean(node: Node, a: fmpq) -> fmpq:
-        row, law = scale(a, target[node.prefix]), draws(draft, node)
-        if not any(node.shape) and len(row) <= LISTED:
-            return 1 - left([row], [law], ONE)
+        row, law = scale(a, target[node.prefix]), law_below(draft, node)
         planned = plan([row], [law], ONE)
-        out = planned.most
-        for (brood,), given in planned.share.items():
+        out = planned.accepted
+        for (drawn,), given in planned.rate.items():
             rest = ONE
             for (_, x), w in given.items():
-                copies = carriers(brood, x)
+                copies = carriers(drawn, x)
                 for shape in copies if possible(w) else ():
                     part = w / len(copies)
                     if shape:
                         child = Node((*node.prefix, x), proposal[*node.prefix, x], (), shape)
-                        out += planned.chance[brood,] * rest * mean(child, share(part, rest))
+                        out += planned.probability[drawn,] * rest * mean(child, share(part, rest))
                     rest -= part
         return out
 
@@ -77,21 +74,21 @@ def layered(instance: Instance) -> fmpq:
     target, proposal, draft = instance.target, instance.proposal, _undrawn(instance)
 
     def drawn(node: Node) -> Iterator[tuple[fmpq, Node]]:
-        for brood, chance in draws(draft, node).items():
+        for siblings, chance in law_below(draft, node).items():
             children = []
-            for x, shape in brood:
+            for x, shape in siblings:
                 prefix = (*node.prefix, x)
                 children.append(Node(prefix, proposal[prefix] if shape else None, (), shape))
             yield chance, Node(node.prefix, node.proposal, tuple(children), node.shape)
 
     def mean(frontier: Frontier) -> fmpq:
         L, out = ONE, ZERO
-        last = not any(any(node.shape) for node, _ in frontier) and instance.vocab <= LISTED
+        last = not any(any(node.shape) for node, _ in frontier)
         for joint in product(*(drawn(node) for node, _ in frontier)):
             nodes = [(node, e) for (_, node), (_, e) in zip(joint, frontier, strict=True)]
             if last:
                 for group, laws in together(draft, nodes):
-                    L = left([e for _, e in group], laws, L)
+                    L -= plan([e for _, e in group], laws, L).accepted
                 break
             L, _, below = descend(draft, nodes, target)
             if inner := [(child, e) for child, e in below if child.shape]:

@@ -54,23 +54,32 @@ class Network:
         return self._left[self._arc[self._name[start], self._name[end]] + 1]
 
     def saturate(self, source: Hashable, sink: Hashable) -> None:
-        """Augments along the path of the largest gain, of those the shortest, while one gains."""
+        """Augments along paths of the largest gain, of those the shortest, while one gains.
+
+        It ends for any ordered numbers (edmonds1972theoretical).
+        """
+        start, end = self._node(source), self._node(sink)
         # One number orders paths: a whole gain counts more than all arcs of a path.
         cost = [1 - gain * len(self._arcs) for gain in self._gain]
-        while path := self._path(self._node(source), self._node(sink), cost):
-            step = self._left[path[0]]
-            for arc in path:
-                step = minimum(step, self._left[arc])
-            for arc in path:
-                self._set(arc, self._left[arc] - step)
-                self._set(arc ^ 1, self._left[arc ^ 1] + step)
+        while (least := self._least(start, cost))[end] < 0:
+            self._augment(start, end, cost, least)
 
-    def _path(self, source: int, sink: int, cost: list[int]) -> list[int]:
-        # The arcs of the path, last one first.
+    def reached(self, source: Hashable) -> set[Hashable]:
+        """The nodes to which more could be carried from the source."""
+        names = list(self._name)
+        queue, seen = [self._node(source)], {self._node(source)}
+        for start in queue:
+            for arc, end in self._arcs[start]:
+                if self._open[arc] and end not in seen:
+                    seen.add(end)
+                    queue.append(end)
+        return {names[node] for node in queue}
+
+    def _least(self, source: int, cost: list[int]) -> list[float]:
+        # Of each node, the least cost of a path to it.
         arcs, is_open = self._arcs, self._open
         least: list[float] = [inf] * len(arcs)
         least[source] = 0
-        into = [(-1, -1)] * len(arcs)  # the arc to a node, and where it starts
         queue, queued = deque([source]), [False] * len(arcs)
         while queue:
             start = queue.popleft()
@@ -78,17 +87,39 @@ class Network:
             so_far = least[start]
             for arc, end in arcs[start]:
                 if is_open[arc] and so_far + cost[arc] < least[end]:
-                    least[end], into[end] = so_far + cost[arc], (arc, start)
+                    least[end] = so_far + cost[arc]
                     if not queued[end]:
                         queued[end] = True
                         queue.append(end)
-        if least[sink] >= 0:
-            return []
-        path, at = [], sink
-        while at != source:
-            arc, at = into[at]
-            path.append(arc)
-        return path
+        return least
+
+    def _augment(self, source: int, sink: int, cost: list[int], least: list[float]) -> None:
+        # Along paths of least cost until there are no more, depth first.
+        turn = [0] * len(self._arcs)  # of each node: its first arc that may still lead to the sink
+        path: list[int] = []
+        nodes = [source]
+        while nodes:
+            at = nodes[-1]
+            if at == sink:
+                step = self._left[path[-1]]
+                for arc in reversed(path):
+                    step = minimum(step, self._left[arc])
+                for arc in path:
+                    self._set(arc, self._left[arc] - step)
+                    self._set(arc ^ 1, self._left[arc ^ 1] + step)
+                path, nodes = [], [source]
+                continue
+            for arc, end in self._arcs[at][turn[at] :]:
+                if self._open[arc] and least[at] + cost[arc] == least[end]:
+                    path.append(arc)
+                    nodes.append(end)
+                    break
+                turn[at] += 1
+            else:  # a dead end
+                nodes.pop()
+                if path:
+                    path.pop()
+                    turn[nodes[-1]] += 1
 
     def _node(self, name: Hashable) -> int:
         number = self._name.setdefault(name, len(self._name))

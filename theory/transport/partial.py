@@ -28,8 +28,8 @@ from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Prefix, Row, point
 from draftproof.theory.table import Rows, Table
 from draftproof.theory.transport.block import drafted
+from draftproof.theory.transport.bounds import Optimum, optimum
 from draftproof.theory.transport.program import Seen, World
-from draftproof.theory.transport.validity import Optimum, optimum
 
 Completion: TypeAlias = tuple[Table, Table]
 """A target and a proposal that may be the true ones off the drafted tree."""

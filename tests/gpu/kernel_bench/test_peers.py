@@ -17,7 +17,7 @@ from draftproof.gpu.kernel_bench import peers  # noqa: E402
 from draftproof.gpu.kernel_bench.case import Case, make  # noqa: E402
 from draftproof.gpu.rows import probabilities  # noqa: E402
 from draftproof.gpu.verify import from_logits, named  # noqa: E402
-from draftproof.gpu.verify.stopping import level_law, stop_law  # noqa: E402
+from draftproof.gpu.verify.verifier import level_law, stop_law  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -76,31 +76,25 @@ def without_libdevice():
 
 def repeated(case: Case, times: int) -> Case:
     """The case's first request, many times, each with noise of its own."""
-    rows = {
-        key: getattr(case, key)[:1].expand(times, *getattr(case, key).shape[1:]).contiguous()
-        for key in ("target", "proposal", "tokens")
-    }
+    case = case.take(torch.zeros(times, dtype=torch.long, device=DEVICE))
     random = torch.Generator(DEVICE).manual_seed(1)
     coins = torch.rand(times, case.gamma, generator=random, device=DEVICE)
     extra = torch.rand(times, generator=random, device=DEVICE)
-    return replace(case, B=times, **rows, coins=coins, extra=extra)
+    return replace(case, coins=coins, extra=extra)
 
 
 def tau_law(name, case):
     """The law of the accepted length of the rule, given the draft."""
     verifier = named(name.split()[-1])
-    rows = [probabilities(each[:1]) for each in (case.target, case.proposal)]
-    tree, tokens = case.tree, case.tokens[:1]
-    drawn = tree.drawn(tokens)
-    rates = verifier.rates(tree, *rows, tokens, drawn)
-    return level_law(tree, stop_law(verifier, tree, rates.accept, drawn))[0]
+    drafts = case.take(torch.tensor([0], device=DEVICE)).map_rows(probabilities)
+    accept = verifier.rates(drafts).accept
+    return level_law(case.tree, stop_law(verifier, case.tree, accept, drafts.drawn))[0]
 
 
 @pytest.mark.parametrize("name", ["SGLang token", "SGLang block"])
 def test_the_same_noise_gives_the_same_decision(name):
     case = make("chain", GAMMA, V, 8, DEVICE, torch.float32)
-    given = (case.target, case.proposal, case.tokens, case.coins, case.extra)
-    want = from_logits(name.split()[-1], case.tree, *given)
+    want = from_logits(name.split()[-1], case)
     accepted, extra = ready(name, case)()
     assert len(set(accepted.tolist())) > 1
     assert torch.equal(accepted.long(), want.node)
@@ -112,7 +106,7 @@ def test_the_same_coins_make_vllm_stop_at_the_same_place(monkeypatch):
     call = ready("vLLM token", case)
     sampler = pytest.importorskip("vllm.v1.sample.rejection_sampler")
     monkeypatch.setattr(sampler, "generate_uniform_probs", lambda *_: case.coins.flatten().double())
-    want = from_logits("token", case.tree, case.target, case.proposal, case.tokens, case.coins, case.extra)
+    want = from_logits("token", case)
     accepted, _ = call()
     assert torch.equal(accepted.long(), want.node)
 

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 from hypothesis import given, settings
 
-from draftproof.gpu.exact.bounds import mean_odds, placed
+from benchmarks.tree_bounds import mean_odds, placed
 from draftproof.gpu.validate.tree_bounds import tree_odds
 from draftproof.simulators.check import applies
 from draftproof.simulators.enumerate import emission

@@ -18,9 +18,9 @@ from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Prefix
 from draftproof.theory.transport import block
 from draftproof.theory.transport.block import chain_optimum
-from draftproof.theory.transport.certificate import certified
-from draftproof.theory.transport.problem import highs, network_simplex
+from draftproof.theory.transport.certificate import certified, network_simplex
 from tests.problems import VECTORS
+from tests.theory.transport.solvers import highs
 
 TREES = (Tree((((), ()), ())), Tree((((),), ())), Tree(((), ()), True), Paths(2, 2))
 

@@ -21,9 +21,9 @@ from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.table import Table
-from draftproof.theory.transport import symmetry
+from draftproof.theory.transport.bounds import optimum
 from draftproof.theory.transport.program import Seen, World
-from draftproof.theory.transport.validity import optimum
+from draftproof.theory.transport.stateless import exchangeable_tokens
 from draftproof.theory.verifiers import VERIFIERS, named
 from tests.problems import TOY, VECTORS
 
@@ -94,7 +94,7 @@ def test_it_flags_hsd_released() -> None:
 def test_exchangeable_tokens_are_merged() -> None:
     instance = context_free(["1/2", "1/6", "1/6", "1/6"], ["1/5", "4/15", "4/15", "4/15"], BINARY)
     law = drafted(instance)
-    assert symmetry.classes(law, instance.target, ()) == [[1, 2, 3]]
+    assert exchangeable_tokens(law, instance.target, ()) == [[1, 2, 3]]
     seen: dict[Seen, fmpq] = {(prefixes, None): mass for prefixes, mass in law.items()}
     whole, small = optimum([World(instance.target, seen)]), stateless(instance)
     assert small.variables * 4 < whole.variables
