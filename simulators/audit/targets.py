@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from flint import fmpq
 
-from draftproof.simulators.audit.battery import battery, rounds_battery, short_battery, short_rounds_battery
+from draftproof.simulators.audit.battery import battery
 from draftproof.simulators.audit.randomness.generators import Generator, lazies
 from draftproof.simulators.audit.randomness.sources import Chance, Source
 from draftproof.simulators.audit.rounding import ROUNDOFF, rounding_bound
@@ -75,8 +75,7 @@ class Target:
 
     def instances(self, vocab: int, depth: int, rounds: int) -> list[Instance]:
         """The instances it is audited on, smallest first; BadInput where they are too large."""
-        full = list(battery(vocab, depth))
-        return list(rounds_battery(vocab, depth)) if rounds > 1 or self.whole else full
+        return list(battery(vocab, depth, rounds + self.whole, self.slow))
 
     def programs(self, sandbox: Sandbox, instance: Instance, rounds: int) -> Iterator[Program]:
         """All that is run on an instance; the weights sum to 1."""
@@ -117,11 +116,6 @@ class DraftVerifier(Target):
 
     def one_draft(self) -> "DraftVerifier":
         return self
-
-    def instances(self, vocab: int, depth: int, rounds: int) -> list[Instance]:
-        if not self.slow:
-            return super().instances(vocab, depth, rounds)
-        return list(short_rounds_battery(depth) if rounds > 1 else short_battery(vocab, depth))
 
     def bound(self, instance: Instance, rounds: int) -> fmpq:
         several = rounds > 1 or self.draw is not None

@@ -138,10 +138,7 @@ class Generator:
         return one() if size is None else np.array(self._many(one, size), dtype=np.int64)
 
     def _without(self, row: Any, size: Any) -> Any:
-        left, chosen = np.array(row, dtype=np.float64), []
-        for _ in range(int(np.prod(size))):
-            chosen.append(self._source.choose(left))
-            left[chosen[-1]] = 0.0
+        chosen = without_replacement(self._source, row, int(np.prod(size)))
         return np.array(chosen, dtype=np.int64).reshape(size)
 
     def __getattr__(self, name: str) -> Any:
@@ -226,6 +223,15 @@ def _unaccounted(name: str, module: str, real: Any) -> Any:
     if real is None:
         raise NotEnumerable(f"{module}.{name} has no exact account here")
     return getattr(real, name)
+
+
+def without_replacement(source: Source, row: Any, count: int) -> list[int]:
+    """Draws from a row of weights, each token once, as many as `count` or as have weight."""
+    left, chosen = np.array(row, dtype=np.float64), []
+    while len(chosen) < count and left.any():
+        chosen.append(source.choose(left))
+        left[chosen[-1]] = 0.0
+    return chosen
 
 
 def exponential(source: Source, kind: type = np.float64) -> Any:

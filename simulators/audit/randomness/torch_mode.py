@@ -12,7 +12,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
-from draftproof.simulators.audit.randomness.generators import BRANCHES, exponential
+from draftproof.simulators.audit.randomness.generators import BRANCHES, exponential, without_replacement
 from draftproof.simulators.audit.randomness.sources import Seeded, Source
 from draftproof.simulators.audit.randomness.torch_functions import CoinTensors, Functions, objects
 from draftproof.simulators.audit.randomness.triton_mode import following
@@ -125,9 +125,8 @@ class _Draws:
         return torch.tensor(drawn, dtype=kwargs.get("dtype", torch.int64)).reshape(tuple(shape))
 
     def draw_randperm(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
-        count = int(args[0])
         source = self._stream(kwargs.get("generator"))
-        return torch.tensor(_categories(source, torch.ones(count), count, False), dtype=torch.int64)
+        return torch.tensor(without_replacement(source, np.ones(args[0]), args[0]), dtype=torch.int64)
 
     def _uniforms(self, tensor: torch.Tensor, generator: Any, stretch: Any = None) -> torch.Tensor:
         def one(source: Source, kind: type) -> Any:
@@ -151,11 +150,9 @@ class _Draws:
 
 
 def _categories(source: Source, row: torch.Tensor, count: int, replacement: bool) -> list[int]:
-    left, drawn = row.numpy().copy(), []
-    while len(drawn) < count and left.sum() > 0:
-        drawn.append(source.choose(left))
-        if not replacement:
-            left[drawn[-1]] = 0.0
+    if replacement:
+        return [source.choose(row.numpy()) for _ in range(count)]
+    drawn = without_replacement(source, row.numpy(), count)
     if len(drawn) < count:  # torch goes on with categories of weight zero, by a topk of a race
         places = torch.zeros(len(row))
         places[drawn] = torch.arange(len(drawn), 0, -1.0)
