@@ -1,8 +1,34 @@
-"""How large the models are and how long they are trained."""
+"""How large the models are, how long they are trained, and how they attend during training."""
 
 from dataclasses import dataclass
+from typing import Any
 
-from transformers import LlamaConfig
+from torch import Tensor, nn
+from torch.nn import functional
+from transformers import AttentionInterface, LlamaConfig
+
+CAUSAL = "draftproof-causal"
+"""The name of `causal` for transformers. Their "sdpa" checks in every pass whether texts are packed, which
+waits for a GPU, and when compiled it makes a mask, which the fast kernels do not take."""
+
+
+def causal(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: None,
+    scaling: float | None = None,
+    **_: Any,
+) -> tuple[Tensor, None]:
+    """Attention [B, T, heads, size] of each position to those up to it; keys may have fewer heads."""
+    attended = functional.scaled_dot_product_attention(
+        query, key, value, is_causal=True, scale=scaling, enable_gqa=True
+    )
+    return attended.transpose(1, 2).contiguous(), None
+
+
+AttentionInterface.register(CAUSAL, causal)
 
 
 @dataclass(frozen=True)
@@ -47,27 +73,10 @@ class Preset:
     rollouts: int = 3
 
 
+_SMALL_TARGET = Shape(128, 4, 4, 2, 344)
 PRESETS = {
-    "tiny": Preset(
-        vocab=1024,
-        context=256,
-        megabytes=8,
-        target=Shape(128, 4, 4, 2, 344),
-        drafter=Shape(64, 2, 2, 1, 172),
-        batch=8,
-        steps=(800, 500, 250),
-        rate=3e-3,
-    ),
-    "small": Preset(
-        vocab=2048,
-        context=256,
-        megabytes=24,
-        target=Shape(128, 4, 4, 2, 344),
-        drafter=Shape(96, 2, 3, 1, 256),
-        batch=8,
-        steps=(1200, 1500, 300),
-        rate=3e-3,
-    ),
+    "tiny": Preset(1024, 256, 8, _SMALL_TARGET, Shape(64, 2, 2, 1, 172), 8, (800, 500, 250), 3e-3),
+    "small": Preset(2048, 256, 24, _SMALL_TARGET, Shape(96, 2, 3, 1, 256), 8, (1200, 1500, 300), 3e-3),
     "gpu": Preset(
         vocab=8192,
         context=1024,
