@@ -19,7 +19,7 @@ import torch
 
 from draftproof.gpu.draft import Tree as Planned
 from draftproof.gpu.exact.bounds import mean_odds
-from draftproof.gpu.validate.tree_bounds import tree_odds
+from draftproof.gpu.validate.bounds import tree_odds
 from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.mixed import Mixed
 from draftproof.simulators.optimum import full_information, stateless

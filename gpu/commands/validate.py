@@ -76,7 +76,7 @@ def COMMAND(**options: Any) -> int:
     status 0 when all is as expected, 1 when not, 2 for bad input. Ctrl-C prints what was finished.
     """
     from draftproof.gpu.memory import memory_errors
-    from draftproof.gpu.validate.show import document, summary, tables
+    from draftproof.gpu.validate.run import document, summary, tables
     from draftproof.theory.errors import BadInput
 
     started = monotonic()
@@ -127,14 +127,14 @@ def _prepared(options: dict[str, Any]) -> Any:
     from draftproof.gpu.drafters.choose import pair
     from draftproof.gpu.prompts import prompts
     from draftproof.gpu.structures import structure
+    from draftproof.gpu.validate.lossy import lossy_named
     from draftproof.gpu.validate.run import DRAFTS, Plan, Validation
-    from draftproof.gpu.validate.specimens import specimens_of
     from draftproof.gpu.verify import VERIFIERS, named
     from draftproof.theory.errors import BadInput
 
     structures = [structure(each) for each in options["drafts"] or DRAFTS]
     verifiers = [named(name) for name in options["verifiers"] or VERIFIERS]
-    specimens = specimens_of(options["only"])
+    specimens = lossy_named(options["only"])
     dtype = getattr(torch, options["dtype"])
     target, drafter = pair(options["model"], options["drafter"], options["device"], dtype)
     if drafter is None:

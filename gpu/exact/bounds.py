@@ -7,7 +7,7 @@ from torch import Tensor
 
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.exact.drafts import Batch, Drafted, every
-from draftproof.gpu.validate.tree_bounds import tree_odds
+from draftproof.gpu.validate.bounds import tree_odds
 from draftproof.theory.draft import Node
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain

@@ -5,7 +5,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from draftproof.gpu.validate.agreement import Agreement
+from draftproof.gpu.validate.intervals import Agreement
 
 
 def outcomes(error, bias, seed, steps=400):

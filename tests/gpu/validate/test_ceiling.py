@@ -8,7 +8,7 @@ torch = pytest.importorskip("torch")
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.gpu.validate.ceiling import BETS, Ceiling
+from draftproof.gpu.validate.intervals import BETS, Ceiling
 
 
 @given(st.floats(-1, 1), st.sampled_from(BETS.tolist()))
