@@ -1,12 +1,18 @@
-"""The command `gpu bench`."""
+"""The command `gpu bench`: verification from logits or, with --model, decoding."""
 
+import json
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import click
 
 from draftproof.gpu import spelling
+from draftproof.gpu.commands.measuring import measured, status
 from draftproof.gpu.options import DTYPE, VERIFIER, as_json, device, no_graphs
+from draftproof.simulators import screen
 from draftproof.theory.errors import BadInput
 
 FOR_KERNELS = ("vocab", "gamma", "batch")
@@ -54,7 +60,7 @@ def COMMAND(**options: Any) -> int:
     V 32k, 128k and 256k, gamma 4 and 8, B 1, 8, 64 and 256, chain and tree, bfloat16. Without one: a smaller
     grid of plain torch and transformers. The floor is one read of each logit at the copy bandwidth measured
     in the same run; ratios are to the case's first method. Exit status 1 when a case did not fit into memory,
-    or one of our own methods did not run; a peer that is not there is no fault.
+    or one of our own methods did not run; a peer that is not installed is no failure.
 
     With --model: tokens a second, mean acceptance length (the extra token counted), acceptance by
     position, time by phase, for every verifier, draft and temperature, beside plain decoding and
@@ -75,8 +81,116 @@ def COMMAND(**options: Any) -> int:
             spelling.draft(draft)
         elif draft not in ("chain", "tree"):
             raise BadInput(f"--draft {draft}: without --model it is chain or tree")
-    if with_model:
-        from draftproof.gpu.throughput.command import measure
-    else:
-        from draftproof.gpu.kernel_bench.command import measure
-    return measure(options)
+    if options["figure"] is not None:
+        from draftproof.gpu.figure import required
+
+        required(options["figure"])
+    return _decoding(options) if with_model else _verification(options)
+
+
+def _verification(options: dict[str, Any]) -> int:
+    from draftproof.gpu.bench import kernels, timing
+    from draftproof.gpu.device import described, usable
+
+    on = usable(options["device"])
+    if on.type not in ("cuda", "cpu"):
+        raise BadInput(f"--device {options['device']}: without --model it is cuda or cpu, which can be timed")
+    whole = kernels.FULL if on.type == "cuda" else kernels.ON_CPU
+    asked = {name: options[name] for name in ("vocab", "gamma", "batch", "draft") if options[name]}
+    if on.type != "cuda":
+        click.echo(
+            "no GPU is used: a smaller grid, without the kernels and the peers that need one", err=True
+        )
+    bandwidth: float | None = None
+
+    def run() -> "Iterator[kernels.Point]":
+        nonlocal bandwidth
+        bandwidth = timing.copy_bandwidth(on)
+        yield from kernels.run(replace(whole, **asked), on, bandwidth)
+
+    points, stop = measured(
+        run(),
+        "measurements",
+        None,
+        lambda point: f"{point.draft} gamma {point.gamma} V {point.V:,} B {point.B} {point.method}",
+        "take a smaller --vocab or --batch",
+    )
+    if options["as_json"]:
+        click.echo(json.dumps(kernels.document(points, on, bandwidth, stop is None)))
+    elif bandwidth is not None:
+        screen.console().print(kernels.table(points))
+        click.echo(f"{described(on)}; copy bandwidth {bandwidth / 1e9:,.1f} GB/s")
+    if options["figure"] is not None and points:
+        kernels.plot(points, options["figure"], on)
+    missing = kernels.missing(points)
+    if missing and stop is None:
+        click.echo(f"{len(missing)} of {len(points)} measurements could not be made", err=True)
+    return status(stop, "what was measured is above", bool(missing))
+
+
+def _decoding(options: dict[str, Any]) -> int:
+    from draftproof.gpu.bench import report
+    from draftproof.gpu.device import described
+    from draftproof.gpu.engine.recorder import recording
+    from draftproof.gpu.memory import memory_errors
+
+    started = monotonic()
+    with memory_errors("take a smaller model or another --device"):
+        bench = _bench(options)
+    _, stop = measured(
+        bench.run(),
+        "runs",
+        bench.total,
+        lambda cell: f"T {cell.temperature:g} {cell.draft} {cell.method}",
+        "what was measured is above; take fewer drafts or shorter texts",
+    )
+    cells, on = bench.cells, bench.target.device
+    target, drafter = bench.target.name, bench.drafter.name
+    title = f"{_short(target)} with {_short(drafter)} on {described(on)}"
+    if options["as_json"]:
+        about = {
+            "model": target,
+            "drafter": drafter,
+            "device": described(on),
+            "gpu": on.type == "cuda",
+            "graphs": recording(on) is not None,
+            "seconds": round(monotonic() - started, 1),
+            "complete": stop is None,
+        }
+        click.echo(json.dumps(report.document(cells, bench.plan, about)))
+    elif cells:
+        screen.console().print(*report.tables(cells, title))
+        click.echo(report.notes(cells))
+    if options["figure"] is not None and cells:
+        report.plot(cells, options["figure"], title)
+    return status(stop, "what was measured is above", any(row["problems"] for row in report.rows(cells)))
+
+
+def _short(name: str) -> str:
+    return "/".join(Path(name).parts[-2:])
+
+
+def _bench(options: dict[str, Any]) -> Any:
+    import torch
+
+    from draftproof.gpu.bench.models import DRAFTS, Bench, Plan
+    from draftproof.gpu.drafters.choose import pair
+    from draftproof.gpu.prompts import prompts
+    from draftproof.gpu.structures import structure
+    from draftproof.gpu.verify import VERIFIERS, named
+
+    structures = [structure(each) for each in options["draft"] or DRAFTS]
+    verifiers = [named(name) for name in options["verifier"] or VERIFIERS]
+    dtype = getattr(torch, options["dtype"]) if options["dtype"] else None
+    target, drafter = pair(options["model"], options["drafter"], options["device"], dtype)
+    if drafter is None:
+        raise BadInput("--drafter none: plain decoding is measured beside any drafter; name one")
+    asked = {
+        "tokens": options["max_new_tokens"],
+        "repeats": options["repeats"],
+        "seed": options["seed"],
+        "temperatures": options["temperature"],
+    }
+    plan = Plan(**{key: value for key, value in asked.items() if value not in (None, ())})
+    given = prompts(options["prompts"], target, options["count"] or 4)
+    return Bench(target, drafter, structures, verifiers, given, plan)

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
+from draftproof.gpu.commands.measuring import measured, status
 from draftproof.gpu.options import DTYPE, VERIFIER, as_json, device, known_drafts, model, no_graphs
 from draftproof.simulators import screen
-from draftproof.simulators.commands.entry import INTERRUPTED
 
 OPENINGS = ("import os\n\n\nclass ", "def main():\n", '"""Read and write', "    for i in range(")
 """Prompts that leave the next tokens open, before those that `gpu bench` takes."""
@@ -77,30 +77,18 @@ def COMMAND(**options: Any) -> int:
     """
     from draftproof.gpu.memory import memory_errors
     from draftproof.gpu.validate.run import document, summary, tables
-    from draftproof.theory.errors import BadInput
 
     started = monotonic()
     with memory_errors("take a smaller model or another --device"):
         validation = _prepared(options)
-    cells: list[Any] = []
-    status: int | None = None
-    error: BadInput | None = None
-    with screen.progress("cells") as bar:
-        total = len(validation.cells)
-        task = bar.add_task("validating", total=total)
-        try:
-            with memory_errors("what was finished is above; take a smaller --batch"):
-                for cell in validation.run():
-                    cells.append(cell)
-                    said = f"{cell.draft} {cell.verifier}"
-                    bar.update(task, description=said, completed=len(cells))
-        except KeyboardInterrupt:
-            status = INTERRUPTED
-        except BadInput as raised:
-            error = raised
-    if error is not None and not cells:
-        raise error
-    complete = status is None and error is None
+    total = len(validation.cells)
+    cells, stop = measured(
+        validation.run(),
+        "cells",
+        total,
+        lambda cell: f"{cell.draft} {cell.verifier}",
+        "what was finished is above; take a smaller --batch",
+    )
     about = {
         "model": validation.target.name,
         "drafter": validation.drafter.name,
@@ -109,16 +97,12 @@ def COMMAND(**options: Any) -> int:
         "seconds": round(monotonic() - started, 1),
     }
     if options["as_json"]:
-        click.echo(json.dumps(document(cells, validation.plan, about, complete)))
+        click.echo(json.dumps(document(cells, validation.plan, about, stop is None)))
     elif cells:
         screen.console().print(*tables(cells))
         click.echo(f"{summary(cells)}\n{about['seconds']} s on {about['device']}")
-    if error is not None:
-        raise error
-    if status is not None:
-        click.echo(f"interrupted: {len(cells)} of {total} cells were finished", err=True)
-        return status
-    return int(any(cell.problems for cell in cells))
+    failed = any(cell.problems for cell in cells)
+    return status(stop, f"{len(cells)} of {total} cells were finished", failed)
 
 
 def _prepared(options: dict[str, Any]) -> Any:

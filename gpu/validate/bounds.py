@@ -96,9 +96,7 @@ def tree_odds(
     shape, widths, counted = _nested(planned), _widths(planned), _words(planned, tree, tokens)
     draws = [1] * tree.depth if planned.replacement else widths
     most = target.new_ones(2, B, tree.size, dtype=torch.float64)  # C by node
-    steps = most.new_zeros(
-        B, tree.size, max(draws)
-    )  # by node: the probability that draw j gives its token
+    steps = most.new_zeros(B, tree.size, max(draws))  # by node: the probability that draw j gives its token
     found = most.new_zeros(2, B, tree.depth)
     for node, level in enumerate(levels):
         if 0 < level < tree.depth:

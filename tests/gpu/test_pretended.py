@@ -75,8 +75,8 @@ def test_large_vocabularies():
 
 @pytest.mark.slow
 def test_throughput():
-    from draftproof.gpu.throughput import show
-    from draftproof.gpu.throughput.run import Bench, Plan
+    from draftproof.gpu.bench import report
+    from draftproof.gpu.bench.models import Bench, Plan
 
     with pretended() as device:
         target, drafter = pair(None, None, device)
@@ -87,7 +87,7 @@ def test_throughput():
         plan = Plan(tokens=6, repeats=1, temperatures=(0.7,))
         bench = Bench(target, drafter, drafts, list(VERIFIERS.values()), [[5, 6, 7, 8]], plan)
         assert len(list(bench.run())) == bench.total
-        assert not any(row["problems"] for row in show.rows(bench.cells))
+        assert not any(row["problems"] for row in report.rows(bench.cells))
 
 
 @pytest.mark.slow
