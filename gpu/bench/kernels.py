@@ -30,6 +30,15 @@ class Grid:
     batch: tuple[int, ...]
     draft: tuple[str, ...] = ("chain", "tree")
 
+    @property
+    def cases(self) -> list[tuple[str, int, int, int]]:
+        """(draft, gamma, V, B) of each case."""
+        return list(product(self.draft, self.gamma, self.vocab, self.batch))
+
+    def total(self, device: torch.device) -> int:
+        """The number of points."""
+        return sum(len(list(methods(draft, B, device))) for draft, _, _, B in self.cases)
+
 
 FULL = Grid((32_768, 131_072, 262_144), (4, 8), (1, 8, 64, 256))
 ON_CPU = Grid((4_096, 32_768), (4,), (1, 4))
@@ -61,7 +70,7 @@ class Point:
 def run(grid: Grid, device: torch.device, bandwidth: float) -> Iterator[Point]:
     """Every method on every case, bfloat16 logits on a GPU and float32 elsewhere."""
     dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
-    for draft, gamma, V, B in product(grid.draft, grid.gamma, grid.vocab, grid.batch):
+    for draft, gamma, V, B in grid.cases:
         try:
             case = make(draft, gamma, V, B, device, dtype)
         except (RuntimeError, MemoryError) as error:
@@ -77,7 +86,7 @@ def run(grid: Grid, device: torch.device, bandwidth: float) -> Iterator[Point]:
 
 def _measured(case: Case, device: torch.device) -> Iterator[tuple[str, float | None, str]]:
     # (method, seconds, note): one after the other on a GPU, in turns elsewhere.
-    ready = [(name, *_ready(case, maker)) for name, maker in methods(case, device)]
+    ready = [(name, *_ready(case, maker)) for name, maker in methods(case.draft, case.B, device)]
     on_cpu = iter([] if device.type == "cuda" else timing.on_cpu([call for _, call, _ in ready if call]))
     for name, call, note in ready:
         if call is None:
@@ -128,18 +137,11 @@ def table(points: Sequence[Point]) -> Table:
     headings = "draft", "gamma", "V", "B", "method", "time", "MB", "of floor", "ratio", ""
     made = screen.table("Verification from logits", "lrrrlrrrrl", *headings)
     for point in points:
-        made.add_row(
-            point.draft,
-            str(point.gamma),
-            f"{point.V:,}",
-            str(point.B),
-            point.method,
-            spelled(point.seconds),
-            f"{point.bytes / 1e6:,.1f}",
-            "" if point.floor_share is None else f"{point.floor_share:.1%}",
-            "" if point.ratio is None else f"{point.ratio:.2f}",
-            point.note,
-        )
+        floor = "" if point.floor_share is None else f"{point.floor_share:.1%}"
+        ratio = "" if point.ratio is None else f"{point.ratio:.2f}"
+        case = point.draft, str(point.gamma), f"{point.V:,}", str(point.B), point.method
+        megabytes = f"{point.bytes / 1e6:,.1f}"
+        made.add_row(*case, spelled(point.seconds), megabytes, floor, ratio, point.note)
     return made
 
 
@@ -181,7 +183,7 @@ def plot(points: Sequence[Point], path: Path, device: torch.device) -> None:
         axis.set_xticks(batches, map(str, batches))
         axis.set_yscale("log")
         axis.axhline(100, color="0.6", linewidth=0.8)
-        here = [point for point in points if (point.draft, point.gamma, point.V) == (draft, gamma, V)]
+        here = [p for p in points if (p.draft, p.gamma, p.V) == (draft, gamma, V) and p.floor_share]
         for index, name in enumerate(names):
             line = [
                 (each.B, 100 * each.floor_share) for each in here if each.method == name and each.floor_share

@@ -24,18 +24,18 @@ OURS = {"chain": ("token", "block", "greedy-block"), "tree": ("rrs", "traversal"
 """This project's verifiers that are timed, by draft."""
 
 
-def methods(case: Case, device: torch.device) -> Iterator[tuple[str, Maker]]:
-    """(name, how to make the call) of all that apply; ratios are taken against the first.
+def methods(draft: str, B: int, device: torch.device) -> Iterator[tuple[str, Maker]]:
+    """(name, how to make the call) of all that apply to a draft and batch; ratios are against the first.
 
     The kernels are timed only when compiled: in Triton's interpreter their time means nothing.
     """
     gpu = device.type == "cuda"
     for kind, verify in (("kernels", kernels.verify), ("torch", from_logits)):
         if kind == "torch" or (gpu and kernels.AVAILABLE):
-            yield from ((f"{name} {kind}", partial(_ours, verify, name)) for name in OURS[case.draft])
-    if case.draft == "chain" and case.B == 1:
+            yield from ((f"{name} {kind}", partial(_ours, verify, name)) for name in OURS[draft])
+    if draft == "chain" and B == 1:
         yield "transformers token", transformers
-    if case.draft == "chain" and gpu:
+    if draft == "chain" and gpu:
         yield "FlashInfer token", flashinfer
         yield "SGLang token", sglang
         yield "SGLang block", partial(sglang, block=True)

@@ -1,4 +1,4 @@
-"""Decoding with real models, timed: repeats of every cell, interleaved, so that other load disturbs all alike."""
+"""Timed decoding with real models: repeats of all cells take turns, so that other load slows all alike."""
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -5,23 +5,25 @@ from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, TypeAlias
 
 from rich.table import Table
 
 from draftproof.gpu.bench.models import ASSISTED, PHASES, PLAIN, TRANSFORMERS, VERSUS, Cell, Plan
-from draftproof.gpu.bench.timing import LEVEL, difference, ratio
+from draftproof.gpu.bench.timing import LEVEL, Estimate, difference, ratio
 from draftproof.gpu.figure import look, required, save
 from draftproof.simulators import screen
 from draftproof.simulators.anytime import ERROR
 
+Rows: TypeAlias = Sequence[dict[str, Any]]
 
-def rows(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+
+def rows_of(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     """One object a cell.
 
     `mean_acceptance_length` counts the extra token (vLLM's mean acceptance length, Spec-Bench's MAT, block
     efficiency); `draft_acceptance_rate` is accepted over drafted tokens and
-    `acceptance_rate_per_position[l - 1]` the fraction of drafts of which l tokens or more were accepted (vLLM).
+    `acceptance_rate_per_position[l - 1]` the fraction of drafts with l or more accepted tokens (vLLM).
     """
     return [_row(cell, cells) for cell in cells]
 
@@ -35,9 +37,9 @@ def _row(cell: Cell, cells: Sequence[Cell]) -> dict[str, Any]:
         "repeats": len(cell.tokens),
         "tokens_per_second": fmean(cell.speeds),
         "tokens_per_second_by_repeat": cell.speeds,
-        "over_plain": _over(cell, _like(cells, cell, PLAIN, "")),
-        "over_transformers_plain": _over(cell, _like(cells, cell, TRANSFORMERS, "")),
-        "over_assisted": _over(cell, _like(cells, cell, ASSISTED, cell.draft)),
+        "over_plain": _over(cells, cell, PLAIN, ""),
+        "over_transformers_plain": _over(cells, cell, TRANSFORMERS, ""),
+        "over_assisted": _over(cells, cell, ASSISTED, cell.draft),
         "phases": {phase: seconds / whole for phase, seconds in phases.items()} if whole else None,
         "problems": [],
     }
@@ -66,14 +68,20 @@ def _like(cells: Sequence[Cell], cell: Cell, method: str, draft: str) -> Cell | 
     return next((each for each in cells if (each.method, each.draft, each.temperature) == wanted), None)
 
 
-def _over(cell: Cell, other: Cell | None) -> dict[str, float] | None:
+def _over(cells: Sequence[Cell], cell: Cell, method: str, draft: str) -> dict[str, float | None] | None:
+    other = _like(cells, cell, method, draft)
     if other is None:
         return None
     pairs = zip(cell.speeds, other.speeds, strict=False)  # an interrupted run has one repeat more of some
-    return asdict(ratio(*zip(*pairs, strict=True)))
+    return _finite(ratio(*zip(*pairs, strict=True)))
 
 
-def versus(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+def _finite(found: Estimate) -> dict[str, float | None]:
+    """An estimate as a JSON object; the infinite ends that one repeat leaves are null."""
+    return {name: value if isfinite(value) else None for name, value in asdict(found).items()}
+
+
+def versus_of(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     """Differences of block efficiency between verifiers on the same draft and temperature.
 
     The value and its interval are of the measured means, repeat by repeat, each verifier on its own texts;
@@ -88,13 +96,15 @@ def versus(cells: Sequence[Cell]) -> list[dict[str, Any]]:
                 apart = difference(cell.accepted[:count], other.accepted[:count])
                 where = {"draft": cell.draft, "temperature": cell.temperature}
                 expected = other.expected
-                same = asdict(difference(expected[better], expected[worse], other.texts))
-                same = {"steps": len(other.texts), **same}
-                found.append({"verifiers": [better, worse], **where, **asdict(apart), "same_steps": same})
+                same = _finite(difference(expected[better], expected[worse], other.texts))
+                same_steps = {"steps": len(other.texts), **same}
+                found.append(
+                    {"verifiers": [better, worse], **where, **_finite(apart), "same_steps": same_steps}
+                )
     return found
 
 
-def tables(cells: Sequence[Cell], name: str) -> list[Table]:
+def tables(rows: Rows, versus: Rows, name: str) -> list[Table]:
     """Speed and acceptance, one line a cell; and differences, one line a pair of verifiers."""
     start = "T", "draft", "method"
     speed = screen.table(f"Speed: {name}", "lllrrrr", *start, "tokens/s", "x plain", "x assisted", "phases %")
@@ -105,7 +115,7 @@ def tables(cells: Sequence[Cell], name: str) -> list[Table]:
     for column in (*speed.columns, *accepted.columns[:3], apart.columns[0], *apart.columns[2:]):
         column.no_wrap = True
     apart.columns[1].overflow = "fold"
-    for row in rows(cells):
+    for row in rows:
         start = f"{row['temperature']:g}", row["draft"], row["method"]
         phases = row["phases"]
         spent = "/".join(f"{100 * phases[each]:.0f}" for each in PHASES) if phases else ""
@@ -113,7 +123,7 @@ def tables(cells: Sequence[Cell], name: str) -> list[Table]:
         speed.add_row(*start, f"{row['tokens_per_second']:.1f}", *ratios, spent)
         if "steps" in row:
             accepted.add_row(*start, *_acceptance(row), style="bold red" if row["problems"] else "")
-    for each in versus(cells):
+    for each in versus:
         same = each["same_steps"]
         both = [_spelled(each, "+.3f"), _spelled(same, "+.3f"), f"{same['steps']:,}"]
         apart.add_row(f"{each['temperature']:g}", each["draft"], " - ".join(each["verifiers"]), *both)
@@ -132,20 +142,19 @@ def _acceptance(row: dict[str, Any]) -> list[str]:
     ]
 
 
-def _spelled(found: dict[str, float] | None, style: str = ".2f") -> str:
+def _spelled(found: dict[str, Any] | None, style: str = ".2f") -> str:
     """An estimate with its interval, if there is one; of a cell over itself just 1."""
     if found is None:
         return ""
     value, low, high = found["value"], found["low"], found["high"]
     if low == high == 1:
         return "1"
-    return f"{value:{style}} \\[{low:{style}}, {high:{style}}]" if isfinite(high) else f"{value:{style}}"
+    return f"{value:{style}} \\[{low:{style}}, {high:{style}}]" if high is not None else f"{value:{style}}"
 
 
-def notes(cells: Sequence[Cell]) -> str:
+def notes(rows: Rows, versus: Rows) -> str:
     """The explanations below the tables, and one line for each problem."""
-    shown = rows(cells)
-    drafted = [row for row in shown if "steps" in row]
+    drafted = [row for row in rows if "steps" in row]
     agree = sum(not row["problems"] for row in drafted)
     lines = [
         f"x: ratios of tokens a second over paired repeats, {LEVEL:.0%} t-intervals; phases: "
@@ -155,7 +164,7 @@ def notes(cells: Sequence[Cell]) -> str:
         "of sampled trees the mean of an estimate",
         f"prediction and measurement agree in {agree} of {len(drafted)} cells",
     ]
-    if versus(cells):
+    if versus:
         lines += [
             f"differences: {LEVEL:.0%} t-intervals; measured: each verifier on its own texts, by repeat;",
             "on the same steps: E[tau | draft] of both, from the rows of the steps that the second one took,",
@@ -167,32 +176,23 @@ def notes(cells: Sequence[Cell]) -> str:
     return "\n".join(lines)
 
 
-def document(cells: Sequence[Cell], plan: Plan, about: dict[str, Any]) -> dict[str, Any]:
-    """What --json prints; the interval of a single repeat has null ends."""
-    shown = rows(cells)
-    ok = not any(row["problems"] for row in shown)
-    return _finite({**about, "plan": asdict(plan), "ok": ok, "cells": shown, "versus": versus(cells)})
+def document(rows: Rows, versus: Rows, plan: Plan, about: dict[str, Any]) -> dict[str, Any]:
+    """What --json prints."""
+    ok = not any(row["problems"] for row in rows)
+    return {**about, "plan": asdict(plan), "ok": ok, "cells": rows, "versus": versus}
 
 
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
-    return None if isinstance(value, float) and not isfinite(value) else value
-
-
-def plot(cells: Sequence[Cell], path: Path, name: str) -> None:
+def plot(rows: Rows, path: Path, name: str) -> None:
     """Block efficiency, measured and predicted, and tokens a second, against the temperature, by draft."""
-    shown = sorted(rows(cells), key=lambda row: row["temperature"])
-    drafts = list(dict.fromkeys(cell.draft for cell in cells if cell.acceptance)) or [""]
-    methods = list(dict.fromkeys(cell.method for cell in cells))
+    drafts = list(dict.fromkeys(row["draft"] for row in rows if "steps" in row)) or [""]
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    rising = sorted(rows, key=lambda row: row["temperature"])
     figure = required(path)(figsize=(3.2 * len(drafts) + 2.4, 5.4), layout="constrained")
     axes = figure.subplots(2, len(drafts), squeeze=False, sharex=True, sharey="row")
     for draft, (top, below) in zip(drafts, axes.T, strict=True):
         top.set_title(draft, fontsize=9)
         for index, method in enumerate(methods):
-            some = [row for row in shown if row["draft"] in (draft, "") and row["method"] == method]
+            some = [row for row in rising if row["draft"] in (draft, "") and row["method"] == method]
             style = look(index) | {"label": method}
             heats = [row["temperature"] for row in some]
             below.plot(heats, [row["tokens_per_second"] for row in some], **style)

@@ -16,8 +16,8 @@ REPEATS = 30
 SECONDS = 2.0
 """A measurement ends after this many repetitions or, from three on, this long."""
 FLUSHES = 4
-"""How often the buffer is overwritten: once is enough for the cache, but the device must still be busy when the
-call arrives, or the time that the host takes to submit it would be counted."""
+"""How often the buffer is overwritten: once is enough for the cache, but the device must still be busy when
+the call arrives, or the time that the host takes to submit it would be counted."""
 LEVEL = 0.95
 """Coverage of the t-intervals, if means of clusters (logarithms, for ratios) are normal."""
 

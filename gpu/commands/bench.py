@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from draftproof.gpu import spelling
-from draftproof.gpu.commands.measuring import measured, status
+from draftproof.gpu.commands.measuring import loaded, measured, status
 from draftproof.gpu.options import DTYPE, VERIFIER, as_json, device, no_graphs
 from draftproof.simulators import screen
 from draftproof.theory.errors import BadInput
@@ -95,8 +95,8 @@ def _verification(options: dict[str, Any]) -> int:
     on = usable(options["device"])
     if on.type not in ("cuda", "cpu"):
         raise BadInput(f"--device {options['device']}: without --model it is cuda or cpu, which can be timed")
-    whole = kernels.FULL if on.type == "cuda" else kernels.ON_CPU
     asked = {name: options[name] for name in ("vocab", "gamma", "batch", "draft") if options[name]}
+    grid = replace(kernels.FULL if on.type == "cuda" else kernels.ON_CPU, **asked)
     if on.type != "cuda":
         click.echo(
             "no GPU is used: a smaller grid, without the kernels and the peers that need one", err=True
@@ -106,12 +106,12 @@ def _verification(options: dict[str, Any]) -> int:
     def run() -> "Iterator[kernels.Point]":
         nonlocal bandwidth
         bandwidth = timing.copy_bandwidth(on)
-        yield from kernels.run(replace(whole, **asked), on, bandwidth)
+        yield from kernels.run(grid, on, bandwidth)
 
     points, stop = measured(
         run(),
         "measurements",
-        None,
+        grid.total(on),
         lambda point: f"{point.draft} gamma {point.gamma} V {point.V:,} B {point.B} {point.method}",
         "take a smaller --vocab or --batch",
     )
@@ -144,7 +144,8 @@ def _decoding(options: dict[str, Any]) -> int:
         lambda cell: f"T {cell.temperature:g} {cell.draft} {cell.method}",
         "what was measured is above; take fewer drafts or shorter texts",
     )
-    cells, on = bench.cells, bench.target.device
+    on = bench.target.device
+    rows, versus = report.rows_of(bench.cells), report.versus_of(bench.cells)
     target, drafter = bench.target.name, bench.drafter.name
     title = f"{_short(target)} with {_short(drafter)} on {described(on)}"
     if options["as_json"]:
@@ -157,13 +158,13 @@ def _decoding(options: dict[str, Any]) -> int:
             "seconds": round(monotonic() - started, 1),
             "complete": stop is None,
         }
-        click.echo(json.dumps(report.document(cells, bench.plan, about)))
-    elif cells:
-        screen.console().print(*report.tables(cells, title))
-        click.echo(report.notes(cells))
-    if options["figure"] is not None and cells:
-        report.plot(cells, options["figure"], title)
-    return status(stop, "what was measured is above", any(row["problems"] for row in report.rows(cells)))
+        click.echo(json.dumps(report.document(rows, versus, bench.plan, about)))
+    elif rows:
+        screen.console().print(*report.tables(rows, versus, title))
+        click.echo(report.notes(rows, versus))
+    if options["figure"] is not None and rows:
+        report.plot(rows, options["figure"], title)
+    return status(stop, "what was measured is above", any(row["problems"] for row in rows))
 
 
 def _short(name: str) -> str:
@@ -171,20 +172,11 @@ def _short(name: str) -> str:
 
 
 def _bench(options: dict[str, Any]) -> Any:
-    import torch
-
     from draftproof.gpu.bench.models import DRAFTS, Bench, Plan
-    from draftproof.gpu.drafters.choose import pair
     from draftproof.gpu.prompts import prompts
-    from draftproof.gpu.structures import structure
-    from draftproof.gpu.verify import VERIFIERS, named
 
-    structures = [structure(each) for each in options["draft"] or DRAFTS]
-    verifiers = [named(name) for name in options["verifier"] or VERIFIERS]
-    dtype = getattr(torch, options["dtype"]) if options["dtype"] else None
-    target, drafter = pair(options["model"], options["drafter"], options["device"], dtype)
-    if drafter is None:
-        raise BadInput("--drafter none: plain decoding is measured beside any drafter; name one")
+    refusal = "plain decoding is measured beside any drafter; name one"
+    target, drafter, structures, verifiers = loaded(options, DRAFTS, refusal)
     asked = {
         "tokens": options["max_new_tokens"],
         "repeats": options["repeats"],

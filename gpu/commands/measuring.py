@@ -1,7 +1,7 @@
 """How commands that measure item by item run: under a progress bar, and what is finished is never lost."""
 
-from collections.abc import Callable, Iterator
-from typing import TypeAlias, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 import click
 
@@ -15,7 +15,7 @@ Stop: TypeAlias = KeyboardInterrupt | BadInput | None
 
 
 def measured(
-    items: Iterator[Item], unit: str, total: int | None, name: Callable[[Item], str], advice: str
+    items: Iterator[Item], unit: str, total: int, name: Callable[[Item], str], advice: str
 ) -> tuple[list[Item], Stop]:
     """The items up to Ctrl-C or BadInput, and which of the two it was; BadInput before the first is raised.
 
@@ -40,8 +40,27 @@ def measured(
     return found, None
 
 
+def loaded(options: dict[str, Any], drafts: Sequence[str], refusal: str) -> tuple[Any, Any, Any, Any]:
+    """(target, drafter, structures, verifiers) of the options, `drafts` without --draft; `refusal` is the
+    error for --drafter none.
+    """
+    import torch
+
+    from draftproof.gpu.drafters.choose import pair
+    from draftproof.gpu.structures import structure
+    from draftproof.gpu.verify import VERIFIERS, named
+
+    structures = [structure(each) for each in options["draft"] or drafts]
+    verifiers = [named(name) for name in options["verifier"] or VERIFIERS]
+    dtype = getattr(torch, options["dtype"]) if options["dtype"] else None
+    target, drafter = pair(options["model"], options["drafter"], options["device"], dtype)
+    if drafter is None:
+        raise BadInput(f"--drafter none: {refusal}")
+    return target, drafter, structures, verifiers
+
+
 def status(stop: Stop, finished: str, failed: bool) -> int:
-    """The exit status when all results are printed; `finished` is said after Ctrl-C, BadInput raised again."""
+    """The exit status after the results are printed. Ctrl-C prints `finished`; BadInput is raised."""
     if isinstance(stop, BadInput):
         raise stop
     if stop is not None:

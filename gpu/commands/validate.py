@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from draftproof.gpu.commands.measuring import measured, status
+from draftproof.gpu.commands.measuring import loaded, measured, status
 from draftproof.gpu.options import DTYPE, VERIFIER, as_json, device, known_drafts, model, no_graphs
 from draftproof.simulators import screen
 
@@ -23,18 +23,11 @@ MANY = 128
 @click.option("--drafter", help="Likewise, or features, ngram [default: trained with the target, or ngram].")
 @click.option(
     "--draft",
-    "drafts",
     multiple=True,
     callback=known_drafts,
     help="As for `gpu generate`; may be repeated [default: five].",
 )
-@click.option(
-    "--verifier",
-    "verifiers",
-    type=VERIFIER,
-    multiple=True,
-    help="May be repeated [default: all].",
-)
+@click.option("--verifier", type=VERIFIER, multiple=True, help="May be repeated [default: all].")
 @click.option("--specimens/--no-specimens", default=True, help="The lossy verifiers that must be noticed.")
 @click.option(
     "--only", multiple=True, metavar="SPECIMEN", help="Of the specimens; may be repeated [default: all]."
@@ -106,28 +99,18 @@ def COMMAND(**options: Any) -> int:
 
 
 def _prepared(options: dict[str, Any]) -> Any:
-    import torch
-
-    from draftproof.gpu.drafters.choose import pair
     from draftproof.gpu.prompts import prompts
-    from draftproof.gpu.structures import structure
     from draftproof.gpu.validate.lossy import lossy_named
     from draftproof.gpu.validate.run import DRAFTS, Plan, Validation
-    from draftproof.gpu.verify import VERIFIERS, named
-    from draftproof.theory.errors import BadInput
 
-    structures = [structure(each) for each in options["drafts"] or DRAFTS]
-    verifiers = [named(name) for name in options["verifiers"] or VERIFIERS]
-    specimens = lossy_named(options["only"])
-    dtype = getattr(torch, options["dtype"])
-    target, drafter = pair(options["model"], options["drafter"], options["device"], dtype)
-    if drafter is None:
-        raise BadInput("--drafter none: there is nothing to validate without a draft")
+    lossy = lossy_named(options["only"])
+    refusal = "there is nothing to validate without a draft"
+    target, drafter, structures, verifiers = loaded(options, DRAFTS, refusal)
     asked = ("runs", "length", "batch", "seed", "temperature", "top_k")
     plan = Plan(**{key: options[key] for key in asked}, tokens=options["max_new_tokens"])
     many = prompts(options["file"], target, count=MANY)
     given = many[:8]
     if options["file"] is None:
         given = [target.tokenizer.encode(text) for text in OPENINGS] + given[: 8 - len(OPENINGS)]
-    lossy = specimens if options["specimens"] else ()
+    lossy = lossy if options["specimens"] else []
     return Validation(target, drafter, structures, verifiers, given, plan, lossy, many)

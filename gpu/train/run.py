@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
 
 from draftproof.gpu.drafters.feature_head import FeatureHead, load_head, new_head
@@ -61,19 +61,11 @@ def train(out: Path, preset: str, corpus: Path | None, seed: int, progress: Prog
         _write(out / "train.json", settings)
     run = _Run(out, PRESETS[preset], seed, progress)
     unseen = run.read(texts)
-    target = run.fresh("target")
-    compiled_target = run.compiled(target)
-    run.stage("target", target, lambda batch: text_loss(compiled_target, batch))
-    target = run.trained("target")
+    target = run.stage("target", text_loss)
     fixed = run.compiled(target)
-    drafter = run.fresh("drafter")
-    compiled_drafter = run.compiled(drafter)
-    run.stage("drafter", drafter, lambda batch: drafter_loss(compiled_drafter, fixed, batch))
-    drafter = run.trained("drafter")
-    torch.manual_seed(seed + STAGES.index("features"))
-    head = new_head(target).to(run.device)
-    run.stage("features", head, lambda batch: rollout_loss(head, target, batch, run.sizes.rollouts))
-    head = load_head(out / "features", target)
+    drafter = run.stage("drafter", lambda model, batch: drafter_loss(model, fixed, batch))
+    depth = run.sizes.rollouts
+    head = run.stage("features", lambda model, batch: rollout_loss(model, target, batch, depth), target)
     models = {"target": target, "drafter": drafter, "features": head}
     answer = settings | {
         "sizes": asdict(run.sizes),
@@ -81,7 +73,7 @@ def train(out: Path, preset: str, corpus: Path | None, seed: int, progress: Prog
         "tokens": run.count,
         "epochs": run.epochs(),
         "parameters": {name: sum(each.numel() for each in m.parameters()) for name, m in models.items()},
-        **_measured(target, drafter, head, run.tokenizer, unseen, run.sizes.rollouts),
+        **_measured(target, drafter, head, run.tokenizer, unseen, depth),
     }
     _write_curve(run.curves, out)
     _write(out / "train.json", answer)
@@ -121,41 +113,40 @@ class _Run:
         """How many times the target reads the text."""
         return round(self.sizes.steps[0] * self.sizes.batch * self.length / len(self.known), 2)
 
-    def fresh(self, name: str) -> Any:
-        """A Llama with random weights that depend on the seed."""
-        torch.manual_seed(self.seed + STAGES.index(name))
+    def stage(self, name: str, loss: Callable[[Any, Tensor], Tensor], target: Any = None) -> Any:
+        """Trains and saves a model unless an earlier run has, then loads it. `target`: of a feature drafter."""
+        if not (self.out / name).exists():
+            torch.manual_seed(self.seed + STAGES.index(name))
+            model = new_head(target).to(self.device) if target is not None else self._llama(name)
+            network = model if target is not None else self.compiled(model)
+            steps = self.sizes.steps[STAGES.index(name)]
+            checkpoint = self.work / f"{name}.checkpoint"
+            self.curves[name] = fit(
+                model,
+                lambda batch: loss(network, batch),
+                lambda step: self.windows(self.known, f"{name} {step}"),
+                steps,
+                self.sizes.rate,
+                checkpoint,
+                lambda done, last: self.progress(name, done, steps, last),
+            )
+            _write(self.work / "losses.json", self.curves)
+            with quiet():
+                _whole_folder(self.out / name, lambda into: self._save(model, into))
+            checkpoint.unlink(missing_ok=True)
+        if target is not None:
+            return load_head(self.out / name, target)
+        trained: Any = AutoModelForCausalLM.from_pretrained(
+            self.out / name, dtype=torch.float32, attn_implementation=CAUSAL, local_files_only=True
+        )
+        return trained.to(self.device).eval().requires_grad_(False)
+
+    def _llama(self, name: str) -> Any:
         shape = self.sizes.target if name == "target" else self.sizes.drafter
         config = shape.config(len(self.tokenizer), self.sizes.context, self.tokenizer.eos_token_id)
         model: Any = LlamaForCausalLM(config)
         model.set_attn_implementation(CAUSAL)
         return model.to(self.device)
-
-    def trained(self, name: str) -> Any:
-        """The finished model of a stage, in float32."""
-        model: Any = AutoModelForCausalLM.from_pretrained(
-            self.out / name, dtype=torch.float32, attn_implementation=CAUSAL, local_files_only=True
-        )
-        return model.to(self.device).eval().requires_grad_(False)
-
-    def stage(self, name: str, model: nn.Module, loss_of: Callable[[Tensor], Tensor]) -> None:
-        """Trains a model and saves it into its folder, unless an earlier run has."""
-        if (self.out / name).exists():
-            return
-        steps = self.sizes.steps[STAGES.index(name)]
-        checkpoint = self.work / f"{name}.checkpoint"
-        self.curves[name] = fit(
-            model,
-            loss_of,
-            lambda step: self.windows(self.known, f"{name} {step}"),
-            steps,
-            self.sizes.rate,
-            checkpoint,
-            lambda done, loss: self.progress(name, done, steps, loss),
-        )
-        _write(self.work / "losses.json", self.curves)
-        with quiet():
-            _whole_folder(self.out / name, lambda into: self._save(model, into))
-        checkpoint.unlink(missing_ok=True)
 
     def _save(self, model: Any, into: Path) -> None:
         if isinstance(model, FeatureHead):
@@ -224,15 +215,15 @@ def _read(path: Path) -> dict[str, Any]:
         raise BadInput(f"{path}: not JSON: {error}") from None
 
 
-def _write(path: Path, value: Any) -> None:
+def _write(path: Path, value: Any, indent: int | None = 2) -> None:
     with replacing(path) as part:
-        part.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
+        part.write_text(json.dumps(value, indent=indent) + "\n", encoding="utf-8")
 
 
 def _write_curve(losses: dict[str, list[float]], folder: Path) -> None:
     """Writes curve.json (the loss of every step of every stage, in nats) and, with matplotlib, curve.png."""
     rounded = {name: [round(each, 4) for each in row] for name, row in losses.items()}
-    (folder / "curve.json").write_text(json.dumps(rounded) + "\n", encoding="utf-8")
+    _write(folder / "curve.json", rounded, indent=None)
     try:
         figure = figures.required()(figsize=(7, 4), layout="constrained")
     except BadInput:

@@ -1,10 +1,8 @@
 """What no verifier can exceed: bounds on Pr(tau >= l), read off single drafts.
 
-They are exact on chains and deterministic trees, unbiased estimates on sampled trees. The latter need the
-probabilities of draws without replacement, computed as a race: draws in turn are the order in which
-independent exponential times with rates q arrive (Plackett and Luce). Let Q be the mass outside a set, c_j(t)
-the probability that exactly j of the set have arrived by t. The first token outside arrives at t, after j of
-the set, with density Q exp(-Q t) c_j(t), so
+They are exact on chains and deterministic trees, unbiased estimates on sampled trees (see docs/gpu.md).
+Draws without replacement are the order in which independent exponential times with rates q arrive. Let Q be
+the mass outside a set, c_j(t) the probability that exactly j of the set have arrived by t. Then
 
     Pr(k draws are not all in the set) = Q (I_0 + ... + I_{k-1}),   I_j = integral of exp(-Q t) c_j(t) dt.
 
@@ -73,23 +71,16 @@ def tree_odds(
     """([B, depth], [B, depth]): from each sampled draft, unbiased estimates of bounds on Pr(tau >= 1), ...,
     Pr(tau >= depth): of verifiers that are valid in one iteration ("stateless"), of all ("full information").
 
-    `planned` is the tree as it is drawn; `tree` differs from it where i.i.d. paths were merged. Let A(w) be
-    the probability that the word w is accepted, and H any set of tokens. Words w x with x in H are accepted
-    with probability at most C(w) p(H|w), those with x outside H with at most esc(H), the probability that
-    the draft holds any. So
+    `planned` is the tree as it is drawn; `tree` differs from it where i.i.d. paths were merged. For any set H
+    of tokens, with esc(H) the probability that the draft holds a word w x with x outside H,
 
-        Pr(tau > |w|, w accepted) <= min over H of  C(w) p(H|w) + esc(H).
+        Pr(tau > |w|, w accepted) <= C(w) p(H|w) + esc(H).
 
-    This holds with C(w) = p(w) even for a verifier that knows every row and the whole draft. A valid one goes
-    on behind w with probability A(w), and must then follow p(.|w): what it emits begins with w x with
-    probability A(w) p(x|w), of which A(w x) is a part. Hence it holds with A <= C, where
-
-        C(root) = 1,  C(w x) = min(C(w) p(x|w), probability that the draft holds w x).
-
-    H runs through the prefixes of the tokens sorted by q/p, largest first, from empty to all. The draft goes
-    on behind w with probability esc(empty); if it did, w counts its bound over that probability, at most 1.
-    On one level of draws both are the optimum (hu2025towards, Theorem 3), on a chain block verification's and
-    block transport's (sun2025block); on deeper trees they are bounds, not optima.
+    With full information C(w) = p(w); if every iteration is valid by itself, C(root) = 1 and C(w x) =
+    min(C(w) p(x|w), probability that the draft holds w x). H runs through the prefixes of the tokens sorted
+    by q/p, largest first, and a word w behind which the draft goes on counts its least bound over the
+    probability of that. On one level both are the optimum (hu2025towards, Theorem 3), on a chain block
+    verification's and block transport's (sun2025block); on deeper trees they are bounds, not optima.
     """
     B, levels = len(tokens), tree.levels[0].tolist()
     parents, rows = tree.parents.expand(B, -1), tree.rows.expand(B, -1)

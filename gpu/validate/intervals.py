@@ -44,8 +44,8 @@ class Agreement:
 
     For each lambda, exp(lambda (sum of outcome - mean) - sum of log E exp(lambda (outcome - mean))) is a
     martingale from 1, so by Ville's inequality the sum stays below (log(1/error) + the second sum) / lambda
-    at all times; -lambda gives the other side. No variance is estimated and no number of steps is assumed
-    large. If the law's mean is only an upper bound of the outcome's mean, the upper side still holds.
+    at all times; -lambda gives the other side. If the law's mean is only an upper bound of the outcome's
+    mean, the upper side still holds.
 
     >>> fair = Agreement(torch.tensor([0.0, 1.0]))
     >>> fair.add(torch.full((1000, 2), 0.5), torch.arange(1000) % 2)
@@ -54,8 +54,7 @@ class Agreement:
     (True, 0.1)
     """
 
-    def __init__(self, values: Tensor, error: float = ERROR) -> None:
-        """`values` [M]: what an outcome can be."""
+    def __init__(self, values: Tensor, error: float = ERROR) -> None:  # values [M]: what an outcome can be
         self.values, self.error = values.double(), error
         self.laws: list[Tensor] = []
         self.seen: list[Tensor] = []
@@ -89,13 +88,10 @@ class Agreement:
 class Ceiling:
     """Outcomes 0 or 1, each with an unbiased estimate, in [0, most], of an upper bound of its probability.
 
-    Let d be (outcome - estimate) / most: at least -1, and of mean at most 0 whatever went before.
-    (log(1 + d) - d) / d^2 rises with d, so for lambda in [0, 1)
-
-        exp(lambda d - psi d^2) <= 1 + lambda d,  psi = -log(1 - lambda) - lambda,
-
-    has mean 1 at most, and the product over the steps is a supermartingale. By Ville's inequality the sum of
-    d stays below (log(1/error) + psi sum d^2) / lambda at all times. Nothing is assumed of the variance.
+    Let d >= -1 be (outcome - estimate) / most, of mean at most 0 whatever went before, lambda in [0, 1) and
+    psi = -log(1 - lambda) - lambda. exp(lambda d - psi d^2) <= 1 + lambda d has mean 1 at most, so the
+    product over the steps is a supermartingale and, by Ville's inequality, the sum of d stays below
+    (log(1/error) + psi sum d^2) / lambda at all times.
 
     >>> even = Ceiling(1)
     >>> even.add_odds(torch.full((1000,), 0.5), torch.arange(1000) % 2 == 0)

@@ -1,4 +1,4 @@
-"""The joint law of the first tokens, enumerated and tested; and how far one step of a lossy rule is from it."""
+"""The joint law of the first tokens, enumerated and tested; how far one step of a lossy rule is from it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -203,18 +203,13 @@ def tables(cells: Sequence[Cell]) -> list[Table]:
             lossy.add_row(cell.draft, cell.verifier, f"{cell.runs:,}", verdict, style=style)
         elif cell.acceptance is not None and cell.greedy is not None:
             total, ties = cell.acceptance.total, len(cell.greedy.ties)
-            lossless.add_row(
-                cell.draft,
-                cell.verifier,
-                f"{cell.greedy.tokens}{f', {ties} ties' if ties else ''}",
-                f"{cell.runs:,}",
-                "rejected" if cell.rejected else "kept",
-                f"{total.measured:.3f}",
-                f"{total.predicted:.3f} ± {max(total.above, total.below):.3f}",
-                *("" if bound is None else f"{bound:.3f}" for bound in cell.acceptance.bounds.values()),
-                "NOT as expected" if cell.problems else "",
-                style=style,
-            )
+            greedy = f"{cell.greedy.tokens}{f', {ties} ties' if ties else ''}"
+            law = f"{cell.runs:,}", "rejected" if cell.rejected else "kept"
+            predicted = f"{total.predicted:.3f} ± {max(total.above, total.below):.3f}"
+            bounds = ["" if bound is None else f"{bound:.3f}" for bound in cell.acceptance.bounds.values()]
+            found = greedy, *law, f"{total.measured:.3f}", predicted, *bounds
+            verdict = "NOT as expected" if cell.problems else ""
+            lossless.add_row(cell.draft, cell.verifier, *found, verdict, style=style)
     return [each for each in (lossless, lossy) if each.row_count]
 
 

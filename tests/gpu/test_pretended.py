@@ -87,7 +87,7 @@ def test_throughput():
         plan = Plan(tokens=6, repeats=1, temperatures=(0.7,))
         bench = Bench(target, drafter, drafts, list(VERIFIERS.values()), [[5, 6, 7, 8]], plan)
         assert len(list(bench.run())) == bench.total
-        assert not any(row["problems"] for row in report.rows(bench.cells))
+        assert not any(row["problems"] for row in report.rows_of(bench.cells))
 
 
 @pytest.mark.slow
