@@ -114,7 +114,7 @@ class _Run:
         return round(self.sizes.steps[0] * self.sizes.batch * self.length / len(self.known), 2)
 
     def stage(self, name: str, loss: Callable[[Any, Tensor], Tensor], target: Any = None) -> Any:
-        """Trains and saves a model unless an earlier run has, then loads it. `target`: of a feature drafter."""
+        """Trains and saves a model unless an earlier run has; loads it. `target`: of a feature drafter."""
         if not (self.out / name).exists():
             torch.manual_seed(self.seed + STAGES.index(name))
             model = new_head(target).to(self.device) if target is not None else self._llama(name)

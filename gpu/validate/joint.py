@@ -1,5 +1,6 @@
 """The joint law of the first tokens, enumerated and tested; how far one step of a lossy rule is from it."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -155,20 +156,17 @@ def total_variation(verifier: Verifier, ahead: Ahead, gamma: int) -> float:
     The target completes shorter blocks. The rule is taken as it is written: independent coins by its rates,
     Y ~ norm((p - cut q)+).
     """
-    law: dict[Word, float] = {}
-    for word, mass in _blocks(verifier, ahead, gamma):
-        for whole, part in _words(ahead.target, gamma, word, mass):
-            law[whole] = law.get(whole, 0.0) + part
-    return _total_variation(law, dict(_words(ahead.target, gamma)))
+    law = _extended(_blocks(verifier, ahead, gamma), ahead.target, gamma)
+    return _total_variation(law, _extended({(): 1.0}, ahead.target, gamma))
 
 
-def _blocks(verifier: Verifier, ahead: Ahead, gamma: int) -> list[tuple[Word, float]]:
-    """What one step emits, without the extra token behind a whole draft; blocks may repeat."""
-    drafts = _words(ahead.proposal, gamma)
-    tokens = torch.tensor([word for word, _ in drafts])
-    weights = torch.tensor([mass for _, mass in drafts], dtype=torch.float64)
-    p = _along(ahead.target, drafts, gamma + 1)
-    q = _along(ahead.proposal, drafts, gamma)
+def _blocks(verifier: Verifier, ahead: Ahead, gamma: int) -> dict[Word, float]:
+    """The law of what one step emits, without the extra token behind a whole draft."""
+    drafts = _extended({(): 1.0}, ahead.proposal, gamma)
+    # Behind a token without target mass nothing can be accepted: one filling stands for all.
+    words = [(*word, *word[-1:] * (gamma - len(word))) for word in drafts]
+    tokens, weights = torch.tensor(words), torch.tensor(list(drafts.values()), dtype=torch.float64)
+    p, q = _along(ahead.target, words, gamma + 1), _along(ahead.proposal, words, gamma)
     tree = Tree.chain(gamma)
     drawn = tree.drawn(tokens)
     rates = verifier.rates(tree, p, q, tokens, drawn)
@@ -176,30 +174,31 @@ def _blocks(verifier: Verifier, ahead: Ahead, gamma: int) -> list[tuple[Word, fl
     row = excess(p[:, :-1], rates.cut[:, :-1], q)
     row = torch.where(row.sum(-1, keepdim=True) > 0, row, p[:, :-1])
     emitted = stops[:, :-1, None] * row / row.sum(-1, keepdim=True)
-    blocks = [(drafts[at][0], float(stops[at, gamma])) for at in _support(stops[:, gamma])]
+    law: defaultdict[Word, float] = defaultdict(float)
+    for word, mass in zip(words, stops[:, gamma].tolist(), strict=True):
+        law[word] += mass
     for at, tau, x in emitted.nonzero().tolist():
-        blocks.append(((*drafts[at][0][:tau], x), float(emitted[at, tau, x])))
-    return blocks
+        law[(*words[at][:tau], x)] += float(emitted[at, tau, x])
+    return law
 
 
-def _words(
-    rows: Mapping[Word, Tensor], length: int, word: Word = (), mass: float = 1.0
-) -> list[tuple[Word, float]]:
-    """All words of that length, or longer, that begin with `word`, and their probabilities. Behind a token
-    without target mass nothing can be accepted: one filling stands for all.
-    """
-    if len(word) >= length:
-        return [(word, mass)]
-    if word not in rows:
-        return [((*word, *word[-1:] * (length - len(word))), mass)]
-    row = rows[word]
-    return [whole for x in _support(row) for whole in _words(rows, length, (*word, x), mass * float(row[x]))]
+def _extended(law: Mapping[Word, float], rows: Mapping[Word, Tensor], length: int) -> Mapping[Word, float]:
+    """The law when words shorter than `length` go on by the rows; those without a row stay as they are."""
+    for size in range(length):
+        longer: defaultdict[Word, float] = defaultdict(float)
+        for word, mass in law.items():
+            if len(word) != size or word not in rows:
+                longer[word] += mass
+            else:
+                for x in _support(rows[word]):
+                    longer[(*word, x)] += mass * float(rows[word][x])
+        law = longer
+    return law
 
 
-def _along(rows: Mapping[Word, Tensor], drafts: list[tuple[Word, float]], count: int) -> Tensor:
-    return torch.stack(
-        [torch.stack([rows.get(word[:i], rows[()]) for i in range(count)]) for word, _ in drafts]
-    )
+def _along(rows: Mapping[Word, Tensor], words: list[Word], count: int) -> Tensor:
+    """[n, count, V]: the rows after the first 0, 1, ... tokens of each word, the root's if there is none."""
+    return torch.stack([torch.stack([rows.get(word[:i], rows[()]) for i in range(count)]) for word in words])
 
 
 def worst_prompt(
