@@ -17,6 +17,7 @@ from draftproof.theory.errors import BadInput
 
 FOR_KERNELS = ("vocab", "gamma", "batch")
 FOR_BOTH = ("model", "device", "draft", "figure", "as_json")
+FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command("bench")
@@ -38,19 +39,13 @@ FOR_BOTH = ("model", "device", "draft", "figure", "as_json")
 @click.option(
     "--temperature", type=click.FloatRange(0), multiple=True, help="With --model [default: 0.2, 0.6, 1]."
 )
-@click.option(
-    "--prompts",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="With --model: one a line, or Spec-Bench's.",
-)
+@click.option("--prompts", type=FILE, help="With --model: one a line, or Spec-Bench's.")
 @click.option("--count", type=click.IntRange(1), help="With --model: prompts at most [default: 4].")
 @click.option("--repeats", type=click.IntRange(1), help="With --model [default: 3].")
 @click.option("--max-new-tokens", type=click.IntRange(1), help="With --model: of each text [default: 64].")
 @click.option("--seed", type=click.IntRange(0), help="With --model: of the first repeat [default: 0].")
 @click.option("--dtype", type=DTYPE, help="With --model.")
-@click.option(
-    "--plot", "figure", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="A figure too."
-)
+@click.option("--plot", "figure", type=FILE, metavar="FILE", help="A figure too.")
 @no_graphs
 @as_json
 def COMMAND(**options: Any) -> int:

@@ -15,7 +15,7 @@ OPENINGS = ("import os\n\n\nclass ", "def main():\n", '"""Read and write', "    
 """Prompts that leave the next tokens open, before those that `gpu bench` takes."""
 
 MANY = 128
-"""Prompts at most among which the worst one for a faint specimen is sought."""
+"""Among how many prompts, at most, the worst one for a faint lossy verifier is sought."""
 
 
 @click.command("validate")
