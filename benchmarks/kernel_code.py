@@ -83,7 +83,7 @@ def main() -> None:
         parser.error(str(error))
     import torch
 
-    from draftproof.gpu.kernel_bench.case import tree_of
+    from draftproof.gpu.bench.cases import tree_of
 
     for name, draft, B in CASES:
         print(f"\n{name}, {draft}, B = {B}, gamma = {given.gamma}, V = {given.vocab:,}, bfloat16\n{TITLE}")

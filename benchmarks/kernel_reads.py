@@ -19,7 +19,7 @@ import argparse
 import torch
 from torch import Tensor
 
-from draftproof.gpu.kernel_bench.case import make
+from draftproof.gpu.bench.cases import make
 from draftproof.gpu.kernels import bounds, fields
 from draftproof.gpu.kernels.launch import Cut
 from draftproof.gpu.rows import probabilities

@@ -20,8 +20,8 @@ from unittest import mock
 import torch
 from triton.errors import TritonError
 
-from draftproof.gpu.kernel_bench import timing
-from draftproof.gpu.kernel_bench.case import Case, make
+from draftproof.gpu.bench import timing
+from draftproof.gpu.bench.cases import Case, make
 from draftproof.gpu.kernels import launch, verify
 from draftproof.gpu.kernels.launch import SIZES, Sizes
 

@@ -16,9 +16,8 @@ import torch
 from torch.nn import functional
 
 from draftproof.gpu.models import check_pair, load
-from draftproof.gpu.train.corpus import names, readable, standard_library
-from draftproof.gpu.train.losses import overlap
-from draftproof.gpu.train.tokens import encoded
+from draftproof.gpu.train.data import encoded, names, readable, standard_library
+from draftproof.gpu.train.loop import overlap
 
 WINDOW = 256
 

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from draftproof.gpu.draft import Tree as Shape
 from draftproof.gpu.exact.drafts import Drafted, every
-from draftproof.gpu.validate.tree_bounds import tree_odds
+from draftproof.gpu.validate.bounds import tree_odds
 from draftproof.gpu.verify import Drafts
 from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.mixed import Mixed

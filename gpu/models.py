@@ -64,6 +64,8 @@ def load(
             tokenizer = AutoTokenizer.from_pretrained(name, local_files_only=local)
             network: Any = AutoModelForCausalLM.from_pretrained(name, dtype=kind, local_files_only=local)
         network = network.to(device).eval().requires_grad_(False)
+    except BadInput:
+        raise
     except (OSError, ValueError, KeyError, ImportError) as error:
         said = str(error).strip().splitlines() or [type(error).__name__]
         raise BadInput(f"{name}: transformers cannot load this model: {said[0]}") from None

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from draftproof.gpu.models import Model
-from draftproof.gpu.train.corpus import names, readable, standard_library
+from draftproof.gpu.train.data import names, readable, standard_library
 from draftproof.theory.errors import BadInput
 
 

@@ -14,7 +14,7 @@ def cut() -> None:
     """Two families of the standard suite and two rules' kernels instead of all, a few steps of training."""
     from draftproof.gpu import kernels
     from draftproof.gpu.exact import large, run
-    from draftproof.gpu.train.presets import PRESETS
+    from draftproof.gpu.train.recipe import PRESETS
     from draftproof.simulators.instances.suite import standard
 
     families = sorted((family for family in standard() if len(family)), key=len)

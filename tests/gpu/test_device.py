@@ -160,8 +160,7 @@ def test_the_law_of_the_stop(name, draft, device):
 
 
 def test_what_no_verifier_exceeds(device):
-    from draftproof.gpu.validate.bounds import chain_odds, covered
-    from draftproof.gpu.validate.inclusion import included
+    from draftproof.gpu.validate.bounds import chain_odds, covered, included
 
     tree = MOVED["chain"]
     target, proposal, tokens, *_ = given(tree, device)

@@ -13,7 +13,7 @@ from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.sampling import Sampling
 from draftproof.gpu.models import check_pair, load
 from draftproof.gpu.structures import structure
-from draftproof.gpu.train.tokens import byte_pairs
+from draftproof.gpu.train.data import byte_pairs
 from draftproof.gpu.verify import named
 from draftproof.theory.errors import BadInput
 from tests.gpu.small import network

@@ -8,7 +8,7 @@ torch = pytest.importorskip("torch")
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.exact.drafts import batch, every
 from draftproof.gpu.validate.bounds import chain_odds, covered
-from draftproof.gpu.validate.specimens import SPECIMENS
+from draftproof.gpu.validate.lossy import LOSSY
 from draftproof.gpu.verify import VERIFIERS, Drafts
 from draftproof.gpu.verify.verifier import level_law, stop_law
 from draftproof.simulators.enumerate import emission
@@ -52,12 +52,12 @@ def test_what_a_deterministic_draft_covers_is_what_nss_accepts():
 
 
 def test_no_specimen_is_registered():
-    assert not {each.verifier.name for each in SPECIMENS} & set(VERIFIERS)
+    assert not {each.verifier.name for each in LOSSY} & set(VERIFIERS)
 
 
 @pytest.mark.parametrize(("ours", "exact"), [("hsd-released", "hsd-released"), ("typical", "typical")])
 def test_specimens_accept_what_the_exact_ones_accept(ours, exact):
-    verifier = next(each.verifier for each in SPECIMENS if each.verifier.name == ours)
+    verifier = next(each.verifier for each in LOSSY if each.verifier.name == ours)
     for instance in CHAINS:
         rows, weights = drafts_of(instance)
         law = level_law(rows.tree, stop_law(verifier, rows.tree, verifier.rates(rows).accept, rows.drawn))

@@ -8,7 +8,7 @@ torch = pytest.importorskip("torch")
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from draftproof.gpu.validate.inclusion import escapes, included
+from draftproof.gpu.validate.bounds import escapes, included
 from draftproof.theory.numbers import exact
 from draftproof.theory.transport.siblings import set_law
 from draftproof.theory.transport.single_step import prefix_draws

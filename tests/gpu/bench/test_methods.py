@@ -12,9 +12,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from draftproof.gpu import kernels  # noqa: E402
+from draftproof.gpu.bench import methods  # noqa: E402
+from draftproof.gpu.bench.cases import Case, make  # noqa: E402
 from draftproof.gpu.draft import Tree  # noqa: E402
-from draftproof.gpu.kernel_bench import peers  # noqa: E402
-from draftproof.gpu.kernel_bench.case import Case, make  # noqa: E402
 from draftproof.gpu.rows import probabilities  # noqa: E402
 from draftproof.gpu.verify import from_logits, named  # noqa: E402
 from draftproof.gpu.verify.verifier import level_law, stop_law  # noqa: E402
@@ -37,12 +37,12 @@ def counted(out, less=0):
 
 
 KINDS = {
-    "SGLang token": ("sglang", peers.sglang, lambda out: counted(out[::-1])),
-    "SGLang block": ("sglang", partial(peers.sglang, block=True), lambda out: counted(out[::-1])),
-    "vLLM token": ("vllm", peers.vllm, first_ids),
-    "vLLM runner token": ("vllm", peers.vllm_runner, partial(counted, less=1)),
-    "vLLM runner block": ("vllm", partial(peers.vllm_runner, block=True), partial(counted, less=1)),
-    "FlashInfer token": ("flashinfer", peers.flashinfer, lambda out: first_ids(out[0])),
+    "SGLang token": ("sglang", methods.sglang, lambda out: counted(out[::-1])),
+    "SGLang block": ("sglang", partial(methods.sglang, block=True), lambda out: counted(out[::-1])),
+    "vLLM token": ("vllm", methods.vllm, first_ids),
+    "vLLM runner token": ("vllm", methods.vllm_runner, partial(counted, less=1)),
+    "vLLM runner block": ("vllm", partial(methods.vllm_runner, block=True), partial(counted, less=1)),
+    "FlashInfer token": ("flashinfer", methods.flashinfer, lambda out: first_ids(out[0])),
 }
 """Package, how to make the call, and (accepted, extra token) of what it gives."""
 
@@ -146,7 +146,7 @@ def test_transformers_gives_one_request_s_tokens():
     pytest.importorskip("transformers")
     case = make("chain", GAMMA, V, 1, torch.device("cpu"), torch.float32)
     case = replace(case, target=torch.cat((case.proposal, case.target[:, -1:]), 1))
-    ids, accepted = peers.transformers(case)()
+    ids, accepted = methods.transformers(case)()
     assert int(accepted) == GAMMA
     assert ids[0, :GAMMA].tolist() == case.tokens[0].tolist()
     assert case.tree.is_chain

@@ -1,4 +1,4 @@
-"""Verifiers that lose the law, as they were met in the wild or are so by design: `validate` must notice."""
+"""Lossy verifiers, from released code or made so by design, that `validate` must notice."""
 
 from collections.abc import Sequence
 from copy import copy
@@ -59,8 +59,19 @@ def _with_replacement(drafts: Drafts) -> Rates:
     return recursive.rates(replace(drafts, tree=tree))
 
 
-class _Open(Verifier):
-    """Draws the extra token from (p - cut q)+ as it is: the tokens of rejected children stay in."""
+def _plain_ratios(drafts: Drafts) -> Rates:
+    accept = pad(_ratios(drafts), (1, 0), value=1)
+    return Rates(accept, token.rates(drafts).cut)
+
+
+def _unscaled(drafts: Drafts) -> Rates:
+    """Block verification with the residual (p - q)+, not (w p - q)+."""
+    rates = block.rates(drafts)
+    return Rates(rates.accept, (rates.cut > 0).to(rates.cut))
+
+
+class _KeepsRejected(Verifier):
+    """Draws the extra token from (p - cut q)+ without removing the tokens of rejected children."""
 
     def verify(self, batch: Batch) -> Outcome:
         out = super().verify(batch)
@@ -78,44 +89,36 @@ class _JointProduct(Verifier):
         return torch.where(taken, place, 0).amax(1)
 
 
-def _plain_ratios(drafts: Drafts) -> Rates:
-    accept = pad(_ratios(drafts), (1, 0), value=1)
-    return Rates(accept, token.rates(drafts).cut)
-
-
-def _unscaled(drafts: Drafts) -> Rates:
-    """Block verification with the residual (p - q)+, not (w p - q)+."""
-    rates = block.rates(drafts)
-    return Rates(rates.accept, (rates.cut > 0).to(rates.cut))
-
-
 @dataclass(frozen=True)
-class Specimen:
-    """A verifier that loses the law, and a sentence on how.
+class Lossy:
+    """A lossy verifier, and its fault in a few words.
 
-    `faint`: so little that it is looked at where its enumerated law is furthest off, and longer.
+    `faint`: the fault is so small that it is tested where its enumerated law is furthest off, and for longer.
     """
 
     verifier: Verifier
-    how: str
+    fault: str
     faint: bool = False
 
 
-SPECIMENS = (
-    Specimen(_Open("p-for-residual", (CHAIN,), _target_for_residual), "Y ~ p after a rejection"),
-    Specimen(Verifier("typical", (CHAIN,), _typical), "accepts what the target finds likely enough"),
-    Specimen(_JointProduct("joint-product", (CHAIN,), _plain_ratios), "products of ratios and of coins"),
-    Specimen(
-        Verifier("hsd-released", (CHAIN,), _uncapped_leaf, upwards=True), "uncapped ratio for the whole draft"
+_CHAIN = (CHAIN,)
+LOSSY = (
+    Lossy(_KeepsRejected("p-for-residual", _CHAIN, _target_for_residual), "Y ~ p after a rejection"),
+    Lossy(Verifier("typical", _CHAIN, _typical), "accepts what the target finds likely enough"),
+    Lossy(_JointProduct("joint-product", _CHAIN, _plain_ratios), "products of ratios and of coins"),
+    Lossy(
+        Verifier("hsd-released", _CHAIN, _uncapped_leaf, upwards=True), "uncapped ratio for the whole draft"
     ),
-    Specimen(
-        _Open("unscaled-residual", (CHAIN,), _unscaled, upwards=True), "residual not scaled by w", faint=True
+    Lossy(
+        _KeepsRejected("unscaled-residual", _CHAIN, _unscaled, upwards=True),
+        "residual not scaled by w",
+        faint=True,
     ),
-    Specimen(
-        Verifier("greedy-block-alone", (CHAIN,), greedy_block.rates, upwards=True),
+    Lossy(
+        Verifier("greedy-block-alone", _CHAIN, greedy_block.rates, upwards=True),
         "greedy block verification without the target it modifies",
     ),
-    Specimen(
+    Lossy(
         Verifier("specinfer-on-distinct", (WITHOUT,), _with_replacement),
         "rule with, draws without replacement",
     ),
@@ -123,10 +126,10 @@ SPECIMENS = (
 """None of them is among `draftproof.gpu.verify.VERIFIERS`."""
 
 
-def specimens_of(names: Sequence[str]) -> list[Specimen]:
-    """The specimens of those names, or all; BadInput for a name that none has."""
-    known = {each.verifier.name: each for each in SPECIMENS}
+def lossy_named(names: Sequence[str]) -> list[Lossy]:
+    """The lossy verifiers of those names, all of them without a name; BadInput for an unknown name."""
+    known = {each.verifier.name: each for each in LOSSY}
     for name in names:
         if name not in known:
             raise BadInput(f"no specimen is named {quoted(name)}; there are {', '.join(known)}")
-    return [known[name] for name in names] or list(SPECIMENS)
+    return [known[name] for name in names] or list(LOSSY)

@@ -50,10 +50,10 @@ def tree_of(draft: str, gamma: int) -> Tree:
 
 
 def make(draft: str, gamma: int, V: int, B: int, device: torch.device, dtype: torch.dtype) -> Case:
-    """The same numbers at every call on one kind of device.
+    """A batch with the same numbers at every call on one kind of device.
 
-    Target logits fall as -1.5 log(rank), ids in random order; the proposal's are 0.7 normal noise
-    away. Request by request, so that nothing much larger than the logits is ever held.
+    Target logits fall as -1.5 log(rank), ids in random order; the proposal's differ from them by normal noise
+    of deviation 0.7. Made request by request, so that nothing much larger than the logits is in memory.
     """
     random = torch.Generator(device).manual_seed(0)
     tree = tree_of(draft, gamma).to(device)
@@ -68,7 +68,7 @@ def make(draft: str, gamma: int, V: int, B: int, device: torch.device, dtype: to
         proposal[b] = logits[inner] + 0.7 * torch.randn(len(inner), V, generator=random, device=device)
         tokens[b] = _drawn(tree, proposal[b].float(), random)
     coins = torch.rand(B, tree.size - 1, generator=random, device=device)
-    extra = torch.rand(B, generator=random, device=device)  # a peer's kernel takes it for contiguous
+    extra = torch.rand(B, generator=random, device=device)  # contiguous, as a peer's kernel assumes
     return Case(tree, target, proposal, tokens, coins, extra, draft, gamma)
 
 

@@ -9,8 +9,8 @@ pytest.importorskip("transformers")
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.sampling import Sampling
 from draftproof.gpu.structures import structure
-from draftproof.gpu.validate.specimens import SPECIMENS
-from draftproof.gpu.validate.step_law import Ahead, look_ahead, total_variation, worst_prompt
+from draftproof.gpu.validate.joint import Ahead, look_ahead, total_variation, worst_prompt
+from draftproof.gpu.validate.lossy import LOSSY
 from draftproof.gpu.verify import VERIFIERS
 from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.randoms import Randoms
@@ -19,7 +19,7 @@ from draftproof.theory.verifiers import named
 from tests.gpu.small import PROMPTS, drafter, near, target
 from tests.quality.rules import UNSCALED
 
-LOSSY = {each.verifier.name: each for each in SPECIMENS}
+BY_NAME = {each.verifier.name: each for each in LOSSY}
 THREE = Sampling(1.0, top_k=3)
 
 
@@ -37,8 +37,8 @@ def floats(rows, depth, vocab):
 @pytest.mark.parametrize(
     ("ours", "exact"),
     [
-        (LOSSY["hsd-released"].verifier, named("hsd-released")),
-        (LOSSY["unscaled-residual"].verifier, UNSCALED),
+        (BY_NAME["hsd-released"].verifier, named("hsd-released")),
+        (BY_NAME["unscaled-residual"].verifier, UNSCALED),
         (VERIFIERS["block"], named("block")),
         (VERIFIERS["token"], named("token")),
     ],
@@ -49,7 +49,7 @@ def test_total_variation_is_the_exact_engines(ours, exact):
         ahead = Ahead(floats(instance.target, 3, 3), floats(instance.proposal, 2, 3))
         off.append(total_variation(ours, ahead, 3))
         assert off[-1] == pytest.approx(float(emission(instance, exact).total_variation), abs=1e-12)
-    assert (max(off) > 1e-6) == (ours.name in LOSSY)
+    assert (max(off) > 1e-6) == (ours.name in BY_NAME)
 
 
 def test_rows_ahead_are_those_that_decoding_sees():
@@ -74,7 +74,7 @@ def test_rows_ahead_are_those_that_decoding_sees():
 
 
 def test_the_worst_prompt_is_the_one_with_the_largest_total_variation():
-    rule = LOSSY["unscaled-residual"].verifier
+    rule = BY_NAME["unscaled-residual"].verifier
     off, (number, prompt, law) = worst_prompt(target(), near(), PROMPTS, rule, 2, THREE, 2)
     every = [total_variation(rule, look_ahead(target(), near(), each, THREE, 2), 2) for each in PROMPTS]
     assert off == max(every) == every[number]

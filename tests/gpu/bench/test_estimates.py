@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.gpu.throughput.intervals import difference, ratio
+from draftproof.gpu.bench.timing import difference, ratio
 
 speeds = st.lists(st.tuples(st.floats(0.1, 100), st.floats(0.1, 100)), min_size=2, max_size=8)
 
@@ -24,6 +24,14 @@ def test_what_slows_both_does_not_widen_the_interval():
     found = ratio([10.0, 5.0, 2.5], [5.0, 2.5, 1.25])
     assert (found.value, found.low, found.high) == pytest.approx((2, 2, 2))
     assert difference([1.0, 3.0], [0.0, 0.0]).high == pytest.approx(2 + 12.706204736)
+
+
+def test_clusters_are_what_is_independent():
+    pairs = [1.0, 1.2, 3.0, 3.2], [0.0, 0.2, 1.0, 1.2]
+    within, between = difference(*pairs), difference(*pairs, clusters="aabb")
+    assert within.value == between.value == pytest.approx(1.5)
+    assert between.high == pytest.approx(difference([1.0, 3.0], [0.0, 1.0]).high)
+    assert difference(*pairs, clusters="aaaa").high == inf
 
 
 def test_one_repeat_says_nothing_about_spread():
