@@ -15,7 +15,7 @@ import torch
 from draftproof.gpu.drafters.choose import SHIPPED, pair
 from draftproof.gpu.drafters.model import ModelDrafter
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import structure
 from draftproof.gpu.throughput.peers import ASSISTED, run
 from draftproof.gpu.verify import named

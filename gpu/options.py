@@ -18,7 +18,7 @@ def known_drafts(_: click.Context, __: click.Parameter, given: Names) -> Names:
 
 def _without_graphs(context: click.Context, _: click.Parameter, asked: bool) -> None:
     if asked:
-        from draftproof.gpu.engine.recorder import without_graphs
+        from draftproof.gpu.graphs import without_graphs
 
         context.with_resource(without_graphs())
 

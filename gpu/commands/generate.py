@@ -11,7 +11,7 @@ from draftproof.gpu.options import DTYPE, VERIFIER, as_json, device, known_draft
 from draftproof.theory.errors import BadInput
 
 if TYPE_CHECKING:
-    from draftproof.gpu.engine.transcript import Transcript
+    from draftproof.gpu.engine.output import Transcript
 
 PROMPT = "def main():\n"
 
@@ -64,7 +64,7 @@ def COMMAND(**options: Any) -> int:
     The text is written as it comes; of a batch, each text when it is finished. The last line counts
     tokens and steps; block efficiency is accepted tokens a step plus the extra one that every step emits.
     """
-    from draftproof.gpu.memory import memory_errors
+    from draftproof.gpu.device import memory_errors
 
     started = monotonic()
     prompts = [sys.stdin.read() if each == "-" else each for each in options["prompts"] or (PROMPT,)]
@@ -96,8 +96,8 @@ def _begin(prompts: list[str], options: dict[str, Any]) -> "tuple[Any, Transcrip
 
     from draftproof.gpu.drafters.choose import pair
     from draftproof.gpu.engine.loop import generate
-    from draftproof.gpu.engine.sampling import Sampling
-    from draftproof.gpu.engine.transcript import Transcript
+    from draftproof.gpu.engine.output import Transcript
+    from draftproof.gpu.rows import Sampling
     from draftproof.gpu.structures import structure
     from draftproof.gpu.verify import named
 

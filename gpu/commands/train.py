@@ -42,7 +42,7 @@ def COMMAND(out: Path, preset: str, corpus: Path | None, seed: int, as_json: boo
     OUT then holds target/, drafter/ and features/ (safetensors), train.json with what was measured on
     text kept apart, and the loss curves as curve.json and, where matplotlib is installed, curve.png.
     """
-    from draftproof.gpu.memory import memory_errors
+    from draftproof.gpu.device import memory_errors
     from draftproof.gpu.train.run import train
 
     shown = screen.console(stderr=True)

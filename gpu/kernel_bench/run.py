@@ -8,12 +8,12 @@ from itertools import product
 
 import torch
 
+from draftproof.gpu.device import out_of_memory
 from draftproof.gpu.graphs import waits
 from draftproof.gpu.kernel_bench import timing
 from draftproof.gpu.kernel_bench.case import Case, make
 from draftproof.gpu.kernel_bench.methods import Maker, methods
 from draftproof.gpu.kernel_bench.peers import Call
-from draftproof.gpu.memory import out_of_memory
 
 
 @dataclass(frozen=True)

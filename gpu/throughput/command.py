@@ -8,11 +8,10 @@ from typing import Any
 import click
 import torch
 
-from draftproof.gpu.device import described
+from draftproof.gpu.device import described, memory_errors
 from draftproof.gpu.drafters.choose import pair
-from draftproof.gpu.engine.recorder import recording
 from draftproof.gpu.figure import required
-from draftproof.gpu.memory import memory_errors
+from draftproof.gpu.graphs import recording
 from draftproof.gpu.prompts import prompts
 from draftproof.gpu.structures import structure
 from draftproof.gpu.throughput import show

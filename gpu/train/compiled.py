@@ -5,7 +5,7 @@ from typing import Any
 import click
 import torch
 
-from draftproof.gpu.memory import out_of_memory
+from draftproof.gpu.device import out_of_memory
 
 
 class Compiler:

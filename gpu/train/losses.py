@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn import functional
 from transformers import DynamicCache, PreTrainedModel
 
-from draftproof.gpu.drafters.feature_head import FeatureHead
+from draftproof.gpu.drafters.features import FeatureHead
 
 
 def text_loss(model: PreTrainedModel, batch: Tensor) -> Tensor:

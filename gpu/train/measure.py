@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from draftproof.gpu.drafters.feature_head import FeatureHead
+from draftproof.gpu.drafters.features import FeatureHead
 from draftproof.gpu.train.losses import overlap, rollouts, rows_and_hidden, text_loss
 
 

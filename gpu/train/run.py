@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
 
-from draftproof.gpu.drafters.feature_head import FeatureHead, load_head, new_head
+from draftproof.gpu.drafters.features import FeatureHead, load_head, new_head
 from draftproof.gpu.models import quiet
 from draftproof.gpu.train import folder
 from draftproof.gpu.train.attention import CAUSAL

@@ -7,9 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from draftproof.gpu.drafters.drafter import Structure
-from draftproof.gpu.engine.step import Step
-from draftproof.gpu.structures.sampled import Sampled
+from draftproof.gpu.engine.output import Step
+from draftproof.gpu.structures import Sampled, Structure
 from draftproof.gpu.validate.agreement import Agreement, Interval
 from draftproof.gpu.validate.bounds import chain_odds, covered
 from draftproof.gpu.validate.ceiling import Ceiling
@@ -18,9 +17,6 @@ from draftproof.gpu.verify.residual import share
 from draftproof.gpu.verify.stopping import level_law, stop_law
 from draftproof.gpu.verify.verifier import CHAIN, DETERMINISTIC, Verifier
 from draftproof.simulators.anytime import ERROR
-
-CARRYING = "greedy-block"
-"""Its rows are those of the modified target, on which it reaches full information."""
 
 
 def tau_law(verifier: Verifier, step: Step) -> Tensor:
@@ -74,7 +70,7 @@ class Acceptance:
         if proposal is not None:
             self._draws(step, drawn, proposal)
         stateless, full = self._odds(step)
-        if self.verifier.name != CARRYING:
+        if not self.verifier.modifies_target:  # it reaches full information
             self._compare(self.stateless, stateless, tau)
         self._compare(self.full, full, tau)
 

@@ -7,9 +7,9 @@ from typing import TypeAlias
 import torch
 
 from draftproof.gpu.engine.loop import Decode
-from draftproof.gpu.engine.sampling import Sampling
-from draftproof.gpu.engine.step import texts
+from draftproof.gpu.engine.output import texts
 from draftproof.gpu.models import Model
+from draftproof.gpu.rows import Sampling
 from draftproof.simulators.anytime import ERROR, Process
 from draftproof.theory.errors import BadInput
 

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from draftproof.gpu.drafters.drafter import Drafter, Structure
+from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.drafters.model import ModelDrafter
-from draftproof.gpu.engine.fits import fitting, misfit
-from draftproof.gpu.engine.loop import Decode, generate
-from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.engine.loop import Decode, fitting, generate, misfit
 from draftproof.gpu.models import Model
+from draftproof.gpu.rows import Sampling
+from draftproof.gpu.structures import Structure
 from draftproof.gpu.validate.acceptance import Acceptance, Result
 from draftproof.gpu.validate.cell import Cell
 from draftproof.gpu.validate.greedy import Reference, compare

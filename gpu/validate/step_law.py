@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from draftproof.gpu.draft import Tree
-from draftproof.gpu.engine.sampling import Sampling
 from draftproof.gpu.models import Model
+from draftproof.gpu.rows import Sampling
 from draftproof.gpu.validate.joint import Known, Word, logits_after, word_law
 from draftproof.gpu.verify import Verifier
 from draftproof.gpu.verify.residual import excess

@@ -29,4 +29,4 @@ def rates(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: T
     return Rates(accept, torch.where(goes_on, cut, 0.0))
 
 
-VERIFIER = Verifier("greedy-block", (CHAIN,), rates, upwards=True)
+VERIFIER = Verifier("greedy-block", (CHAIN,), rates, upwards=True, modifies_target=True)

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from draftproof.gpu.draft import Tree
-from draftproof.gpu.layout import Layout, emitted
+from draftproof.gpu.draft import Layout, Tree, emitted
 
 BAD_TARGET, BAD_PROPOSAL, BAD_TOKEN, BAD_COIN = 1, 2, 3, 4
 ERRORS = {

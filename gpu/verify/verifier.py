@@ -40,7 +40,8 @@ class Verifier:
 
     `rates(tree, target, proposal, tokens, drawn)` judges; `upwards` says that nodes are asked from
     leaf to root, the first accepted one being the stop, and not from the root down, child by child;
-    `one_coin` that siblings share the coin of the first of them; `source` is that of the exact verifier
+    `one_coin` that siblings share the coin of the first of them; `modifies_target` that a stop changes the
+    target rows of the tokens after it (theory/modified.py); `source` is that of the exact verifier
     of the same name in theory/verifiers.
     """
 
@@ -49,6 +50,7 @@ class Verifier:
     rates: Callable[..., Rates]
     upwards: bool = False
     one_coin: bool = False
+    modifies_target: bool = False
 
     def verify(
         self,

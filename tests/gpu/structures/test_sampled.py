@@ -7,8 +7,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from draftproof.gpu.engine.recorder import Recorder
-from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.graphs import Recorder
+from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import structure
 
 ROWS = torch.tensor([0.5, 0.3, 0.2])
