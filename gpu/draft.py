@@ -1,8 +1,10 @@
 """Draft trees by parent indices, siblings in drawing order, and the attention and path tables of a tree."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -18,7 +20,8 @@ class Tree:
     were drawn with replacement, from the same q; otherwise each from q without the earlier ones. A node that
     was not drawn in a row has token -1 there. The tables below are [1, N] or [B, N]:
 
-    * `parents` (0 for the root), `levels` (depth of a node), `first` (its first sibling);
+    * `parents` (0 for the root), `levels` (depth of a node), `first` (its first sibling), and `above`
+      [.., N, N]: whether node j is node i or above it;
     * `rows`: proposal row of an inner node: the k-th node that has children has row k, unless `rows` is
       given; 0 for every leaf;
     * `turn`: place of a node in the order from leaf to root, depth first: children before parents.
@@ -33,7 +36,7 @@ class Tree:
     (4, 2, (0, 1), [[3, 1, 2, 0]])
     """
 
-    TABLES = "parents", "levels", "turn", "first", "rows"
+    TABLES = "parents", "above", "levels", "turn", "first", "rows"
 
     def __init__(
         self,
@@ -54,7 +57,17 @@ class Tree:
             if i > 0 and not 0 <= parent < i:
                 raise BadInput(f"the parent of node {i} must come before it, not be {parent}")
         self.parents = given.reshape(-1, self.size).clamp(min=0)
-        self.levels, self.turn, self.first, has_child = _tables(self.parents)
+        self.above = _ancestors(self.parents)
+        self.levels = self.above.sum(-1) - 1
+        nodes = torch.arange(self.size, device=given.device)
+        drafted = nodes > 0
+        siblings = (self.parents[:, :, None] == self.parents[:, None]) & drafted & drafted[:, None]
+        subtree = self.above.sum(1)
+        older = torch.where(siblings & (nodes < nodes[:, None]), subtree[:, None], 0).sum(-1)
+        before = torch.where(self.above, older[:, None], 0).sum(-1)
+        self.turn = before + subtree - 1
+        self.first = torch.where(siblings, nodes, self.size).amin(-1).clamp(max=self.size - 1)
+        has_child = ((self.parents[:, None] == nodes[:, None]) & drafted).any(-1)
         self.inner = tuple(has_child[0].nonzero().flatten().tolist()) if self.shared else None
         counted = (has_child.cumsum(-1) - 1) * has_child
         self.rows = counted if rows is None else rows.reshape(-1, self.size)
@@ -101,14 +114,12 @@ class Tree:
         same = (tokens[:, :, None] == tokens[:, None]) | ((tokens[:, :, None] < 0) & (tokens[:, None] < 0))
         same = same.cumprod(-1)  # [B, K, K, gamma]: equal up to here
         original = same.argmax(2)  # the first path with this prefix
-        own = torch.arange(K, device=tokens.device)[:, None]
-        node = 1 + original * gamma + torch.arange(gamma, device=tokens.device)
-        parents = torch.cat((torch.zeros_like(node[..., :1]), node[..., :-1]), -1)[..., :gamma]
-        root = parents.new_zeros(B, 1)
-        deep = torch.arange(gamma, device=tokens.device)
-        inner = torch.where(deep < gamma - 1, 1 + own * (gamma - 1) + deep, 0).flatten()
-        rows = torch.cat((inner.new_zeros(1), inner))
-        tree = cls(torch.cat((root, parents.reshape(B, -1)), 1), depth=gamma, rows=rows)
+        own, depth = (torch.arange(n, device=tokens.device) for n in (K, gamma))
+        own = own[:, None]
+        node = 1 + original * gamma + depth
+        parents = pad(node, (1, 0))[..., :gamma].flatten(1)
+        inner = torch.where(depth < gamma - 1, 1 + own * (gamma - 1) + depth, 0)
+        tree = cls(pad(parents, (1, 0)), depth=gamma, rows=pad(inner.flatten(), (1, 0)))
         return tree, torch.where(original == own, tokens, -1).reshape(B, -1)
 
     @property
@@ -148,43 +159,29 @@ class Tree:
     def drawn(self, tokens: Tensor) -> Tensor:
         """[B, N]: whether each node was drawn, as all its ancestors must be; the root always is."""
         there = torch.cat((tokens.new_ones(len(tokens), 1, dtype=torch.bool), tokens >= 0), 1)
-        parents = self.parents.expand(len(tokens), -1)
-        for _ in range(self.depth):
-            there = there & there.gather(1, parents)
-        return there
+        return (there[:, None] | ~self.above).all(-1)
 
     def _steps(self) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
         device = self.parents.device
         if self.inner is None:
             nodes = tuple(torch.full((1,), i, device=device) for i in range(self.size))
             return nodes[1:], nodes[:-1]
-        steps: dict[tuple[int, int], list[int]] = {}
-        generations: dict[int, list[int]] = {}
         parents, levels = self.parents[0].tolist(), self.levels[0].tolist()
-        for i in range(1, self.size):
-            steps.setdefault((levels[i], parents[1:i].count(parents[i])), []).append(i)
-        for i in self.inner:
-            generations.setdefault(levels[i], []).append(i)
-        by_step = tuple(torch.tensor(steps[key], device=device) for key in sorted(steps))
-        by_level = tuple(torch.tensor(generations[level], device=device) for level in sorted(generations))
-        return by_step, by_level
+
+        def grouped(nodes: Iterable[int], key: Callable[[int], Any]) -> tuple[Tensor, ...]:
+            groups = groupby(sorted(nodes, key=key), key)
+            return tuple(torch.tensor([*group], device=device) for _, group in groups)
+
+        steps = grouped(range(1, self.size), lambda i: (levels[i], parents[1:i].count(parents[i])))
+        return steps, grouped(self.inner, levels.__getitem__)
 
 
-def _tables(parents: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    # levels, place from leaf to root, first sibling, has children; without reading anything back.
+def _ancestors(parents: Tensor) -> Tensor:
     B, N = parents.shape
-    nodes = torch.arange(N, device=parents.device)
-    above = torch.eye(N, dtype=torch.bool, device=parents.device).repeat(B, 1, 1)  # or the node itself
+    above = torch.eye(N, dtype=torch.bool, device=parents.device).repeat(B, 1, 1)
     for i in range(1, N):
         above[:, i] |= above.gather(1, parents[:, i, None, None].expand(-1, 1, N))[:, 0]
-    subtree = above.sum(1)
-    below_root = (nodes > 0) & (nodes > 0)[:, None]
-    siblings = (parents[:, :, None] == parents[:, None]) & below_root
-    older = torch.where(siblings & (nodes < nodes[:, None]), subtree[:, None], 0).sum(-1)
-    before = torch.where(above, older[:, None], 0).sum(-1)  # nodes below earlier siblings, of ancestors too
-    first = torch.where(siblings, nodes, N).amin(-1).clamp(max=N - 1)
-    has_child = ((parents[:, None] == nodes[:, None]) & (nodes > 0)).any(-1)
-    return above.sum(-1) - 1, before + subtree - 1, first, has_child
+    return above
 
 
 @dataclass(frozen=True)
@@ -207,17 +204,12 @@ class Layout:
         >>> Layout.of(Tree([-1, 0, 0, 1])).paths.tolist()
         [[[0, 0, 0], [0, 1, 0], [0, 2, 0], [0, 1, 3]]]
         """
-        parents, levels = tree.parents, tree.levels
-        batch, size = parents.shape
-        seen = torch.eye(size, dtype=torch.bool, device=parents.device).repeat(batch, 1, 1)
-        paths = parents.new_zeros(batch, size, tree.depth + 2)  # the last place is scratch
-        at = torch.arange(size, device=parents.device).expand(batch, size)
-        for up in range(tree.depth + 1):
-            seen = seen.scatter(2, at[..., None], True)
-            place = torch.where(levels >= up, levels - up, tree.depth + 1)
-            paths = paths.scatter(2, place[..., None], at[..., None])
-            at = parents.gather(1, at)
-        return cls(pad(pad(seen, (1, 0), value=True), (0, 1)), levels, paths[..., :-1])
+        nodes = torch.arange(tree.size, device=tree.above.device)
+        place = torch.where(tree.above, tree.levels[:, None], tree.depth + 1)  # the last place is scratch
+        paths = tree.parents.new_zeros(*tree.above.shape[:2], tree.depth + 2)
+        paths = paths.scatter(2, place, nodes.expand_as(place))
+        sees = pad(pad(tree.above, (1, 0), value=True), (0, 1))
+        return cls(sees, tree.levels, paths[..., :-1])
 
 
 def mask(sees: Tensor, starts: Tensor, width: int) -> Tensor:

@@ -62,7 +62,7 @@ class Grower(Protocol):
         ...
 
 
-class Structure(Protocol):
+class Structure:
     """A shape of drafts: `size` nodes with the root, longest path `depth`, `kind` as verifiers name it."""
 
     name: str
@@ -71,12 +71,12 @@ class Structure(Protocol):
     kind: str
 
     def to(self, device: torch.device) -> "Structure":
-        """The same structure with its tables on a device."""
-        ...
+        """The same structure with its tables, if it has any, on a device."""
+        return self
 
     def grow(self, session: Grower, sampling: Sampling, uniforms: Tensor) -> Draft:
         """Drafts with a session's rows; uniforms [B, size - 1], one a node."""
-        ...
+        raise NotImplementedError
 
 
 def structure(name: str) -> Structure:
@@ -86,14 +86,12 @@ def structure(name: str) -> Structure:
     (5, 15, 5)
     """
     kind, given = spelling.draft(name)
-    if kind == "paths":
-        return Paths(name, *given)
     if kind == "top-k":
         return TopK(name, *given)
     if kind == "chain":
         return Sampled(name, Tree.chain(*given))
-    if kind == "paths+":
-        return Sampled(name, Tree.paths(*given))
+    if kind in ("paths", "paths+"):
+        return Sampled(name, Tree.paths(*given), merged=kind == "paths")
     return Sampled(name, Tree.of_shape(given, replacement=kind == "tree+"))
 
 
@@ -110,13 +108,16 @@ class Stage:
     turns: tuple[tuple[Tensor | None, Tensor], ...]
 
 
-class Sampled:
-    """A fixed tree; siblings are drawn with or without replacement, as the tree says."""
+class Sampled(Structure):
+    """A fixed tree; siblings are drawn with or without replacement, as the tree says.
 
-    def __init__(self, name: str, tree: Tree) -> None:
-        self.name, self.tree = name, tree
+    If `merged`, it consists of i.i.d. paths, merged by prefix into a tree without replacement once drawn.
+    """
+
+    def __init__(self, name: str, tree: Tree, merged: bool = False) -> None:
+        self.name, self.tree, self.merged = name, tree, merged
         self.size, self.depth = tree.size, tree.depth
-        self.kind = label(tree)
+        self.kind = WITHOUT if merged else label(tree)
         self.moved: dict[torch.device, Sampled] = {}
 
     def to(self, device: torch.device) -> "Sampled":
@@ -124,11 +125,8 @@ class Sampled:
         if self.tree.parents.device == device:
             return self
         if device not in self.moved:
-            self.moved[device] = self._on(self.tree.to(device))
+            self.moved[device] = Sampled(self.name, self.tree.to(device), self.merged)
         return self.moved[device]
-
-    def _on(self, tree: Tree) -> "Sampled":
-        return Sampled(self.name, tree)
 
     @cached_property
     def order(self) -> Tensor:
@@ -194,6 +192,9 @@ class Sampled:
         proposal = torch.cat(rows, 1)
         if self.reordered is not None:
             proposal = proposal[:, self.reordered]
+        if self.merged:
+            tree, tokens = Tree.merged(tokens.view(len(tokens), -1, self.depth))
+            return Draft(tree, tokens, proposal, self.places)
         return Draft(self.tree, tokens.clone(), proposal, self.places)
 
     def _draw(
@@ -217,26 +218,7 @@ class Sampled:
         return made, tokens
 
 
-class Paths(Sampled):
-    """K i.i.d. paths, merged by prefix into a tree without replacement."""
-
-    def __init__(self, name: str, count: int, gamma: int) -> None:
-        super().__init__(name, Tree.paths(count, gamma))
-        self.count, self.kind = count, WITHOUT
-
-    def _on(self, tree: Tree) -> "Paths":
-        moved = Paths(self.name, self.count, self.depth)
-        moved.tree = tree
-        return moved
-
-    def grow(self, session: Grower, sampling: Sampling, uniforms: Tensor) -> Draft:
-        """Draws the paths and merges them; a later copy of a node is not drawn."""
-        draft = super().grow(session, sampling, uniforms)
-        tree, tokens = Tree.merged(draft.tokens.view(len(draft.tokens), self.count, self.depth))
-        return Draft(tree, tokens, draft.proposal, draft.places)
-
-
-class TopK:
+class TopK(Structure):
     """The likeliest `most` nodes of a tree in which the `width` likeliest nodes of each depth were extended
     (EAGLE-2, li2024eagle2; DDTree).
 
@@ -249,10 +231,6 @@ class TopK:
     def __init__(self, name: str, width: int, depth: int, most: int) -> None:
         self.name, self.width, self.depth = name, width, depth
         self.size = 1 + min(most, width + (depth - 1) * width * width)
-
-    def to(self, device: torch.device) -> "TopK":
-        """The same structure: it has no tables."""
-        return self
 
     def grow(self, session: Grower, sampling: Sampling, uniforms: Tensor) -> Draft:
         """Extends the drafter's likeliest nodes depth by depth, then keeps the likeliest of all."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from torch import Tensor
 
@@ -28,47 +28,10 @@ class Accepted:
     hidden: tuple[Tensor, ...] | None
 
 
-class Session(Protocol):
-    """A drafter at work on a batch."""
-
-    def draft(self, structure: Structure, sampling: Sampling, uniforms: Tensor) -> Draft:
-        """Drafts for every row; uniforms [B, size - 1]."""
-        ...
-
-    def accept(self, accepted: Accepted) -> None:
-        """Follows what was emitted."""
-        ...
-
-    def keep(self, rows: list[int]) -> None:
-        """Drops all other rows of the batch."""
-        ...
-
-    def close(self) -> None:
-        """Ends the run."""
-        ...
-
-
-class Drafter(Protocol):
-    """Proposes tokens.
-
-    `reads_hidden`: wants the target's hidden states; `stateless`: its rows depend on the context alone, not
-    on where the last step stopped; `only_chains`: cannot draft trees.
+class Session(Grower):
+    """A drafter at work on a batch. Sessions of networks keep what they read in `reader`, and in `last`, by
+    row, what the next draft starts from.
     """
-
-    name: str
-    reads_hidden: bool
-    stateless: bool
-    only_chains: bool
-
-    def begin(self, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any) -> Session:
-        """Starts on a batch of prompts whose texts take at most `capacity` slots; `hidden` are the target's
-        hidden states of all but their last tokens, [B, T, H] each, if wanted and if there are any.
-        """
-        ...
-
-
-class CachedSession(Grower):
-    """What sessions of networks with a KV cache share; `last` is, by row, what the next draft starts from."""
 
     last: Tensor
 
@@ -76,11 +39,35 @@ class CachedSession(Grower):
         self.reader, self.recorder = reader, reader.recorder
 
     def draft(self, structure: Structure, sampling: Sampling, uniforms: Tensor) -> Draft:
+        """Drafts for every row; uniforms [B, size - 1]."""
         return structure.grow(self, sampling, uniforms)
 
+    def accept(self, accepted: Accepted) -> None:
+        """Follows what was emitted."""
+        raise NotImplementedError
+
     def keep(self, rows: list[int]) -> None:
+        """Drops all other rows of the batch."""
         self.reader.keep(rows)
         self.last = self.last[rows]
 
     def close(self) -> None:
+        """Ends the run."""
         self.reader.close()
+
+
+class Drafter:
+    """Proposes tokens.
+
+    `reads_hidden`: wants the target's hidden states; `stateless`: its rows depend on the context alone, not
+    on where the last step stopped; `only_chains`: cannot draft trees.
+    """
+
+    name: str
+    reads_hidden = stateless = only_chains = False
+
+    def begin(self, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any = None) -> Session:
+        """Starts on a batch of prompts whose texts take at most `capacity` slots; `hidden` are the target's
+        hidden states of all but their last tokens, [B, T, H] each, if wanted and if there are any.
+        """
+        raise NotImplementedError

@@ -13,7 +13,7 @@ from transformers import LlamaConfig
 from transformers.cache_utils import Cache
 from transformers.models.llama.modeling_llama import LlamaModel, LlamaRMSNorm
 
-from draftproof.gpu.drafters.drafter import Accepted, CachedSession
+from draftproof.gpu.drafters.drafter import Accepted, Drafter, Session
 from draftproof.gpu.models import Model
 from draftproof.gpu.passes import Reader, padded
 from draftproof.gpu.structures import Level
@@ -119,35 +119,28 @@ def load_head(folder: Path, target: Any) -> FeatureHead:
     return head.to(embeddings.device, embeddings.dtype).eval()
 
 
-class FeatureDrafter:
+class FeatureDrafter(Drafter):
     """Drafts with a feature head over the target's hidden states.
 
     Its rows depend on how far the target had read when the draft began, so it is not stateless.
     """
 
-    reads_hidden, stateless, only_chains = True, False, False
+    reads_hidden = True
 
     def __init__(self, head: FeatureHead, target: Model, name: str = "features") -> None:
         self.head, self.target, self.name = head, target, name
 
-    def begin(
-        self, prompts: Sequence[Sequence[int]], capacity: int, hidden: tuple[Tensor, ...] | None
-    ) -> "FeatureSession":
-        """Reads the prompts with the features of all their tokens but the last."""
+    def begin(self, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any = None) -> "FeatureSession":
         return FeatureSession(self, prompts, capacity, hidden)
 
 
-class FeatureSession(CachedSession):
+class FeatureSession(Session):
     """`last` [B, 1, H] is the head's output at the root, `above` its output at the level before. The
     features of the text are the target's; those of a draft are the head's own, and overwritten later.
     """
 
     def __init__(
-        self,
-        drafter: FeatureDrafter,
-        prompts: Sequence[Sequence[int]],
-        capacity: int,
-        hidden: tuple[Tensor, ...] | None,
+        self, drafter: FeatureDrafter, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any
     ) -> None:
         super().__init__(Reader.of(drafter.head, len(prompts), capacity, drafter.target.context))
         target = drafter.target.network
@@ -164,12 +157,10 @@ class FeatureSession(CachedSession):
         self.above = self.last
 
     def root(self) -> Tensor:
-        """Logits [B, V] after each row's text."""
         self.above = self.last
         return self.output(self.last)[:, 0, : self.vocab]
 
     def extend(self, tokens: Tensor, level: Level) -> Tensor:
-        """Logits [B, m, V] after a level's tokens."""
         at = level.above[..., None].expand(len(tokens), -1, self.above.shape[-1])
         feature = self.above.gather(1, at)
         self.above = self.reader.tree(

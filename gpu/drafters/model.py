@@ -6,28 +6,27 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from draftproof.gpu.drafters.drafter import Accepted, CachedSession
+from draftproof.gpu.drafters.drafter import Accepted, Drafter, Session
 from draftproof.gpu.models import Model
 from draftproof.gpu.passes import Reader, padded
 from draftproof.gpu.structures import Level
 
 
-class ModelDrafter:
+class ModelDrafter(Drafter):
     """Drafts with a causal language model."""
 
-    reads_hidden, stateless, only_chains = False, True, False
+    stateless = True
 
     def __init__(self, model: Model) -> None:
         self.model, self.name = model, model.name
 
     def begin(self, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any = None) -> "ModelSession":
-        """Reads all prompts but their last tokens."""
         return ModelSession(self.model, prompts, capacity)
 
 
-class ModelSession(CachedSession):
-    """`last` [B, 1 or 2] are the last tokens of each text. The one before the last is read again: it may be
-    a leaf, which no pass has read, and reading a token twice changes nothing.
+class ModelSession(Session):
+    """`last` [B, 1 or 2] are the last tokens of each text. The one before the last is read again: it may have
+    been a leaf, which no pass has read, and reading a token twice changes nothing.
     """
 
     def __init__(self, model: Model, prompts: Sequence[Sequence[int]], capacity: int) -> None:
@@ -39,13 +38,11 @@ class ModelSession(CachedSession):
         self.last = torch.tensor([prompt[-1:] for prompt in prompts], device=model.device)
 
     def root(self) -> Tensor:
-        """Logits [B, V] after each row's text."""
         back = self.last.shape[1] - 1
         output = self.reader.causal(-back, back + 1, input_ids=self.last, logits_to_keep=1)
         return output.logits[:, -1, : self.vocab]
 
     def extend(self, tokens: Tensor, level: Level) -> Tensor:
-        """Logits [B, m, V] after a level's tokens."""
         output = self.reader.tree(level.sees, level.depth, level.first, input_ids=tokens)
         return output.logits[..., : self.vocab]
 

@@ -7,29 +7,27 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from draftproof.gpu.drafters.drafter import Accepted
+from draftproof.gpu.drafters.drafter import Accepted, Drafter, Session
 from draftproof.gpu.models import Model
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import Draft, Sampled, Structure
 
 
-class NgramDrafter:
+class NgramDrafter(Drafter):
     """Copies the tokens that followed the latest earlier place of the last `longest` tokens, or of fewer of
     them down to one; its rows are one-hot.
     """
 
-    reads_hidden, stateless, only_chains = False, False, True
-    name = "ngram"
+    name, only_chains = "ngram", True
 
     def __init__(self, target: Model, longest: int = 3) -> None:
         self.target, self.longest = target, longest
 
     def begin(self, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any = None) -> "NgramSession":
-        """Indexes the prompts."""
         return NgramSession(self, prompts)
 
 
-class NgramSession:
+class NgramSession(Session):
     """Texts, and where each n-gram ended last."""
 
     def __init__(self, drafter: NgramDrafter, prompts: Sequence[Sequence[int]]) -> None:
@@ -66,14 +64,12 @@ class NgramSession:
         return Draft(structure.tree, tokens, proposal)
 
     def accept(self, accepted: Accepted) -> None:
-        """Indexes what was emitted."""
         for row, tokens in enumerate(accepted.tokens):
             self._append(row, tokens)
 
     def keep(self, rows: list[int]) -> None:
-        """Drops all other rows of the batch."""
         self.texts = [self.texts[row] for row in rows]
         self.ends = [self.ends[row] for row in rows]
 
     def close(self) -> None:
-        """There is nothing to give back."""
+        pass

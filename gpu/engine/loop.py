@@ -114,11 +114,11 @@ class _Decoder:
     @torch.inference_mode()
     def step(self) -> Step:
         """Draft, target pass, verification, commit."""
-        rows, drafted = self.texts.going, self.structure.size - 1
+        rows, size = self.texts.going, self.structure.size - 1
         self.clock.mark()
-        noise = self.noise.uniforms(2 * drafted + 1)
-        coins, extra = noise[:, drafted:-1], noise[:, -1]
-        draft = self._draft(noise[:, :drafted])
+        noise = self.noise.uniforms(2 * size + 1)
+        coins, extra = noise[:, size:-1], noise[:, -1]
+        draft = self._draft(noise[:, :size])
         self.clock.mark()
         if self.layout is None or not draft.tree.shared:
             self.layout = Layout.of(draft.tree)
@@ -129,27 +129,14 @@ class _Decoder:
         outcome, used = self._verify(draft, logits, coins, extra)
         self.clock.mark()
         hidden = output.hidden_states if self.options else None
-        accepted, emitted, finished = self._commit(draft, self.layout, outcome, used, hidden)
+        committed = self._commit(draft, self.layout, outcome, used, hidden)
         if self.reader.recorder.active:  # the next step overwrites these
             logits, outcome = logits.clone(), outcome.clone()
             used = used.clone() if self.carry and used is not None else None
         self.clock.mark()
-        return Step(
-            rows,
-            draft.tree,
-            self.sampling,
-            logits,
-            draft.proposal,
-            draft.tokens,
-            coins,
-            extra,
-            used,
-            outcome,
-            accepted,
-            emitted,
-            finished,
-            dict(zip(("draft", "target", "verify", "rest"), self.clock.read(), strict=True)),
-        )
+        seconds = dict(zip(("draft", "target", "verify", "rest"), self.clock.read(), strict=True))
+        drafted = draft.tree, self.sampling, logits, draft.proposal, draft.tokens, coins, extra
+        return Step(rows, *drafted, used, outcome, *committed, seconds)
 
     def _draft(self, uniforms: Tensor) -> Draft:
         if self.session is not None:
