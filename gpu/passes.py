@@ -20,16 +20,15 @@ BLOCK = 256
 
 
 class Slots:
-    """Where the next pass writes and how many slots it attends to, shared by all layers of a cache.
-
-    at: slots [B, n], or one slice for all rows; seen: number of slots that a query may attend to.
+    """Where the next pass writes, shared by all layers of a cache: `at` are slots [B, n], or one slice for
+    all rows. `seen` is the number of slots that a query may attend to.
     """
 
+    at: Tensor | slice
+    seen: int
+
     def __init__(self, batch: int, capacity: int, device: torch.device) -> None:
-        self.capacity = capacity
-        self.rows = torch.arange(batch, device=device)[:, None]
-        self.at: Tensor | slice = slice(0, 0)
-        self.seen = 0
+        self.capacity, self.rows = capacity, torch.arange(batch, device=device)[:, None]
 
 
 class SlotLayer(CacheLayerMixin):

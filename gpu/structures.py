@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -48,18 +47,18 @@ class Level:
     above: Tensor
 
 
-class Grower(Protocol):
+class Grower:
     """A drafter's session that gives rows node by node; `recorder` may record the drawing as well."""
 
     recorder: Recorder
 
     def root(self) -> Tensor:
         """Logits [B, V] of the token after each row's text."""
-        ...
+        raise NotImplementedError
 
     def extend(self, tokens: Tensor, level: Level) -> Tensor:
         """Logits [B, m, V] after each of the tokens [B, m] of a level."""
-        ...
+        raise NotImplementedError
 
 
 class Structure:
@@ -181,13 +180,8 @@ class Sampled(Structure):
                 logits = session.extend(tokens[:, stage.nodes - 1].clamp(min=0), stage.level)
             else:
                 logits = session.root()[:, None]
-            made, tokens = session.recorder(
-                ("draw", self.tree.kind, number, sampling),
-                partial(self._draw, stage, sampling),
-                logits=logits,
-                tokens=tokens,
-                uniforms=uniforms,
-            )
+            kind, drawn = ("draw", self.tree.kind, number, sampling), partial(self._draw, stage, sampling)
+            made, tokens = session.recorder(kind, drawn, logits=logits, tokens=tokens, uniforms=uniforms)
             rows.append(made)
         proposal = torch.cat(rows, 1)
         if self.reordered is not None:

@@ -24,6 +24,7 @@ from draftproof.gpu.verify import ERRORS, VERIFIERS, Outcome, Verifier
 from draftproof.theory.errors import BadInput
 
 NO_DRAFT = Sampled("plain", Tree.chain(0))
+PHASES: tuple[str, ...] = "draft", "target", "verify", "rest"
 
 Decode: TypeAlias = Callable[..., Iterator[Step]]
 """`generate` with a target and a drafter, a verifier and a structure."""
@@ -128,13 +129,12 @@ class _Decoder:
         self.clock.mark()
         outcome, used = self._verify(draft, logits, coins, extra)
         self.clock.mark()
-        hidden = output.hidden_states if self.options else None
-        committed = self._commit(draft, self.layout, outcome, used, hidden)
+        committed = self._commit(draft, self.layout, outcome, used, output)
         if self.reader.recorder.active:  # the next step overwrites these
             logits, outcome = logits.clone(), outcome.clone()
             used = used.clone() if self.carry and used is not None else None
         self.clock.mark()
-        seconds = dict(zip(("draft", "target", "verify", "rest"), self.clock.read(), strict=True))
+        seconds = dict(zip(PHASES, self.clock.read(), strict=True))
         drafted = draft.tree, self.sampling, logits, draft.proposal, draft.tokens, coins, extra
         return Step(rows, *drafted, used, outcome, *committed, seconds)
 
@@ -150,25 +150,14 @@ class _Decoder:
         target, tree = None, draft.tree
         if self.carry and draft.proposal is not None:
             target = self.carry.modified(self.sampling.rows(logits), draft.proposal, draft.tokens)
-        return self.reader.recorder(
-            ("verdict", self.verifier, self.sampling, tree.kind),
-            partial(verdict, self.verifier, self.sampling, tree),
-            logits=logits,
-            proposal=draft.proposal,
-            tokens=draft.tokens,
-            coins=coins,
-            extra=extra,
-            target=target,
-            **({} if tree.shared else tree.tables),
-        )
+        kind = ("verdict", self.verifier, self.sampling, tree.kind)
+        noise, tables = {"coins": coins, "extra": extra}, {} if tree.shared else tree.tables
+        drafted = {"logits": logits, "proposal": draft.proposal, "tokens": draft.tokens, "target": target}
+        judge = partial(verdict, self.verifier, self.sampling, tree)
+        return self.reader.recorder(kind, judge, **drafted, **noise, **tables)
 
     def _commit(
-        self,
-        draft: Draft,
-        layout: Layout,
-        outcome: Outcome,
-        used: Tensor | None,
-        hidden: tuple[Tensor, ...] | None,
+        self, draft: Draft, layout: Layout, outcome: Outcome, used: Tensor | None, output: Any
     ) -> tuple[list[int], list[list[int]], list[str | None]]:
         """Emits the accepted tokens and brings target, drafter and noise to the next step."""
         tables = {"levels": layout.levels, "paths": layout.paths, "tokens": draft.tokens}
@@ -187,6 +176,7 @@ class _Decoder:
             self.reader.advance(counts, tau + 1, None if draft.tree.is_chain else path)
             self.last = outcome.token[:, None]
             if self.session is not None:
+                hidden = output.hidden_states if self.options else None
                 self.session.accept(Accepted(path, counts, tau + 1, words, draft, hidden))
         if stay and len(stay) < len(words):
             self.last = self.last[stay]

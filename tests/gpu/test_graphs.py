@@ -13,8 +13,8 @@ from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.models import Model
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.verify import named
-from tests.gpu.engine.tape import Recordings
 from tests.gpu.small import CONTEXT, PROMPTS, VOCAB, Numbers, network, steps_of
+from tests.gpu.tape import Recordings
 
 WAYS = [
     ("block", "chain:3", "near", Sampling()),
