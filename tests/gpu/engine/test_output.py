@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.gpu.engine.stops import Texts
+from draftproof.gpu.engine.output import Texts
 
 
 def spelled(tokens):

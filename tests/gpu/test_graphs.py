@@ -8,13 +8,13 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from draftproof.gpu.engine import reader, recorder
+from draftproof.gpu import graphs, passes
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.engine.sampling import Sampling
 from draftproof.gpu.models import Model
+from draftproof.gpu.rows import Sampling
 from draftproof.gpu.verify import named
-from tests.gpu.engine.tape import Recordings
 from tests.gpu.small import CONTEXT, PROMPTS, VOCAB, Numbers, network, steps_of
+from tests.gpu.tape import Recordings
 
 WAYS = [
     ("block", "chain:3", "near", Sampling()),
@@ -32,11 +32,11 @@ WAYS = [
 @pytest.fixture
 def recordings(monkeypatch):
     made = Recordings()
-    monkeypatch.setattr(recorder, "CALLS", 1)
-    monkeypatch.setattr(recorder, "recording", made)
-    monkeypatch.setattr(reader, "BLOCK", 16)
+    monkeypatch.setattr(graphs, "CALLS", 1)
+    monkeypatch.setattr(graphs, "recording", made)
+    monkeypatch.setattr(passes, "BLOCK", 16)
     yield made
-    reader.IDLE.clear()
+    passes.IDLE.clear()
 
 
 def decoded(verifier, spelling, which, sampling, prompts=PROMPTS):
@@ -51,7 +51,7 @@ def test_recorded_steps_are_the_plain_ones_and_stay_as_they_were(way, recordings
     assert not recordings.waited
     again = decoded(*way)  # with readers that were used before
     monkeypatch.undo()
-    reader.IDLE.clear()
+    passes.IDLE.clear()
     plain = decoded(*way)
     for steps in (found, again):
         assert [step.emitted for step in steps] == [step.emitted for step in plain]
@@ -75,7 +75,7 @@ def test_texts_of_one_shape_need_no_recordings_of_their_own(recordings):
 
 
 def test_what_waits_for_the_device_is_called_plainly(recordings):
-    remember = recorder.Recorder(torch.device("cpu"))
+    remember = graphs.Recorder(torch.device("cpu"))
 
     def largest(x):
         return x.max().item()
@@ -92,10 +92,10 @@ def test_a_graph_that_cannot_be_captured_is_called_plainly(monkeypatch):
         calls.append(call())
         raise RuntimeError("operation not permitted when stream is capturing")
 
-    monkeypatch.setattr(recorder, "waits", lambda call, device: False)
-    monkeypatch.setattr(recorder, "captured", captured)
-    remember = recorder.Recorder(torch.device("cuda"))
-    for n in range(recorder.CALLS + 3):
+    monkeypatch.setattr(graphs, "waits", lambda call, device: False)
+    monkeypatch.setattr(graphs, "captured", captured)
+    remember = graphs.Recorder(torch.device("cuda"))
+    for n in range(graphs.CALLS + 3):
         assert int(remember("twice", lambda x: 2 * x, x=torch.tensor(n))) == 2 * n
     assert len(calls) == 1
 
@@ -105,17 +105,17 @@ def test_a_graph_is_given_the_new_numbers(monkeypatch):
         held = call()
         return lambda: held.copy_(call()), held
 
-    monkeypatch.setattr(recorder, "waits", lambda call, device: False)
-    monkeypatch.setattr(recorder, "captured", captured)
-    remember = recorder.Recorder(torch.device("cuda"))
-    results = [remember("twice", lambda x: 2 * x, x=torch.tensor(n)) for n in range(recorder.CALLS + 3)]
-    assert [int(each) for each in results[: recorder.CALLS]] == [2 * n for n in range(recorder.CALLS)]
+    monkeypatch.setattr(graphs, "waits", lambda call, device: False)
+    monkeypatch.setattr(graphs, "captured", captured)
+    remember = graphs.Recorder(torch.device("cuda"))
+    results = [remember("twice", lambda x: 2 * x, x=torch.tensor(n)) for n in range(graphs.CALLS + 3)]
+    assert [int(each) for each in results[: graphs.CALLS]] == [2 * n for n in range(graphs.CALLS)]
     assert results[-1] is results[-2]  # overwritten by the next call
-    assert int(results[-1]) == 2 * (recorder.CALLS + 2)
+    assert int(results[-1]) == 2 * (graphs.CALLS + 2)
 
 
 def test_the_result_of_a_recording_is_read_where_it_is(recordings):
-    remember, given = recorder.Recorder(torch.device("cpu")), []
+    remember, given = graphs.Recorder(torch.device("cpu")), []
 
     def twice(x):
         return 2 * x
@@ -136,7 +136,7 @@ def test_an_idle_reader_does_not_keep_its_network(recordings):
     model = Model("gone", net, Numbers(), VOCAB, CONTEXT)
     for _ in generate(model, None, [[1, 2]], verifier=named("block"), structure=None, max_new_tokens=9):
         pass
-    assert len(reader.IDLE) == 1
+    assert len(passes.IDLE) == 1
     del net, model, _
     gc.collect()
-    assert not reader.IDLE
+    assert not passes.IDLE

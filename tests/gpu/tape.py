@@ -43,7 +43,7 @@ class Tape(TorchDispatchMode):
 
 
 class Recordings:
-    """In the place of `gpu.engine.recorder.recording`: counts recordings, their runs, what waited."""
+    """In the place of `gpu.graphs.recording`: counts recordings, their runs, what waited."""
 
     def __init__(self):
         self.made = self.ran = 0
