@@ -8,14 +8,10 @@ from typing import Literal
 
 from flint import fmpq
 
-from draftproof.proofs_check.cells.cell import Cell
-from draftproof.proofs_check.cells.cutting import sides
-from draftproof.proofs_check.cells.deferred import draw
-from draftproof.proofs_check.cells.domain import Domain
-from draftproof.proofs_check.cells.points import rational_points
-from draftproof.proofs_check.cells.signs import Program
-from draftproof.proofs_check.cells.signset import NEGATIVE, ZERO
-from draftproof.proofs_check.cells.symbol import Symbol
+from draftproof.proofs_check.cells.cell import sides
+from draftproof.proofs_check.cells.domain import Domain, draw, rational_points
+from draftproof.proofs_check.cells.enumeration import Program
+from draftproof.proofs_check.cells.symbol import NEGATIVE, ZERO, Symbol
 from draftproof.proofs_check.cells.tree import leaves, mapped
 from draftproof.simulators.enumerate import emission
 from draftproof.theory.drafts import Scheme
@@ -30,7 +26,7 @@ Mean = Callable[[Domain], Program]
 
 @dataclass(frozen=True)
 class Comparison:
-    """How one mean relates to another; `witness` is a target and proposal where it is below."""
+    """How one mean relates to another; `witness` is an instance on which it is below."""
 
     relation: Relation
     cells: int
@@ -43,7 +39,7 @@ def accepted(verifier: Verifier, scheme: Scheme) -> Mean:
     def mean(domain: Domain) -> Program:
         def program(oracle: Oracle) -> Symbol:
             node, _ = verifier.verify(oracle, draw(scheme, oracle, domain.proposal), domain.target)
-            return domain.signs.number(len(node.prefix))
+            return domain.number(len(node.prefix))
 
         return program
 
@@ -64,22 +60,22 @@ def words(domain: Domain) -> Iterator[list[tuple[Symbol, Symbol]]]:
 
 def token_mean(domain: Domain) -> Symbol:
     """sum over words of the product of min(p, q) (leviathan2023fast)."""
-    one = domain.signs.number(1)
+    one = domain.number(1)
     return sum((prod((minimum(p, q) for p, q in word), start=one) for word in words(domain)), one * 0)
 
 
 def greedy_mean(domain: Domain) -> Symbol:
     """sum over words of min(p(word), q(word)): the full-information optimum."""
-    one = domain.signs.number(1)
+    one = domain.number(1)
     joint = ([prod(row, start=one) for row in zip(*word, strict=True)] for word in words(domain))
     return sum((minimum(P, Q) for P, Q in joint), one * 0)
 
 
 def block_mean(domain: Domain) -> Symbol:
     """sum over words of q(word) w(word), carried as Q w = min(Q, the one before times p) (sun2025block)."""
-    out = domain.signs.number(0)
+    out = domain.number(0)
     for word in words(domain):
-        Q = carried = domain.signs.number(1)
+        Q = carried = domain.number(1)
         for p, q in word:
             Q = Q * q
             carried = minimum(carried * p, Q)
@@ -89,7 +85,7 @@ def block_mean(domain: Domain) -> Symbol:
 
 def by_row(of: Callable[[Row, Row], Symbol]) -> Mean:
     """A closed form of the root's rows p and q alone."""
-    return formula(lambda domain: domain.signs.number(1) * of(domain.target[()], domain.proposal[()]))
+    return formula(lambda domain: domain.number(1) * of(domain.target[()], domain.proposal[()]))
 
 
 def compare(a: Mean, b: Mean, vocab: int, scheme: Scheme, seconds: float = 60.0) -> Comparison:
@@ -103,29 +99,23 @@ def compare(a: Mean, b: Mean, vocab: int, scheme: Scheme, seconds: float = 60.0)
     >>> compare(block, token, 2, Chain(1)).relation
     'equal'
     """
-    domain = Domain(vocab, scheme.depth, seconds=seconds)
-    signs, whole = domain.signs, domain.whole
-    left = signs.expectation(a(domain), whole)
-    right = mapped(signs.expectation(b(domain), whole), Symbol.__neg__)
+    domain = Domain(vocab, scheme.depth, seconds)
+    enumeration, whole = domain.enumeration, domain.whole
+    left = enumeration.expectation(a(domain), whole)
+    right = mapped(enumeration.expectation(b(domain), whole), Symbol.__neg__)
     relation: Relation = "equal"
-    for cell, difference in leaves(whole, signs.sum(whole, left, right)):
+    for cell, difference in leaves(whole, enumeration.sum(whole, left, right)):
         if cell.vanishes(difference.top):
             continue
-        below = _below(cell, difference)
+        below, _ = sides(cell, difference.top * difference.bottom, NEGATIVE)
         if below is None:
             if sides(cell, difference.top, ZERO)[1] is not None:
                 relation = "never below"
             continue
         for point in rational_points(below):
-            return Comparison("refuted", signs.cells, Instance(*domain.at(point), scheme))
-        return Comparison("undecided", signs.cells)
-    return Comparison(relation, signs.cells)
-
-
-def _below(cell: Cell, difference: Symbol) -> Cell | None:
-    # The part of the cell where the difference is negative, its denominator's sign taken into account.
-    product = difference.top * difference.bottom
-    return sides(cell, product, NEGATIVE)[0]
+            return Comparison("refuted", enumeration.cells, Instance(*domain.at(point), scheme))
+        return Comparison("undecided", enumeration.cells)
+    return Comparison(relation, enumeration.cells)
 
 
 def mean_on(instance: Instance, verifier: Verifier, scheme: Scheme) -> fmpq:

@@ -6,9 +6,8 @@ from itertools import product
 import pytest
 
 from draftproof.proofs_check.cells.domain import Domain
-from draftproof.proofs_check.cells.polynomials import value
-from draftproof.proofs_check.cells.signset import sign
 from draftproof.proofs_check.cells.solver import OutOfTime
+from draftproof.proofs_check.cells.symbol import sign, value
 from draftproof.proofs_check.cells.tree import Leaf, leaves
 from draftproof.proofs_check.prove import through
 from draftproof.simulators.instances.randoms import Randoms
@@ -52,7 +51,7 @@ def point_of(domain, instance):
     """The instance as values of the domain's parameters."""
     tables = {"p": instance.target, "q": instance.proposal}
     point = {}
-    for name in domain.signs.number.variables.names():
+    for name in domain.number.variables.names():
         letter, *rest = name.split("_")
         *prefix, x = map(int, rest)
         point[name] = tables[letter][tuple(prefix)][x]
@@ -71,7 +70,7 @@ def test_a_tree_agrees_with_enumeration_at_points(verifier, vocab, scheme):
     instances = [*Scenarios(scheme, vocab), *Randoms(scheme, vocab, 40)]
     laws = [completed(instance, verifier)[0] for instance in instances]
     for word in product(range(vocab), repeat=scheme.depth):
-        tree = domain.signs.expectation(through(domain, verifier, scheme, word), domain.whole)
+        tree = domain.enumeration.expectation(through(domain, verifier, scheme, word), domain.whole)
         for instance, law in zip(instances, laws, strict=True):
             exact = law.marginal(len(word))[word]
             assert evaluated(tree, point_of(domain, instance)) == exact
@@ -79,20 +78,21 @@ def test_a_tree_agrees_with_enumeration_at_points(verifier, vocab, scheme):
 
 def test_what_is_lossless_is_one_leaf():
     domain = Domain(2, 2)
-    tree = domain.signs.expectation(through(domain, named("block"), Chain(2), (0, 1)), domain.whole)
+    tree = domain.enumeration.expectation(through(domain, named("block"), Chain(2), (0, 1)), domain.whole)
     assert isinstance(tree, Leaf)
     assert tree.value.top == domain.product((0, 1)).top
 
 
 def test_the_leaves_cover_the_domain():
     domain = Domain(2, 2)
-    tree = domain.signs.expectation(through(domain, named("hsd-released"), Chain(2), (1, 0)), domain.whole)
+    program = through(domain, named("hsd-released"), Chain(2), (1, 0))
+    tree = domain.enumeration.expectation(program, domain.whole)
     parts = [cell for cell, _ in leaves(domain.whole, tree)]
     assert len(parts) > 1
     for instance in Randoms(Chain(2), 2, 30):
         point = point_of(domain, instance)
         inside = [
-            all(sign(value(cell.book.polynomials[key], point)) & signs for key, signs in cell.facts.items())
+            all(sign(value(cell.solver.polynomials[key], point)) & signs for key, signs in cell.facts.items())
             and all(value(replaced, point) == point[name] for name, replaced in cell.equal)
             for cell in parts
         ]
@@ -102,4 +102,4 @@ def test_the_leaves_cover_the_domain():
 def test_the_deadline_is_kept():
     domain = Domain(3, 2, seconds=0)
     with pytest.raises(OutOfTime):
-        domain.signs.expectation(through(domain, named("block"), Chain(2), (0, 0)), domain.whole)
+        domain.enumeration.expectation(through(domain, named("block"), Chain(2), (0, 0)), domain.whole)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import z3
 
 from draftproof.proofs_check.cells.solver import OutOfTime
-from draftproof.proofs_check.second.factors import Factors, Point
+from tests.proofs_check.second_opinion.factors import Factors, Point
 
 Signs: TypeAlias = frozenset[int]
 ANY: Signs = frozenset((-1, 0, 1))

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import sympy
 import sympy.polys.fields
 
-from draftproof.proofs_check.second.answers import Answers
 from draftproof.theory.rows import Prefix, Row
 from draftproof.theory.table import Table
+from tests.proofs_check.second_opinion.answers import Answers
 
 
 class Term:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from draftproof.proofs_check.means import Mean
-from draftproof.proofs_check.second.world import World
 from draftproof.simulators.enumerate import iteration, outcomes
 from draftproof.theory.draft import Node
 from draftproof.theory.drafts import Scheme
@@ -18,6 +17,7 @@ from draftproof.theory.emission import Emission
 from draftproof.theory.rows import Number, Prefix, Row
 from draftproof.theory.table import Rows
 from draftproof.theory.verifier import Verifier
+from tests.proofs_check.second_opinion.world import World
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from benchmarks.proofs import PROOFS
 from draftproof.proofs_check.claims import CLAIMS
 from draftproof.proofs_check.claims.claim import SIZES, Lossless, Related, Together
 from draftproof.proofs_check.means import accepted
-from draftproof.proofs_check.second.opinion import second_comparison, second_opinion
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.verifiers import named
+from tests.proofs_check.second_opinion.opinion import second_comparison, second_opinion
 from tests.proofs_check.wrong import on_a_curve, wrong_where
 
 SECONDS = 3000
