@@ -53,7 +53,7 @@ def page(claims: Iterable[Claim] = tuple(CLAIMS.values())) -> str:
     for theorem in THEOREMS.values():
         lines += ["", f"### {theorem.name}", "", theorem.statement, ""]
         lines += [f"* assumed: {line}" for line in theorem.assumed]
-        lines += [f"* checked: {step.said}" for step in theorem.steps]
+        lines += [f"* checked: {step.statement}" for step in theorem.steps]
     return "\n".join(lines) + "\n"
 
 

@@ -122,27 +122,29 @@ def _directed(expression: Any) -> Any:
 
 @dataclass(frozen=True)
 class Step:
-    """What is said, and what the program does to see that it is so."""
+    """A statement, and how the program checks it."""
 
-    said: str
+    statement: str
     holds: Callable[[], bool]
 
 
-def every_token(said: str, left: Any, right: Any) -> Step:
-    return Step(said, lambda: same_for_every_token(left, right))
+def every_token(statement: str, left: Any, right: Any) -> Step:
+    """left = right for each token."""
+    return Step(statement, lambda: same_for_every_token(left, right))
 
 
-def summed(said: str, left: Any, right: Any) -> Step:
+def summed(statement: str, left: Any, right: Any) -> Step:
     """total(left) = right, where right may hold totals."""
-    return Step(said, lambda: sympy.simplify(total(left) - right) == 0)
+    return Step(statement, lambda: sympy.simplify(total(left) - right) == 0)
 
 
-def algebra(said: str, left: Any, right: Any) -> Step:
-    return Step(said, lambda: sympy.simplify(left - right) == 0)
+def algebra(statement: str, left: Any, right: Any) -> Step:
+    """left = right as rational functions."""
+    return Step(statement, lambda: sympy.simplify(left - right) == 0)
 
 
-def always(said: str, formula: Any, *given: Any) -> Step:
-    """z3 finds no reals that satisfy `given` and not `formula`; "unknown" does not count."""
+def always(statement: str, formula: Any, given: Sequence[Any] = ()) -> Step:
+    """z3 finds no reals that satisfy all of `given` but not `formula`; "unknown" does not count."""
 
     def holds() -> bool:
         solver = z3.Solver()
@@ -150,17 +152,18 @@ def always(said: str, formula: Any, *given: Any) -> Step:
         solver.add(*given, z3.Not(formula))
         return solver.check() == z3.unsat
 
-    return Step(said, holds)
+    return Step(statement, holds)
 
 
-def kept(said: str, part: Any, whole: Any, *given: Any) -> Step:
+def kept(statement: str, part: Any, whole: Any) -> Step:
     """What is drawn with mass `whole` and kept with min(1, part / whole) has the mass min(part, whole)."""
-    return always(said, whole * least(ONE, part / whole) == least(part, whole), whole > 0, part >= 0, *given)
+    formula = whole * least(ONE, part / whole) == least(part, whole)
+    return always(statement, formula, [whole > 0, part >= 0])
 
 
 @dataclass(frozen=True)
 class Checked:
-    """Every step with its outcome; the theorem holds when all do."""
+    """Every step with whether it holds; the theorem holds when all do."""
 
     steps: list[tuple[str, bool]]
     seconds: float
@@ -172,16 +175,16 @@ class Checked:
 
 @dataclass(frozen=True)
 class Theorem:
-    """A statement, the verifiers it is about, what is assumed, and the steps of its proof."""
+    """A statement, what is assumed, the steps of its proof, and the verifiers that it is about."""
 
     name: str
     statement: str
     source: str
-    verifiers: tuple[str, ...]
     assumed: Sequence[str]
     steps: Sequence[Step]
+    verifiers: tuple[str, ...] = ()
 
     def check(self) -> Checked:
         started = thread_time()
-        outcomes = [(step.said, step.holds()) for step in self.steps]
+        outcomes = [(step.statement, step.holds()) for step in self.steps]
         return Checked(outcomes, round(thread_time() - started, 3))

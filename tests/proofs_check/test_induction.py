@@ -34,7 +34,7 @@ def test_every_step_of_every_theorem(name):
         summed("mass kept below", meet(a * p, q), a),
         always("every ratio is at most 1", reals("x y")[0] <= 1),
     ],
-    ids=lambda step: step.said,
+    ids=lambda step: step.statement,
 )
 def test_a_wrong_step_does_not_hold(step):
     assert not step.holds()
