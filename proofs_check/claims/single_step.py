@@ -83,13 +83,7 @@ CLAIMS = (
         "n = 2, V = 2 and 3",
         SIZES,
         5,
-        Related(
-            "equal",
-            means("hu-greedy"),
-            row(greedy_flow),
-            (2, Greedy(PAIR)),
-            (3, Greedy(PAIR)),
-        ),
+        Related("equal", means("hu-greedy"), row(greedy_flow), (2, Greedy(PAIR)), (3, Greedy(PAIR))),
     ),
     Claim(
         "hu-greedy-above-sampling",

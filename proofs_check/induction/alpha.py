@@ -3,7 +3,8 @@
 import sympy
 import z3
 
-from draftproof.proofs_check.induction.steps import Theorem, algebra, always, least, reals
+from draftproof.proofs_check.induction.steps import Theorem, algebra, always
+from draftproof.proofs_check.induction.terms import least, reals
 
 P, D = sympy.symbols("P D", nonnegative=True)
 _h, _d, _a, _b, _low, _p = reals("h d a b low p")

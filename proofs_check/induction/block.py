@@ -5,7 +5,8 @@ import sympy
 import z3
 
 from draftproof.proofs_check.induction.one_node import STEPS
-from draftproof.proofs_check.induction.steps import ONE, ROWS, Theorem, algebra, always, least, p, reals
+from draftproof.proofs_check.induction.steps import ROWS, Theorem, algebra, always
+from draftproof.proofs_check.induction.terms import ONE, least, p, reals
 from draftproof.proofs_check.induction.token_level import TAIL
 
 P, B, f, g = sympy.symbols("P B f g", nonnegative=True)

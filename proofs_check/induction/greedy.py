@@ -10,24 +10,8 @@ At the root P = Q = 1: nothing enters from above, and every word has its target 
 import sympy
 import z3
 
-from draftproof.proofs_check.induction.steps import (
-    ONE,
-    ROWS,
-    Theorem,
-    algebra,
-    always,
-    every_token,
-    kept,
-    least,
-    meet,
-    p,
-    plus,
-    pos,
-    q,
-    reals,
-    summed,
-    total,
-)
+from draftproof.proofs_check.induction.steps import ROWS, Theorem, algebra, always, every_token, kept, summed
+from draftproof.proofs_check.induction.terms import ONE, least, meet, p, plus, pos, q, reals, total
 
 P, Q = sympy.symbols("P Q", nonnegative=True)
 MORE = total(pos(P * p - Q * q))

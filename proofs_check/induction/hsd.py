@@ -5,21 +5,8 @@ import z3
 
 from draftproof.proofs_check.induction.greedy import LESS, MORE, P, Q
 from draftproof.proofs_check.induction.one_node import REST, STEPS, S
-from draftproof.proofs_check.induction.steps import (
-    ONE,
-    ROWS,
-    Theorem,
-    a,
-    algebra,
-    always,
-    least,
-    p,
-    plus,
-    pos,
-    q,
-    reals,
-    summed,
-)
+from draftproof.proofs_check.induction.steps import ROWS, Theorem, algebra, always, summed
+from draftproof.proofs_check.induction.terms import ONE, a, least, p, plus, pos, q, reals
 
 _D, _Q, _P, _R, _a, _b, _m, _p, _q, _r, _w = reals("D Q P R a b m p q r w")
 _rho, _more, _less = reals("rho D+ D-")

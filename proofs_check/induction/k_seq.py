@@ -2,7 +2,8 @@
 
 import sympy
 
-from draftproof.proofs_check.induction.steps import ONE, ROWS, Theorem, a, algebra, always, least, p, reals
+from draftproof.proofs_check.induction.steps import ROWS, Theorem, algebra, always
+from draftproof.proofs_check.induction.terms import ONE, a, least, p, reals
 
 b, k, m, taken, x = sympy.symbols("beta k m A x", positive=True)
 _a, _b, _g, _m, _n, _o, _p, _q, _rho, _s, _t = reals("alpha beta g m n optimum p q rho t' t")

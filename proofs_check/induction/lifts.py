@@ -2,7 +2,8 @@
 
 import sympy
 
-from draftproof.proofs_check.induction.steps import Theorem, a, algebra, p
+from draftproof.proofs_check.induction.steps import Theorem, algebra
+from draftproof.proofs_check.induction.terms import a, p
 
 A, L, M, P, W, e, f, g, left, s, w = sympy.symbols("A L M P W e f g left s w", positive=True)
 

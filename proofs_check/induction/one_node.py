@@ -9,22 +9,8 @@ Claim: the node is kept with total probability a, and what is kept follows p: to
 
 import z3
 
-from draftproof.proofs_check.induction.steps import (
-    Step,
-    a,
-    algebra,
-    always,
-    every_token,
-    kept,
-    least,
-    meet,
-    p,
-    pos,
-    q,
-    reals,
-    summed,
-    total,
-)
+from draftproof.proofs_check.induction.steps import Step, algebra, always, every_token, kept, summed
+from draftproof.proofs_check.induction.terms import a, least, meet, p, pos, q, reals, total
 
 S = total(pos(a * p - q))
 REST = total(pos(q - a * p))

@@ -3,23 +3,8 @@
 import sympy
 
 from draftproof.proofs_check.induction.one_node import STEPS, S
-from draftproof.proofs_check.induction.steps import (
-    ROWS,
-    Theorem,
-    a,
-    algebra,
-    always,
-    every_token,
-    kept,
-    least,
-    meet,
-    p,
-    pos,
-    q,
-    reals,
-    summed,
-    total,
-)
+from draftproof.proofs_check.induction.steps import ROWS, Theorem, algebra, always, every_token, kept, summed
+from draftproof.proofs_check.induction.terms import a, least, meet, p, pos, q, reals, total
 
 _p, _q, _s, _g = reals("p q s g")
 px, py, g = sympy.symbols("p_x p_y g", positive=True)

@@ -3,24 +3,8 @@
 import sympy
 
 from draftproof.proofs_check.induction.one_node import STEPS, S
-from draftproof.proofs_check.induction.steps import (
-    ONE,
-    ROWS,
-    Theorem,
-    a,
-    algebra,
-    always,
-    every_token,
-    least,
-    meet,
-    p,
-    plus,
-    pos,
-    q,
-    reals,
-    summed,
-    total,
-)
+from draftproof.proofs_check.induction.steps import ROWS, Theorem, algebra, always, every_token, summed
+from draftproof.proofs_check.induction.terms import ONE, a, least, meet, p, plus, pos, q, reals, total
 
 D = total(pos(p - q))
 c = sympy.Symbol("c", positive=True)

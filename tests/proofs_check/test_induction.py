@@ -3,19 +3,8 @@
 import pytest
 
 from draftproof.proofs_check.induction import THEOREMS
-from draftproof.proofs_check.induction.steps import (
-    a,
-    always,
-    every_token,
-    meet,
-    p,
-    pos,
-    q,
-    reals,
-    same_for_every_token,
-    summed,
-    total,
-)
+from draftproof.proofs_check.induction.steps import always, every_token, summed
+from draftproof.proofs_check.induction.terms import a, meet, p, pos, q, reals, same_for_every_token, total
 
 
 @pytest.mark.parametrize("name", THEOREMS)
