@@ -53,10 +53,10 @@ def same_for_every_token(left: Any, right: Any) -> bool:
     """
     difference = _directed(left - right)
     parts = list(difference.atoms(pos))
-    cases = product(*[(part.args[0], sympy.Integer(0)) for part in parts])
-    return all(
-        sympy.simplify(difference.xreplace(dict(zip(parts, case, strict=True)))) == 0 for case in cases
-    )
+    for values in product(*[(part.args[0], sympy.Integer(0)) for part in parts]):
+        if sympy.simplify(difference.xreplace(dict(zip(parts, values, strict=True)))) != 0:
+            return False
+    return True
 
 
 def total(expression: Any) -> Any:
