@@ -72,18 +72,8 @@ def _toy() -> str:
 
 
 CLAIMS = (
-    every(
-        "token-lossless",
-        "token is lossless",
-        "Token verification is lossless.",
-        "leviathan2023fast, Algorithm 1; chen2023accelerating",
-    ),
-    every(
-        "token-mean",
-        "mean of token verification",
-        "E[tau] of token verification is the sum over words of prod min(p, q).",
-        "leviathan2023fast, expected number of accepted tokens",
-    ),
+    every("token-lossless", "token is lossless"),
+    every("token-mean", "mean of token verification"),
     Claim(
         "block-example",
         "With p = (1/3, 2/3), q = (2/3, 1/3) everywhere and two drafted tokens, token verification accepts "
@@ -94,40 +84,30 @@ CLAIMS = (
         1,
         _toy,
     ),
-    every(
-        "block-lossless",
-        "block is lossless",
-        "Block verification is lossless.",
-        "sun2025block, Theorem 1 and Algorithm 2",
-    ),
-    every(
-        "one-block-is-enough",
-        "one block is enough",
-        "A verifier is lossless over any number of iterations if and only if one block, completed by the "
-        "target, has the target's law.",
-        "sun2025block, Lemma 2; weng2025traversal, Lemma A.1",
-        "every chain and tree",
-    ),
+    every("block-lossless", "block is lossless"),
+    every("one-block-is-enough", "one block is enough", "every chain and tree"),
     every(
         "block-keeps-w",
         "block is lossless",
-        "Given the first l drafted tokens block verification keeps at least l with probability w_l.",
-        "sun2025block, Lemma 3; weng2025traversal, Lemma B.1",
+        statement="Given the first l drafted tokens block verification keeps at least l with probability "
+        "w_l.",
+        source="sun2025block, Lemma 3; weng2025traversal, Lemma B.1",
     ),
     every(
         "block-bound",
         "block is optimal",
-        "No valid verifier of one path keeps l tokens with more than probability w_l given the first l.",
-        "sun2025block, Lemma 4; weng2025traversal, Lemma B.2",
         "every chain, every valid verifier",
+        statement="No valid verifier of one path keeps l tokens with more than probability w_l given the "
+        "first l.",
+        source="sun2025block, Lemma 4; weng2025traversal, Lemma B.2",
     ),
     every(
         "block-optimal",
         "block is optimal",
-        "No valid verifier of one path accepts more in expectation than block verification, in one "
-        "iteration.",
-        "sun2025block, Theorem 2 for one iteration",
         "every chain, every valid verifier",
+        statement="No valid verifier of one path accepts more in expectation than block verification, in one "
+        "iteration.",
+        source="sun2025block, Theorem 2 for one iteration",
     ),
     Claim(
         "block-optimal-over-iterations",
@@ -143,38 +123,16 @@ CLAIMS = (
         "proofs_check/claims/block.py). The statement is in our words; in one iteration it holds "
         "(block-optimal)",
     ),
-    every(
-        "block-above-token",
-        "block accepts at least as much as token",
-        "Block verification never accepts less than token verification; the difference is the sum of q(x^l) "
-        "(w_l - prod min(1, rho_i)), 0 at depth 1.",
-        "sun2025block, comparison with token verification (appendix)",
-    ),
-    every(
-        "block-mean",
-        "mean of block verification",
-        "E[tau] of block verification is the sum over words of q(x^l) w_l.",
-        "sun2025block, Algorithm 2 and Lemma 3",
-    ),
-    every(
-        "greedy-lossless",
-        "greedy block verification is lossless",
-        "Greedy block verification is lossless with the modified target it leaves behind.",
-        "sun2025block, greedy block verification (appendix)",
-    ),
+    every("block-above-token", "block accepts at least as much as token"),
+    every("block-mean", "mean of block verification"),
+    every("greedy-lossless", "greedy block verification is lossless"),
     every(
         "greedy-mean",
         "greedy block verification is optimal",
-        "Greedy block verification attains the full-information optimum, the sum over words of min(p, q), "
-        "which no verifier with or without state exceeds.",
-        "sun2025block, greedy block verification (appendix)",
+        statement="Greedy block verification attains the full-information optimum, the sum over words of "
+        "min(p, q), which no verifier with or without state exceeds.",
     ),
-    every(
-        "full-information-above-block",
-        "full information is above block verification",
-        "The full-information optimum is never below block verification.",
-        "sun2025block, greedy block verification (appendix)",
-    ),
+    every("full-information-above-block", "full information is above block verification"),
     Claim(
         "chain-means-by-cells",
         "The three closed forms of E[tau], of token, block and greedy block verification, by sign cells too.",

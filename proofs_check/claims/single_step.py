@@ -1,9 +1,8 @@
 """How near single-step rules come to alpha*."""
 
-from collections.abc import Callable, Iterator
-
 from flint import fmpq
 
+from draftproof.proofs_check.claims.alpha import flow, row
 from draftproof.proofs_check.claims.claim import (
     REFUTED,
     SIZES,
@@ -15,27 +14,27 @@ from draftproof.proofs_check.claims.claim import (
     searched,
     unrefuted,
 )
-from draftproof.proofs_check.claims.flows import PAIR, WITH, WITHOUT, flow, greedy_flow, row
 from draftproof.proofs_check.means import mean_on
-from draftproof.simulators.instances.randoms import Randoms
-from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.theory.closed_forms import expected_accepted
-from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.greedy import Greedy
+from draftproof.theory.drafts.shape import every as full
 from draftproof.theory.drafts.spechub import SpecHub
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
+from draftproof.theory.rows import Number, Row, total
 from draftproof.theory.transport import single_step
+from draftproof.theory.transport.draws import top_and_sample
+from draftproof.theory.transport.selection import emitted, max_flow
 from draftproof.theory.verifiers import named
 
+PAIR = full(2, 1)
+WITH, WITHOUT = Tree(PAIR, True), Tree(PAIR, False)
+VOCABS = (2, 3, 4)
 
-def _pairs(scheme: Scheme, count: int = 60) -> Callable[[], Iterator[Instance]]:
-    def instances() -> Iterator[Instance]:
-        for vocab in (2, 3, 4):
-            yield from Scenarios(scheme, vocab)
-            yield from Randoms(scheme, vocab, count)
 
-    return instances
+def _greedy_flow(p: Row, q: Row) -> Number:
+    # alpha* of the greedy draft of two as a flow.
+    return total(emitted(max_flow(top_and_sample(q, 2), p), p))
 
 
 def _near_best(instance: Instance) -> bool:
@@ -60,13 +59,7 @@ def _greedy_above(instance: Instance) -> bool:
 
 
 CLAIMS = (
-    every(
-        "k-seq-factor",
-        "k-seq is within 1 - 1/e",
-        "K-SEQ accepts at least 1 - (1 - 1/k)^k, more than 1 - 1/e, of what the best valid rule accepts.",
-        "sun2023spectr, Section 5 (the factor of K-SEQ)",
-        "k i.i.d. drafts",
-    ),
+    every("k-seq-factor", "k-seq is within 1 - 1/e", "k i.i.d. drafts"),
     Claim(
         "k-seq-factor-search",
         "With two drafts K-SEQ, rho rounded up to 1/1024, accepts at least 3/4 of alpha*.",
@@ -74,7 +67,7 @@ CLAIMS = (
         "a pair with replacement, V = 2, 3 and 4",
         unrefuted(234),
         1,
-        searched(_pairs(WITH), _factor),
+        searched(_factor, [WITH], VOCABS, 60),
     ),
     Claim(
         "hu-greedy-optimal",
@@ -83,7 +76,7 @@ CLAIMS = (
         "n = 2, V = 2 and 3",
         SIZES,
         5,
-        Related("equal", means("hu-greedy"), row(greedy_flow), (2, Greedy(PAIR)), (3, Greedy(PAIR))),
+        Related("equal", means("hu-greedy"), row(_greedy_flow), (2, Greedy(PAIR)), (3, Greedy(PAIR))),
     ),
     Claim(
         "hu-greedy-above-sampling",
@@ -92,7 +85,7 @@ CLAIMS = (
         "two drafts, V = 3",
         REFUTED,
         1,
-        searched(_pairs(WITHOUT), _greedy_above),
+        searched(_greedy_above, [WITHOUT], VOCABS, 60),
         "p = (0, 0, 1) and q = (1/3, 1/3, 1/3): the sample misses token 2 more often than two draws do",
     ),
     Claim(
@@ -116,7 +109,7 @@ CLAIMS = (
         "a pair with replacement, V = 2, 3 and 4",
         unrefuted(234),
         1,
-        searched(_pairs(WITH), _near_best),
+        searched(_near_best, [WITH], VOCABS, 60),
     ),
     Claim(
         "spechub-optimal",
@@ -125,7 +118,7 @@ CLAIMS = (
         "V = 2 and 3",
         SIZES,
         10,
-        Related("equal", means("spechub"), row(greedy_flow), (2, SpecHub(1)), (3, SpecHub(1))),
+        Related("equal", means("spechub"), row(_greedy_flow), (2, SpecHub(1)), (3, SpecHub(1))),
     ),
     Claim(
         "spechub-above-recursive",
@@ -134,7 +127,7 @@ CLAIMS = (
         "two drafts, V = 3",
         REFUTED,
         1,
-        searched(_pairs(WITHOUT), _hub_above),
+        searched(_hub_above, [WITHOUT], VOCABS, 60),
         "p = (1, 0, 0) and q = (1/4, 1/4, 1/2): the hub is token 2, and token 0 is drawn beside it half "
         "the time",
     ),

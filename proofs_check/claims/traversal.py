@@ -14,8 +14,6 @@ from draftproof.proofs_check.claims.claim import (
     searched,
 )
 from draftproof.proofs_check.means import mean_on
-from draftproof.simulators.instances.randoms import Randoms
-from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.theory.drafts.shape import every as full
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
@@ -44,14 +42,6 @@ def _late() -> str:
     return REFUTED if traversal < recursive else UNDECIDED
 
 
-def _instances() -> Iterator[Instance]:
-    for shape in SHAPES:
-        for vocab, size in ((2, 100), (3, 100)):
-            scheme = Tree(shape)
-            yield from Scenarios(scheme, vocab)
-            yield from Randoms(scheme, vocab, size)
-
-
 def _never_below(instance: Instance) -> bool:
     scheme = instance.draft
     return mean_on(instance, named("traversal"), scheme) >= mean_on(instance, named("rrs"), scheme)
@@ -65,11 +55,6 @@ def _order_is_free(verifier: str):
     return holds
 
 
-def _lopsided() -> Iterator[Instance]:
-    yield from Scenarios(Tree(LEFT), 3)
-    yield from Randoms(Tree(LEFT), 3, 100)
-
-
 def _small() -> Iterator[Related]:
     cases = [(2, shape) for shape in (*SHAPES, (full(2, 1),))] + [(3, full(2, 1))]
     for vocab, shape in cases:
@@ -80,41 +65,20 @@ def _small() -> Iterator[Related]:
 NEVER_BELOW = "Traversal Verification never accepts less than recursive rejection on the same tree"
 
 CLAIMS = (
-    every(
-        "recursive-lossless",
-        "recursive rejection is lossless",
-        "Recursive rejection is lossless, with replacement (SpecInfer) and without (RSD, MCSD), in "
-        "drawing order.",
-        "miao2024specinfer, Algorithm 2; jeon2024recursive, Algorithm 1; yang2024multicandidate",
-        "every tree",
-    ),
-    every(
-        "traversal-lossless",
-        "traversal is lossless",
-        "Traversal Verification is lossless.",
-        "weng2025traversal, Theorem 3.3 and Algorithm 3",
-        "every tree, both ways of drawing",
-    ),
+    every("recursive-lossless", "recursive rejection is lossless", "every tree"),
+    every("traversal-lossless", "traversal is lossless", "every tree, both ways of drawing"),
     every(
         "traversal-rate",
         "traversal is lossless",
-        "A subtree of rate a is kept with probability exactly a, whatever its shape, and what is emitted "
-        "below its root then follows the target.",
-        "weng2025traversal, Lemma A.2",
         "every tree, both ways of drawing",
+        statement="A subtree of rate a is kept with probability exactly a, whatever its shape, and what is "
+        "emitted below its root then follows the target.",
+        source="weng2025traversal, Lemma A.2",
     ),
-    every(
-        "traversal-is-block-on-a-chain",
-        "traversal is block on a chain",
-        "On one chain Traversal Verification accepts what block verification accepts, the most of any "
-        "valid rule.",
-        "weng2025traversal, Theorem 3.4",
-    ),
+    every("traversal-is-block-on-a-chain", "traversal is block on a chain"),
     every(
         "traversal-above-recursive",
         "traversal is above recursive rejection, two levels",
-        f"{NEVER_BELOW} of depth at most 2 with i.i.d. siblings.",
-        "open; measured in weng2025traversal",
         "every tree of depth 1 and 2, with replacement",
     ),
     Claim(
@@ -124,7 +88,7 @@ CLAIMS = (
         "five shapes of depth 1 and 2, V = 2 and 3",
         "no counterexample in 1,180 exact instances",
         10,
-        searched(_instances, _never_below),
+        searched(_never_below, [Tree(shape) for shape in SHAPES], (2, 3), 100),
     ),
     Claim(
         "traversal-above-recursive-small",
@@ -157,7 +121,7 @@ CLAIMS = (
         "a root with two children, one of them with two more, V = 3, without replacement",
         REFUTED,
         1,
-        searched(_lopsided, _order_is_free("traversal")),
+        searched(_order_is_free("traversal"), [Tree(LEFT)], [3], 100),
     ),
     Claim(
         "sibling-order-recursive",
@@ -167,6 +131,6 @@ CLAIMS = (
         "a root with two children, one of them with two more, V = 3, without replacement",
         REFUTED,
         1,
-        searched(_lopsided, _order_is_free("rrs")),
+        searched(_order_is_free("rrs"), [Tree(LEFT)], [3], 100),
     ),
 )

@@ -20,10 +20,10 @@ _Q, _b, _f, _g, _p, _q, _r, _t, _w, _rho = reals("Q kept f g p q rho t w rho")
 BLOCK = Theorem(
     name="block is lossless",
     statement=(
-        "Block verification emits the target's law, and Pr(tau >= l | X^l) = w_l: every vocabulary, "
-        "depth, p and q, zeros included."
+        "Block verification is lossless, with Pr(tau >= l | X^l) = w_l: every vocabulary, depth, p and q, "
+        "zeros included."
     ),
-    source="sun2025block, Algorithm 2",
+    source="sun2025block, Theorem 1 and Algorithm 2",
     verifiers=("block",),
     assumed=(
         ROWS,
@@ -84,10 +84,11 @@ THEOREMS = (
     Theorem(
         name="block accepts at least as much as token",
         statement=(
-            "E[tau] of block minus that of token is the sum over x^l of q(x^l) (w_l - prod min(1, rho_i)), "
-            "and every term is >= 0; at depth 1 all are 0."
+            "Block verification never accepts less than token verification: its E[tau] is larger by the sum "
+            "over x^l of q(x^l) (w_l - prod min(1, rho_i)), no term of which is negative; at depth 1 all are "
+            "0."
         ),
-        source="sun2025block, comparison with token verification",
+        source="sun2025block, comparison with token verification (appendix)",
         assumed=(
             "E[tau] = sum over l of Pr(tau >= l)",
             "Pr(tau >= l | X^l) = w_l of block: 'block is lossless'",
@@ -133,7 +134,7 @@ THEOREMS = (
             "E[tau] of block verification is the sum over words x^l of q(x^l) w_l, carried along as "
             "q w <- min(q(x^l), (q w) p): every vocabulary and depth."
         ),
-        source="sun2025block, Lemma 3",
+        source="sun2025block, Algorithm 2 and Lemma 3",
         assumed=(TAIL, *BLOCK.assumed),
         steps=(
             *BLOCK.steps,
@@ -147,8 +148,8 @@ THEOREMS = (
     Theorem(
         name="full information is above block verification",
         statement=(
-            "min(p(x^l), q(x^l)) is never below q(x^l) w_l: greedy block verification accepts at least what "
-            "block verification does, word by word; every vocabulary and depth."
+            "The full-information optimum is never below block verification: min(p(x^l), q(x^l)) >= q(x^l) "
+            "w_l for every word; every vocabulary and depth."
         ),
         source="sun2025block, greedy block verification (appendix)",
         assumed=("'greedy block verification is optimal', 'mean of block verification'",),

@@ -62,8 +62,8 @@ THEOREMS = (
     Theorem(
         name="greedy block verification is lossless",
         statement=(
-            "Greedy block verification (naive HSD), continued with the target it leaves behind, emits the "
-            "target's law: every vocabulary and depth, p and q, zeros included."
+            "Greedy block verification (naive HSD) is lossless with the modified target it leaves behind: "
+            "every vocabulary and depth, p and q, zeros included."
         ),
         source="sun2025block, greedy block verification (appendix); zhou2026hsd, Algorithm 1 and Theorem 5",
         verifiers=("greedy-block", "hsd-naive"),

@@ -47,7 +47,7 @@ THEOREMS = (
         name="recovery within a set",
         statement=(
             "Keeping words of a set with min(1, p/q) and drawing again within it recovers p on the set if "
-            "and only if D(p, q) <= D(q, p) there."
+            "and only if D(p, q) <= D(q, p), D(p, q) being the sum of (p - q)+ over the set."
         ),
         source="zhou2026hsd, Theorem 1",
         assumed=("the mass that triggers a second draw is D(q, p), the mass not kept",),
@@ -87,8 +87,8 @@ THEOREMS = (
     Theorem(
         name="hierarchy of branches",
         statement=(
-            "The positive asymmetries of the child branches of a prefix add up to the prefix's own D(p, q), "
-            "the negative ones to D(q, p)."
+            "The positive asymmetries, D(p, q) - D(q, p), of the child branches of a prefix add up to the "
+            "prefix's own D(p, q), the negative ones to D(q, p)."
         ),
         source="zhou2026hsd, Theorem 4",
         assumed=(ROWS, "the asymmetry of a child's branch is Pp - Qq ('asymmetry of a branch')"),
@@ -180,8 +180,8 @@ THEOREMS = (
     Theorem(
         name="weights as least suffix products",
         statement=(
-            "w_t = min(1, w_{t-1} r_t) is the least product of a suffix r_{s+1} .. r_t, the empty one "
-            "included."
+            "Block verification's w_t = min(1, w_{t-1} r_t) is the least product of a suffix r_{s+1} .. r_t "
+            "of the ratios, the empty one included."
         ),
         source="zhou2026hsd, Lemma 11",
         assumed=("w_{t-1} is the least suffix product one position earlier (induction); w_0 = 1",),

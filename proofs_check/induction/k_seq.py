@@ -19,8 +19,8 @@ THEOREMS = (
     Theorem(
         name="k-seq is lossless",
         statement=(
-            "K-SEQ emits the target's law for every rho with (1 - (1 - beta)^k) / beta <= rho, and rho = k "
-            "is always one: every vocabulary, k, shape with i.i.d. siblings, p and q, zeros included."
+            "K-SEQ is lossless for every rho with (1 - (1 - beta)^k) / beta <= rho, and rho = k is always "
+            "one: every vocabulary, k, shape with i.i.d. siblings, p and q, zeros included."
         ),
         source="sun2023spectr, Algorithm 2",
         verifiers=("k-seq",),
@@ -103,8 +103,9 @@ THEOREMS = (
     Theorem(
         name="the lift of k-seq is lossless",
         statement=(
-            "The lift of K-SEQ emits the target's law for every rho with early + late <= rho, and rho = k is "
-            "always one: every vocabulary, depth, shape with i.i.d. siblings, p and q, zeros included."
+            "The lift of K-SEQ is lossless for every rho that satisfies K-SEQ's condition on the node's own "
+            "row, early + late <= rho, and rho = k is always one: every vocabulary, depth, shape with i.i.d. "
+            "siblings, p and q, zeros included."
         ),
         source="our derivation; the single-step rule is sun2023spectr, Algorithm 2",
         verifiers=("lifted-k-seq",),

@@ -15,7 +15,10 @@ THEOREMS = (
     # (a - A) / (1 - A), A = E[sum w], and Y ~ norm(r), r(x) = a p(x) - g(x), g(x) the mass given to x.
     Theorem(
         name="the lift is lossless",
-        statement="The lift of a valid single-step rule emits the target's law on every tree and vocabulary.",
+        statement=(
+            "The lift of a valid single-step rule from leaves to root is lossless on every tree and "
+            "vocabulary."
+        ),
         source="our derivation; with recursive rejection's masses it is traversal (weng2025traversal)",
         verifiers=("lifted",),
         assumed=(
@@ -55,8 +58,8 @@ THEOREMS = (
     Theorem(
         name="layered is lossless",
         statement=(
-            "Layered transport emits the target's law on every tree, chain and set of paths, whatever the "
-            "plan: every vocabulary."
+            "Layered transport is lossless on every tree, chain and set of paths, whatever its plan: every "
+            "vocabulary."
         ),
         source="draftproof, docs/layered.md",
         verifiers=("layered",),

@@ -29,7 +29,8 @@ THEOREMS = (
     Theorem(
         name="token is lossless",
         statement=(
-            "Token verification emits the target's law: every vocabulary, depth, p and q, zeros included."
+            "Token verification is lossless: it emits the target's law for every vocabulary, depth, p and q, "
+            "zeros included."
         ),
         source="leviathan2023fast, Algorithm 1; chen2023accelerating",
         verifiers=("token",),
@@ -66,8 +67,8 @@ THEOREMS = (
     Theorem(
         name="drawing from the target is lossless",
         statement=(
-            "Naive sampling and sampling-match, which draw from the target and see what was drafted, emit "
-            "the target's law on every draft: every vocabulary and depth."
+            "Naive sampling and sampling-match, which draw from the target and see what was drafted, are "
+            "lossless on every draft: every vocabulary and depth."
         ),
         source="miao2024specinfer, naive sampling; kwon2023vllm",
         verifiers=("nss", "sampling-match"),
@@ -83,8 +84,8 @@ THEOREMS = (
     Theorem(
         name="the one-hot rule is lossless",
         statement=(
-            "Accepting each child with p(x), else taking x out of p, emits the target's law on every draft, "
-            "deterministic or sampled: every vocabulary and depth."
+            "The one-hot rule, which accepts each child with p(x), else takes x out of p, is lossless on "
+            "every draft, deterministic or sampled: every vocabulary and depth."
         ),
         source="li2024eagle2, evaluate_posterior",
         verifiers=("one-hot",),
@@ -100,10 +101,9 @@ THEOREMS = (
     Theorem(
         name="one judged draft is lossless",
         statement=(
-            "Judging one token x ~ d with min(1, p / d), else y ~ norm((p - d)+), emits the target's law "
-            "whatever d is: NaiveTree (d = q, the first child), the greedy draft (d = norm(q off T)), "
-            "importance-weighted selection and Global Resolution (d the selected token's law): every "
-            "vocabulary and depth."
+            "Judging one token x ~ d with min(1, p / d), else y ~ norm((p - d)+), is lossless whatever d is: "
+            "NaiveTree (d = q, the first child), the greedy draft (d = norm(q off T)), importance-weighted "
+            "selection and Global Resolution (d the selected token's law); every vocabulary and depth."
         ),
         source=(
             "thomas2026delayed, NaiveTree; hu2025towards, greedy draft; khisti2025multidraft, Theorem 1; "
@@ -116,8 +116,9 @@ THEOREMS = (
     Theorem(
         name="plans are lossless",
         statement=(
-            "Accepting child i of the drawn set t with S(i, t) / Pr(t), else Y ~ norm(p - sum_t S(., t)), "
-            "emits the target's law for every plan S: every vocabulary and depth."
+            "Every plan S of the membership-cost transport problem gives a lossless rule: child i of the "
+            "drawn set t is accepted with S(i, t) / Pr(t), else Y ~ norm(p - sum_t S(., t)); every "
+            "vocabulary and depth."
         ),
         source="sun2023spectr, Section 3",
         verifiers=("optimal-transport",),

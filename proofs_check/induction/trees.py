@@ -21,8 +21,8 @@ THEOREMS = (
     Theorem(
         name="recursive rejection is lossless",
         statement=(
-            "Recursive rejection, with replacement (specinfer) and without (rrs), emits the target's law: "
-            "every tree, vocabulary, p and q, zeros included, in drawing order."
+            "Recursive rejection, with replacement (specinfer) and without (rrs), is lossless in drawing "
+            "order: every tree, vocabulary, p and q, zeros included."
         ),
         source="miao2024specinfer, Algorithm 2; jeon2024recursive, Algorithm 1; yang2024multicandidate",
         verifiers=("specinfer", "rrs"),
@@ -56,11 +56,11 @@ THEOREMS = (
     Theorem(
         name="traversal is lossless",
         statement=(
-            "Traversal Verification emits the target's law and accepts a subtree of rate a with total "
-            "probability a: every tree, vocabulary, p and q, zeros included, with and without "
-            "replacement, in drawing order."
+            "Traversal Verification is lossless and accepts a subtree of rate a with total probability a: "
+            "every tree, vocabulary, p and q, zeros included, with and without replacement, in drawing "
+            "order."
         ),
-        source="weng2025traversal, Algorithm 3",
+        source="weng2025traversal, Theorem 3.3 and Algorithm 3",
         verifiers=("traversal",),
         assumed=(
             ROWS,
@@ -136,8 +136,8 @@ THEOREMS = (
     Theorem(
         name="traversal is block on a chain",
         statement=(
-            "On one chain Traversal Verification keeps at least l tokens with the probability w_l of block "
-            "verification, and no valid rule with more: every vocabulary and depth."
+            "On one chain Traversal Verification accepts what block verification accepts, the most of any "
+            "valid rule: it keeps at least l tokens with probability w_l; every vocabulary and depth."
         ),
         source="weng2025traversal, Theorem 3.4, Lemma B.1 and Lemma B.2",
         assumed=(
