@@ -1,9 +1,7 @@
 """E[tau] for all p and q: equal, never below, or rational p and q that show otherwise."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import product
-from math import prod
 from typing import Literal
 
 from flint import fmpq
@@ -14,11 +12,13 @@ from draftproof.proofs_check.cells.enumeration import Program
 from draftproof.proofs_check.cells.symbol import NEGATIVE, ZERO, Symbol
 from draftproof.proofs_check.cells.tree import leaves, mapped
 from draftproof.simulators.enumerate import emission
+from draftproof.theory.closed_forms import expected_accepted
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.instance import Instance
 from draftproof.theory.oracle import Oracle
-from draftproof.theory.rows import Row, minimum
+from draftproof.theory.rows import Row
 from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers import named
 
 Relation = Literal["equal", "never below", "refuted", "undecided"]
 Mean = Callable[[Domain], Program]
@@ -46,46 +46,22 @@ def accepted(verifier: Verifier, scheme: Scheme) -> Mean:
     return mean
 
 
-def formula(of: Callable[[Domain], Symbol]) -> Mean:
-    """A closed form, which may compare and take minima."""
-    return lambda domain: lambda oracle: of(domain)
+def closed_form(name: str, scheme: Scheme) -> Mean:
+    """The mean number of accepted tokens by the verifier's closed form in `theory/closed_forms`."""
 
+    def mean(domain: Domain) -> Program:
+        def program(oracle: Oracle) -> Symbol:
+            instance = Instance(domain.target, domain.proposal, scheme)
+            return domain.number(1) * expected_accepted(instance, name)
 
-def words(domain: Domain) -> Iterator[list[tuple[Symbol, Symbol]]]:
-    """The pairs (p, q) along every word of 1 .. depth tokens."""
-    for length in range(1, domain.depth + 1):
-        for word in product(range(domain.vocab), repeat=length):
-            yield [(domain.target[word[:i]][x], domain.proposal[word[:i]][x]) for i, x in enumerate(word)]
+        return program
 
-
-def token_mean(domain: Domain) -> Symbol:
-    """sum over words of the product of min(p, q) (leviathan2023fast)."""
-    one = domain.number(1)
-    return sum((prod((minimum(p, q) for p, q in word), start=one) for word in words(domain)), one * 0)
-
-
-def greedy_mean(domain: Domain) -> Symbol:
-    """sum over words of min(p(word), q(word)): the full-information optimum."""
-    one = domain.number(1)
-    joint = ([prod(row, start=one) for row in zip(*word, strict=True)] for word in words(domain))
-    return sum((minimum(P, Q) for P, Q in joint), one * 0)
-
-
-def block_mean(domain: Domain) -> Symbol:
-    """sum over words of q(word) w(word), carried as Q w = min(Q, the one before times p) (sun2025block)."""
-    out = domain.number(0)
-    for word in words(domain):
-        Q = carried = domain.number(1)
-        for p, q in word:
-            Q = Q * q
-            carried = minimum(carried * p, Q)
-        out = out + carried
-    return out
+    return mean
 
 
 def by_row(of: Callable[[Row, Row], Symbol]) -> Mean:
-    """A closed form of the root's rows p and q alone."""
-    return formula(lambda domain: domain.number(1) * of(domain.target[()], domain.proposal[()]))
+    """A closed form of the root's rows p and q alone, which may compare and take minima."""
+    return lambda domain: lambda oracle: domain.number(1) * of(domain.target[()], domain.proposal[()])
 
 
 def compare(a: Mean, b: Mean, vocab: int, scheme: Scheme, seconds: float = 60.0) -> Comparison:
@@ -94,7 +70,6 @@ def compare(a: Mean, b: Mean, vocab: int, scheme: Scheme, seconds: float = 60.0)
     A witness is given with the draft `scheme`. Raises OutOfTime after that many CPU seconds.
 
     >>> from draftproof.theory.drafts.chain import Chain
-    >>> from draftproof.theory.verifiers import named
     >>> block, token = (accepted(named(name), Chain(1)) for name in ("block", "token"))
     >>> compare(block, token, 2, Chain(1)).relation
     'equal'
@@ -118,6 +93,7 @@ def compare(a: Mean, b: Mean, vocab: int, scheme: Scheme, seconds: float = 60.0)
     return Comparison(relation, enumeration.cells)
 
 
-def mean_on(instance: Instance, verifier: Verifier, scheme: Scheme) -> fmpq:
-    """The exact E[tau] on one rational instance, to confirm a witness."""
-    return emission(Instance(instance.target, instance.proposal, scheme), verifier).expected_accepted
+def mean_on(instance: Instance, name: str, scheme: Scheme | None = None) -> fmpq:
+    """The exact E[tau] of the named verifier on one rational instance; with another draft if given."""
+    scheme = scheme or instance.draft
+    return emission(Instance(instance.target, instance.proposal, scheme), named(name)).expected_accepted

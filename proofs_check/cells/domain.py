@@ -12,7 +12,7 @@ from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 from draftproof.proofs_check.cells.cell import Cell
 from draftproof.proofs_check.cells.enumeration import Enumeration
 from draftproof.proofs_check.cells.solver import Point, rational
-from draftproof.proofs_check.cells.symbol import NEGATIVE, POSITIVE, ZERO, Symbol, sign, unread, value
+from draftproof.proofs_check.cells.symbol import NEGATIVE, POSITIVE, ZERO, Symbol, Unread, sign, unread, value
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.shape import Shape
@@ -49,7 +49,9 @@ class Domain:
             )
         rows = [
             (letter, prefix, ["_".join((letter, *map(str, prefix), str(x))) for x in range(vocab - 1)])
-            for letter, prefix in self._rows()
+            for length in range(depth + 1)
+            for prefix in product(range(vocab), repeat=length)
+            for letter in ("pq" if length < depth else "p" * leaves)
         ]
         variables = fmpq_mpoly_ctx.get([name for *_, names in rows for name in names], Ordering.degrevlex)
         self.enumeration = Enumeration(variables, thread_time() + seconds)
@@ -73,27 +75,16 @@ class Domain:
         self.target, self.proposal = Table(vocab, tables["p"]), Table(vocab, tables["q"])
         self.whole = Cell(solver, facts, (), point)
 
-    def _rows(self) -> Iterator[tuple[str, Prefix]]:
-        for length in range(self.depth + 1):
-            for prefix in product(range(self.vocab), repeat=length):
-                if length < self.depth:
-                    yield "p", prefix
-                    yield "q", prefix
-                elif self.leaves:
-                    yield "p", prefix
-
     def at(self, point: Point) -> tuple[Table, Table]:
         """The rational target and proposal at a point; target rows after a full draft that are not free are
         uniform."""
         values = [point[name] for name in self.number.variables.names()]
 
-        def row(prefix: Prefix, symbols: Row) -> Row:
-            if len(prefix) == self.depth and not self.leaves:
-                return tuple([fmpq(1, self.vocab)] * self.vocab)
-            return tuple(fmpq(entry.top(*values)) for entry in symbols)
+        def number(entry: Symbol | Unread) -> fmpq:
+            return fmpq(entry.top(*values)) if isinstance(entry, Symbol) else fmpq(1, self.vocab)
 
         def rows(table: Table) -> Table:
-            return Table.exact(self.vocab, {prefix: row(prefix, given) for prefix, given in table.given()})
+            return Table.exact(self.vocab, {prefix: map(number, row) for prefix, row in table.given()})
 
         return rows(self.target), rows(self.proposal)
 

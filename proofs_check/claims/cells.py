@@ -1,7 +1,9 @@
 """Losslessness by sign cells, and by search where cells are too many, beside the induction proofs."""
 
 from draftproof.proofs_check.claims.claim import (
-    SIZES,
+    PAIR,
+    WITH,
+    WITHOUT,
     Case,
     Claim,
     Lossless,
@@ -13,12 +15,8 @@ from draftproof.proofs_check.claims.claim import (
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.paths import Paths
-from draftproof.theory.drafts.shape import every as full
 from draftproof.theory.drafts.spechub import SpecHub
-from draftproof.theory.drafts.tree import Tree
 
-PAIR = full(2, 1)
-WITH, WITHOUT = Tree(PAIR, True), Tree(PAIR, False)
 PAIRS: list[Case] = [(2, WITHOUT), (2, WITH)]
 CHAINS = [*chains(2, 1, 2), (3, Chain(1))]
 CHAIN_SIZES = "chains, (V, depth) = (2,1), (3,1), (2,2)"
@@ -78,7 +76,7 @@ BY_CELLS: tuple[tuple[str, str, str, str, float, list[Case]], ...] = (
 
 CLAIMS = (
     *(
-        Claim(f"{verifier}-by-cells", f"{name} by sign cells.", source, scope, SIZES, seconds, proof)
+        Claim(f"{verifier}-by-cells", f"{name} by sign cells.", source, scope, proof, seconds=seconds)
         for verifier, name, source, scope, seconds, cases in BY_CELLS
         for proof in [Lossless(verifier, *cases)]
     ),
@@ -87,44 +85,41 @@ CLAIMS = (
         "SpecHub is lossless.",
         "sun2024spechub, Algorithm 1",
         "depth 1 at V = 2 and 3",
-        SIZES,
-        10,
         Lossless("spechub", (2, SpecHub(1)), (3, SpecHub(1))),
+        seconds=10,
     ),
     Claim(
         "gls-lossless",
         "GLS, whose drafts and target token win races on shared noise, is lossless.",
         "rowan2025list, Gumbel-max list sampling",
         "V = 2: a chain of 1, a pair with replacement",
-        SIZES,
-        3,
         Lossless("gls", (2, Chain(1)), (2, WITH)),
+        seconds=3,
     ),
     Claim(
         "gls-lossless-search",
         "GLS is lossless at larger sizes.",
         "rowan2025list, Gumbel-max list sampling",
         "a pair and a chain of 2, V = 2 and 3",
-        unrefuted(472),
-        5,
         searched(is_lossless("gls"), (WITH, Chain(2)), (2, 3), 100),
+        verdict=unrefuted(472),
+        seconds=5,
     ),
     Claim(
         "multipath-block-lossless",
         "Greedy multi-path block verification is lossless.",
         "thomas2026multipath, greedy multi-path block verification",
         "V = 2: a chain of 2, two paths of 1",
-        SIZES,
-        8,
         Lossless("multipath-block", (2, Chain(2)), (2, Paths(2, 1))),
+        seconds=8,
     ),
     Claim(
         "multipath-block-lossless-search",
         "Greedy multi-path block verification is lossless with three paths, and deeper.",
         "thomas2026multipath, greedy multi-path block verification",
         "two paths of 2 and three of 1, V = 2 and 3",
-        unrefuted(152),
-        10,
         searched(is_lossless("multipath-block"), (Paths(2, 2), Paths(3, 1)), (2, 3), 20),
+        verdict=unrefuted(152),
+        seconds=10,
     ),
 )

@@ -11,6 +11,8 @@ from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.simulators.verdict import judge
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.shape import every as full
+from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
 from draftproof.theory.verifiers import named
 
@@ -33,19 +35,19 @@ def unrefuted(instances: int) -> str:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement in our words, its source, for which sizes it was decided, and how to decide it again.
+    """A statement in our words, its source, the sizes it was decided for, and how to decide it again.
 
-    `check` returns the verdict found now and takes about `seconds` of CPU time; `note` adds to the
-    verdict, such as a witness.
+    `check` returns the verdict found now and takes about `seconds` of CPU time; `verdict` is the recorded
+    one, to which `note` adds, such as a witness.
     """
 
     key: str
     statement: str
     source: str
     scope: str
-    verdict: str
-    seconds: float
     check: Callable[[], str]
+    verdict: str = SIZES
+    seconds: float = 1
     note: str = ""
 
     @property
@@ -75,7 +77,7 @@ def every(
     """A claim that an induction proof decides; statement and source are the theorem's unless given."""
     proved = THEOREMS[theorem]
     check = Induction(theorem)
-    return Claim(key, statement or proved.statement, source or proved.source, scope, EVERY, 1, check, note)
+    return Claim(key, statement or proved.statement, source or proved.source, scope, check, EVERY, note=note)
 
 
 class Lossless:
@@ -123,6 +125,10 @@ class Together:
         return next((found for part in self.parts if (found := part()) != SIZES), SIZES)
 
 
+PAIR = full(2, 1)
+WITH, WITHOUT = Tree(PAIR, True), Tree(PAIR, False)
+
+
 def chains(vocab: int, *depths: int) -> list[Case]:
     """Chains of some depths."""
     return [(vocab, Chain(depth)) for depth in depths]
@@ -150,6 +156,11 @@ def searched(
         return unrefuted(tried)
 
     return check
+
+
+def refuted_on(witness: Callable[[], Instance], holds: Callable[[Instance], bool]) -> Callable[[], str]:
+    """Looks whether the statement still fails to hold on its counterexample."""
+    return lambda: UNDECIDED if holds(witness()) else REFUTED
 
 
 def is_lossless(verifier: str) -> Callable[[Instance], bool]:

@@ -2,8 +2,9 @@
 
 from flint import fmpq
 
-from draftproof.proofs_check.claims.claim import REFUTED, SIZES, UNDECIDED, Claim, Lossless, every
-from draftproof.simulators.enumerate import emission, iteration
+from draftproof.proofs_check.claims.claim import REFUTED, Claim, Lossless, every, refuted_on
+from draftproof.proofs_check.means import mean_on
+from draftproof.simulators.enumerate import iteration
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.instance import Instance, context_free
@@ -11,22 +12,26 @@ from draftproof.theory.table import Table
 from draftproof.theory.verifiers import named
 
 
-def _strictly_more() -> str:
-    # p = q: all three accept everything, at every depth.
-    same = context_free(["1/3", "2/3"], ["1/3", "2/3"], Chain(2))
-    found = {emission(same, named(name)).expected_accepted for name in ("hsd", "block", "token")}
-    return REFUTED if len(found) == 1 else UNDECIDED
+def _all_equal() -> Instance:
+    # p = q: all verifiers accept everything, at every depth.
+    return context_free(["1/3", "2/3"], ["1/3", "2/3"], Chain(2))
 
 
-def _drawn_again() -> str:
-    # Joint ratios 2, 1/2, 2 along 0 0 0: the last rises above 1 from one that is below, and yet token 1
-    # is drawn again at the root.
+def _never_the_same(instance: Instance) -> bool:
+    return len({mean_on(instance, name) for name in ("hsd", "block", "token")}) > 1
+
+
+def _falling_and_rising() -> Instance:
+    # Joint ratios 2, 1/2, 2 along 0 0 0: the last is above 1 again after one below 1.
     p = {(): ["1/2", "1/2"], (0,): ["1/5", "4/5"], (0, 0): ["4/5", "1/5"]}
     q = {(): ["1/4", "3/4"], (0,): ["4/5", "1/5"], (0, 0): ["1/5", "4/5"]}
-    instance = Instance(Table.exact(2, p), Table.exact(2, q), Chain(3))
+    return Instance(Table.exact(2, p), Table.exact(2, q), Chain(3))
+
+
+def _not_drawn_again(instance: Instance) -> bool:
+    # Token 0 is never drawn again at the root.
     stops = iteration(instance.draft, instance.proposal, named("hsd-naive"), instance.target, start=fmpq(1))
-    drawn = sum((weight * row[0] for weight, _, node, row in stops if node.prefix == ()), fmpq(0))
-    return REFUTED if drawn > 0 else UNDECIDED
+    return not sum((weight * row[0] for weight, _, node, row in stops if node.prefix == ()), fmpq(0))
 
 
 CLAIMS = (
@@ -67,11 +72,10 @@ CLAIMS = (
         "be they ratios of prefixes or of tokens.",
         "zhou2026hsd, Lemma 4 as written",
         "a chain of 3, V = 2",
-        REFUTED,
-        1,
-        _drawn_again,
-        "prefixes with ratios 2, 1/2, 2, tokens with 2, 1/4, 4: token X_1 is drawn again at the root. What "
-        "is shown there and losslessness needs, t = m for prefixes, holds: p(X^m) <= q(X^m) leaves no "
+        refuted_on(_falling_and_rising, _not_drawn_again),
+        verdict=REFUTED,
+        note="prefixes with ratios 2, 1/2, 2, tokens with 2, 1/4, 4: token X_1 is drawn again at the root. "
+        "What is shown there and losslessness needs, t = m for prefixes, holds: p(X^m) <= q(X^m) leaves no "
         "residual, so no such draw goes on to the word",
     ),
     every(
@@ -145,38 +149,35 @@ CLAIMS = (
         "expectation.",
         "zhou2026hsd, Theorem 7, equality if and only if gamma = 1",
         "a chain of 2, V = 2",
-        REFUTED,
-        1,
-        _strictly_more,
-        "p = q: all accept everything. HSD and block verification do the same for all p and q (hsd-is-block)",
+        refuted_on(_all_equal, _never_the_same),
+        verdict=REFUTED,
+        note="p = q: all accept everything. HSD and block verification do the same for all p and q "
+        "(hsd-is-block)",
     ),
     Claim(
         "hsd-released-lossless",
         "HSD as released, with the uncapped joint ratio at the leaf, is lossless.",
         "zhou2026hsd, Listing 2 and repository",
         "a chain of 2, V = 2",
-        REFUTED,
-        1,
         Lossless("hsd-released", (2, Chain(2))),
-        "p = (1/2, 1/2) and q = (1/3, 2/3) everywhere",
+        verdict=REFUTED,
+        note="p = (1/2, 1/2) and q = (1/3, 2/3) everywhere",
     ),
     Claim(
         "hsd-multidraft-released-lossless",
         "Multi-draft HSD as released, which carries the joint ratio over a stop, is lossless.",
         "zhou2026hsd, repository",
         "a chain of 2, V = 2",
-        REFUTED,
-        1,
         Lossless("hsd-multidraft-released", (2, Chain(2))),
-        "one path suffices: its full path is kept with the uncapped ratio",
+        verdict=REFUTED,
+        note="one path suffices: its full path is kept with the uncapped ratio",
     ),
     Claim(
         "hsd-multidraft-lossless",
         "Multi-draft HSD with the ratio restarted after a stop and the leaf capped is lossless.",
         "zhou2026hsd, Algorithm 3 read so",
         "V = 2: a chain of 2, two paths of 1 and of 2",
-        SIZES,
-        10,
         Lossless("hsd-multidraft", (2, Chain(2)), (2, Paths(2, 1)), (2, Paths(2, 2))),
+        seconds=10,
     ),
 )

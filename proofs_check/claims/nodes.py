@@ -73,10 +73,9 @@ CLAIMS = (
         "Medusa's typical acceptance is lossless.",
         "cai2024medusa, Section 2.3.1",
         "a chain of 1, V = 2",
-        REFUTED,
-        1,
         _typical,
-        "lossy by design",
+        verdict=REFUTED,
+        note="lossy by design",
     ),
     every(
         "block-optimal-off-path",

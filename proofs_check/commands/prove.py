@@ -42,7 +42,7 @@ STATUS = {"proved": 0, "refuted": 1, "undecided": 3}
 @click.option(
     "--resume",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Progress is read from and kept in this file.",
+    help="File that progress is read from and saved in.",
 )
 @json_option
 def prove(
