@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from flint import fmpq
 
 from draftproof.proofs_check.cells.cell import sides
 from draftproof.proofs_check.cells.domain import Domain, draw, rational_points
-from draftproof.proofs_check.cells.enumeration import Program
 from draftproof.proofs_check.cells.symbol import NEGATIVE, ZERO, Symbol
 from draftproof.proofs_check.cells.tree import leaves, mapped
 from draftproof.simulators.enumerate import emission
@@ -16,12 +16,13 @@ from draftproof.theory.closed_forms import expected_accepted
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.instance import Instance
 from draftproof.theory.oracle import Oracle
-from draftproof.theory.rows import Row
+from draftproof.theory.rows import Number, Row
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import named
 
 Relation = Literal["equal", "never below", "refuted", "undecided"]
-Mean = Callable[[Domain], Program]
+Mean = Callable[[Domain, Oracle], Symbol]
+"""A mean as a sampler program on the tables of a domain: its expectation is compared."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +37,9 @@ class Comparison:
 def accepted(verifier: Verifier, scheme: Scheme) -> Mean:
     """The mean number of accepted tokens."""
 
-    def mean(domain: Domain) -> Program:
-        def program(oracle: Oracle) -> Symbol:
-            node, _ = verifier.verify(oracle, draw(scheme, oracle, domain.proposal), domain.target)
-            return domain.number(len(node.prefix))
-
-        return program
+    def mean(domain: Domain, oracle: Oracle) -> Symbol:
+        node, _ = verifier.verify(oracle, draw(scheme, oracle, domain.proposal), domain.target)
+        return domain.number(len(node.prefix))
 
     return mean
 
@@ -49,19 +47,15 @@ def accepted(verifier: Verifier, scheme: Scheme) -> Mean:
 def closed_form(name: str, scheme: Scheme) -> Mean:
     """The mean number of accepted tokens by the verifier's closed form in `theory/closed_forms`."""
 
-    def mean(domain: Domain) -> Program:
-        def program(oracle: Oracle) -> Symbol:
-            instance = Instance(domain.target, domain.proposal, scheme)
-            return domain.number(1) * expected_accepted(instance, name)
-
-        return program
+    def mean(domain: Domain, oracle: Oracle) -> Symbol:
+        return domain.number(1) * expected_accepted(Instance(domain.target, domain.proposal, scheme), name)
 
     return mean
 
 
-def by_row(of: Callable[[Row, Row], Symbol]) -> Mean:
+def by_row(formula: Callable[[Row, Row], Number]) -> Mean:
     """A closed form of the root's rows p and q alone, which may compare and take minima."""
-    return lambda domain: lambda oracle: domain.number(1) * of(domain.target[()], domain.proposal[()])
+    return lambda domain, oracle: domain.number(1) * formula(domain.target[()], domain.proposal[()])
 
 
 def compare(a: Mean, b: Mean, vocab: int, scheme: Scheme, seconds: float = 60.0) -> Comparison:
@@ -76,8 +70,8 @@ def compare(a: Mean, b: Mean, vocab: int, scheme: Scheme, seconds: float = 60.0)
     """
     domain = Domain(vocab, scheme.depth, seconds)
     enumeration, whole = domain.enumeration, domain.whole
-    left = enumeration.expectation(a(domain), whole)
-    right = mapped(enumeration.expectation(b(domain), whole), Symbol.__neg__)
+    left = enumeration.expectation(partial(a, domain), whole)
+    right = mapped(enumeration.expectation(partial(b, domain), whole), Symbol.__neg__)
     relation: Relation = "equal"
     for cell, difference in leaves(whole, enumeration.sum(whole, left, right)):
         if cell.vanishes(difference.top):

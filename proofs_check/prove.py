@@ -121,9 +121,10 @@ def _prove_words(proof: Proof, domain: Domain, verifier: Verifier, scheme: Schem
         try:
             for cell in _failing(domain, through(domain, verifier, scheme, word), word, saved):
                 failing.append(cell)
-                if (instance := _witness(domain, cell, verifier, scheme)) is not None:
-                    _refute(proof, instance, verifier)
-                    return
+                for point in rational_points(cell):
+                    if _lossy(instance := Instance(*domain.at(point), scheme), verifier):
+                        _refute(proof, instance, verifier)
+                        return
         except (OutOfTime, KeyboardInterrupt) as stopped:
             trees = domain.enumeration.checkpoint.to_json()
             proof.partial = (word, trees) if trees else None
@@ -180,11 +181,6 @@ def _failing(domain: Domain, program: Program, word: Prefix, saved: dict[str, An
             _, differs = sides(cell, mass.top * want.bottom - want.top * mass.bottom, ZERO)
             if differs is not None:
                 yield differs
-
-
-def _witness(domain: Domain, cell: Cell, verifier: Verifier, scheme: Scheme) -> Instance | None:
-    instances = (Instance(*domain.at(point), scheme) for point in rational_points(cell))
-    return next((instance for instance in instances if _lossy(instance, verifier)), None)
 
 
 def _search(proof: Proof, verifier: Verifier, scheme: Scheme, vocab: int) -> None:

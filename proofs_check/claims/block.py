@@ -7,7 +7,7 @@ from math import prod
 from flint import fmpq
 
 from draftproof.proofs_check.cells.domain import Domain
-from draftproof.proofs_check.cells.enumeration import Program
+from draftproof.proofs_check.cells.symbol import Symbol
 from draftproof.proofs_check.claims.claim import (
     REFUTED,
     SIZES,
@@ -25,7 +25,7 @@ from draftproof.theory.draft import Draft, chained
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.oracle import Oracle
-from draftproof.theory.rows import Number, Prefix, minimum
+from draftproof.theory.rows import Prefix, minimum
 from draftproof.theory.table import Rows, Table
 from draftproof.theory.verifier import CHAIN, Stop, Verifier
 from draftproof.theory.verifiers import block, named
@@ -43,16 +43,15 @@ def all_but_the_last(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 SHORTER = Verifier("block of all but the last", "ours", CHAIN, lossless=True, verify=all_but_the_last)
 
 
-def full_information(domain: Domain) -> Program:
+def full_information(domain: Domain, oracle: Oracle) -> Symbol:
     """sum over words of min(p(word), q(word)): the full-information optimum."""
-    words = [word for n in range(domain.depth) for word in product(range(domain.vocab), repeat=n + 1)]
 
-    def mass(rows: Table, word: Prefix) -> Number:
+    def mass(rows: Table, word: Prefix) -> Symbol:
         return prod((rows[word[:i]][x] for i, x in enumerate(word)), start=domain.number(1))
 
-    return lambda oracle: sum(
-        (minimum(mass(domain.target, word), mass(domain.proposal, word)) for word in words), domain.number(0)
-    )
+    words = [word for n in range(domain.depth) for word in product(range(domain.vocab), repeat=n + 1)]
+    minima = (minimum(mass(domain.target, word), mass(domain.proposal, word)) for word in words)
+    return sum(minima, domain.number(0))
 
 
 def ahead_is_worse(depth: int = 7) -> Instance:

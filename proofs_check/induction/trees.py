@@ -74,9 +74,6 @@ THEOREMS = (
                 (S + 1 - a) * (S / (S + 1 - a)) * (pos(a * p - q) / S),
                 pos(a * p - q),
             ),
-            every_token(
-                "token x gets min(a p, q) + (a p - q)+ = a p", meet(a * p, q) + pos(a * p - q), a * p
-            ),
             always("the root's rate stays 1: S / (S + 1 - 1)", _s / (_s + 1 - 1) == 1, [_s > 0]),
         ),
     ),

@@ -21,28 +21,22 @@ def words(domain):
             yield [(domain.target[word[:i]][x], domain.proposal[word[:i]][x]) for i, x in enumerate(word)]
 
 
-def token_mean(domain):
+def token_mean(domain, oracle):
     """sum over words of the product of min(p, q) (leviathan2023fast)."""
     one = domain.number(1)
-    return lambda _: sum(
-        (prod((minimum(*pair) for pair in word), start=one) for word in words(domain)), 0 * one
-    )
+    return sum((prod((minimum(p, q) for p, q in word), start=one) for word in words(domain)), 0 * one)
 
 
-def block_mean(domain):
+def block_mean(domain, oracle):
     """sum over words of q(word) w(word), carried as Q w = min(Q, the one before times p) (sun2025block)."""
-
-    def program(_):
-        out = domain.number(0)
-        for word in words(domain):
-            Q = carried = domain.number(1)
-            for p, q in word:
-                Q = Q * q
-                carried = minimum(carried * p, Q)
-            out = out + carried
-        return out
-
-    return program
+    out = domain.number(0)
+    for word in words(domain):
+        Q = carried = domain.number(1)
+        for p, q in word:
+            Q = Q * q
+            carried = minimum(carried * p, Q)
+        out = out + carried
+    return out
 
 
 def test_closed_forms_of_the_papers():

@@ -8,6 +8,7 @@ the whole run is repeated with it. Meant for two symbols and two tokens.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from draftproof.proofs_check.means import Mean
 from draftproof.simulators.enumerate import iteration, outcomes
@@ -17,7 +18,7 @@ from draftproof.theory.emission import Emission
 from draftproof.theory.rows import Number, Prefix, Row
 from draftproof.theory.table import Rows
 from draftproof.theory.verifier import Verifier
-from tests.proofs_check.second_opinion.world import World
+from tests.proofs_check.second_opinion.domain import Domain
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,11 @@ def second_opinion(verifier: Verifier, scheme: Scheme, vocab: int, seconds: floa
     >>> second_opinion(named("token"), Chain(1), 2).holds
     True
     """
-    world, cells = World(vocab, scheme.depth, seconds), 0
-    target, proposal = world.target, world.proposal
-    for _ in world.answers.runs():
+    domain, cells = Domain(vocab, scheme.depth, seconds), 0
+    target, proposal = domain.target, domain.proposal
+    for _ in domain.answers.runs():
         emitted = Emission(target)
-        stops = iteration(scheme, proposal, verifier, target, start=world.number(1))
+        stops = iteration(scheme, proposal, verifier, target, start=domain.number(1))
         for weight, draft, node, row in stops:
             if verifier.carry is None:
                 emitted.add(weight, node, row)
@@ -59,11 +60,11 @@ def second_comparison(
     wanted: str, a: Mean, b: Mean, vocab: int, scheme: Scheme, seconds: float = 600.0
 ) -> Opinion:
     """Whether mean a is "equal" to mean b, or "never below" it, cell by cell. Raises OutOfTime."""
-    world, cells = World(vocab, scheme.depth, seconds), 0
-    for _ in world.answers.runs():
-        one = world.number(1)
+    domain, cells = Domain(vocab, scheme.depth, seconds), 0
+    for _ in domain.answers.runs():
+        one = domain.number(1)
         left, right = (
-            sum((weight * value for weight, value in outcomes(mean(world), one)), one * 0)  # type: ignore[arg-type]
+            sum((weight * value for weight, value in outcomes(partial(mean, domain), one)), one * 0)  # type: ignore[arg-type]
             for mean in (a, b)
         )
         cells += 1

@@ -127,7 +127,7 @@ class Store:
         return self._made[key]
 
 
-class World:
+class Domain:
     """All tables of one size, with free entries, in sympy's numbers: what a program is run on."""
 
     def __init__(self, vocab: int, depth: int, seconds: float):
@@ -139,7 +139,6 @@ class World:
         }
         functions, *gens = sympy.polys.fields.field(names, sympy.QQ)
         self.number = type("Term", (Term,), {"__slots__": (), "store": Store(functions)})
-        self.signs = self  # as a domain of proofs has its numbers
         value = dict(zip(names, gens, strict=True))
         entries: list[Any] = []
 
