@@ -19,7 +19,7 @@ from draftproof.theory.drafts.spechub import SpecHub
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.law import Law
 from draftproof.theory.verifiers import named
-from tests.proofs_check.wrong import on_a_curve, wrong_where
+from tests.mutants.rules import ON_A_CURVE, ON_AN_EDGE, wrong_where
 
 PAIR, TWO_LEVELS, FORK, TWO_PATHS = every(2, 1), every(2, 2), (every(2, 1),), (every(1, 1),) * 2
 
@@ -94,7 +94,7 @@ def test_refuted_with_a_rational_witness(name):
 
 def test_a_loss_only_where_something_is_zero_is_found():
     """Wrong only when p(0) = 0 exactly: no open cell shows it, the domain with its zeros does."""
-    proof = prove(wrong_where(lambda p, q: not p[0] > 0), Chain(1), 2)
+    proof = prove(ON_AN_EDGE, Chain(1), 2)
     assert proof.verdict == "refuted"
     assert proof.counterexample is not None
     assert proof.counterexample.target[()][0] == 0
@@ -102,7 +102,7 @@ def test_a_loss_only_where_something_is_zero_is_found():
 
 def test_a_loss_only_on_a_curve_is_found():
     """Wrong only where p(0) = q(0)^2, which no grid of one denominator need contain."""
-    proof = prove(wrong_where(on_a_curve), Chain(1), 2)
+    proof = prove(ON_A_CURVE, Chain(1), 2)
     assert proof.verdict == "refuted"
     assert proof.counterexample is not None
     p, q = proof.counterexample.target[()], proof.counterexample.proposal[()]

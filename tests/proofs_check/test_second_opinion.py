@@ -11,8 +11,8 @@ from draftproof.proofs_check.means import accepted
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.verifiers import named
+from tests.mutants.rules import ON_A_CURVE
 from tests.proofs_check.second_opinion.opinion import second_comparison, second_opinion
-from tests.proofs_check.wrong import on_a_curve, wrong_where
 
 SECONDS = 3000
 
@@ -58,7 +58,7 @@ def test_both_routes_agree(check, scheme, holds):
 
 
 def test_a_loss_on_a_curve_is_found():
-    assert not second_opinion(wrong_where(on_a_curve), Chain(1), 2).holds
+    assert not second_opinion(ON_A_CURVE, Chain(1), 2).holds
 
 
 def test_a_wrong_comparison_is_seen():

@@ -17,7 +17,7 @@ from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.verifiers import named
 from tests.checks import completed
-from tests.quality.rules import CHAINS, LISTED
+from tests.mutants.rules import CHAINS, LISTED
 
 FAST = [
     *[(named(name), 2, Chain(2)) for name in ("token", "block", "hsd-released")],

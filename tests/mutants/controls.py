@@ -4,8 +4,8 @@ import numpy as np
 
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.verifiers import VERIFIERS
-from tests.quality.edits import CHAINS, DOUBLE, FLAT, PLAIN
-from tests.quality.registry import native, specimen
+from tests.mutants.edits import CHAINS, DOUBLE, FLAT, PLAIN
+from tests.mutants.registry import mutant, rule
 
 
 def drawn(row, rng):
@@ -33,7 +33,7 @@ def chain(p, q, x, rng, accepts):
     return [*kept, drawn(row, rng)]
 
 
-@specimen("token verification", expected="lossless")
+@mutant("token verification", expected="lossless")
 def token_function(p, q, x, rng):
     return chain(p, q, x, rng, lambda i, t: rng.random() * q[i, t] < p[i, t])
 
@@ -45,7 +45,7 @@ class TokenVerifier:
         return token_function(p, q, x, rng)
 
 
-@specimen("all coins tossed first, the residual by exponential race", expected="lossless")
+@mutant("all coins tossed first, the residual by exponential race", expected="lossless")
 def token_with_a_race(p, q, x, rng):
     n = np.arange(len(x))
     accepted = rng.random(len(x)) < p[n, x] / q[n, x]
@@ -54,28 +54,28 @@ def token_with_a_race(p, q, x, rng):
     return [*x[:tau], int(np.argmax(np.where(row > 0, row / rng.exponential(size=len(row)), -1.0)))]
 
 
-@specimen("Gumbel noise on logarithms", expected="lossless")
+@mutant("Gumbel noise on logarithms", expected="lossless")
 def token_with_gumbel_noise(p, q, x, rng):
     kept, row = settled(p, q, x, lambda i, t: rng.random() < p[i, t] / q[i, t])
     with np.errstate(divide="ignore"):
         return [*kept, int(np.argmax(np.log(row) + rng.gumbel(size=len(row))))]
 
 
-@specimen("tokens by inversion of one uniform", expected="lossless")
+@mutant("tokens by inversion of one uniform", expected="lossless")
 def token_by_inversion(p, q, x, rng):
     kept, row = settled(p, q, x, lambda i, t: rng.random() < p[i, t] / q[i, t])
     last = int(np.flatnonzero(row)[-1])
     return [*kept, min(int(np.searchsorted(np.cumsum(row), rng.random() * row.sum(), side="right")), last)]
 
 
-@specimen("the target draws at every position; agreement counts", expected="lossless")
+@mutant("the target draws at every position; agreement counts", expected="lossless")
 def sampling_match(p, q, x, rng):
     y = [drawn(row, rng) for row in p]
     tau = next((i for i, t in enumerate(x) if y[i] != t), len(x))
     return y[: tau + 1]
 
 
-@specimen("a stochastic draft treated as one-hot", expected="lossless")
+@mutant("a stochastic draft treated as one-hot", expected="lossless")
 def one_hot_on_a_stochastic_draft(p, q, x, rng):
     for i, t in enumerate(x):
         if not rng.random() < p[i, t]:
@@ -102,14 +102,14 @@ def block_law(p, q, x, w):
     return [*h, w[-1]], [*rows, p[-1]]
 
 
-@specimen("block verification", expected="lossless")
+@mutant("block verification", expected="lossless")
 def block_function(p, q, x, rng):
     h, rows = block_law(p, q, x, weights(p, q, x))
     tau = max(i for i, u in enumerate(rng.random(len(h))) if i == 0 or u < h[i])
     return [*x[:tau], drawn(rows[tau], rng)]
 
 
-@specimen("one draw over V + 1 outcomes a position, the last success wins", expected="lossless")
+@mutant("one draw over V + 1 outcomes a position, the last success wins", expected="lossless")
 def block_as_categorical_draws(p, q, x, rng):
     h, rows = block_law(p, q, x, weights(p, q, x))
     draws = [
@@ -119,25 +119,25 @@ def block_as_categorical_draws(p, q, x, rng):
     return [*x[:tau], draws[tau]]
 
 
-@specimen("how many are verified depends on what was already revealed", expected="lossless")
+@mutant("how many are verified depends on what was already revealed", expected="lossless")
 def shorter_after_token_zero(p, q, x, rng):
     end = 1 if x[0] == 0 else len(x)
     return chain(p[: end + 1], q, x[:end], rng, lambda i, t: rng.random() < p[i, t] / q[i, t])
 
 
-@specimen("drafted ids of -1 are nothing drafted", expected="lossless", padding=True)
+@mutant("drafted ids of -1 are nothing drafted", expected="lossless", padding=True)
 def padded_token(p, q, x, rng):
     x = x[: int((x >= 0).sum())]
     return token_function(p[: len(x) + 1], q, x, rng)
 
 
-@specimen("coins keyed by seed, iteration and position", expected="lossless", iterations=2)
+@mutant("coins keyed by seed, iteration and position", expected="lossless", iterations=2)
 class keyed_but_fresh:
     def __call__(self, p, q, x, rng, position):
         return token_function(p, q, x, np.random.default_rng((7, position)))
 
 
-@specimen("drafts its own tokens, from the row it verifies with", expected="lossless", iterations=2)
+@mutant("drafts its own tokens, from the row it verifies with", expected="lossless", iterations=2)
 class honest_drafter(TokenVerifier):
     def draft(self, row, rng, position):
         return drawn(row, rng)
@@ -154,4 +154,4 @@ for _name, _drafts in (
     ("hsd", CHAINS),
     ("hsd-multidraft", (Paths(2, 2),)),
 ):
-    native(_name, "control", VERIFIERS[_name], _drafts, expected="lossless")
+    rule(_name, "control", VERIFIERS[_name], _drafts, expected="lossless")

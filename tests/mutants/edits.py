@@ -15,7 +15,7 @@ from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import block, rrs, token, traversal, typical
-from tests.quality.registry import native
+from tests.mutants.registry import rule
 
 CHAINS = (Chain(1), Chain(2))
 PLAIN = (Tree(((), ())), Tree((((), ()),)), Tree((((),), ())))
@@ -40,7 +40,7 @@ def edited(module: ModuleType, *edits: tuple[str, str]) -> Verifier:
 def _all(module: ModuleType, drafts: tuple[Scheme, ...], *mutants: tuple[str, ...]) -> None:
     for flaw, old, new, *row in mutants:
         name = f"{module.VERIFIER.name}: {old} -> {new}"
-        native(name, flaw, edited(module, (old, new)), drafts, row=row[0] if row else "")
+        rule(name, flaw, edited(module, (old, new)), drafts, row=row[0] if row else "")
 
 
 _all(
@@ -137,6 +137,6 @@ _all(
     ("siblings by token id", "in node.children:", "in sorted(node.children, key=lambda c: c.token):", "30"),
     ("every other child skipped in the update", "q = node.proposal", "q = node.proposal; p = p[::-1]"),
 )
-native(
+rule(
     "typical acceptance", "lossy by design: a threshold in the place of a coin", typical.VERIFIER, (Chain(2),)
 )

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from tests.quality.controls import TokenVerifier, block_law, drawn, residual, token_function, weights
-from tests.quality.registry import specimen
+from tests.mutants.controls import TokenVerifier, block_law, drawn, residual, token_function, weights
+from tests.mutants.registry import mutant
 
 
-@specimen("a rejection is noticed one iteration late, and a token dropped", row="7", iterations=2)
+@mutant("a rejection is noticed one iteration late, and a token dropped", row="7", iterations=2)
 class drops_after_a_rejection:
     late = False
 
@@ -17,25 +17,25 @@ class drops_after_a_rejection:
         return kept
 
 
-@specimen("random state seeded again at every call", row="8", iterations=2)
+@mutant("random state seeded again at every call", row="8", iterations=2)
 class reseeds:
     def __call__(self, p, q, x, rng):
         return token_function(p, q, x, np.random.default_rng(0))
 
 
-@specimen("drafted greedily, verified with the softmax q", row="9")
+@mutant("drafted greedily, verified with the softmax q", row="9")
 class drafts_greedily(TokenVerifier):
     def draft(self, row, rng, position):
         return int(row.argmax())
 
 
-@specimen("drafts sampled after a processor, q taken before it", row="10")
+@mutant("drafts sampled after a processor, q taken before it", row="10")
 class drafts_processed(TokenVerifier):
     def draft(self, row, rng, position):
         return drawn(row**2, rng)
 
 
-@specimen("drafted from rows rounded to 8 bits, ratio with the full ones", row="12")
+@mutant("drafted from rows rounded to 8 bits, ratio with the full ones", row="12")
 class drafts_in_bfloat16(TokenVerifier):
     def draft(self, row, rng, position):
         return drawn(
@@ -43,7 +43,7 @@ class drafts_in_bfloat16(TokenVerifier):
         )
 
 
-@specimen("drafted from marginals by position, verified as if jointly", row="14")
+@mutant("drafted from marginals by position, verified as if jointly", row="14")
 class drafts_from_marginals:
     def draft(self, row, rng, position):
         self.first = row if position == 0 else getattr(self, "first", row)
@@ -53,7 +53,7 @@ class drafts_from_marginals:
         return token_function(p, np.maximum(q, 1e-30), x, rng)
 
 
-@specimen("the draft's Gumbel noise used again for the residual", row="16")
+@mutant("the draft's Gumbel noise used again for the residual", row="16")
 class reuses_the_drafts_noise:
     def __init__(self):
         self.noise = {}
@@ -69,7 +69,7 @@ class reuses_the_drafts_noise:
         return [*x, drawn(p[-1], rng)]
 
 
-@specimen("block rule, uniforms keyed by seed and position, used again", row="17", iterations=2)
+@mutant("block rule, uniforms keyed by seed and position, used again", row="17", iterations=2)
 class keyed_by_position:
     def __call__(self, p, q, x, rng, position):
         h, rows = block_law(p, q, x, weights(p, q, x))
@@ -78,7 +78,7 @@ class keyed_by_position:
         return [*x[:tau], drawn(rows[tau], rng)]
 
 
-@specimen("drafts rejected later have already changed the penalties", row="22", iterations=2)
+@mutant("drafts rejected later have already changed the penalties", row="22", iterations=2)
 class penalised_by_rejected_drafts:
     def __init__(self):
         self.seen = set()

@@ -4,10 +4,18 @@ Most are an edit of our own verifiers. `functions.py` and `objects.py` have many
 form in which they were met, for the audit.
 """
 
+from collections.abc import Callable
+from itertools import pairwise
+
+from draftproof.theory.draft import Draft
+from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.spechub import SpecHub
 from draftproof.theory.drafts.top_k import TopK
-from draftproof.theory.verifier import CHAIN, Verifier
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Row, excess, minimum, normalise, one, point, ratio, share
+from draftproof.theory.table import Rows
+from draftproof.theory.verifier import CHAIN, Stop, Verifier
 from draftproof.theory.verifiers import (
     block,
     hsd,
@@ -19,9 +27,69 @@ from draftproof.theory.verifiers import (
     token,
     traversal,
 )
-from tests.quality.edits import CHAINS, DOUBLE, FLAT, PLAIN, edited
-from tests.quality.programs import one_uniform, product, shared_noise
-from tests.quality.registry import SPECIMENS, native
+from tests.mutants.edits import CHAINS, DOUBLE, FLAT, PLAIN, edited
+from tests.mutants.registry import CATALOGUE, rule
+
+
+def product(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
+    # The original compares with the product of the coins so far. The two agree wherever every R_i is
+    # 0 or at least 1, and there the law is wrong already.
+    path = draft.path
+    rows = [target[node.prefix] for node in path]
+    R = hsd.prefix_ratios(path, rows)
+    tau = len(path) - 1
+    while not oracle.accept(minimum(R[tau], one(rows[0]))):
+        tau -= 1
+    if tau == len(path) - 1:
+        return path[tau], rows[tau]
+    return path[tau], normalise(excess(rows[tau], path[tau].proposal))
+
+
+def one_uniform(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
+    # l tokens stand when the coin is below min(1, rho_1 .. rho_l).
+    least = one(target[draft.root.prefix])
+    for node, child in pairwise(draft.path):
+        p, q, x = target[node.prefix], node.proposal, child.token
+        lower = minimum(least, share(p[x], q[x]))
+        if not oracle.accept(ratio(lower, least)):
+            return node, normalise(excess(p, q))
+        least = lower
+    return draft.path[-1], target[draft.path[-1].prefix]
+
+
+def shared_noise(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
+    # X = argmin E_i / q_i won at time m ~ Exp(1), so every other E_i is q_i m plus a fresh one, and
+    # the race for argmin E_i / r_i starts late: with two runners j, k of which j starts first, k
+    # wins with r_k / (r_j + r_k) E[exp(-r_j (q_k / r_k - q_j / r_j) m)]. Vocabulary of three at most.
+    for node, child in pairwise(draft.path):
+        p, q, x = target[node.prefix], node.proposal, child.token
+        if not oracle.accept(share(p[x], q[x])):
+            r = normalise(excess(p, q))
+            runners = [i for i in range(len(r)) if i != x and r[i] > 0]
+            if len(runners) != 2:
+                return node, r
+            j, k = runners
+            if q[k] * r[j] < q[j] * r[k]:
+                j, k = k, j
+            late = r[j] * (q[k] / r[k] - q[j] / r[j])
+            wins = r[k] / (1 + late)  # r_j + r_k = 1
+            return node, point(k if oracle.accept(wins) else j, r)
+    return draft.path[-1], target[draft.path[-1].prefix]
+
+
+def wrong_where(condition: Callable[[Row, Row], bool]) -> Verifier:
+    """Token verification, except that where the root's rows p, q meet the condition all is accepted."""
+
+    def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
+        if condition(target[draft.root.prefix], draft.root.proposal):
+            return draft.path[-1], target[draft.path[-1].prefix]
+        return token.verify(oracle, draft, target)
+
+    return Verifier("wrong somewhere", "ours", CHAIN, lossless=False, verify=verify)
+
+
+ON_AN_EDGE = wrong_where(lambda p, q: not p[0] > 0)
+ON_A_CURVE = wrong_where(lambda p, q: p[0] == q[0] * q[0] and q[0] > 0 and q[1] > 0)
 
 
 def _rule(verify) -> Verifier:
@@ -166,7 +234,10 @@ for _row, _name, _flaw, _verifier, _drafts in (
         DOUBLE,
     ),
 ):
-    native(_name, _flaw, _verifier, _drafts, row=_row)
+    rule(_name, _flaw, _verifier, _drafts, row=_row)
 
-LISTED = [each for each in SPECIMENS if each.verifier is not None and each.row]
-"""Every specimen of the list of bugs that is a rule, those of `edits.py` too."""
+for _name, _verifier in (("p(0) = 0", ON_AN_EDGE), ("p(0) = q(0)^2", ON_A_CURVE)):
+    rule(f"wrong where {_name}", "everything is accepted there", _verifier, (Chain(1),), judge="proof")
+
+LISTED = [each for each in CATALOGUE if each.verifier is not None and each.row]
+"""Every mutant of the list of bugs that is a rule, those of `edits.py` too."""
