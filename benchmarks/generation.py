@@ -16,7 +16,7 @@ from draftproof.gpu.bench.models import ASSISTED, transformers
 from draftproof.gpu.drafters.choose import SHIPPED, pair
 from draftproof.gpu.drafters.model import ModelDrafter
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import structure
 from draftproof.gpu.verify import named
 

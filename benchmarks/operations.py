@@ -13,7 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from draftproof.gpu.drafters.choose import pair
 from draftproof.gpu.engine import loop
-from draftproof.gpu.engine.clock import Clock
+from draftproof.gpu.engine.loop import Clock
 from draftproof.gpu.structures import structure
 from draftproof.gpu.verify import named
 

@@ -13,7 +13,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 from transformers import LlamaForCausalLM
 
-from draftproof.gpu.drafters.feature_head import new_head
+from draftproof.gpu.drafters.features import new_head
 from draftproof.gpu.train.loop import drafter_loss, rollout_loss, text_loss
 from draftproof.gpu.train.recipe import CAUSAL, PRESETS, Preset, Shape
 

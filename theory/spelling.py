@@ -8,8 +8,14 @@ instance file, `tree:[[[],[]],[[]]]`, or be `eagle`.
 import json
 import re
 
-from draftproof.theory.drafts import SCHEMES, Scheme
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.greedy import Greedy
+from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.shape import NODES, Shape, checked_depth, checked_shape, every
+from draftproof.theory.drafts.spechub import SpecHub
+from draftproof.theory.drafts.top_k import TopK
+from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput, quoted
 
 EXAMPLES = "chain:4, paths:3x4, tree:2x3, tree+:2x3, tree:[[[],[]],[[]]], top-k:2x2, greedy:3x1, spechub:2"
@@ -29,15 +35,18 @@ def scheme(spelling: str) -> Scheme:
     """
     kind, _, size = spelling.partition(":")
     try:
-        if kind in ("chain", "spechub"):
-            return SCHEMES[kind](depth=numbers(size, 1)[0])
+        if kind == "chain":
+            return Chain(*numbers(size, 1))
         if kind == "paths":
-            count, depth = numbers(size, 2)
-            return SCHEMES[kind](count=count, depth=depth)
+            return Paths(*numbers(size, 2))
         if kind in ("tree", "tree+"):
-            return SCHEMES["tree"](shape=shape(size), replacement=kind == "tree+")
-        if kind in ("top-k", "greedy"):
-            return SCHEMES[kind](shape=shape(size))
+            return Tree(shape(size), replacement=kind == "tree+")
+        if kind == "top-k":
+            return TopK(shape(size))
+        if kind == "greedy":
+            return Greedy(shape(size))
+        if kind == "spechub":
+            return SpecHub(*numbers(size, 1))
     except BadInput as error:
         raise BadInput(f"{quoted(spelling)}: {error}") from None
     except ValueError:

@@ -14,10 +14,9 @@ from rich.table import Table
 from draftproof.gpu.bench import timing
 from draftproof.gpu.bench.cases import Case, make
 from draftproof.gpu.bench.methods import OURS, Call, Maker, methods
-from draftproof.gpu.device import described
+from draftproof.gpu.device import described, out_of_memory
 from draftproof.gpu.figure import look, required, save
 from draftproof.gpu.graphs import waits
-from draftproof.gpu.memory import out_of_memory
 from draftproof.simulators import screen
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import torch
 
 from draftproof.gpu.device import wait
-from draftproof.gpu.drafters.drafter import Drafter, Structure
+from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.drafters.model import ModelDrafter
-from draftproof.gpu.engine.fits import fitting
-from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.engine.recorder import recording
-from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.engine.loop import fitting, generate
+from draftproof.gpu.graphs import recording
 from draftproof.gpu.models import Model, quiet
+from draftproof.gpu.rows import Sampling
+from draftproof.gpu.structures import Structure
 from draftproof.gpu.validate.acceptance import Acceptance, mean_accepted
 from draftproof.gpu.verify import VERIFIERS, Verifier
 

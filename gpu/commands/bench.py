@@ -125,9 +125,8 @@ def _verification(options: dict[str, Any]) -> int:
 
 def _decoding(options: dict[str, Any]) -> int:
     from draftproof.gpu.bench import report
-    from draftproof.gpu.device import described
-    from draftproof.gpu.engine.recorder import recording
-    from draftproof.gpu.memory import memory_errors
+    from draftproof.gpu.device import described, memory_errors
+    from draftproof.gpu.graphs import recording
 
     started = monotonic()
     with memory_errors("take a smaller model or another --device"):

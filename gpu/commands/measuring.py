@@ -21,7 +21,7 @@ def measured(
 
     `advice` is what to say when memory runs out.
     """
-    from draftproof.gpu.memory import memory_errors
+    from draftproof.gpu.device import memory_errors
 
     found: list[Item] = []
     with screen.progress(unit) as bar:

@@ -42,7 +42,7 @@ def COMMAND(out: Path, preset: str, corpus: Path | None, seed: int, as_json: boo
     OUT then holds target/, drafter/ and features/ (safetensors), train.json with what was measured on
     held-out text, and the loss curves as curve.json and, if matplotlib is installed, curve.png.
     """
-    from draftproof.gpu.memory import memory_errors
+    from draftproof.gpu.device import memory_errors
     from draftproof.gpu.train.run import train
 
     with screen.progress("steps") as bar, memory_errors("take a smaller --preset"):

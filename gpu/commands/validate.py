@@ -68,7 +68,7 @@ def COMMAND(**options: Any) -> int:
     position, and beside the stateless and full-information bounds. Lossy specimens must be noticed. Exit
     status 0 when all is as expected, 1 when not, 2 for bad input. Ctrl-C prints what was finished.
     """
-    from draftproof.gpu.memory import memory_errors
+    from draftproof.gpu.device import memory_errors
     from draftproof.gpu.validate.run import document, summary, tables
 
     started = monotonic()

@@ -28,8 +28,8 @@ def COMMAND(device: str | None, vocab: int, seed: int, as_json: bool) -> int:
     few cases in Triton's interpreter. Exit status 0 when all hold, 1 when one does not, 2 for bad input.
     Ctrl-C prints what was compared.
     """
+    from draftproof.gpu.device import memory_errors
     from draftproof.gpu.exact.run import Report, fill
-    from draftproof.gpu.memory import memory_errors
 
     started = monotonic()
     report = Report.on(device)

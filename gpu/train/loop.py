@@ -17,8 +17,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import DynamicCache, PreTrainedModel
 
-from draftproof.gpu.drafters.feature_head import FeatureHead
-from draftproof.gpu.memory import out_of_memory
+from draftproof.gpu.device import out_of_memory
+from draftproof.gpu.drafters.features import FeatureHead
 from draftproof.simulators.files import replacing
 from draftproof.theory.errors import BadInput
 

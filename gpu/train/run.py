@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
 
-from draftproof.gpu.drafters.feature_head import FeatureHead, load_head, new_head
+from draftproof.gpu.drafters.features import FeatureHead, load_head, new_head
 from draftproof.gpu.models import quiet
 from draftproof.gpu.train.data import byte_pairs, documents, encoded, kept_apart
 from draftproof.gpu.train.loop import (

@@ -7,18 +7,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from draftproof.gpu.drafters.drafter import Structure
-from draftproof.gpu.engine.step import Step
-from draftproof.gpu.structures.sampled import Sampled
+from draftproof.gpu.engine.output import Step
+from draftproof.gpu.structures import Sampled, Structure
 from draftproof.gpu.validate.bounds import chain_odds, covered, tree_odds
 from draftproof.gpu.validate.intervals import Agreement, Ceiling, Interval
 from draftproof.gpu.verify import Drafts
 from draftproof.gpu.verify.residual import share
 from draftproof.gpu.verify.verifier import CHAIN, Verifier, level_law, stop_law
 from draftproof.simulators.anytime import ERROR
-
-CARRYING = "greedy-block"
-"""Its rows are those of the modified target, on which it reaches full information."""
 
 
 def tau_law(verifier: Verifier, step: Step) -> Tensor:
@@ -69,7 +65,7 @@ class Acceptance:
         if proposal is not None:
             self._draws(step, drawn, proposal)
         stateless, full = self._odds(step)
-        if self.verifier.name != CARRYING:
+        if not self.verifier.modifies_target:  # its rows are those of the modified target
             _compare(self.bounds["stateless"], stateless, tau)
         _compare(self.bounds["full_information"], full, tau)
 

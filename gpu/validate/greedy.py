@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from draftproof.gpu.engine.loop import Decode
-from draftproof.gpu.engine.sampling import Sampling
-from draftproof.gpu.engine.step import texts
+from draftproof.gpu.engine.output import texts
 from draftproof.gpu.models import Model
+from draftproof.gpu.rows import Sampling
 
 MARGIN = 4
 """How much larger than measured the error of a logit may be in another order of summation."""

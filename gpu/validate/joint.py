@@ -10,9 +10,9 @@ from torch import Tensor
 
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.engine.loop import Decode
-from draftproof.gpu.engine.sampling import Sampling
-from draftproof.gpu.engine.step import texts
+from draftproof.gpu.engine.output import texts
 from draftproof.gpu.models import Model
+from draftproof.gpu.rows import Sampling
 from draftproof.gpu.verify import Drafts, Verifier
 from draftproof.gpu.verify.residual import excess
 from draftproof.gpu.verify.verifier import stop_law

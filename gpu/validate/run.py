@@ -7,12 +7,12 @@ from typing import Any
 
 from rich.table import Table
 
-from draftproof.gpu.drafters.drafter import Drafter, Structure
+from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.drafters.model import ModelDrafter
-from draftproof.gpu.engine.fits import fitting, misfit
-from draftproof.gpu.engine.loop import Decode, generate
-from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.engine.loop import Decode, fitting, generate, misfit
 from draftproof.gpu.models import Model
+from draftproof.gpu.rows import Sampling
+from draftproof.gpu.structures import Structure
 from draftproof.gpu.validate.acceptance import Acceptance, Result
 from draftproof.gpu.validate.greedy import Greedy, Reference, compare
 from draftproof.gpu.validate.joint import Joint, Known, laws, observe, worst_prompt

@@ -7,8 +7,7 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor
 
-from draftproof.gpu.draft import Tree
-from draftproof.gpu.layout import Layout, emitted
+from draftproof.gpu.draft import Layout, Tree, emitted
 from draftproof.theory.errors import BadInput
 
 BAD_TARGET, BAD_PROPOSAL, BAD_TOKEN, BAD_COIN = 1, 2, 3, 4

@@ -12,7 +12,7 @@ def rates(drafts: Drafts) -> Rates:
     """R_i = rho_1 ... rho_i;  D+ = sum (R_i p - q)+, D- = sum (q - R_i p)+, h_i = min(1, D+ / D-);
     min(1, R) at the end;  Y ~ norm((R p - q)+), p after the last.
 
-    Lossless only if the next gamma - tau - 1 tokens get its modified target (theory/verifiers/greedy_block.py).
+    Lossless only if the next gamma - tau - 1 tokens get the modified target of the exact greedy block.
     Where R exceeds 1 both sides are divided by it, so that nothing overflows.
     """
     target, proposal, gamma = drafts.target, drafts.q, drafts.tokens.shape[1]
@@ -28,4 +28,4 @@ def rates(drafts: Drafts) -> Rates:
     return Rates(accept, torch.where(goes_on, cut, 0.0))
 
 
-VERIFIER = Verifier("greedy-block", (CHAIN,), rates, upwards=True)
+VERIFIER = Verifier("greedy-block", (CHAIN,), rates, upwards=True, modifies_target=True)

@@ -40,7 +40,8 @@ class Verifier:
 
     drafts: the kinds of drafts it is made for. rates: what it computes from the rows. upwards: coins are
     compared from leaf to root, and the first accepted node is the stop; otherwise from the root down, child
-    by child. one_coin: siblings share the coin of the first of them.
+    by child. one_coin: siblings share the coin of the first of them. modifies_target: a stop changes the
+    target rows of the tokens after it (theory/verifiers/greedy_block.py).
     """
 
     name: str
@@ -48,6 +49,7 @@ class Verifier:
     rates: Callable[[Drafts], Rates]
     upwards: bool = False
     one_coin: bool = False
+    modifies_target: bool = False
 
     def verify(self, batch: Batch) -> Outcome:
         """Where verification stops, and the extra token; all shapes are static, nothing is read back.

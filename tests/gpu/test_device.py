@@ -174,7 +174,7 @@ def test_what_no_verifier_exceeds(device):
 
 @pytest.mark.parametrize("draft", DRAFTS)
 def test_who_sees_whom(draft, device):
-    from draftproof.gpu.layout import Layout, mask
+    from draftproof.gpu.draft import Layout, mask
 
     layout = Layout.of(MOVED[draft])
     starts = torch.empty(B, device=device, dtype=torch.long)
@@ -195,7 +195,7 @@ class Blank:
     """A drafter's session without a network."""
 
     def __init__(self, device):
-        from draftproof.gpu.engine.recorder import Recorder
+        from draftproof.gpu.graphs import Recorder
 
         self.device, self.recorder = device, Recorder(device)
 
@@ -210,7 +210,7 @@ class Blank:
     "spelling", ["chain:3", "tree:2x2", "tree+:2x2", "tree:eagle", "paths:2x3", "top-k:3x3x8"]
 )
 def test_drawing_a_draft(spelling):
-    from draftproof.gpu.engine.sampling import PLAIN
+    from draftproof.gpu.rows import PLAIN
     from draftproof.gpu.structures import structure
 
     shape = structure(spelling)

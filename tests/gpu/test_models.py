@@ -10,8 +10,8 @@ pytest.importorskip("transformers")
 
 from draftproof.gpu.drafters.choose import SHIPPED, pair
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.engine.sampling import Sampling
 from draftproof.gpu.models import check_pair, load
+from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import structure
 from draftproof.gpu.train.data import byte_pairs
 from draftproof.gpu.verify import named

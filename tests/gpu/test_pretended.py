@@ -8,7 +8,7 @@ pytest.importorskip("transformers")
 
 from draftproof.gpu.drafters.choose import pair
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import structure
 from draftproof.gpu.verify import VERIFIERS, named
 from draftproof.simulators.instances.scenarios import Scenarios, scenario

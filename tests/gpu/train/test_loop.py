@@ -6,7 +6,7 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from draftproof.gpu.drafters.feature_head import new_head
+from draftproof.gpu.drafters.features import new_head
 from draftproof.gpu.train.loop import (
     Compiler,
     Muon,

@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import structure
 from draftproof.gpu.validate.joint import Ahead, look_ahead, total_variation, worst_prompt
 from draftproof.gpu.validate.lossy import LOSSY
@@ -17,7 +17,7 @@ from draftproof.simulators.instances.randoms import Randoms
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.verifiers import named
 from tests.gpu.small import PROMPTS, drafter, near, target
-from tests.quality.rules import UNSCALED
+from tests.mutants.rules import UNSCALED
 
 BY_NAME = {each.verifier.name: each for each in LOSSY}
 THREE = Sampling(1.0, top_k=3)

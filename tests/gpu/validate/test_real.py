@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import structure
 from draftproof.gpu.validate.acceptance import Acceptance
 from draftproof.gpu.validate.greedy import Reference, compare

@@ -12,7 +12,7 @@ from draftproof.simulators.strategies import instances
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
 from draftproof.theory.table import Table
-from tests.quality.controls import block_law, drawn, residual, weights
+from tests.mutants.controls import block_law, drawn, residual, weights
 
 BILLIONTH = 1e-9
 

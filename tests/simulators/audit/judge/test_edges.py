@@ -5,7 +5,7 @@ import pytest
 
 from draftproof.simulators import audit
 from draftproof.simulators.audit.battery import equal_rows
-from tests.quality import functions
+from tests.mutants import functions
 from tests.simulators.audit import foreign
 
 

@@ -14,10 +14,10 @@ from draftproof.simulators.audit.sandbox import THREAD_STARTERS
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
+from tests.mutants import objects
+from tests.mutants.controls import block_function
+from tests.mutants.functions import block_by_products
 from tests.problems import TOY
-from tests.quality import objects
-from tests.quality.controls import block_function
-from tests.quality.functions import block_by_products
 from tests.simulators.audit import foreign
 
 

@@ -19,7 +19,7 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law
 from draftproof.theory.numbers import exact
 from draftproof.theory.table import Table
-from tests.quality import controls, functions
+from tests.mutants import controls, functions
 from tests.simulators.audit import foreign
 
 COIN = Law({(x,): exact(mass) for x, mass in enumerate(("1/2", "1/3", "1/6"))})
