@@ -43,7 +43,7 @@ class Emission:
     def expected_accepted(self) -> Number:
         """E[tau], the mean number of accepted drafted tokens."""
         zero = self._one * 0
-        return sum((tau * mass for tau, mass in self.stopped.items()), zero)
+        return sum((mass * tau for tau, mass in self.stopped.items()), zero)
 
     @property
     def total_variation(self) -> Number:
@@ -92,7 +92,8 @@ class Emission:
             yield prefix, got, want, prefix not in inner
             return got
 
-        yield from walk(self.context, self.bonus.get(self.context, self._one * 0), self._one)
+        start = self.bonus.get(self.context)
+        yield from walk(self.context, self._one * 0 if start is None else start, self._one)
 
     def _inner(self) -> set[Prefix]:
         # Prefixes below which something other than the target's own continuation is emitted.

@@ -50,7 +50,7 @@ def problem(p: Row, draws: SetLaw) -> Transport:
     """
     tokens = [x for x, mass in enumerate(p) if mass > 0]
     rewards = np.array([[x in t for x in tokens] for t in draws], dtype=np.int64)
-    return Transport(tuple(draws.values()), tuple(p[x] for x in tokens), rewards)
+    return Transport(tuple(draws.values()), tuple(p[x] for x in tokens), rewards)  # type: ignore[arg-type]
 
 
 def subset_formula(p: Row, draws: SetLaw) -> Number:
@@ -141,7 +141,7 @@ def max_flow(draws: SetLaw, p: Row) -> Plan:
     for t, mass in sorted(draws.items(), key=lambda item: (len(item[0]), sorted(item[0]))):
         net.widen("draft", t, mass)
         for x in sorted(t):
-            net.widen(t, x, mass)
+            net.widen(t, x)
     net.saturate("draft", "target")
     return {t: {x: mass for x in sorted(t) if (mass := net.flow(t, x)) > 0} for t in draws}
 
