@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import Literal
+from typing import Any, Literal
 
 from flint import fmpq
 
@@ -21,7 +21,7 @@ from draftproof.simulators.enumerate import emission
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.instance import Instance
 from draftproof.theory.oracle import Oracle
-from draftproof.theory.rows import Row, minimum
+from draftproof.theory.rows import Number, Row, minimum
 from draftproof.theory.verifier import Verifier
 
 Relation = Literal["equal", "never below", "refuted", "undecided"]
@@ -50,7 +50,7 @@ def accepted(verifier: Verifier, scheme: Scheme) -> Mean:
     return mean
 
 
-def formula(of: Callable[[Domain], Symbol]) -> Mean:
+def formula(of: Callable[[Domain], Any]) -> Mean:
     """A closed form, which may compare and take minima."""
     return lambda domain: lambda oracle: of(domain)
 
@@ -62,20 +62,20 @@ def words(domain: Domain) -> Iterator[list[tuple[Symbol, Symbol]]]:
             yield [(domain.target[word[:i]][x], domain.proposal[word[:i]][x]) for i, x in enumerate(word)]
 
 
-def token_mean(domain: Domain) -> Symbol:
+def token_mean(domain: Domain) -> Number:
     """sum over words of the product of min(p, q) (leviathan2023fast)."""
     one = domain.signs.number(1)
     return sum((prod((minimum(p, q) for p, q in word), start=one) for word in words(domain)), one * 0)
 
 
-def greedy_mean(domain: Domain) -> Symbol:
+def greedy_mean(domain: Domain) -> Number:
     """sum over words of min(p(word), q(word)): the full-information optimum."""
     one = domain.signs.number(1)
     joint = ([prod(row, start=one) for row in zip(*word, strict=True)] for word in words(domain))
     return sum((minimum(P, Q) for P, Q in joint), one * 0)
 
 
-def block_mean(domain: Domain) -> Symbol:
+def block_mean(domain: Domain) -> Number:
     """sum over words of q(word) w(word), carried as Q w = min(Q, the one before times p) (sun2025block)."""
     out = domain.signs.number(0)
     for word in words(domain):
@@ -87,7 +87,7 @@ def block_mean(domain: Domain) -> Symbol:
     return out
 
 
-def by_row(of: Callable[[Row, Row], Symbol]) -> Mean:
+def by_row(of: Callable[[Row, Row], Any]) -> Mean:
     """A closed form of the root's rows p and q alone."""
     return formula(lambda domain: domain.signs.number(1) * of(domain.target[()], domain.proposal[()]))
 

@@ -25,7 +25,7 @@ class Node:
         shape: tuple | None = None,
     ):
         self.prefix = prefix
-        self.proposal: Row = proposal  # type: ignore[assignment]  # no rule asks for that of a leaf
+        self.proposal: Row = proposal  # type: ignore[assignment]
         self.children = children
         self.shape = tuple([child.shape for child in children]) if shape is None else shape
 

@@ -13,6 +13,7 @@ from draftproof.gpu.verify.residual import remainder
 from draftproof.simulators.enumerate import outcomes
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.instance import Instance
+from draftproof.theory.rows import Row
 from draftproof.theory.table import Rows
 
 
@@ -95,7 +96,7 @@ def batch(drafts: Sequence[Drafted]) -> Batch:
     known: dict[int, list[float]] = {}
     I = 1
 
-    def floats(row: tuple) -> list[float]:
+    def floats(row: Row) -> list[float]:
         if id(row) not in known:
             known[id(row)] = [float(mass) for mass in row]
         return known[id(row)]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from flint import fmpq
 
@@ -36,7 +37,7 @@ class _Recorder(Enumerator):
         self.yes: list[bool] = []
         self.chosen: list[int] = []
 
-    def accept(self, probability: fmpq) -> bool:
+    def accept(self, probability: Any) -> bool:
         yes = super().accept(probability)
         self.yes.append(yes)
         self.asked.append((None, probability) if yes else (probability, None))

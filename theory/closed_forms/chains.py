@@ -1,18 +1,18 @@
 """Closed forms of E[tau] for rules that judge a whole path."""
 
 from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from flint import fmpq
 
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE, ZERO
-from draftproof.theory.rows import Number, Prefix, Row, excess, minimum, scale, share, total
+from draftproof.theory.rows import Prefix, Row, excess, minimum, scale, share, total
 from draftproof.theory.transport.block import chain_optimum
 from draftproof.theory.verifiers.multipath_block import ranking
 from draftproof.theory.verifiers.typical import is_typical
 
-State: TypeAlias = tuple[Number, ...]
+State: TypeAlias = tuple[Any, ...]
 """What `_walk` hands down to a prefix."""
 
 
@@ -39,7 +39,7 @@ def hsd_released(instance: Instance) -> fmpq:
     """
     depth = instance.draft.depth
 
-    def reached(prefix: Prefix, P: fmpq, Q: fmpq, w: Number) -> tuple[Number, Number]:
+    def reached(prefix: Prefix, P: fmpq, Q: fmpq, w: Any) -> tuple[Any, Any]:
         # (Pr(tau >= l | x^l), mean number accepted beyond l, given x^l)
         if len(prefix) == depth:
             return minimum(P / Q, ONE), ZERO

@@ -50,7 +50,7 @@ def problem(p: Row, draws: SetLaw) -> Transport:
     """
     tokens = [x for x, mass in enumerate(p) if mass > 0]
     rewards = np.array([[x in t for x in tokens] for t in draws], dtype=np.int64)
-    return Transport(tuple(draws.values()), tuple(p[x] for x in tokens), rewards)  # type: ignore[arg-type]
+    return Transport(tuple(draws.values()), tuple(p[x] for x in tokens), rewards)
 
 
 def subset_formula(p: Row, draws: SetLaw) -> Number:
