@@ -20,12 +20,12 @@ class Node:
     def __init__(
         self,
         prefix: Prefix,
-        proposal: Row,
+        proposal: Row | None,
         children: "tuple[Node, ...]" = (),
         shape: tuple | None = None,
     ):
         self.prefix = prefix
-        self.proposal = proposal
+        self.proposal: Row = proposal  # type: ignore[assignment]
         self.children = children
         self.shape = tuple([child.shape for child in children]) if shape is None else shape
 

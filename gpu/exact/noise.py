@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from flint import fmpq
@@ -111,7 +111,7 @@ class _Recorder(Enumerator):
         self.accepted: list[bool] = []
         self.chosen: list[int] = []
 
-    def accept(self, probability: fmpq) -> bool:
+    def accept(self, probability: Any) -> bool:
         accepted = super().accept(probability)
         self.accepted.append(accepted)
         self.intervals.append((None, probability) if accepted else (probability, None))

@@ -232,7 +232,7 @@ def completed(
             net.widen(("column", j), "demand", mass)
         edges: list[Edge] = [(i, j) for i, j in np.argwhere(u[:, None] + v == reward).tolist()]
         for i, j in edges:
-            net.widen(("row", i), ("column", j), sum(have))
+            net.widen(("row", i), ("column", j))
             net.widen(("column", j), ("row", i), kept.get((i, j), 0))
         net.saturate("supply", "demand")
         for i, j in edges:

@@ -141,7 +141,7 @@ def max_flow(draws: SetLaw, p: Row) -> Plan:
     for t, mass in sorted(draws.items(), key=lambda item: (len(item[0]), sorted(item[0]))):
         net.widen("draft", t, mass)
         for x in sorted(t):
-            net.widen(t, x, mass)
+            net.widen(t, x)
     net.saturate("draft", "target")
     return {t: {x: mass for x in sorted(t) if (mass := net.flow(t, x)) > 0} for t in draws}
 

@@ -124,3 +124,11 @@ def test_vectors(vector: dict) -> None:
     found = stateless(parse(json.dumps(vector["instance"])))
     assert abs(found.value - vector["optimum"]["stateless"]) < 1e-8
     assert found.error < 1e-9
+
+
+def test_a_world_counts_by_its_weight() -> None:
+    law: dict[Seen, fmpq] = {(prefixes, None): mass for prefixes, mass in drafted(TOY).items()}
+    found, exact = optimum([World(TOY.target, law, fmpq(1, 4))]), expected_accepted(TOY, "block") / 4
+    assert found.lower is not None
+    assert found.lower <= exact <= found.upper
+    assert found.error < 1e-9
