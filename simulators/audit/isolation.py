@@ -112,7 +112,7 @@ def _child(audit: Callable[..., Report], arguments: tuple[Any, ...], since: Any,
         answer = "report", audit(_Reporter(since, pipe), *arguments)
     except BadInput as error:
         answer = "bad input", str(error)
-    except (KeyboardInterrupt, GeneratorExit) as error:  # the target's own: nobody else raises them here
+    except (KeyboardInterrupt, GeneratorExit) as error:  # raised by the target itself
         answer = "raises", type(error).__name__
     pipe.send(answer)
     pipe.close()
