@@ -6,7 +6,6 @@ from typing import Any
 
 from flint import fmpq
 
-from draftproof.simulators import screen
 from draftproof.simulators.audit.judge.exact import Case
 from draftproof.simulators.audit.judge.samples import Sampled
 from draftproof.simulators.instances.files import document, spelled
@@ -223,6 +222,8 @@ def _accepted(case: Case) -> str:
 
 def _wrong(wrong: Wrong) -> str:
     if len(text(wrong.got)) < 20:
+        from draftproof.simulators import screen  # rich takes a fifth of the time to import this module
+
         return screen.witness(wrong)
     got, want = float(wrong.got), float(wrong.want)
     prefix = spelled(wrong.prefix)
