@@ -87,11 +87,11 @@ class Generator:
         count = high + endpoint - low
         if count <= 0:
             raise ValueError("low >= high")
-        chance = _chance(self._source)
-        if chance is not None:
-            return chance.rng.integers(low, high, size, endpoint=endpoint)
         if count > BRANCHES:
-            raise NotEnumerable(f"an integer with {count:,} possible values is drawn")
+            chance = _chance(self._source)
+            if chance is None:
+                raise NotEnumerable(f"an integer with {count:,} possible values is drawn")
+            return chance.rng.integers(low, high, size, endpoint=endpoint)
         return self._draws(lambda: low + self._source.choose([1.0] * count), size)
 
     def choice(
