@@ -76,7 +76,8 @@ class Target:
 
     def instances(self, vocab: int, depth: int, rounds: int) -> list[Instance]:
         """The instances it is audited on, smallest first; BadInput where they are too large."""
-        return list(battery(vocab, depth, rounds + self.whole, self.slow))
+        several = max(rounds, 2) if self.whole else rounds  # a loop makes several rounds in any case
+        return list(battery(vocab, depth, several, self.slow))
 
     def programs(self, sandbox: Sandbox, instance: Instance, rounds: int) -> Iterator[Program]:
         """All that is run on an instance; the weights sum to 1."""
