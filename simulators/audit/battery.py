@@ -21,49 +21,37 @@ WORDS = 5_000
 """Most words of depth + 1 tokens of an instance."""
 
 
-def battery(vocab: int, depth: int) -> Iterator[Instance]:
+def battery(vocab: int, depth: int, rounds: int = 1, slow: bool = False) -> Iterator[Instance]:
     """Instances on chains, smallest first, up to the given vocabulary and depth; BadInput beyond WORDS.
+
+    Fewer and smaller ones over several `rounds`, and for `slow` targets, which over several rounds are
+    given the toy and one-hot proposals: choices are then the verifier's alone.
 
     >>> [max(1, each.draft.depth) for each in battery(2, 1)][:3]
     [1, 1, 1]
     """
+    if slow and rounds > 1:
+        yield scenario("toy", Chain(1), 2)
+        yield from (scenario("one-hot proposal", Chain(d), 2) for d in range(1, depth + 1))
+        return
+    if slow:
+        yield from (scenario(name, Chain(depth), vocab) for name in CORE)
+        return
     if vocab < 2 or depth < 1 or vocab ** (depth + 1) > WORDS:
         raise BadInput(
             f"vocabulary {vocab:,} and depth {depth}: too large to enumerate (at least 2 and 1, and at most "
             f"{WORDS:,} words of depth + 1 tokens); --statistical tests larger ones on samples"
         )
-    for v, d in _sizes(vocab, depth):
-        small = v**d <= 9
-        yield from (scenario(name, Chain(d), v) for name in (SCENARIOS if small else CORE))
-        yield steep(v, d)
-        yield from Randoms(Chain(d), v, 6 if small else 2)
-
-
-def _sizes(vocab: int, depth: int) -> list[tuple[int, int]]:
     sizes = dict.fromkeys([(2, 1), (3, 1), (2, 2), (3, 2), (vocab, depth)])
-    return [(v, d) for v, d in sizes if v <= vocab and d <= depth]
-
-
-def short_battery(vocab: int, depth: int) -> Iterator[Instance]:
-    """The core scenarios of one size, for targets of which every call is slow."""
-    return (scenario(name, Chain(depth), vocab) for name in CORE)
-
-
-def rounds_battery(vocab: int, depth: int) -> Iterator[Instance]:
-    """Instances for the joint law of several rounds, smallest first, up to the given size."""
-    for v, d in _sizes(vocab, depth):
-        yield from (scenario(name, Chain(d), v) for name in (*CORE, "uniform target"))
-        yield from Randoms(Chain(d), v, 4 if v**d <= 4 else 1)
-
-
-def short_rounds_battery(depth: int) -> Iterator[Instance]:
-    """The smallest instances over several rounds on which a coin may be used twice, for slow targets.
-
-    After the toy with one drafted token, proposals are one-hot: choices are the verifier's alone.
-    """
-    yield scenario("toy", Chain(1), 2)
-    for d in range(1, depth + 1):
-        yield scenario("one-hot proposal", Chain(d), 2)
+    for v, d in (size for size in sizes if size[0] <= vocab and size[1] <= depth):
+        if rounds > 1:
+            yield from (scenario(name, Chain(d), v) for name in (*CORE, "uniform target"))
+            yield from Randoms(Chain(d), v, 4 if v**d <= 4 else 1)
+        else:
+            small = v**d <= 9
+            yield from (scenario(name, Chain(d), v) for name in (SCENARIOS if small else CORE))
+            yield steep(v, d)
+            yield from Randoms(Chain(d), v, 6 if small else 2)
 
 
 def equal_rows(vocab: int, depth: int) -> Iterator[Instance]:

@@ -111,14 +111,17 @@ class _Finder(MetaPathFinder, Loader):
         pass
 
 
-class _Module(ModuleType):
+class _Anything:
     def __getattr__(self, name: str) -> Any:
         return _empty(name)
 
 
-class _Empty(type):
-    def __getattr__(cls, name: str) -> Any:
-        return _empty(name)
+class _Module(_Anything, ModuleType):
+    pass
+
+
+class _Empty(_Anything, type):
+    pass
 
 
 def _empty(name: str) -> type:

@@ -55,6 +55,8 @@ def law_by_boxes(program: Callable[[Source], Any], weight: fmpq) -> Iterator[tup
     [('1/4', 1), ('3/4', 0)]
     """
 
+    results: dict[Hashable, list[tuple[fmpq, Any]]] = {}
+
     def read(coins: Sequence[float]) -> tuple[Hashable, int]:
         sources: list[Plain] = []
 
@@ -64,33 +66,22 @@ def law_by_boxes(program: Callable[[Source], Any], weight: fmpq) -> Iterator[tup
 
         found = [(_key(result), mass, result) for mass, result in outcomes(run)]
         found.sort(key=lambda each: repr(each[:2]))
-        happened = _Happened(tuple(each[:2] for each in found), [each[1:] for each in found])
+        happened = tuple(each[:2] for each in found)
+        results.setdefault(happened, [each[1:] for each in found])
         return happened, max(source.drawn for source in sources)
 
     first = Plain(_LATER[0], Enumerator(ONE))
     program(first)
     for size, happened in boxes(read, first.fine):
-        for mass, result in happened.results:
+        for mass, result in results[happened]:
             yield weight * size * mass, result
-
-
-class _Happened:
-    # Equal when the same words have the same masses; keeps the results themselves.
-    def __init__(self, key: Hashable, results: list[tuple[fmpq, Any]]):
-        self.key, self.results = key, results
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Happened) and self.key == other.key
-
-    def __hash__(self) -> int:
-        return hash(self.key)
 
 
 def _key(result: Any) -> Hashable:
     return result if isinstance(result, tuple) else getattr(result, "kind", None) or repr(result)
 
 
-def boxes(read: Read, fine: float = 0.0) -> Iterator[tuple[fmpq, Any]]:
+def boxes(read: Read, fine: float = 0.0) -> Iterator[tuple[fmpq, Hashable]]:
     """(volume, what happens) of the boxes in the space of coins in which one thing happens.
 
     A boundary between two boxes is found to within `fine`, or to neighbouring floats.
@@ -100,7 +91,7 @@ def boxes(read: Read, fine: float = 0.0) -> Iterator[tuple[fmpq, Any]]:
 
 def _opened(
     read: Read, fine: float, held: list[float], sides: list[tuple[float, float]]
-) -> Iterator[tuple[fmpq, Any]]:
+) -> Iterator[tuple[fmpq, Hashable]]:
     happened, used = read([*held, *_LATER[0]])
     if used <= len(held):
         _must_be_constant(read, happened, sides)
@@ -138,7 +129,7 @@ def _cuts(happens: Callable[[float], Hashable], fine: float) -> list[float]:
     return found
 
 
-def _must_be_constant(read: Read, happened: Any, sides: list[tuple[float, float]]) -> None:
+def _must_be_constant(read: Read, happened: Hashable, sides: list[tuple[float, float]]) -> None:
     for fractions in _ANYWHERE if sides else ():
         inside = [
             low + (high - low) * float(part) for part, (low, high) in zip(fractions, sides, strict=False)

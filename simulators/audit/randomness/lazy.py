@@ -6,6 +6,7 @@ shapes of f are also known by name (`forms`), because they can be compared with 
 `Product` is of several coins.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -39,6 +40,16 @@ def number(other: Any) -> Any:
     return None
 
 
+def with_number(operator: Callable[[Any, Any], Any]) -> Callable[[Any, object], Any]:
+    """An operator of a lazy number and a plain one; NotImplemented of a lazy number and anything else."""
+
+    def applied(self: Any, other: object) -> Any:
+        c = number(other)
+        return NotImplemented if c is None else operator(self, c)
+
+    return applied
+
+
 class Coin:
     """Comparisons and conversions that everything lazy shares; `_below(t)` decides value < t."""
 
@@ -48,10 +59,8 @@ class Coin:
     def _below(self, t: float) -> bool:
         raise NotImplementedError
 
-    def _less(self, other: Any) -> Any:
-        t = number(other)
-        if t is None:
-            return NotImplemented
+    @with_number
+    def _less(self, t: Any) -> Any:
         return None if t != t else self._below(t)  # every comparison with NaN is false
 
     def __lt__(self, other: Any) -> Any:
@@ -194,14 +203,12 @@ class Lazy(Coin):
 
     __radd__ = __add__
 
-    def __sub__(self, other: Any) -> Any:
-        c = number(other)
-        return NotImplemented if c is None else self + -c
+    @with_number
+    def __sub__(self, c: Any) -> Any:
+        return self + -c
 
-    def __rsub__(self, other: Any) -> Any:
-        c = number(other)
-        if c is None:
-            return NotImplemented
+    @with_number
+    def __rsub__(self, c: Any) -> Any:
         if c != c or abs(c) == np.inf:
             return self.kind(c)
         if self.form == UNIFORM and c == 1:
@@ -232,20 +239,16 @@ class Lazy(Coin):
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Any) -> Any:
-        c = number(other)
-        if c is None:
-            return NotImplemented
+    @with_number
+    def __truediv__(self, c: Any) -> Any:
         if c == 0:
             return self.kind(np.inf) if not self < 0 else self.kind(-np.inf)
         if c != c or abs(c) == np.inf:
             return self.kind(0 * c if c == c else c)
         return self._then("/", c, bool(c > 0), scaled(self.form, 1 / float(c)))
 
-    def __rtruediv__(self, other: Any) -> Any:
-        c = number(other)
-        if c is None:
-            return NotImplemented
+    @with_number
+    def __rtruediv__(self, c: Any) -> Any:
         if c == 0 or c != c:
             return self.kind(c)
         self._one_sided()
@@ -329,9 +332,9 @@ class Product(Coin):
             raise NotEnumerable("a negative multiple of a product of coins")
         return Product(self.state, self.coins, self.scale * float(c), False) if c else 0.0
 
-    def __truediv__(self, other: Any) -> Any:
-        c = number(other)
-        return NotImplemented if c is None else self * (1 / c)
+    @with_number
+    def __truediv__(self, c: Any) -> Any:
+        return self * (1 / c)
 
     def __add__(self, other: Any) -> Any:
         c = number(other)

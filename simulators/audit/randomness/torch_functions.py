@@ -7,6 +7,7 @@ that only move elements are applied to their indices.
 
 import operator
 from collections.abc import Callable
+from functools import partialmethod
 from typing import Any
 
 import numpy as np
@@ -198,19 +199,12 @@ class Functions:
         places = indexed(args[0])
         return back(places if func.__name__ in _CASTS else func(places, *args[1:], **kwargs))
 
-    def op_argmax(self, x: Any, dim: Any = None, keepdim: bool = False) -> torch.Tensor:
-        return torch.from_numpy(np.array(np.argmax(self.coins.array(x), axis=dim, keepdims=keepdim)))
+    def op_argmax(self, x: Any, dim: Any = None, keepdim: bool = False, arg: Any = np.argmax) -> torch.Tensor:
+        return torch.from_numpy(np.array(arg(self.coins.array(x), axis=dim, keepdims=keepdim)))
 
-    def op_argmin(self, x: Any, dim: Any = None, keepdim: bool = False) -> torch.Tensor:
-        return torch.from_numpy(np.array(np.argmin(self.coins.array(x), axis=dim, keepdims=keepdim)))
+    op_argmin = partialmethod(op_argmax, arg=np.argmin)
 
-    def op_max(self, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        return self._extreme(x, dim, keepdim, np.argmax)
-
-    def op_min(self, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        return self._extreme(x, dim, keepdim, np.argmin)
-
-    def _extreme(self, x: Any, dim: Any, keepdim: bool, arg: Any) -> Any:
+    def op_max(self, x: Any, dim: Any = None, keepdim: bool = False, arg: Any = np.argmax) -> Any:
         values = self.coins.array(x)
         if dim is None:
             flat = values.ravel()
@@ -220,6 +214,8 @@ class Functions:
         if not keepdim:
             index, values = np.squeeze(index, dim), np.squeeze(values, dim)
         return self.coins.tensor(values, x), torch.from_numpy(np.array(index))
+
+    op_min = partialmethod(op_max, arg=np.argmin)
 
     def op_topk(self, x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
         arg = np.argmax if largest else np.argmin
@@ -232,14 +228,10 @@ class Functions:
         values = np.take_along_axis(self.coins.array(x), index, dim)
         return TopK((self.coins.tensor(values, x), torch.from_numpy(index)))
 
-    def op_cumprod(self, x: Any, dim: int) -> Any:
-        return self.coins.tensor(np.cumprod(self.coins.array(x), axis=dim), x)
+    def op_cumprod(self, x: Any, dim: Any = None, over: Any = np.cumprod) -> Any:
+        return self.coins.tensor(np.array(over(self.coins.array(x), axis=dim), dtype=object), x)
 
-    def op_cumsum(self, x: Any, dim: int) -> Any:
-        return self.coins.tensor(np.cumsum(self.coins.array(x), axis=dim), x)
-
-    def op_prod(self, x: Any, dim: Any = None) -> Any:
-        return self.coins.tensor(np.array(np.prod(self.coins.array(x), axis=dim), dtype=object), x)
+    op_cumsum, op_prod = partialmethod(op_cumprod, over=np.cumsum), partialmethod(op_cumprod, over=np.prod)
 
     def op_clamp(self, x: Any, min: Any = None, max: Any = None) -> Any:
         values = self.coins.array(x)

@@ -5,6 +5,7 @@ that are given coins are followed by `torch_functions`, and a function that is n
 """
 
 from collections.abc import Callable
+from functools import partialmethod
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
-from draftproof.simulators.audit.randomness.generators import BRANCHES, exponential
+from draftproof.simulators.audit.randomness.generators import BRANCHES, exponential, without_replacement
 from draftproof.simulators.audit.randomness.sources import Seeded, Source
 from draftproof.simulators.audit.randomness.torch_functions import CoinTensors, Functions, objects
 from draftproof.simulators.audit.randomness.triton_mode import following
@@ -70,13 +71,13 @@ class _Draws:
     def __init__(self, source: Source, coins: CoinTensors):
         self.source, self.coins = source, coins
 
-    def draw_rand(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+    def draw_rand(
+        self, func: Any, args: Any, kwargs: dict[str, Any], empty: Any = torch.empty
+    ) -> torch.Tensor:
         generator = kwargs.pop("generator", None)
-        return self._uniforms(torch.empty(*args, **kwargs), generator)
+        return self._uniforms(empty(*args, **kwargs), generator)
 
-    def draw_rand_like(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
-        generator = kwargs.pop("generator", None)
-        return self._uniforms(torch.empty_like(*args, **kwargs), generator)
+    draw_rand_like = partialmethod(draw_rand, empty=torch.empty_like)
 
     def draw_uniform(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
         low, high = (*args[1:], *(0.0, 1.0)[len(args) - 1 :])
@@ -125,9 +126,8 @@ class _Draws:
         return torch.tensor(drawn, dtype=kwargs.get("dtype", torch.int64)).reshape(tuple(shape))
 
     def draw_randperm(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
-        count = int(args[0])
         source = self._stream(kwargs.get("generator"))
-        return torch.tensor(_categories(source, torch.ones(count), count, False), dtype=torch.int64)
+        return torch.tensor(without_replacement(source, np.ones(args[0]), args[0]), dtype=torch.int64)
 
     def _uniforms(self, tensor: torch.Tensor, generator: Any, stretch: Any = None) -> torch.Tensor:
         def one(source: Source, kind: type) -> Any:
@@ -151,11 +151,9 @@ class _Draws:
 
 
 def _categories(source: Source, row: torch.Tensor, count: int, replacement: bool) -> list[int]:
-    left, drawn = row.numpy().copy(), []
-    while len(drawn) < count and left.sum() > 0:
-        drawn.append(source.choose(left))
-        if not replacement:
-            left[drawn[-1]] = 0.0
+    if replacement:
+        return [source.choose(row.numpy()) for _ in range(count)]
+    drawn = without_replacement(source, row.numpy(), count)
     if len(drawn) < count:  # torch goes on with categories of weight zero, by a topk of a race
         places = torch.zeros(len(row))
         places[drawn] = torch.arange(len(drawn), 0, -1.0)
