@@ -1,36 +1,29 @@
-"""What a few tokens say of a node's coin, so that rows are read again only where it stays open.
+"""Bounds on a node's rate from a few tokens; rows are read again only if they leave its coin undecided.
 
-S = sum (a p - q)+ decides at which rate a node with one child stops, S / (S + 1 - a). With p and q known at
-some tokens, S <= a - sum min(a p, q) and S >= sum (a p - q)+ over those alone.
+A node with one child stops with the rate S / (S + 1 - a), S = sum (a p - q)+. With p and q known at some
+tokens, S <= a - sum min(a p, q) and S >= sum (a p - q)+, both sums over those tokens alone.
 """
 
 import triton
 import triton.language as tl
 
-from draftproof.gpu.kernels.fields import OCTET, PP, QQ, RATE, UNCAPPED
-from draftproof.gpu.kernels.statistics import LOG2_E
+from draftproof.gpu.kernels.common import LOG2_E, OCTET, PP, QQ, RATE, UNCAPPED, share
 
-SLACK = tl.constexpr(1e-4)  # of S, and
-LEAST = tl.constexpr(1e-6)  # of 1, beyond float32 rounding
-
-
-@triton.jit
-def share(part, whole):
-    """min(1, part / whole), but 0 where the part is 0."""
-    ratio = tl.where(part < whole, part / tl.where(whole > 0, whole, 1.0), 1.0)
-    return tl.where(part > 0, ratio, 0.0)
+SLACK = tl.constexpr(1e-4)
+LEAST = tl.constexpr(1e-6)
+"""How far bounds on S are moved outwards, relative to S and absolutely: more than float32 rounding."""
 
 
 @triton.jit
-def hopeless(coin, rate, shared):
-    """Whether a node's coin fails in any case: `shared` is a part of sum min(a p, q)."""
+def fails(coin, rate, shared):
+    """Whether a node's coin fails at every possible rate: `shared` is a part of sum min(a p, q)."""
     most = tl.maximum(rate - shared, 0.0) * (1 + SLACK) + LEAST
     return (rate < 1) & (coin >= share(most, most + (1 - rate)))
 
 
 @triton.jit
-def certain(coin, rate, kept, RULE: tl.constexpr):
-    """Whether it succeeds in any case: `kept` is a part of sum (a p - q)+."""
+def succeeds(coin, rate, kept, RULE: tl.constexpr):
+    """Whether a node's coin succeeds at every possible rate: `kept` is a part of sum (a p - q)+."""
     least = tl.maximum(kept * (1 - SLACK) - LEAST, 0.0)
     sure = coin < share(least, least + (1 - rate))
     if RULE == UNCAPPED:
@@ -40,7 +33,7 @@ def certain(coin, rate, kept, RULE: tl.constexpr):
 
 @triton.jit
 def settle(
-    target,  # from here on, what belongs to this request
+    target,  # this pointer and the following ones point to this request's part
     proposal,
     temperature,
     places,
@@ -49,7 +42,7 @@ def settle(
     rows,
     turn,
     ids,
-    numbers,
+    state,
     noise,
     due,
     stop,
@@ -66,8 +59,8 @@ def settle(
     CHUNK: tl.constexpr,
     AT_ONCE: tl.constexpr,
 ):
-    """Takes back what is due of only children whose parents' coins the tokens around each chunk's largest
-    target logit decide, and notes the parents that are accepted for certain.
+    """Clears `due` for an only child if the bounds decide its parent's coin; lowers `stop` to the turn of a
+    parent that is certainly accepted. The bounds use the tokens around each chunk's largest target logit.
     """
     scale = LOG2_E / tl.load(temperature)
     chunks = tl.arange(0, CHUNKS)
@@ -83,29 +76,29 @@ def settle(
             group = tl.load(places + f[:, None] * C + chunks[None, :], mask=at, other=0)
             x = group[:, :, None] * OCTET + tl.arange(0, OCTET)[None, None, :]
             inside = at[:, :, None] & (x < V)
-            of_p = tl.load(normaliser + f, mask=unsure, other=0.0)
-            of_q = tl.load(normaliser + N + row, mask=unsure, other=0.0)
+            norm_p = tl.load(normaliser + f, mask=unsure, other=0.0)
+            norm_q = tl.load(normaliser + N + row, mask=unsure, other=0.0)
             own = target + f.to(tl.int64)[:, None, None] * target_n + x
             p_logit = tl.load(own, mask=inside, other=-float("inf")).to(tl.float32)
             own = proposal + row.to(tl.int64)[:, None, None] * proposal_n + x
             q_logit = tl.load(own, mask=inside, other=-float("inf")).to(tl.float32)
-            rate = tl.load(numbers + RATE * N + f, mask=unsure, other=0.0)
+            rate = tl.load(state + RATE * N + f, mask=unsure, other=0.0)
             coin = tl.load(noise + f, mask=unsure, other=0.0)
 
-            a_p = rate[:, None, None] * tl.exp2(tl.fma(p_logit, scale, -of_p[:, None, None]))
-            q = tl.exp2(tl.fma(q_logit, scale, -of_q[:, None, None]))
+            a_p = rate[:, None, None] * tl.exp2(tl.fma(p_logit, scale, -norm_p[:, None, None]))
+            q = tl.exp2(tl.fma(q_logit, scale, -norm_q[:, None, None]))
             shared = tl.sum(tl.sum(tl.minimum(a_p, q), axis=2), axis=1)
             kept = tl.sum(tl.sum(tl.maximum(a_p - q, 0.0), axis=2), axis=1)
-            # The drafted token too, where it is not among them.
+            # Add the drafted token, unless it is among them.
             drafted = tl.load(ids + v, mask=unsure, other=0)
             seen = (chunks[None, :] == (drafted // CHUNK)[:, None]) & (group == (drafted // OCTET)[:, None])
             apart = tl.max(seen.to(tl.int32), axis=1) == 0
-            a_p = rate * tl.load(numbers + PP * N + v, mask=unsure, other=0.0)
-            q = tl.load(numbers + QQ * N + v, mask=unsure, other=0.0)
+            a_p = rate * tl.load(state + PP * N + v, mask=unsure, other=0.0)
+            q = tl.load(state + QQ * N + v, mask=unsure, other=0.0)
             shared += tl.where(apart, tl.minimum(a_p, q), 0.0)
             kept += tl.where(apart, tl.maximum(a_p - q, 0.0), 0.0)
 
-            tl.store(due + v, tl.zeros_like(v), mask=unsure & hopeless(coin, rate, shared))
-            sure = unsure & certain(coin, rate, kept, RULE)
+            tl.store(due + v, tl.zeros_like(v), mask=unsure & fails(coin, rate, shared))
+            sure = unsure & succeeds(coin, rate, kept, RULE)
             turns = tl.load(turn + f, mask=sure, other=N).to(tl.int32)
             tl.atomic_min(stop, tl.min(turns, axis=0), sem="relaxed")
