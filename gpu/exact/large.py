@@ -1,6 +1,6 @@
 """Real vocabulary sizes: float32 against float64, from the same logits."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 
@@ -59,8 +59,10 @@ DRAFTS = {
 
 @dataclass(frozen=True)
 class Closeness:
-    """float32 beside float64 on one kind of logits: the largest difference of a rate, of a rate in units
-    of its margin (at most 1), of a final row (total variation); rows of noise, and those decided otherwise.
+    """float32 beside float64 on one kind of logits.
+
+    The largest difference of a rate, of a rate in units of its margin (at most 1), and of a final row (total
+    variation); how many rows of noise were compared, and how many were decided differently.
     """
 
     verifier: str
@@ -76,29 +78,26 @@ class Closeness:
 
 def closeness(
     vocab: int,
-    batch: int = 1,
     device: str = "cpu",
     seed: int = 0,
-    deciding: Mapping[str, Verifier] | None = None,
+    verifiers: Sequence[Verifier] = (),
     cases: int | None = None,
 ) -> Iterator[Closeness]:
     """Every verifier on every draft it is made for and every kind of logits, at one vocabulary size.
 
-    `deciding` has those that decide in float32, by name, where they are not `gpu.verify`'s own; `cases`
-    stops after so many pairs of draft and logits.
+    `verifiers` are those to compare, if not all; `cases` stops after so many pairs of draft and logits.
     """
-    deciding = VERIFIERS if deciding is None else deciding
     for draft, kind in islice(product(DRAFTS, KINDS), cases):
-        drafted = _drafted(DRAFTS[draft], kind, vocab, batch, seed)
-        for name, decides in deciding.items():
-            if decides.fits(DRAFTS[draft]):
-                yield _compare(VERIFIERS[name], decides, draft, kind, drafted, device)
+        drafted = _drafted(DRAFTS[draft], kind, vocab, seed)
+        for verifier in verifiers or VERIFIERS.values():
+            if verifier.fits(DRAFTS[draft]):
+                yield _compare(verifier, draft, kind, drafted, device)
 
 
-def _drafted(tree: Tree, kind: str, vocab: int, batch: int, seed: int) -> tuple[Drafts, Drafts, Tensor]:
+def _drafted(tree: Tree, kind: str, vocab: int, seed: int) -> tuple[Drafts, Drafts, Tensor]:
     # float32 and float64 rows; the unit of error also has that of exp(logit), logit times a rounding.
     random = torch.Generator().manual_seed(seed)
-    p, q = KINDS[kind]((batch, tree.size, vocab), random)
+    p, q = KINDS[kind]((1, tree.size, vocab), random)
     q = q[:, : len(tree.inner or ())]
     single, double = ((probabilities(p.to(dtype)), probabilities(q.to(dtype))) for dtype in TYPES)
     tokens = _siblings(tree, single[1], random)
@@ -123,13 +122,9 @@ def _siblings(tree: Tree, q: Tensor, random: torch.Generator) -> Tensor:
 
 
 def _compare(
-    verifier: Verifier,
-    decides: Verifier,
-    draft: str,
-    kind: str,
-    drafted: tuple[Drafts, Drafts, Tensor],
-    device: str,
+    verifier: Verifier, draft: str, kind: str, drafted: tuple[Drafts, Drafts, Tensor], device: str
 ) -> Closeness:
+    plain = VERIFIERS[verifier.name]  # torch's, in float64
     single, double, unit = drafted
     single, double, unit = single.to(device), double.to(device), unit.to(device)
     tree, tokens = single.tree, single.tokens
@@ -147,8 +142,8 @@ def _compare(
             coins = torch.where(near, (high + side * 2 * margin)[:, 1:], coins).clamp(0, 1 - 2**-24).float()
             clear = _clear(verifier, tree, coins, high, margin)
             extra = torch.rand(len(tokens), generator=random).to(device)
-            ours = decides.verify(single.with_noise(coins, extra))
-            exact = verifier.verify(double.with_noise(coins, extra))
+            ours = verifier.verify(single.with_noise(coins, extra))
+            exact = plain.verify(double.with_noise(coins, extra))
             wrong += int((clear & ((ours.node != exact.node) | (ours.error != 0))).sum())
             count += int(clear.sum())
             laws = remainder(single, one.cut, exact.node).double(), remainder(double, two.cut, exact.node)
@@ -158,7 +153,7 @@ def _compare(
 
 
 def _clear(verifier: Verifier, tree: Tree, coins: Tensor, rate: Tensor, margin: Tensor) -> Tensor:
-    # Rows in which no coin that may be asked lies within the margin of a threshold.
+    # Rows in which no coin lies within the margin of its threshold.
     if verifier.one_coin:
         coins = coins.gather(1, (tree.first[:, 1:] - 1).expand(len(coins), -1))
     return ((coins - rate[:, 1:]).abs() > margin[:, 1:]).all(1)

@@ -50,15 +50,9 @@ class Agreement:
     margin: float = 0.0
 
     def __add__(self, other: "Agreement") -> "Agreement":
-        return Agreement(
-            self.verifier,
-            self.instances + other.instances,
-            self.drafts + other.drafts,
-            self.rows + other.rows,
-            self.wrong + other.wrong,
-            self.narrow + other.narrow,
-            max(self.margin, other.margin),
-        )
+        counts = "instances", "drafts", "rows", "wrong", "narrow"
+        sums = {name: getattr(self, name) + getattr(other, name) for name in counts}
+        return replace(self, **sums, margin=max(self.margin, other.margin))
 
 
 def agreement(family: Family, device: str = "cpu", verifiers: Sequence[Verifier] = ()) -> Iterator[Agreement]:

@@ -5,9 +5,8 @@
 import triton
 import triton.language as tl
 
-from draftproof.gpu.kernels.bounds import settle
 from draftproof.gpu.kernels.common import BELOW_ONE, COINS, FIELDS, LOG2_E, PP, QQ
-from draftproof.gpu.kernels.descend import enter
+from draftproof.gpu.kernels.descend import enter, settle
 from draftproof.gpu.kernels.statistics import normalise
 
 

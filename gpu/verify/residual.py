@@ -26,12 +26,12 @@ def share(part: Tensor, whole: Tensor) -> Tensor:
 
 
 def rate(part: Tensor, whole: Tensor) -> Tensor:
-    """`share`, but 0 where the part is 0: a drafted token without target mass is never accepted."""
+    """`share`, but 0 if the part is 0: a drafted token without target mass is never accepted."""
     return torch.where(part > 0, share(part, whole), 0.0)
 
 
 def excess(p: Tensor, cut: Tensor, q: Tensor) -> Tensor:
-    """(p - cut q)+, and p itself where cut is 0, whatever q holds there."""
+    """(p - cut q)+; p itself if cut is 0, even if q is not finite."""
     cut = cut[..., None]
     return torch.where(cut > 0, (p - cut * q).clamp(min=0), p)
 

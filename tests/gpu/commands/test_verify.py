@@ -91,9 +91,9 @@ class TestWithTorch:
         from dataclasses import replace
 
         from draftproof.gpu.exact import noise
-        from draftproof.gpu.verify import token
+        from draftproof.gpu.verify import chains
 
-        wrong = replace(noise.VERIFIERS["block"], rates=token.rates)
+        wrong = replace(noise.VERIFIERS["block"], rates=chains.token_rates)
         monkeypatch.setitem(noise.VERIFIERS, "block", wrong)
         status, out, _ = run("verify", "--vocab", "64", "--device", "cpu")
         assert status == 1
