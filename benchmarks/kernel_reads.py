@@ -20,12 +20,12 @@ import torch
 from torch import Tensor
 
 from draftproof.gpu.kernel_bench.case import make
-from draftproof.gpu.kernels import common, descend
+from draftproof.gpu.kernels import nodes
 from draftproof.gpu.kernels.launch import Split
 from draftproof.gpu.rows import probabilities
 from draftproof.gpu.verify import named
 
-OCTET, SLACK = common.OCTET.value, descend.SLACK.value
+OCTET, SLACK = nodes.OCTET.value, nodes.SLACK.value
 WAYS = ("all", "drafted", "bounded", "in order")
 
 

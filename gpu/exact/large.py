@@ -1,6 +1,6 @@
 """Real vocabulary sizes: float32 against float64, from the same logits."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 
@@ -13,42 +13,26 @@ from draftproof.gpu.rows import probabilities
 from draftproof.gpu.verify import VERIFIERS, Drafts, Verifier
 from draftproof.gpu.verify.residual import remainder
 
-Pair = tuple[Tensor, Tensor]
-
 TYPES = torch.float32, torch.float64
 
 
-def _random(shape: tuple[int, ...], random: torch.Generator) -> Pair:
+KINDS: tuple[str, ...] = ("random", "peaked", "near-equal", "adversarial")
+
+
+def logits(kind: str, shape: tuple[int, ...], random: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Logits of the target and of the proposal, of one of `KINDS`."""
     target = 3 * torch.randn(shape, generator=random)
-    return target, target + torch.randn(shape, generator=random)
+    proposal = target + (1e-3 if kind == "near-equal" else 1.0) * torch.randn(shape, generator=random)
+    if kind == "peaked":
+        ids = torch.randint(shape[-1], (*shape[:-1], 1), generator=random)
+        peak = torch.zeros(shape).scatter(-1, ids, 20.0)
+        return target + peak, proposal + peak
+    if kind == "adversarial":  # half of the tokens in both supports, probabilities down to float32's smallest
+        u = torch.rand(shape, generator=random)
+        tail = torch.where(torch.rand(shape, generator=random) < 0.5, 90.0, 0.0)
+        return (target - tail).masked_fill(u < 0.25, -torch.inf), proposal.masked_fill(u > 0.75, -torch.inf)
+    return target, proposal
 
-
-def _peaked(shape: tuple[int, ...], random: torch.Generator) -> Pair:
-    peak = torch.zeros(shape).scatter(-1, torch.randint(shape[-1], (*shape[:-1], 1), generator=random), 20.0)
-    target, proposal = _random(shape, random)
-    return target + peak, proposal + peak
-
-
-def _near_equal(shape: tuple[int, ...], random: torch.Generator) -> Pair:
-    target = 3 * torch.randn(shape, generator=random)
-    return target, target + 1e-3 * torch.randn(shape, generator=random)
-
-
-def _adversarial(shape: tuple[int, ...], random: torch.Generator) -> Pair:
-    # Supports that overlap in half of the tokens, and probabilities down to the smallest float32.
-    target, proposal = _random(shape, random)
-    u = torch.rand(shape, generator=random)
-    tail = torch.where(torch.rand(shape, generator=random) < 0.5, 90.0, 0.0)
-    return (target - tail).masked_fill(u < 0.25, -torch.inf), proposal.masked_fill(u > 0.75, -torch.inf)
-
-
-KINDS: dict[str, Callable[[tuple[int, ...], torch.Generator], Pair]] = {
-    "random": _random,
-    "peaked": _peaked,
-    "near-equal": _near_equal,
-    "adversarial": _adversarial,
-}
-"""Name -> (target logits, proposal logits)."""
 
 DRAFTS = {
     "chain": Tree.chain(4),
@@ -97,7 +81,7 @@ def closeness(
 def _drafted(tree: Tree, kind: str, vocab: int, seed: int) -> tuple[Drafts, Drafts, Tensor]:
     # float32 and float64 rows; the unit of error also has that of exp(logit), logit times a rounding.
     random = torch.Generator().manual_seed(seed)
-    p, q = KINDS[kind]((1, tree.size, vocab), random)
+    p, q = logits(kind, (1, tree.size, vocab), random)
     q = q[:, : len(tree.inner or ())]
     single, double = ((probabilities(p.to(dtype)), probabilities(q.to(dtype))) for dtype in TYPES)
     tokens = _siblings(tree, single[1], random)
@@ -107,17 +91,12 @@ def _drafted(tree: Tree, kind: str, vocab: int, seed: int) -> tuple[Drafts, Draf
 
 
 def _siblings(tree: Tree, q: Tensor, random: torch.Generator) -> Tensor:
-    # Exponential races: one a sibling with replacement, one for all of them without.
     tokens = torch.full((len(q), tree.size - 1), -1)
     for node in tree.inner or ():
         row = q[:, tree.rows[0, node]]
         children = (tree.parents[0, 1:] == node).nonzero().flatten()
-        if tree.replacement:
-            tokens[:, children] = torch.multinomial(row, len(children), replacement=True, generator=random)
-        else:
-            race = row / torch.empty_like(row).exponential_(generator=random)
-            best, drawn = race.topk(len(children))
-            tokens[:, children] = torch.where(best > 0, drawn, -1)
+        drawn = torch.multinomial(row, len(children), replacement=tree.replacement, generator=random)
+        tokens[:, children] = torch.where(row.gather(1, drawn) > 0, drawn, -1)
     return tokens
 
 

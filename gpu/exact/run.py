@@ -44,9 +44,6 @@ FEW: dict[str, tuple[Scheme, int]] = {
 }
 """Draft and vocabulary of the one instance that each verifier has in the interpreter, which is slow."""
 
-LARGE = ("block",)
-"""Verifiers that the interpreter runs at the large vocabulary, on a chain."""
-
 
 class Fused(Verifier):
     """A verifier whose decisions are made by its kernels, from the logarithms of its rows."""
@@ -106,7 +103,7 @@ class Kernels(Found):
                 for instance in sample if compiled else Randoms(*FEW[name], 1):
                     if fits(named(name), instance):
                         self.add(next(agreement([instance], device, [fused(name)])))
-                if compiled or name in LARGE:
+                if compiled or name == "block":  # the interpreter: one verifier, on a chain
                     self.large += closeness(vocab, device, seed, [fused(name)], None if compiled else 1)
                 yield name
 

@@ -5,7 +5,7 @@
 import triton
 import triton.language as tl
 
-from draftproof.gpu.kernels.common import BELOW_ONE, CUT, FIELDS, LOG2_E, excess, law, next_child
+from draftproof.gpu.kernels.nodes import BELOW_ONE, CUT, FIELDS, LOG2_E, excess, law, next_child
 
 
 @triton.jit
@@ -41,8 +41,7 @@ def choose(masses, u, index):
 def draw(
     target, proposal, temperature, sums, normaliser, parents, rows, turn, ids, state, stop, swept,
     extra, error,
-    node,  # [B] out
-    token,  # [B] out
+    node, token,  # [B] out
     target_b, target_n, proposal_b, proposal_n, tree_b, N, I, V, C: tl.constexpr,
     SAMPLED: tl.constexpr, NODES: tl.constexpr, CHUNKS: tl.constexpr, CHUNK: tl.constexpr,
 ):  # fmt: skip

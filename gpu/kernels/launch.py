@@ -10,21 +10,20 @@ import triton
 from torch import Tensor
 
 from draftproof.gpu.draft import Tree
-from draftproof.gpu.kernels import common
 from draftproof.gpu.kernels.draw import draw
-from draftproof.gpu.kernels.opening import opening
-from draftproof.gpu.kernels.statistics import chunk_statistics
+from draftproof.gpu.kernels.nodes import COINS, FIELDS, RATES, UNCAPPED
+from draftproof.gpu.kernels.opening import chunk_statistics, opening
 from draftproof.gpu.kernels.sweep import sweep
 from draftproof.gpu.kernels.walk import walk
 from draftproof.gpu.verify import Batch, Outcome
 
 RULES = {
-    "token": common.COINS,
-    "rrs": common.COINS,
-    "specinfer": common.COINS,
-    "block": common.RATES,
-    "traversal": common.RATES,
-    "greedy-block": common.UNCAPPED,
+    "token": COINS,
+    "rrs": COINS,
+    "specinfer": COINS,
+    "block": RATES,
+    "traversal": RATES,
+    "greedy-block": UNCAPPED,
 }
 WALKS = {"one-hot": False, "nss": True}
 """Verifiers of deterministic drafts, and whether siblings share a coin."""
@@ -44,7 +43,7 @@ class Sizes:
 
 
 SIZES = Sizes()
-"""Chosen by counting instructions and waits; `benchmarks/kernel_tuning.py` measures others on a GPU."""
+"""Chosen by counting instructions and waits; `benchmarks.on_gpu.kernel_tuning` measures others on a GPU."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +67,7 @@ def processors(device: torch.device) -> int:
     return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 1
 
 
+@lru_cache(maxsize=64)
 def rounds(tree: Tree) -> int:
     """The most sweeps that can depend on one another: one for each earlier sibling on a path, then the node's
     own. For a shared tree, which is read back once; for trees that differ from row to row an upper bound.
@@ -75,11 +75,8 @@ def rounds(tree: Tree) -> int:
     >>> rounds(Tree.chain(8)), rounds(Tree.of_shape([[[], []], [[], []]])), rounds(Tree.chain(0))
     (1, 3, 0)
     """
-    return _rounds(tree) if tree.shared else tree.size - 1
-
-
-@lru_cache(maxsize=64)
-def _rounds(tree: Tree) -> int:
+    if not tree.shared:
+        return tree.size - 1
     parents = tree.parents[0].tolist()
     entered, tried = [0] * tree.size, [0] * tree.size
     for v in range(1, tree.size):
@@ -111,20 +108,17 @@ def launch(name: str, batch: Batch, temperature: Tensor) -> Outcome:
     nodes = max(2, triton.next_power_of_2(N))
     chunks = max(2, triton.next_power_of_2(split.count))
 
-    def floats(*shape: int) -> Tensor:
-        return torch.empty(shape, dtype=torch.float32, device=device)
-
-    def whole(*shape: int, dtype: torch.dtype = torch.int32) -> Tensor:
-        return torch.empty(shape, dtype=dtype, device=device)
-
+    floats, ints, longs = (
+        partial(torch.empty, dtype=dtype, device=device)
+        for dtype in (torch.float32, torch.int32, torch.int64)
+    )
     maxima, sums = floats(B, N + I, split.count), floats(B, N + I, split.count)
-    normaliser, state, noise = floats(B, N + I), floats(B, common.FIELDS.value, N), floats(B, N)
-    placed = N if sampled and RULES[name] != common.COINS else 0  # rows whose largest logits bound a rate
-    places = whole(B, placed, split.count)
+    normaliser, state, noise = floats(B, N + I), floats(B, FIELDS.value, N), floats(B, N)
+    placed = N if sampled and RULES[name] != COINS else 0  # rows whose largest logits bound a rate
+    places = ints(B, placed, split.count)
     swept = floats(B, N, split.count) if sampled else floats(0)
-    ids, due, arrived = whole(B, N), whole(B, N), whole(B, N)
-    stop, error = whole(B), whole(B, dtype=torch.int64)
-    node, token = whole(B, dtype=torch.int64), whole(B, dtype=torch.int64)
+    ids, due, arrived, stop = ints(B, N), ints(B, N), ints(B, N), ints(B)
+    error, node, token = longs(B), longs(B), longs(B)
     if not B:
         return Outcome(node, token, error)
 
@@ -143,7 +137,7 @@ def launch(name: str, batch: Batch, temperature: Tensor) -> Outcome:
     _run(opening, B)(
         *logits, maxima, sums, places, normaliser, parents, rows, turn, tokens, coins, extra,
         noise, ids, state, due, arrived, stop, error, *strides, tree_b, N, I, V, split.count, tree.depth,
-        RULE=RULES.get(name, common.COINS), SAMPLED=sampled, ROWS=rows_at_once, CHUNK=split.size,
+        RULE=RULES.get(name, COINS), SAMPLED=sampled, ROWS=rows_at_once, CHUNK=split.size,
         AT_ONCE=max(1, min(nodes, 512 // chunks)), num_warps=SIZES.opening if placed else 4, **sizes,
     )  # fmt: skip
     if sampled:

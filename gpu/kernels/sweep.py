@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl
 
-from draftproof.gpu.kernels.common import (
+from draftproof.gpu.kernels.nodes import (
     COINS,
     CUT,
     FIELDS,
@@ -13,12 +13,14 @@ from draftproof.gpu.kernels.common import (
     RATE,
     RATES,
     REST,
+    accept,
+    attempt,
+    enter,
     excess,
     law,
     next_child,
     share,
 )
-from draftproof.gpu.kernels.descend import accept, attempt, enter
 
 
 @triton.jit(do_not_specialize=["tree_b", "round", "N", "I", "C"])

@@ -5,7 +5,7 @@
 import triton
 import triton.language as tl
 
-from draftproof.gpu.kernels.common import FIELDS, LOG2_E, PP, next_child, share
+from draftproof.gpu.kernels.nodes import FIELDS, LOG2_E, PP, next_child, share
 from draftproof.gpu.kernels.sweep import drop
 
 

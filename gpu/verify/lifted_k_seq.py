@@ -34,7 +34,8 @@ def rates(drafts: Drafts) -> Rates:
     rho, S = a, a
     for nodes in tree.generations:
         f = nodes.expand(B, -1)
-        p, q = _renormalised(pick(target, f)), _renormalised(pick(proposal, rows.gather(1, f)))
+        p, q = pick(target, f).double(), pick(proposal, rows.gather(1, f)).double()
+        p, q = p / p.sum(-1, keepdim=True), q / q.sum(-1, keepdim=True)
         t = a.gather(1, f)[..., None] * p
         found = a.new_ones(f.shape) if tree.is_chain else smallest_rho(t, q, k.gather(1, f))
         rho = rho.index_copy(1, nodes, found)
@@ -69,11 +70,6 @@ def smallest_rho(t: Tensor, q: Tensor, k: Tensor) -> Tensor:
         fits = holds(middle)
         low, high = torch.where(fits, low, middle), torch.where(fits, middle, high)
     return high
-
-
-def _renormalised(rows: Tensor) -> Tensor:
-    rows = rows.double()
-    return rows / rows.sum(-1, keepdim=True)
 
 
 VERIFIERS = (Verifier("lifted-k-seq", (CHAIN, WITH), rates, upwards=True),)

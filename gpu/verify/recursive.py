@@ -71,8 +71,8 @@ def _left(drafts: Drafts, q: Tensor, nodes: Tensor) -> Tensor:
     parents = tree.parents
     earlier = (parents[:, None, 1:] == parents[:, nodes, None]) & (others < nodes[:, None])
     earlier = earlier & drafts.drawn[:, None, 1:]
-    gone = without(drafts.ids[:, None].expand_as(earlier), earlier, q.shape[-1])
-    return torch.where(earlier.any(-1), torch.where(gone, 0.0, q).sum(-1), 1.0)
+    ids = without(drafts.ids[:, None].expand_as(earlier), earlier, q.shape[-1])
+    return torch.where(earlier.any(-1), torch.where(ids, 0.0, q).sum(-1), 1.0)
 
 
 VERIFIERS = (

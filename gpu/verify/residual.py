@@ -6,7 +6,7 @@ from torch import Tensor
 from draftproof.gpu.verify.batch import Drafts
 
 LARGEST = 3e38
-"""Stands for infinity where a quotient would divide by zero; near the largest float32."""
+"""Stands for infinity when a quotient divides by zero; near the largest float32."""
 
 
 def pick(rows: Tensor, index: Tensor) -> Tensor:
@@ -38,8 +38,8 @@ def excess(p: Tensor, cut: Tensor, q: Tensor) -> Tensor:
 
 def without(tokens: Tensor, chosen: Tensor, V: int) -> Tensor:
     """[..., V]: which ids are among those tokens [..., n] for which `chosen` [..., n] is true."""
-    gone = torch.zeros(*chosen.shape[:-1], V + 1, dtype=torch.bool, device=tokens.device)
-    return gone.scatter(-1, torch.where(chosen, tokens, V), True)[..., :V]
+    among = torch.zeros(*chosen.shape[:-1], V + 1, dtype=torch.bool, device=tokens.device)
+    return among.scatter(-1, torch.where(chosen, tokens, V), True)[..., :V]
 
 
 def remainder(drafts: Drafts, cut: Tensor, node: Tensor) -> Tensor:

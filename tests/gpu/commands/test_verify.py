@@ -43,7 +43,7 @@ class TestWithTorch:
         from draftproof.gpu.exact import run as whole
         from draftproof.simulators.instances.scenarios import Scenarios
 
-        monkeypatch.setattr(large, "KINDS", {"random": large.KINDS["random"]})
+        monkeypatch.setattr(large, "KINDS", ("random",))
         monkeypatch.setattr(large, "DRAFTS", {"chain": large.DRAFTS["chain"]})
         monkeypatch.setattr("draftproof.gpu.kernels.NAMES", ("block",))
         monkeypatch.setattr(whole, "FEW", {"block": (Chain(1), 2)})

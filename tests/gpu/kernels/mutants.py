@@ -60,7 +60,7 @@ FLAWS = {
     "not released": Flaw("sweep", {COUNT: COUNT.replace("acq_rel", "acquire")}, "weak", ("races",)),
     "not acquired": Flaw("sweep", {COUNT: COUNT.replace("acq_rel", "release")}, "weak", ("races",)),
     "the last acceptance stops": Flaw(
-        "descend",
+        "nodes",
         {LOWER: "tl.store(stop, tl.load(turn + f).to(tl.int32))"},
         "interleaved",
         ("weak", "races"),
@@ -76,7 +76,7 @@ FLAWS = {
 }
 
 MODULES = [
-    import_module(f"draftproof.gpu.kernels.{name}") for name in ("launch", "opening", "sweep", "descend")
+    import_module(f"draftproof.gpu.kernels.{name}") for name in ("launch", "opening", "sweep", "nodes")
 ]
 
 
