@@ -3,6 +3,7 @@
 from functools import partial
 from itertools import product
 from math import prod
+from typing import Any
 
 from flint import fmpq
 

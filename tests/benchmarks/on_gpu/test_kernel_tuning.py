@@ -12,7 +12,7 @@ pytest.importorskip("triton", reason="the kernels need Triton")
 @pytest.mark.slow
 def test_every_size_is_tried():
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.kernel_tuning", "--json"], capture_output=True, text=True
+        [sys.executable, "-m", "benchmarks.on_gpu.kernel_tuning", "--json"], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)

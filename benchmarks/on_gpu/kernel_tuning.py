@@ -1,6 +1,6 @@
 """The kernels' times with their work shared out in other ways, and where the time goes: for a GPU.
 
-    python -m benchmarks.kernel_tuning [--vocab 131072] [--gamma 8] [--json]
+    python -m benchmarks.on_gpu.kernel_tuning [--vocab 131072] [--gamma 8] [--json]
 
 Around what `gpu/kernels/launch.py` chooses (`SIZES`) one size is changed at a time, then the best of each
 together. Medians of graph replays with a cold cache, as in `draftproof gpu bench`, and the time of each

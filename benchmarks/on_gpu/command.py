@@ -1,6 +1,6 @@
 """`draftproof gpu ...` without the packages that other commands need; with --small first, cut to seconds.
 
-python -m benchmarks.on_gpu.door [--small] verify --json
+python -m benchmarks.on_gpu.command [--small] verify --json
 """
 
 import sys
@@ -20,7 +20,7 @@ def cut() -> None:
     families = sorted((family for family in standard() if len(family)), key=len)
     run.standard = lambda: families[:2]
     kernels.NAMES = ("block", "traversal")
-    large.KINDS = {"random": large.KINDS["random"]}
+    large.KINDS = ("random",)
     PRESETS["tiny"] = replace(PRESETS["tiny"], megabytes=1, context=64, steps=(6, 4, 2))
 
 
