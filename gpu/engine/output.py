@@ -136,7 +136,7 @@ class Transcript:
         return 1 + self.accepted / self.row_steps if self.row_steps else 0.0
 
     def add(self, step: Step) -> str:
-        """Adds a step; returns what can now be shown: of one text the growth, of a batch the finished texts."""
+        """Adds a step; returns what can now be shown: one text's growth, or the finished texts of a batch."""
         self.steps += 1
         self.row_steps += len(step.rows)
         self.accepted += sum(step.accepted)
