@@ -36,7 +36,8 @@ def greedy_block_rates(drafts: Drafts) -> Rates:
     min(1, R) at the end;  Y ~ norm((R p - q)+), p after the last.
 
     Lossless only if the next gamma - tau - 1 tokens get the modified target of
-    theory/verifiers/greedy_block.py. If R exceeds 1 both terms of the difference are divided by it, so that nothing overflows.
+    theory/verifiers/greedy_block.py. If R exceeds 1 both terms of the difference are divided by it, so that
+    nothing overflows.
     """
     target, proposal, gamma = drafts.target, drafts.q, drafts.tokens.shape[1]
     p, q = drafted(target, drafts.ids).double(), drafted(proposal, drafts.ids).double()
