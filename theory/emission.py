@@ -1,4 +1,4 @@
-"""What one iteration emits, gathered stop by stop, and how far that is from the target."""
+"""The law of what one iteration emits, and its distance from the target."""
 
 from collections.abc import Generator, Iterator
 from typing import Any
@@ -72,8 +72,8 @@ class Emission:
         return one(self.target[self.context])
 
     def _prefixes(self) -> Iterator[tuple[Prefix, Any, Any, bool]]:
-        # (prefix, mass of the completed blocks that start with it, the target's, whether from here on they
-        # are the target's own) of every prefix down to that point, longer ones first.
+        # (prefix, probability that the completed block starts with it, that of the target, is_last), longer
+        # prefixes first. After a last prefix the completed block follows the target.
         inner = self._inner()
 
         def walk(prefix: Prefix, got: Any, want: Any) -> Generator[tuple[Prefix, Any, Any, bool], None, Any]:
@@ -94,7 +94,7 @@ class Emission:
         yield from walk(self.context, self.bonus.get(self.context, self._one * 0), self._one)
 
     def _inner(self) -> set[Prefix]:
-        # Prefixes below which something other than the target's own continuation is emitted.
+        # Prefixes after which the emitted tokens do not simply follow the target.
         inner = set(self.residual)
         for prefix in [*self.bonus, *self.residual]:
             while len(prefix) > len(self.context):

@@ -69,22 +69,22 @@ def multipath_block(instance: Instance) -> fmpq:
 
 def typical(instance: Instance) -> fmpq:
     """sum over l and x^l of q(x^l) while every token is typical under p."""
-    return sum((Q for (Q,) in _walk(instance, (ONE,), _typical)), ZERO)
+
+    def below(p: Row, q: Row, state: State) -> Iterator[tuple[int, State]]:
+        return ((x, (state[0] * mass,)) for x, mass in enumerate(q) if mass > ZERO and is_typical(p, x))
+
+    return sum((Q for (Q,) in _walk(instance, (ONE,), below)), ZERO)
 
 
 def naive_paths(instance: Instance) -> fmpq:
     """`nss` and `one-hot` on K paths: sum over l and x^l of p(x^l) (1 - (1 - q(x^l))^K)."""
+
+    def below(p: Row, q: Row, state: State) -> Iterator[tuple[int, State]]:
+        Q, P = state
+        return ((x, (Q * mass, P * p[x])) for x, mass in enumerate(q) if mass > ZERO)
+
     K = instance.draft.count  # type: ignore[attr-defined]
-    return sum((P * (1 - (1 - Q) ** K) for Q, P in _walk(instance, (ONE, ONE), _joint)), ZERO)
-
-
-def _typical(p: Row, q: Row, state: State) -> Iterator[tuple[int, State]]:
-    return ((x, (state[0] * mass,)) for x, mass in enumerate(q) if mass > ZERO and is_typical(p, x))
-
-
-def _joint(p: Row, q: Row, state: State) -> Iterator[tuple[int, State]]:
-    Q, P = state
-    return ((x, (Q * mass, P * p[x])) for x, mass in enumerate(q) if mass > ZERO)
+    return sum((P * (1 - (1 - Q) ** K) for Q, P in _walk(instance, (ONE, ONE), below)), ZERO)
 
 
 def _weights(p: Row, q: Row, state: State) -> Iterator[tuple[int, State]]:

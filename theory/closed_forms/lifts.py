@@ -1,7 +1,7 @@
 """Closed forms of E[tau] for rules that judge from leaf to root.
 
 A subtree that is entered with rate a ends the walk with probability a, whatever is drawn in it. So every
-node adds the rate at which it is entered, and only what is *drawn* is summed over, never how coins fall.
+node adds the rate at which it is entered: the sum is over what is drawn, not over outcomes of coins.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from draftproof.theory.verifiers.lifted_k_seq import carried
 
 
 def lifted(instance: Instance) -> Number:
-    """At each node what its plan gives its children, and what their subtrees make of that in turn."""
+    """The mass that each node's plan gives its children, plus the same of their subtrees."""
     target, proposal, draft = instance.target, instance.proposal, _undrawn(instance)
 
     def mean(node: Node, a: Number) -> Number:

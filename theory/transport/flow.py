@@ -32,7 +32,7 @@ class Network:
         self._arc: dict[tuple[int, int], int] = {}
         # By arc; the arc n ^ 1 is the arc n the other way.
         self._left: list[Any] = []  # what it can still take, or give back
-        self._open: list[bool | None] = []  # whether that is more than 0; None until somebody asks
+        self._open: list[bool | None] = []  # whether that is more than 0; None until it is decided
         self._gain: list[int] = []
 
     def widen(self, start: Hashable, end: Hashable, by: Number | None = None, gain: int = 0) -> None:
@@ -51,7 +51,7 @@ class Network:
             self._open[arc] = None
 
     def flow(self, start: Hashable, end: Hashable) -> Number:
-        """What the arc carries."""
+        """The flow on the arc."""
         return self._left[self._arc[self._name[start], self._name[end]] + 1]
 
     def saturate(self, source: Hashable, sink: Hashable) -> None:

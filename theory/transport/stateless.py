@@ -4,7 +4,7 @@ The rule knows every row of the instance, after drafted prefixes and after other
 E[tau] of every verifier that is lossless in one iteration, without state. (`partial` is the optimum of
 rules that see rows on the drafted tree only.) On chains it is block verification's E[tau]; drafts with the
 same drafted prefixes are merged, and so are those that differ by an exchange of tokens which the instance
-does not tell apart.
+treats alike.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

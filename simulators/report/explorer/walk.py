@@ -28,7 +28,7 @@ class Step:
 
     kind: str
     """ "accept" (branches: yes, no) or "choose" (one branch a token)."""
-    branches: tuple[Number, ...]
+    branches: tuple[Any, ...]
     after: "tuple[Walk | None, ...]"
     code: CodeType
     line: int

@@ -12,6 +12,7 @@ from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.law import Law, law_of
+from draftproof.theory.transport.bounds import primal_bound
 from draftproof.theory.transport.program import Program, Seen, World, solve
 from tests.theory.transport.rules import expected_accepted, valid_rule
 
@@ -22,7 +23,9 @@ from tests.theory.transport.rules import expected_accepted, valid_rule
 def test_valid_and_optimal(draft: Scheme) -> None:
     for instance in Randoms(draft, 3, 6, seed=16):
         program = Program([World(instance.target, seen_in(instance))])
-        rule, found = valid_rule(program, solve(program)[1]), stateless(instance)
+        _, f, _ = solve(program)
+        rule, found = valid_rule(program, f), stateless(instance)
+        assert 0 <= float(expected_accepted(rule) - primal_bound(program, f)) < 1e-9
         assert valid(rule, instance.target, draft.depth)
         law = drafted(instance)
         assert {seen[0]: sum(masses.values(), fmpq(0)) for seen, masses in rule.items()} == law
