@@ -1,4 +1,4 @@
-"""Transport problems of an instance: the drafts are enumerated here, the mathematics is in theory."""
+"""The optima of an instance: its drafts are enumerated here and handed to `theory.transport`."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -22,7 +22,7 @@ SETS = 10
 
 @lru_cache(maxsize=1)
 def drafted(instance: Instance) -> block.Drafted:
-    """The law of the drafted prefixes; kept for the instance last asked for, whose optima share it."""
+    """The law of the drafted prefixes; the last instance's is kept, since its optima share it."""
     return block.merged(drafts(instance))
 
 
@@ -73,8 +73,8 @@ def completions(
     """The instance, and those with other rows where its drafts need not look.
 
     At every prefix that may be drafted but need not be, the rows are the true ones or one of
-    `choices`, pairs (target row, proposal row) with None for the true one; by default the target's
-    mass is all on one token.
+    `choices`, pairs (target row, proposal row) with None for the true one. By default all of the
+    target's mass is on one token.
     """
     prefixes = [block.drafted(draft.root) for _, draft in drafts(instance)]
     sometimes = frozenset.union(*prefixes) - frozenset.intersection(*prefixes)

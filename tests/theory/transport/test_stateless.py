@@ -6,9 +6,8 @@ import pytest
 from flint import fmpq
 
 from draftproof.simulators.enumerate import emission
-from draftproof.simulators.instances.draws import Draws, Logits
 from draftproof.simulators.instances.files import parse
-from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.instances.randoms import Logits, Randoms
 from draftproof.simulators.optimum import drafted, full_information, one_level, stateless
 from draftproof.theory.closed_forms import expected_accepted
 from draftproof.theory.drafts import Scheme
@@ -78,7 +77,7 @@ def test_on_one_level_both_optima_have_a_closed_form(draft: Scheme, vocab: int) 
 
 
 def test_what_presolve_calls_infeasible_is_solved_without_it() -> None:
-    instance = Draws(Paths(2, 2), 3, 4000, 0, Logits(temperature=0.25))[886]
+    instance = Randoms(Paths(2, 2), 3, 4000, 0, Logits(temperature=0.25))[886]
     assert stateless(instance).error < 1e-9
 
 
