@@ -303,6 +303,7 @@ class Tree(DraftVerifier):
 
     def __init__(self, verify: Callable[..., Any], *, name: str = ""):
         self.verify = verify
+        self.dtype = "float64"
         self._identify(verify, name)
 
     def prepare(self, target: Rows, draft: Draft) -> Any:
