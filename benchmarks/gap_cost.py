@@ -13,11 +13,10 @@ from time import process_time
 from typing import Any
 
 from draftproof.simulators.enumerate import emission
-from draftproof.simulators.gap.measure import expected
 from draftproof.simulators.optimum import drafted, full_information, stateless
-from draftproof.simulators.sweep.configuration import read
-from draftproof.simulators.sweep.families import families
-from draftproof.simulators.sweep.plan import METRICS
+from draftproof.simulators.study.configuration import read
+from draftproof.simulators.study.gap import expected
+from draftproof.simulators.study.plan import METRICS
 from draftproof.theory.closed_forms import FORMS
 from draftproof.theory.instance import Instance
 
@@ -38,7 +37,7 @@ def main() -> None:
     print(f"{'draft':<58}{'verifier':<20}{'closed':>9}{'enumerated':>12}{'ratio':>8}")
     seen = set()
     for entry in read(STUDY, METRICS):
-        for family in families(entry):
+        for family in entry.families():
             name = str(family.draft)
             if family.temperature != 1 or name in seen:
                 continue

@@ -11,12 +11,12 @@ such prefixes an instance has eight completions. Means of E[tau] over them and o
 """
 
 import argparse
-from random import Random
 from statistics import fmean
 
 from draftproof.simulators.enumerate import emission
-from draftproof.simulators.instances.mixed import Mixed, random_pair
+from draftproof.simulators.instances.randoms import Dirichlet, Mixed, Randoms
 from draftproof.simulators.optimum import completions, partial_information, stateless
+from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.tree import Tree
@@ -34,9 +34,11 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=20)
     options = parser.parse_args()
     found: dict[str, list[float]] = {name: [] for name in ("stateless", "partial", *NAMES)}
-    for instance in Mixed(DRAFTS[options.draft], 3, options.count):
-        p, q = random_pair(Random(instance.name), 3, 1.0, 1.0, 0.5)
-        family = completions(instance, [(tuple(p), tuple(q))])
+    others = Randoms(Chain(1), 3, options.count, seed=1, law=Dirichlet(1.0, 0.5, grain=60))
+    for instance, other in zip(
+        Randoms(DRAFTS[options.draft], 3, options.count, law=Mixed()), others, strict=True
+    ):
+        family = completions(instance, [(other.target[()], other.proposal[()])])
         found["stateless"].append(fmean(stateless(each).value for each in family))
         found["partial"].append(partial_information(family).value)
         for name in NAMES:

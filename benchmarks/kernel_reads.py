@@ -20,12 +20,12 @@ import torch
 from torch import Tensor
 
 from draftproof.gpu.bench.cases import make
-from draftproof.gpu.kernels import bounds, fields
-from draftproof.gpu.kernels.launch import Cut
+from draftproof.gpu.kernels import nodes
+from draftproof.gpu.kernels.launch import Split
 from draftproof.gpu.rows import probabilities
 from draftproof.gpu.verify import named
 
-OCTET, SLACK = fields.OCTET.value, bounds.SLACK.value
+OCTET, SLACK = nodes.OCTET.value, nodes.SLACK.value
 WAYS = ("all", "drafted", "bounded", "in order")
 
 
@@ -40,7 +40,7 @@ def main() -> None:
     totals: dict[str, list[float]] = {}
     gamma = arguments.gamma
     case = make("chain", gamma, arguments.vocab, arguments.batch, torch.device("cpu"), torch.float32)
-    chunk = Cut.of(arguments.batch * (2 * gamma + 1), arguments.vocab, torch.device("cpu")).size
+    chunk = Split.of(arguments.batch * (2 * gamma + 1), arguments.vocab, torch.device("cpu")).size
     for b in range(arguments.batch):
         one = case.take(torch.tensor([b])).map_rows(lambda logits: probabilities(logits).double())
         for name in ("token", "block"):

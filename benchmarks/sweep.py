@@ -12,7 +12,6 @@ import argparse
 import json
 import os
 import tempfile
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
@@ -22,15 +21,12 @@ from typing import Any
 import numpy as np
 from joblib.externals.loky import get_reusable_executor
 
-from draftproof.simulators.sweep import runners
-from draftproof.simulators.sweep.columns import columns
-from draftproof.simulators.sweep.configuration import parsed
-from draftproof.simulators.sweep.manifest import manifest
-from draftproof.simulators.sweep.metrics.check import SCHEMA
-from draftproof.simulators.sweep.plan import METRICS, Chunk, plan
-from draftproof.simulators.sweep.shard import encoded
-from draftproof.simulators.sweep.store import Store, opened
-from draftproof.simulators.sweep.sweep import kept, sweep
+from draftproof.simulators.study import runners
+from draftproof.simulators.study.columns import columns
+from draftproof.simulators.study.configuration import parsed
+from draftproof.simulators.study.metrics.check import SCHEMA
+from draftproof.simulators.study.plan import METRICS, Chunk, encoded, plan
+from draftproof.simulators.study.store import manifest, opened, sweep
 
 VERIFIERS = [
     "block",
@@ -72,13 +68,13 @@ STAGES = ("measuring", "columns", "encoding", "writing")
 def stages(work: list[Chunk], folder: Path) -> dict[str, float]:
     """Wall and CPU seconds of each stage of a sweep in one process, and of the whole; memory on the way.
 
-    CPU seconds of a stage are those of its thread. The whole has all threads: one more brings what is
-    written to the disk while the next chunk is measured.
+    CPU seconds of a stage are those of its thread; the whole has all threads.
     """
     spent = {f"{stage}{clock}": 0.0 for stage in STAGES for clock in ("", " cpu")}
     memory = []
 
-    def written(store: Store) -> Iterator[tuple[str, Path]]:
+    begun = perf_counter(), process_time()
+    with opened(folder, {"format": 0}) as store:
         for chunk in work:
             marks = [(perf_counter(), thread_time())]
             made: Any = chunk
@@ -86,7 +82,7 @@ def stages(work: list[Chunk], folder: Path) -> dict[str, float]:
                 lambda chunk: list(chunk.job.parts()),
                 lambda parts: columns(SCHEMA, parts),
                 encoded,
-                lambda shard: store.write(chunk.name, shard),  # noqa: B023
+                lambda shard: store.keep(chunk.name, shard),  # noqa: B023
             ):
                 made = stage(made)
                 marks.append((perf_counter(), thread_time()))
@@ -94,12 +90,6 @@ def stages(work: list[Chunk], folder: Path) -> dict[str, float]:
                 spent[stage] += b[0] - a[0]
                 spent[f"{stage} cpu"] += b[1] - a[1]
             memory.append(resident())
-            yield chunk.name, made
-
-    begun = perf_counter(), process_time()
-    with opened(folder, {"format": 0}) as store:
-        for _ in kept(written(store), store):
-            pass
     spent |= {"whole": perf_counter() - begun[0], "whole cpu": process_time() - begun[1]}
     quarter = max(1, len(memory) // 4)
     return spent | {"MiB, first quarter": max(memory[:quarter]), "MiB, last quarter": max(memory[-quarter:])}

@@ -21,7 +21,7 @@ from draftproof.gpu.exact.drafts import Drafted, every
 from draftproof.gpu.validate.bounds import tree_odds
 from draftproof.gpu.verify import Drafts
 from draftproof.simulators.enumerate import emission
-from draftproof.simulators.instances.mixed import Mixed
+from draftproof.simulators.instances.randoms import Mixed, Randoms
 from draftproof.simulators.optimum import full_information, stateless
 from draftproof.theory.draft import Node
 from draftproof.theory.drafts import Scheme
@@ -52,7 +52,7 @@ def nearness(count: int) -> None:
     start, error = time.perf_counter(), 0.0
     for name, scheme, vocab in DRAFTS:
         rows = []
-        for instance in Mixed(scheme, vocab, count):
+        for instance in Randoms(scheme, vocab, count, law=Mixed()):
             best, whole = stateless(instance), full_information(instance)
             error = max(error, best.error)
             reached = emission(instance, named("layered")).expected_accepted

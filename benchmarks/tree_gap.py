@@ -15,14 +15,14 @@ verifiers is exact (with --floats: float64); the optima are certified to the err
 
 import argparse
 import time
-from random import Random
 
 import numpy as np
 from flint import fmpq
 
 from draftproof.simulators.enumerate import emission
-from draftproof.simulators.instances.mixed import Mixed, random_pair
+from draftproof.simulators.instances.randoms import Dirichlet, Mixed, Randoms
 from draftproof.simulators.optimum import completions, partial_information, stateless
+from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.tree import Tree
@@ -43,11 +43,10 @@ OPEN = 1e-7
 """Distances below this count as none; the certified errors are smaller."""
 
 
-def partial(instance: Instance, choices: int) -> Optimum:
+def partial(instance: Instance, seed: int, choices: int) -> Optimum:
     """The partial-information optimum at the true rows, over completions with `choices` pairs a prefix."""
-    rng = Random(instance.name)
-    pairs = [random_pair(rng, instance.vocab, 0.3, 0.3, 1.0) for _ in range(choices - 1)]
-    family = completions(instance, [(tuple(p), tuple(q)) for p, q in pairs])
+    others = Randoms(Chain(1), instance.vocab, choices - 1, seed, Dirichlet(0.3, 1.0, grain=60))
+    family = completions(instance, [(other.target[()], other.proposal[()]) for other in others])
     return partial_information(family, [fmpq(n == 0) for n in range(len(family))])
 
 
@@ -57,7 +56,7 @@ def main() -> None:
     )
     parser.add_argument("--draft", choices=DRAFTS, default="tree")
     parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--first", type=int, default=0, help="the first instance")
     parser.add_argument("--vocab", type=int, default=3)
     parser.add_argument("--verifiers", default="rrs,optimal-transport,lifted,layered")
     parser.add_argument("--partial", type=int, default=0, metavar="C")
@@ -66,14 +65,17 @@ def main() -> None:
     names = ["traversal", *options.verifiers.split(",")]
     columns = ["traversal", "stateless", *names[1:], *(["partial"] if options.partial else [])]
     table, lossy, error, start = [], 0, 0.0, time.perf_counter()
-    for instance in Mixed(DRAFTS[options.draft], options.vocab, options.count, options.first):
+    last = options.first + options.count
+    family = Randoms(DRAFTS[options.draft], options.vocab, last, law=Mixed())
+    for number in range(options.first, last):
+        instance = family[number]
         run = instance.floats() if options.floats else instance
         emitted = {name: emission(run, named(name)) for name in names}
         lossy += not options.floats and sum(each.total_variation != 0 for each in emitted.values())
         values = {name: float(each.expected_accepted) for name, each in emitted.items()}
         optima = {"stateless": stateless(instance)}
         if options.partial:
-            optima["partial"] = partial(instance, options.partial)
+            optima["partial"] = partial(instance, number, options.partial)
         error = max(error, *(found.error for found in optima.values()))
         table.append(
             [{**values, **{key: found.value for key, found in optima.items()}}[key] for key in columns]

@@ -18,18 +18,14 @@ class Tree:
 
     `parents` is one tree [N] shared by all rows of a batch, or one tree a row [B, N]. `replacement`: siblings
     were drawn with replacement, from the same q; otherwise each from q without the earlier ones. A node that
-    was not drawn in a row has token -1 there. The tables below are [1, N] or [B, N]:
+    was not drawn in a row has token -1 there. `depth` is the longest path or an upper bound; per-row trees
+    without it are read back from the device. Raises BadInput for other shapes and invalid parents.
 
-    * `parents` (0 for the root), `levels` (depth of a node), `first` (its first sibling), and `above`
-      [.., N, N]: whether node j is node i or above it;
-    * `rows`: proposal row of an inner node: the k-th node that has children has row k, unless `rows` is
-      given; 0 for every leaf;
-    * `turn`: place of a node in the order from leaf to root, depth first: children before parents.
-
+    Tables [1 or B, N]: `parents` (0 for the root); `levels`, the depths; `first`, the first sibling; `rows`,
+    the proposal row (by default k for the k-th node with children, and 0 for leaves); `turn`, the place in
+    the order from leaf to root, depth first; `above` [.., N, N], whether node j is node i or above it.
     `steps` are groups of nodes that can be judged at once: their parents differ, and the nodes they
     depend on are in earlier groups. `generations` groups the nodes that may have children by level.
-    `depth` is the longest path, or an upper bound; giving it avoids reading per-row trees back from the
-    device. Raises BadInput for other shapes, or for a parent that does not come before its child.
 
     >>> tree = Tree([-1, 0, 0, 1])
     >>> tree.size, tree.depth, tree.inner, tree.turn.tolist()
@@ -102,9 +98,9 @@ class Tree:
     def merged(cls, tokens: Tensor) -> "tuple[Tree, Tensor]":
         """K i.i.d. paths [B, K, gamma] merged by prefix: (tree [B, 1 + K gamma], tokens [B, K gamma]).
 
-        They are a tree drawn without replacement, children in order of first appearance. Nodes
-        keep the places and the proposal rows they have in `Tree.paths(K, gamma)`; a later copy gets
-        token -1, and what is below it hangs below the first copy.
+        The result is a tree drawn without replacement, children in order of first appearance. Nodes
+        keep the places and the proposal rows of `Tree.paths(K, gamma)`; a later copy of a node gets
+        token -1, and its children become children of the first copy.
 
         >>> tree, tokens = Tree.merged(torch.tensor([[[5, 6], [5, 7]]]))
         >>> tree.parents.tolist(), tokens.tolist()
@@ -112,7 +108,7 @@ class Tree:
         """
         B, K, gamma = tokens.shape
         same = (tokens[:, :, None] == tokens[:, None]) | ((tokens[:, :, None] < 0) & (tokens[:, None] < 0))
-        same = same.cumprod(-1)  # [B, K, K, gamma]: equal up to here
+        same = same.cumprod(-1)  # [B, K, K, gamma]: whether two paths are equal so far
         original = same.argmax(2)  # the first path with this prefix
         own, depth = (torch.arange(n, device=tokens.device) for n in (K, gamma))
         own = own[:, None]

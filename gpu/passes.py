@@ -146,12 +146,12 @@ class Reader:
             source, to = (self.lengths[:, None] + each for each in (places, to))
             for layer in self.layers:  # not recorded, because it is not idempotent
                 layer.move(source, to)
-        self.counts = [had + more for had, more in zip(self.counts, counts, strict=True)]
+        self.counts = [count + more for count, more in zip(self.counts, counts, strict=True)]
         self.lengths += read
 
     def back(self, count: int) -> None:
         """Forgets the last `count` tokens of every row."""
-        self.counts = [had - count for had in self.counts]
+        self.counts = [length - count for length in self.counts]
         self.lengths -= count
 
     def keep(self, rows: list[int]) -> None:

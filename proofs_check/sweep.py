@@ -8,9 +8,9 @@ import pyarrow as pa
 
 from draftproof.proofs_check.prove import Proof, prove
 from draftproof.simulators.instances.files import document
-from draftproof.simulators.sweep.columns import SIZE, schema, size, table
-from draftproof.simulators.sweep.configuration import Entry
-from draftproof.simulators.sweep.metric import Metric
+from draftproof.simulators.study.columns import SIZE, schema, size, table
+from draftproof.simulators.study.configuration import Entry
+from draftproof.simulators.study.plan import Metric
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.verifiers import VERIFIERS

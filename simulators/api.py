@@ -2,7 +2,7 @@
 
 from draftproof.simulators.check import must_apply
 from draftproof.simulators.enumerate import emission
-from draftproof.simulators.gap.measure import Gap, measure
+from draftproof.simulators.study.gap import Gap, measure
 from draftproof.simulators.verdict import Verdict, joint, judge
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law

@@ -1,12 +1,20 @@
-"""matplotlib, the optional extra `plot`, set up so that the same numbers give the same file."""
+"""Figures by matplotlib, the optional extra `plot`: the same numbers give the same file."""
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from draftproof.simulators.files import replacing
 from draftproof.theory.errors import BadInput
+
+COLOURS = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c564b", "#56b4e9", "#333333"
+LINES = "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1))
+MARKERS = "osD^vxP*<>+1"
+"""Taken in turn, line by line: no two of 60 lines share line and marker, so a figure needs no colour."""
 
 
 def required() -> Any:
-    """matplotlib's Figure, or BadInput that says how to get it."""
+    """matplotlib's Figure; raises BadInput that says how to install it."""
     try:
         import matplotlib
     except ImportError:
@@ -15,3 +23,35 @@ def required() -> Any:
     from matplotlib.figure import Figure
 
     return Figure
+
+
+def curves(axes: Any, at: Sequence[Any], series: Mapping[str, Sequence[Any]], x: str, y: str) -> None:
+    """One line a series (None where it has no value) over a grid, and the labels of the axes.
+
+    Where places on the axis are words, which have no order, there are markers only.
+    """
+    ordered = not any(isinstance(place, str) for place in at)
+    for n, (name, values) in enumerate(series.items()):
+        axes.plot(
+            at,
+            values,
+            label=name,
+            color=COLOURS[n % len(COLOURS)],
+            linestyle=LINES[n % len(LINES)] if ordered else "",
+            marker=MARKERS[n % len(MARKERS)],
+            markersize=4 if ordered else 6,
+            fillstyle="full" if ordered else "none",
+            linewidth=1.3,
+        )
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    axes.grid(color="0.9", linewidth=0.6)
+
+
+def write(figure: Any, stem: Path, dpi: int) -> list[Path]:
+    """Writes `stem`.svg and `stem`.png; the paths. Raises BadInput where that cannot be done."""
+    paths = [stem.with_name(f"{stem.name}.{ending}") for ending in ("svg", "png")]
+    for path, options in zip(paths, ({"metadata": {"Date": None}}, {"dpi": dpi}), strict=True):
+        with replacing(path) as part:
+            figure.savefig(part, format=path.suffix[1:], **options)
+    return paths

@@ -28,7 +28,7 @@ class Lanes:
 
     @property
     def count(self) -> int:
-        return self.target[()].shape[1]
+        return len(self.target[()][0])
 
     def take(self, which: np.ndarray | slice) -> "Lanes":
         """Some of the lanes."""

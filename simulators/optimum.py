@@ -1,4 +1,4 @@
-"""Transport problems of an instance: the drafts are enumerated here, the mathematics is in theory."""
+"""The optima of an instance: its drafts are enumerated here and handed to `theory.transport`."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -12,7 +12,7 @@ from draftproof.theory.rows import Row
 from draftproof.theory.transport import block
 from draftproof.theory.transport import partial as incomplete
 from draftproof.theory.transport import stateless as problems
-from draftproof.theory.transport.bounds import Optimum, Rule
+from draftproof.theory.transport.bounds import Optimum
 from draftproof.theory.transport.certificate import Certificate, Transport, certified
 from draftproof.theory.transport.single_step import subset_formula
 
@@ -22,7 +22,7 @@ SETS = 10
 
 @lru_cache(maxsize=1)
 def drafted(instance: Instance) -> block.Drafted:
-    """The law of the drafted prefixes; kept for the instance last asked for, whose optima share it."""
+    """The law of the drafted prefixes; the last instance's is kept, since its optima share it."""
     return block.merged(drafts(instance))
 
 
@@ -67,19 +67,14 @@ def one_level(instance: Instance) -> fmpq:
     return subset_formula(instance.target[()], draws)
 
 
-def stateless_rule(instance: Instance) -> Rule:
-    """A rule as good as the stateless optimum up to float accuracy, and exactly valid, written out."""
-    return problems.stateless_rule(drafted(instance), instance.target)
-
-
 def completions(
     instance: Instance, choices: Sequence[tuple[Row | None, Row | None]] | None = None
 ) -> list[Instance]:
     """The instance, and those with other rows where its drafts need not look.
 
     At every prefix that may be drafted but need not be, the rows are the true ones or one of
-    `choices`, pairs (target row, proposal row) with None for the true one; by default the target's
-    mass is all on one token.
+    `choices`, pairs (target row, proposal row) with None for the true one. By default all of the
+    target's mass is on one token.
     """
     prefixes = [block.drafted(draft.root) for _, draft in drafts(instance)]
     sometimes = frozenset.union(*prefixes) - frozenset.intersection(*prefixes)

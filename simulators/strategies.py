@@ -1,6 +1,6 @@
 """Hypothesis strategies: exact rows, tables, shapes, drafting schemes and whole instances.
 
-The one module that needs hypothesis, which the `test` extra installs.
+They need hypothesis, which the extra `test` installs.
 """
 
 from collections.abc import Callable
@@ -23,17 +23,15 @@ from draftproof.theory.rows import Row
 from draftproof.theory.table import Table
 
 WEIGHTS = (1, 0, 0, 1, 2, 3, 5, 8)
-"""Whole-number weights of tokens: few and small, so that zeros, ties and one-hot rows are met."""
+"""Whole-number weights of tokens: few and small, so that zeros, ties and one-hot rows are common."""
 
 
 def rows(vocab: int, zeros: bool = True) -> SearchStrategy[Row]:
     """Exact next-token rows, with or without tokens of probability zero.
 
-    >>> from hypothesis import given
-    >>> @given(rows(3))
-    ... def sums_to_one(row):
-    ...     assert len(row) == 3 and sum(row) == 1
-    >>> sums_to_one()
+    >>> from hypothesis import find
+    >>> find(rows(2), lambda row: row[0] == row[1])
+    (1/2, 1/2)
     """
     usable = [weight for weight in WEIGHTS if zeros or weight]
 
@@ -47,11 +45,9 @@ def rows(vocab: int, zeros: bool = True) -> SearchStrategy[Row]:
 def tables(vocab: int, depth: int, zeros: bool = True) -> SearchStrategy[Table]:
     """Exact tables with a row of their own for every prefix of length 0 .. depth.
 
-    >>> from hypothesis import given
-    >>> @given(tables(2, 1))
-    ... def has_three_rows(table):
-    ...     assert [prefix for prefix, _ in table.given()] == [(), (0,), (1,)]
-    >>> has_three_rows()
+    >>> from hypothesis import find
+    >>> list(dict(find(tables(2, 1), lambda table: True).given()))
+    [(), (0,), (1,)]
     """
     where = list(prefixes(vocab, depth))
     each = st.tuples(*[rows(vocab, zeros)] * len(where))
@@ -62,12 +58,9 @@ def tables(vocab: int, depth: int, zeros: bool = True) -> SearchStrategy[Table]:
 def shapes(draw: st.DrawFn, nodes: int = 4, depth: int = 3) -> Shape:
     """Shapes of trees with 1 .. `nodes` drafted tokens, not deeper than `depth`.
 
-    >>> from hypothesis import given
-    >>> from draftproof.theory.drafts.shape import inner, measure
-    >>> @given(shapes(5, depth=2))
-    ... def stays_within(shape):
-    ...     assert 1 <= sum(inner(shape)) <= 5 and measure(shape) <= 2
-    >>> stays_within()
+    >>> from hypothesis import find
+    >>> find(shapes(5, depth=2), lambda shape: len(shape) == 2)
+    ((), ())
     """
     above, children = [0], [[]]  # each node's depth and children; the root first
     for new in range(1, draw(st.integers(1, nodes)) + 1):
@@ -88,11 +81,9 @@ def schemes(label: str, nodes: int = 4, depth: int = 2) -> SearchStrategy[Scheme
     Trees have at most `nodes` drafted tokens, K paths together too. Raises BadInput for a label
     that no scheme has.
 
-    >>> from hypothesis import given
-    >>> @given(schemes("tree with replacement"))
-    ... def draws_with_replacement(scheme):
-    ...     assert scheme.replacement
-    >>> draws_with_replacement()
+    >>> from hypothesis import find
+    >>> find(schemes("tree with replacement"), lambda scheme: scheme.depth == 2)
+    Tree(shape=(((),),), replacement=True)
     """
     if label not in _MADE:
         raise BadInput(f"no drafting scheme is labelled {label!r}; there are {', '.join(_MADE)}")
@@ -105,11 +96,9 @@ def instances(draw: st.DrawFn, draft: str | Scheme, vocab: int | None = None, ze
 
     Every prefix has a row of its own, and some proposal rows are the target's.
 
-    >>> from hypothesis import given
-    >>> @given(instances("paths", vocab=2))
-    ... def are_as_asked(instance):
-    ...     assert instance.vocab == 2 and instance.draft.label == "paths"
-    >>> are_as_asked()
+    >>> from hypothesis import find
+    >>> find(instances("paths", vocab=2), lambda instance: instance.draft.count == 2).draft
+    Paths(count=2, depth=1)
     """
     scheme = draw(schemes(draft)) if isinstance(draft, str) else draft
     size = draw(st.integers(2, 3)) if vocab is None else vocab

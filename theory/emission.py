@@ -1,6 +1,7 @@
-"""What one iteration emits, gathered stop by stop, and how far that is from the target."""
+"""The law of what one iteration emits, and its distance from the target."""
 
 from collections.abc import Generator, Iterator
+from typing import Any
 
 from draftproof.theory.draft import Node
 from draftproof.theory.law import Law
@@ -21,9 +22,9 @@ class Emission:
     def __init__(self, target: Rows, context: Prefix = ()):
         self.target = target
         self.context = context
-        self.bonus: dict[Prefix, Number] = {}
+        self.bonus: dict[Prefix, Any] = {}
         self.residual: dict[Prefix, Row] = {}
-        self.stopped: dict[int, Number] = {}
+        self.stopped: dict[int, Any] = {}
 
     def add(self, weight: Number, node: Node, row: Row) -> None:
         """One stop: with probability `weight` at `node`, and then Y ~ row."""
@@ -40,18 +41,18 @@ class Emission:
         self.stopped[tau] = weight if known is None else known + weight
 
     @property
-    def expected_accepted(self) -> Number:
+    def expected_accepted(self) -> Any:
         """E[tau], the mean number of accepted drafted tokens."""
         zero = self._one * 0
-        return sum((tau * mass for tau, mass in self.stopped.items()), zero)
+        return sum((mass * tau for tau, mass in self.stopped.items()), zero)
 
     @property
-    def total_variation(self) -> Number:
+    def total_variation(self) -> Any:
         """Between the block completed by the target and the target's own law of as many tokens."""
         parts = (abs(got - want) for _, got, want, is_last in self._prefixes() if is_last)
         return sum(parts, self._one * 0) / 2
 
-    def wrong_prefix(self) -> tuple[Prefix, Number, Number] | None:
+    def wrong_prefix(self) -> tuple[Prefix, Any, Any] | None:
         """The shortest wrong prefix, in the order of token ids: (prefix, got, want); None if lossless."""
         wrong = [(len(prefix), prefix, got, want) for prefix, got, want, _ in self._prefixes() if got != want]
         return min(wrong)[1:] if wrong else None
@@ -67,17 +68,15 @@ class Emission:
         return Law(words)
 
     @property
-    def _one(self) -> Number:
+    def _one(self) -> Any:
         return one(self.target[self.context])
 
-    def _prefixes(self) -> Iterator[tuple[Prefix, Number, Number, bool]]:
-        # (prefix, mass of the completed blocks that start with it, the target's, whether from here on they
-        # are the target's own) of every prefix down to that point, longer ones first.
+    def _prefixes(self) -> Iterator[tuple[Prefix, Any, Any, bool]]:
+        # (prefix, probability that the completed block starts with it, that of the target, is_last), longer
+        # prefixes first. After a last prefix the completed block follows the target.
         inner = self._inner()
 
-        def walk(
-            prefix: Prefix, got: Number, want: Number
-        ) -> Generator[tuple[Prefix, Number, Number, bool], None, Number]:
+        def walk(prefix: Prefix, got: Any, want: Any) -> Generator[tuple[Prefix, Any, Any, bool], None, Any]:
             if prefix in inner:
                 p, residual = self.target[prefix], self.residual.get(prefix)
                 mass, got = got, self._one * 0
@@ -95,7 +94,7 @@ class Emission:
         yield from walk(self.context, self.bonus.get(self.context, self._one * 0), self._one)
 
     def _inner(self) -> set[Prefix]:
-        # Prefixes below which something other than the target's own continuation is emitted.
+        # Prefixes after which the emitted tokens do not simply follow the target.
         inner = set(self.residual)
         for prefix in [*self.bonus, *self.residual]:
             while len(prefix) > len(self.context):

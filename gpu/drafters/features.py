@@ -19,6 +19,10 @@ from draftproof.gpu.passes import Reader, padded
 from draftproof.gpu.structures import Level
 from draftproof.theory.errors import BadInput
 
+HEADS = "num_attention_heads", "num_key_value_heads"
+SIZES = *HEADS, "hidden_size", "intermediate_size", "max_position_embeddings"
+"""What a new head's decoder layer takes from the target's configuration."""
+
 
 class FeatureHead(nn.Module):
     """Predicts the next token from the last token and a feature of the position before it.
@@ -51,21 +55,17 @@ class FeatureHead(nn.Module):
         attention_mask: Tensor,
         position_ids: Tensor,
         past_key_values: Cache | None = None,
-        use_cache: bool = True,
+        **options: Any,
     ) -> Tensor:
         """Hidden states [B, T, hidden], ready for the target's output head.
 
         `embedded` [B, T, hidden] are the tokens at `position_ids`, `feature` [B, T, hidden] belongs
         to the positions before them, `attention_mask` [B or 1, 1, T, keys] is true where a key is seen.
         """
+        options |= {"attention_mask": attention_mask, "position_ids": position_ids}
         inputs = self.join(torch.cat([self.token_norm(embedded), self.feature_norm(feature)], dim=-1))
-        return self.decoder(
-            inputs_embeds=inputs,
-            attention_mask=attention_mask,
-            position_ids=position_ids,
-            past_key_values=past_key_values,
-            use_cache=use_cache,
-        ).last_hidden_state
+        output = self.decoder(inputs_embeds=inputs, past_key_values=past_key_values, **options)
+        return output.last_hidden_state
 
     def save(self, folder: Path) -> None:
         """Writes model.safetensors (bfloat16) and config.json."""
@@ -83,26 +83,16 @@ class FeatureHead(nn.Module):
 
 def new_head(target: Any) -> FeatureHead:
     """An untrained feature head for a target: one layer as wide as the target."""
-    config = target.config
-    depth = config.num_hidden_layers
-    decoder = LlamaConfig(
-        vocab_size=1,
-        hidden_size=config.hidden_size,
-        intermediate_size=config.intermediate_size,
-        num_hidden_layers=1,
-        num_attention_heads=config.num_attention_heads,
-        num_key_value_heads=config.num_key_value_heads,
-        max_position_embeddings=config.max_position_embeddings,
-        bos_token_id=None,
-        eos_token_id=None,
-    )
+    sizes = {name: getattr(target.config, name) for name in SIZES}
+    decoder = LlamaConfig(vocab_size=1, num_hidden_layers=1, bos_token_id=None, eos_token_id=None, **sizes)
+    depth = target.config.num_hidden_layers
     quarter = depth // 4
     layers = (min(2, quarter), depth // 2, depth - max(1, min(3, quarter)))
-    return FeatureHead(decoder, config.hidden_size, layers)
+    return FeatureHead(decoder, target.config.hidden_size, layers)
 
 
 def load_head(folder: Path, target: Any) -> FeatureHead:
-    """The feature head saved in a folder; BadInput where it does not fit the target."""
+    """The feature head saved in a folder; BadInput if it does not fit the target."""
     try:
         about = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         head = FeatureHead(LlamaConfig(**about["decoder"]), about["source"], tuple(about["layers"]))
@@ -111,10 +101,10 @@ def load_head(folder: Path, target: Any) -> FeatureHead:
         raise BadInput(f"{error.filename or folder}: no such file") from None
     except (KeyError, ValueError, TypeError, RuntimeError) as error:
         raise BadInput(f"{folder}: not a feature drafter: {str(error).splitlines()[0]}") from None
-    config = target.config
-    fits = (head.source, head.config.hidden_size) == (config.hidden_size, config.hidden_size)
-    if not fits or max(head.layers) > config.num_hidden_layers:
-        raise BadInput(f"{folder}: made for a target of hidden size {head.source}, not {config.hidden_size}")
+    size = target.config.hidden_size
+    fits = head.source == head.config.hidden_size == size
+    if not fits or max(head.layers) > target.config.num_hidden_layers:
+        raise BadInput(f"{folder}: made for a target of hidden size {head.source}, not {size}")
     embeddings = target.get_input_embeddings().weight
     return head.to(embeddings.device, embeddings.dtype).eval()
 

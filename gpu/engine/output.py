@@ -123,7 +123,6 @@ class Transcript:
         self.finished: list[str | None] = [None] * len(prompts)
         self.steps = self.row_steps = self.accepted = 0
         self.printed = 0  # characters of a single text
-        self.shown: set[int] = set()  # texts of a batch
         self.error: str | None = None
 
     @property
@@ -137,7 +136,7 @@ class Transcript:
         return 1 + self.accepted / self.row_steps if self.row_steps else 0.0
 
     def add(self, step: Step) -> str:
-        """Adds a step; returns what can now be shown: a single text's growth, or a batch's finished texts."""
+        """Adds a step; returns what can now be shown: one text's growth, or the finished texts of a batch."""
         self.steps += 1
         self.row_steps += len(step.rows)
         self.accepted += sum(step.accepted)
@@ -158,7 +157,7 @@ class Transcript:
         """What has not been shown when the run is over, early or not."""
         if len(self.prompts) == 1:
             return self.text(0)[self.printed :]
-        return "".join(self._whole(row) for row in range(len(self.prompts)) if row not in self.shown)
+        return "".join(self._whole(row) for row, why in enumerate(self.finished) if why is None)
 
     def text(self, row: int) -> str:
         """A row's text, without its end token, and up to a stop string."""
@@ -182,5 +181,4 @@ class Transcript:
         }
 
     def _whole(self, row: int) -> str:
-        self.shown.add(row)
         return f"--- {row + 1}: {self.prompts[row]!r}\n{self.text(row)}\n"

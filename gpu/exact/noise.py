@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from flint import fmpq
@@ -17,7 +17,7 @@ from draftproof.simulators.check import Family, applies
 from draftproof.simulators.enumerate import Enumerator
 from draftproof.theory.draft import Node
 from draftproof.theory.instance import Instance
-from draftproof.theory.numbers import ONE
+from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Row, has_mass, without
 from draftproof.theory.table import Rows
 from draftproof.theory.verifiers import VERIFIERS as EXACT
@@ -50,15 +50,9 @@ class Agreement:
     margin: float = 0.0
 
     def __add__(self, other: "Agreement") -> "Agreement":
-        return Agreement(
-            self.verifier,
-            self.instances + other.instances,
-            self.drafts + other.drafts,
-            self.rows + other.rows,
-            self.wrong + other.wrong,
-            self.narrow + other.narrow,
-            max(self.margin, other.margin),
-        )
+        counts = "instances", "drafts", "rows", "wrong", "narrow"
+        sums = {name: getattr(self, name) + getattr(other, name) for name in counts}
+        return replace(self, **sums, margin=max(self.margin, other.margin))
 
 
 def agreement(family: Family, device: str = "cpu", verifiers: Sequence[Verifier] = ()) -> Iterator[Agreement]:
@@ -111,7 +105,7 @@ class _Recorder(Enumerator):
         self.accepted: list[bool] = []
         self.chosen: list[int] = []
 
-    def accept(self, probability: fmpq) -> bool:
+    def accept(self, probability: Any) -> bool:
         accepted = super().accept(probability)
         self.accepted.append(accepted)
         self.intervals.append((None, probability) if accepted else (probability, None))
@@ -158,13 +152,11 @@ def _one_coin_path(node: Node, chosen: list[int], target: Rows) -> _Path:
     # y ~ p: the children lie one after the other on [0, 1), and what is beyond them is the extra token.
     coins: dict[Node, Interval] = {}
     for y in chosen:
-        p, below, child = target[node.prefix], None, node.child(y)
-        for token in dict.fromkeys(sibling.token for sibling in node.children):
-            reach = p[token] if below is None else below + p[token]
-            if token == y:
-                break
-            below = reach
-        coins[node.children[0]] = (below, None if child is None else reach)
+        p, child = target[node.prefix], node.child(y)
+        tokens = list(dict.fromkeys(sibling.token for sibling in node.children))
+        before = tokens if child is None else tokens[: tokens.index(y)]
+        low = sum((p[x] for x in before), ZERO)
+        coins[node.children[0]] = (low if before else None, None if child is None else low + p[y])
         if child is None:
             for sibling in node.children:
                 p = without(p, sibling.token)

@@ -1,7 +1,7 @@
 """All comparisons on one device, of plain torch and of the kernels, gathered into one report."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import product
 from typing import Any
@@ -44,9 +44,6 @@ FEW: dict[str, tuple[Scheme, int]] = {
 }
 """Draft and vocabulary of the one instance that each verifier has in the interpreter, which is slow."""
 
-LARGE = ("block",)
-"""Verifiers that the interpreter runs at the large vocabulary, on a chain."""
-
 
 class Fused(Verifier):
     """A verifier whose decisions are made by its kernels, from the logarithms of its rows."""
@@ -61,92 +58,97 @@ def fused(name: str) -> Fused:
 
 
 @dataclass
-class Kernels:
-    """What was found for the kernels, by verifier; how they were run on a device, or why they were not."""
+class Found:
+    """The agreements by verifier, and the comparisons at the large vocabulary."""
 
-    run: str | None
-    skipped: str = ""
     noise: dict[str, Agreement] = field(default_factory=dict)
     large: list[Closeness] = field(default_factory=list)
-
-    @classmethod
-    def on(cls, device: str) -> "Kernels":
-        """Nothing compared yet."""
-        if not kernels.AVAILABLE:
-            return cls(None, "Triton is not installed")
-        if torch.device(device).type == "cuda":
-            return cls(COMPILED)
-        if torch.cuda.is_available():
-            return cls(None, f"they are compiled for the GPU that is there, and the device is {device}")
-        return cls(INTERPRETED)
 
     @property
     def ok(self) -> bool:
         """Whether every decision is the exact engine's, and at the large vocabulary that of float64."""
         return not any(each.wrong for each in (*self.noise.values(), *self.large))
 
+    def add(self, found: Agreement) -> None:
+        """Joins an agreement with what is known of its verifier."""
+        known = self.noise.get(found.verifier)
+        self.noise[found.verifier] = found if known is None else known + found
+
+
+@dataclass
+class Kernels(Found):
+    """What was found for the kernels; how they were run, or None and why they were not."""
+
+    run: str | None = None
+    skipped: str = ""
+
+    @classmethod
+    def on(cls, device: str) -> "Kernels":
+        """Nothing compared yet."""
+        if not kernels.AVAILABLE:
+            return cls(skipped="Triton is not installed")
+        if torch.device(device).type == "cuda":
+            return cls(run=COMPILED)
+        if torch.cuda.is_available():
+            return cls(skipped=f"they are compiled for the GPU that is there, and the device is {device}")
+        return cls(run=INTERPRETED)
+
     def check(self, sample: Sequence[Instance], device: str, vocab: int, seed: int) -> Iterator[str]:
-        """Fills in what is found; yields each verifier's name when it is done."""
+        """Compares verifier by verifier; yields each one's name when it is done."""
         compiled = self.run == COMPILED
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", category=RuntimeWarning, module="triton")
             for name in kernels.NAMES if self.run else ():
-                total = Agreement(name)
+                self.add(Agreement(name))
                 for instance in sample if compiled else Randoms(*FEW[name], 1):
                     if fits(named(name), instance):
-                        total += next(agreement([instance], device, [fused(name)]))
-                self.noise[name] = total
-                if compiled or name in LARGE:
-                    cases = None if compiled else 1
-                    self.large += closeness(vocab, 1, device, seed, {name: fused(name)}, cases)
+                        self.add(next(agreement([instance], device, [fused(name)])))
+                if compiled or name == "block":  # the interpreter: one verifier, on a chain
+                    self.large += closeness(vocab, device, seed, [fused(name)], None if compiled else 1)
                 yield name
 
     def answer(self) -> dict[str, Any]:
         """Their part of the JSON document."""
+        keys = "verifier", "draft", "logits", "vocab", "rows", "wrong"
         return {
             "run": self.run,
             "skipped": self.skipped,
             "noise": [asdict(each) for each in self.noise.values()],
-            "large": [
-                {key: value for key, value in asdict(each).items() if key not in ("rate", "of_margin", "row")}
-                for each in self.large
-            ],
+            "large": [{key: getattr(each, key) for key in keys} for each in self.large],
         }
 
     def table(self) -> Table | str:
         """One row a verifier, or the line that says why there is none."""
         if not self.run:
             return f"kernels skipped: {self.skipped}"
-        table = _table(f"Kernels beside the exact engine, {self.run}", self.large)
-        for name, noise in self.noise.items():
-            table.add_row(name, *_noise_cells(noise), *_large_cells(self.large, name))
-        return table
+        return _table(f"Kernels beside the exact engine, {self.run}", self)
 
 
 @dataclass
-class Report:
-    """What the comparisons found, by verifier, and what they found for the kernels."""
+class Report(Found):
+    """What the comparisons found for plain torch, and what they found for the kernels.
 
-    device: str
-    kernels: Kernels
-    complete: bool = False
-    noise: dict[str, Agreement] = field(default_factory=dict)
+    laws: by verifier and type of its rows, the largest `own` and `ideal` of `rounding.Rounded`.
+    """
+
+    device: str = "cpu"
+    kernels: Kernels = field(default_factory=Kernels)
     laws: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)
-    large: list[Closeness] = field(default_factory=list)
+    complete: bool = False
 
     @classmethod
     def on(cls, device: str | None) -> "Report":
         """Nothing compared yet."""
         chosen = str(usable(device))
-        return cls(chosen, Kernels.on(chosen))
+        return cls(device=chosen, kernels=Kernels.on(chosen))
 
     @property
     def ok(self) -> bool:
         """Whether no decision differs and every error is within what rounding explains."""
         return (
-            not any(each.wrong for each in self.noise.values())
+            super().ok
             and all(own <= ROUNDING for by_type in self.laws.values() for own, _ in by_type.values())
-            and not any(each.wrong or each.of_margin > 1 for each in self.large)
+            and all(each.of_margin <= 1 for each in self.large)
             and self.kernels.ok
         )
 
@@ -168,18 +170,7 @@ class Report:
 
     def table(self) -> Table:
         """One row a verifier."""
-        title = f"Batched verifiers beside the exact engine, torch on {self.device}"
-        table = _table(title, self.large, (f"TV {kind}" for kind in TYPES), ("rate error",))
-        for name in sorted({*self.noise, *self.laws, *(each.verifier for each in self.large)}):
-            laws = self.laws.get(name)
-            table.add_row(
-                name,
-                *_noise_cells(self.noise.get(name)),
-                *(f"{laws[kind][0]:.1e}" if laws else "" for kind in TYPES),
-                *_large_cells(self.large, name, always=True),
-                f"{max((each.rate for each in self.large if each.verifier == name), default=0):.1e}",
-            )
-        return table
+        return _table(f"Batched verifiers beside the exact engine, torch on {self.device}", self, self.laws)
 
     def summary(self) -> str:
         """One line: what was compared, and whether it held."""
@@ -189,34 +180,35 @@ class Report:
         return f"{verdict}: {rows:,} rows of noise, {narrow:,} cases narrower than float32;"
 
 
-def _table(title: str, large: list[Closeness], laws: Iterable[str] = (), last: Iterable[str] = ()) -> Table:
-    vocab = max((each.vocab for each in large), default=0)
+def _table(title: str, found: Found, laws: dict[str, dict[str, tuple[float, float]]] | None = None) -> Table:
+    # Without `laws` the table has no columns of errors.
+    vocab, kinds = max((each.vocab for each in found.large), default=0), () if laws is None else TYPES
+    headings = ["instances", "noise rows", "differ", *(f"TV {kind}" for kind in kinds)]
+    headings += [f"V = {vocab:,}", "differ", *(["rate error"] if laws is not None else [])]
     table = Table(title=title)
     table.add_column("verifier", no_wrap=True)
-    for heading in ("instances", "noise rows", "differ", *laws, f"V = {vocab:,}", "differ", *last):
+    for heading in headings:
         table.add_column(heading, justify="right")
+    for name in sorted({*found.noise, *(laws or ()), *(each.verifier for each in found.large)}):
+        noise, large = found.noise.get(name), [each for each in found.large if each.verifier == name]
+        cells = [f"{count:,}" for count in (noise.instances, noise.rows, noise.wrong)] if noise else [""] * 3
+        cells += [f"{laws[name][kind][0]:.1e}" if laws and name in laws else "" for kind in kinds]
+        if large:
+            cells += [f"{sum(each.rows for each in large):,}", f"{sum(each.wrong for each in large):,}"]
+            cells += [f"{max(each.rate for each in large):.1e}"] * (laws is not None)
+        table.add_row(name, *cells)
     return table
-
-
-def _noise_cells(noise: Agreement | None) -> list[str]:
-    return [f"{count:,}" for count in (noise.instances, noise.rows, noise.wrong)] if noise else [""] * 3
-
-
-def _large_cells(large: list[Closeness], name: str, always: bool = False) -> list[str]:
-    own = [each for each in large if each.verifier == name]
-    counts = sum(each.rows for each in own), sum(each.wrong for each in own)
-    return [f"{count:,}" for count in counts] if own or always else ["", ""]
 
 
 def fill(report: Report, vocab: int, seed: int, progress: Progress) -> None:
     """The standard suite, a sample of it for the laws and for the kernels, and one large vocabulary.
 
-    What takes long comes last, and an interrupted report keeps what was compared until then.
+    The slowest comparisons come last, and an interrupted report keeps what was compared until then.
     """
     families = [family for family in standard() if len(family)]
     sample = [family[len(family) // 2] for family in families]
     progress(f"V = {vocab:,}", 0, 1)
-    for each in closeness(vocab, device=report.device, seed=seed):
+    for each in closeness(vocab, report.device, seed):
         report.large.append(each)
     progress("kernels", 0, len(kernels.NAMES))
     for done, _ in enumerate(report.kernels.check(sample, report.device, vocab, seed), 1):
@@ -230,15 +222,14 @@ def _noise(report: Report, families: list[Family], progress: Progress) -> None:
     done, of = 0, sum(map(len, families))
     for instances in grouped(families):
         for found in agreement(instances, report.device):
-            known = report.noise.get(found.verifier)
-            report.noise[found.verifier] = found if known is None else known + found
+            report.add(found)
         done += len(instances)
         progress("same noise", done, of)
     report.noise = dict(sorted(report.noise.items()))
 
 
 def _laws(report: Report, families: list[Family], progress: Progress) -> None:
-    for done, family in enumerate(families):
+    for done, family in enumerate(families, 1):
         quartiles = [family[i] for i in sorted({quarter * len(family) // 4 for quarter in (1, 2, 3)})]
         for instance, verifier in product(quartiles, VERIFIERS.values()):
             if fits(verifier, instance):
@@ -247,4 +238,4 @@ def _laws(report: Report, families: list[Family], progress: Progress) -> None:
                     found = rounded(verifier, instance, dtype, report.device)
                     own, ideal = by_type[kind]
                     by_type[kind] = max(own, float(found.own)), max(ideal, float(found.ideal))
-        progress("exact laws", done + 1, len(families))
+        progress("exact laws", done, len(families))

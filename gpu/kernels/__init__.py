@@ -4,12 +4,13 @@ Compiled on a GPU; elsewhere run in Triton's interpreter, which is slow and mean
 this package still imports, `AVAILABLE` is false and `verify` raises BadInput.
 """
 
+import os
+from importlib import import_module, reload
 from importlib.util import find_spec
 
 import torch
 from torch import Tensor
 
-from draftproof.gpu.kernels.interpreter import interpret_without_gpu, interpreted
 from draftproof.gpu.rows import COLDEST, Setting, probabilities
 from draftproof.gpu.verify import Batch, Outcome, named
 from draftproof.theory.errors import BadInput
@@ -17,11 +18,35 @@ from draftproof.theory.errors import BadInput
 AVAILABLE = find_spec("triton") is not None
 """Whether Triton is installed."""
 
-if AVAILABLE:
-    interpret_without_gpu()
-
 NAMES = ("block", "greedy-block", "nss", "one-hot", "rrs", "specinfer", "token", "traversal")
 """Verifiers that have kernels."""
+
+
+def interpreted() -> bool:
+    """Whether kernels run in the interpreter, and so take tensors on the CPU."""
+    return os.environ.get("TRITON_INTERPRET", "0").lower() in ("1", "true", "on", "yes", "y")
+
+
+def interpret_without_gpu() -> None:
+    """Switches Triton's interpreter on if there is no GPU; to be called before a kernel is defined.
+
+    Triton chooses between compiling and interpreting when a function is defined, those of its own library
+    included: that library is reloaded if it was imported earlier.
+    """
+    if torch.cuda.is_available():
+        return
+    os.environ.setdefault("TRITON_INTERPRET", "1")
+    language = import_module("triton.language")
+    jit = import_module("triton.runtime.jit").JITFunction
+    if isinstance(language.sum, jit):
+        standard = reload(import_module("triton.language.standard"))
+        for name, value in list(vars(language).items()):
+            if isinstance(value, jit) and hasattr(standard, name):
+                setattr(language, name, getattr(standard, name))
+
+
+if AVAILABLE:
+    interpret_without_gpu()
 
 
 def verify(

@@ -9,17 +9,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from draftproof.gpu.draft import Tree
-from draftproof.gpu.verify import (
-    Batch,
-    Drafts,
-    Outcome,
-    Rates,
-    Verifier,
-    block,
-    greedy_block,
-    recursive,
-    token,
-)
+from draftproof.gpu.verify import Batch, Drafts, Outcome, Rates, Verifier, chains, recursive
 from draftproof.gpu.verify.residual import drafted, draw, remainder
 from draftproof.gpu.verify.verifier import BELOW_ONE, CHAIN, WITHOUT
 from draftproof.theory.errors import BadInput, quoted
@@ -31,7 +21,7 @@ def _ratios(drafts: Drafts) -> Tensor:
 
 def _uncapped_leaf(drafts: Drafts) -> Rates:
     """HSD as released: block verification, but the whole draft is accepted with min(1, R)."""
-    rates = block.rates(drafts)
+    rates = chains.block_rates(drafts)
     whole = _ratios(drafts).prod(1).clamp(max=1)
     accept = torch.cat((rates.accept[:, :-1], whole[:, None]), 1)
     return Rates(torch.where(drafts.drawn.all(1, keepdim=True), accept, rates.accept), rates.cut)
@@ -48,7 +38,7 @@ def _typical(drafts: Drafts) -> Rates:
 
 def _target_for_residual(drafts: Drafts) -> Rates:
     """After a rejection the extra token is drawn from p itself."""
-    accept = token.rates(drafts).accept
+    accept = chains.token_rates(drafts).accept
     return Rates(accept, torch.zeros_like(accept))
 
 
@@ -61,12 +51,12 @@ def _with_replacement(drafts: Drafts) -> Rates:
 
 def _plain_ratios(drafts: Drafts) -> Rates:
     accept = pad(_ratios(drafts), (1, 0), value=1)
-    return Rates(accept, token.rates(drafts).cut)
+    return Rates(accept, chains.token_rates(drafts).cut)
 
 
 def _unscaled(drafts: Drafts) -> Rates:
     """Block verification with the residual (p - q)+, not (w p - q)+."""
-    rates = block.rates(drafts)
+    rates = chains.block_rates(drafts)
     return Rates(rates.accept, (rates.cut > 0).to(rates.cut))
 
 
@@ -115,7 +105,7 @@ LOSSY = (
         faint=True,
     ),
     Lossy(
-        Verifier("greedy-block-alone", _CHAIN, greedy_block.rates, upwards=True),
+        Verifier("greedy-block-alone", _CHAIN, chains.greedy_block_rates, upwards=True),
         "greedy block verification without the target it modifies",
     ),
     Lossy(

@@ -1,4 +1,4 @@
-"""Verification algorithms in plain batched torch, one file each; `VERIFIERS` lists the folder.
+"""Verification algorithms in plain batched torch; `VERIFIERS` gathers those of all files in this folder.
 
 Each verifier computes a rate for every drafted node and a cut for every row (`Rates`), and says in which
 order coins are compared with the rates. All noise is part of the `Batch` that it is given.
@@ -18,13 +18,8 @@ from draftproof.theory.errors import BadInput, quoted
 
 def _found() -> dict[str, Verifier]:
     modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
-    found = [
-        verifier
-        for module in modules
-        for verifier in getattr(module, "VERIFIERS", (getattr(module, "VERIFIER", None),))
-        if verifier is not None
-    ]
-    return {verifier.name: verifier for verifier in sorted(found, key=lambda each: each.name)}
+    found = {each.name: each for module in modules for each in getattr(module, "VERIFIERS", ())}
+    return dict(sorted(found.items()))
 
 
 VERIFIERS: dict[str, Verifier] = _found()

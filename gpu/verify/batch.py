@@ -100,19 +100,13 @@ class Batch(Drafts):
         B, N, V = target.shape
         if tree.parents.shape[0] not in (1, B):
             raise BadInput(f"the tree has {tree.parents.shape[0]} rows, the batch {B}")
-        for name, shape in (("tokens", [B, N - 1]), ("coins", [B, N - 1]), ("extra", [B])):
-            if (given := list(getattr(self, name).shape)) != shape:
-                raise BadInput(f"{name} must be {shape}, not {given}")
-        placed = {
-            "the tree": tree.parents,
-            "tokens": self.tokens,
-            "coins": self.coins,
-            "extra": self.extra,
-            "proposal": self.proposal,
-        }
-        for name, given in placed.items():
-            if given is not None and given.device != target.device:
-                raise BadInput(f"{name} is on {given.device}, target on {target.device}: move it with .to()")
+        parts = {"tokens": self.tokens, "coins": self.coins, "extra": self.extra}
+        for (name, part), shape in zip(parts.items(), ([B, N - 1], [B, N - 1], [B]), strict=True):
+            if list(part.shape) != shape:
+                raise BadInput(f"{name} must be {shape}, not {list(part.shape)}")
+        for name, part in (parts | {"the tree": tree.parents, "proposal": self.proposal}).items():
+            if part is not None and part.device != target.device:
+                raise BadInput(f"{name} is on {part.device}, target on {target.device}: move it with .to()")
         if (rows := self.proposal) is not None:
             least = len(tree.inner or ())
             if rows.dim() != 3 or rows.shape[0] != B or rows.shape[2] != V or rows.shape[1] < least:

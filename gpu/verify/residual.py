@@ -6,7 +6,7 @@ from torch import Tensor
 from draftproof.gpu.verify.batch import Drafts
 
 LARGEST = 3e38
-"""Stands for infinity where a quotient would divide by zero; near the largest float32."""
+"""Stands for infinity when a quotient divides by zero; near the largest float32."""
 
 
 def pick(rows: Tensor, index: Tensor) -> Tensor:
@@ -26,20 +26,20 @@ def share(part: Tensor, whole: Tensor) -> Tensor:
 
 
 def rate(part: Tensor, whole: Tensor) -> Tensor:
-    """`share`, but 0 where the part is 0: a drafted token without target mass is never accepted."""
+    """`share`, but 0 if the part is 0: a drafted token without target mass is never accepted."""
     return torch.where(part > 0, share(part, whole), 0.0)
 
 
 def excess(p: Tensor, cut: Tensor, q: Tensor) -> Tensor:
-    """(p - cut q)+, and p itself where cut is 0, whatever q holds there."""
+    """(p - cut q)+; p itself if cut is 0, even if q is not finite."""
     cut = cut[..., None]
     return torch.where(cut > 0, (p - cut * q).clamp(min=0), p)
 
 
 def without(tokens: Tensor, chosen: Tensor, V: int) -> Tensor:
     """[..., V]: which ids are among those tokens [..., n] for which `chosen` [..., n] is true."""
-    gone = torch.zeros(*chosen.shape[:-1], V + 1, dtype=torch.bool, device=tokens.device)
-    return gone.scatter(-1, torch.where(chosen, tokens, V), True)[..., :V]
+    among = torch.zeros(*chosen.shape[:-1], V + 1, dtype=torch.bool, device=tokens.device)
+    return among.scatter(-1, torch.where(chosen, tokens, V), True)[..., :V]
 
 
 def remainder(drafts: Drafts, cut: Tensor, node: Tensor) -> Tensor:

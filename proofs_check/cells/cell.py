@@ -13,10 +13,10 @@ from draftproof.proofs_check.cells.symbol import (
     Symbol,
     eliminate,
     flip,
-    put,
     raised,
     sign,
     solve,
+    substitute,
     times,
     value,
 )
@@ -57,7 +57,7 @@ class Cell:
         """The polynomial after the cell's linear equalities are substituted."""
         if self.equal and not polynomial.is_constant():
             for name, value in self.equal:
-                polynomial = put(polynomial, name, value)
+                polynomial = substitute(polynomial, name, value)
         return polynomial
 
     def signs(self, polynomial: fmpq_mpoly) -> int:
@@ -172,16 +172,16 @@ def _part(cell: Cell, key: str, signs: int, sign_at_point: int) -> Cell | None:
     return _tightened(part, key, cell) if part is not None and strict else part
 
 
-def _found(cell: Cell, key: str, asked: int, kept: int) -> Cell | None:
-    # The cell with the fact `kept`, None if z3 shows that nowhere in the cell the fact `asked` holds.
+def _found(cell: Cell, key: str, wanted: int, kept: int) -> Cell | None:
+    # The cell with the fact `kept`, None if z3 shows that nowhere in the cell the fact `wanted` holds.
     near = _near(cell, key)
-    found = cell.solver.find([*near, (key, asked)])
+    found = cell.solver.find([*near, (key, wanted)])
     if found is None:
         return None
     point = None
     if cell.point is not None and found:
         point = {**cell.point, **found}
-        if not all(sign(value(cell.solver.polynomials[k], point)) & s for k, s in [*near, (key, asked)]):
+        if not all(sign(value(cell.solver.polynomials[k], point)) & s for k, s in [*near, (key, wanted)]):
             point = None
     return _with_fact(cell, key, kept, point)
 
@@ -218,7 +218,7 @@ def _with_fact(cell: Cell, key: str, signs: int, point: Point | None) -> Cell:
     rewritten: dict[str, int] = {}
     for old, known in facts.items():
         if name in cell.solver.names[old]:
-            reduced = put(cell.solver.polynomials[old], name, polynomial)
+            reduced = substitute(cell.solver.polynomials[old], name, polynomial)
             if reduced.is_constant():
                 continue
             old, flipped = cell.solver.canonical(reduced)

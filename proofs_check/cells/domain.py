@@ -111,7 +111,7 @@ class _Lazy(Node):
 
     @property
     def proposal(self) -> Row:  # type: ignore[override]
-        return self._table[self.prefix] if self._shape else None
+        return self._table[self.prefix] if self._shape else None  # type: ignore[return-value]
 
     @property
     def children(self) -> tuple[Node, ...]:  # type: ignore[override]

@@ -15,7 +15,7 @@ from draftproof.proofs_check.cells.solver import Solver
 from draftproof.proofs_check.cells.symbol import Symbol, field
 from draftproof.proofs_check.cells.tree import Leaf, Split, Tree, from_json, mapped, split, to_json
 from draftproof.theory.oracle import Oracle
-from draftproof.theory.rows import Number, Row
+from draftproof.theory.rows import Row
 
 Program: TypeAlias = Callable[[Oracle], Symbol]
 """A sampler program whose result is a number."""
@@ -79,7 +79,7 @@ class _Replay:
             return choice
         raise _Draw(list(enumerate(row)))
 
-    def accept(self, probability: Number) -> bool:
+    def accept(self, probability: Any) -> bool:
         for choice in self._left:
             return bool(choice)
         raise _Draw([(1, probability), (0, 1 - probability)])

@@ -76,13 +76,13 @@ class Solver:
         {} when there are such points but none that is rational was found, or z3 could not tell; None
         when z3 proved that there is none.
         """
-        asked = frozenset(facts)
-        if asked not in self._answers:
+        key = frozenset(facts)
+        if key not in self._answers:
             self.check_time()
-            answer, model = self.model(sorted(asked))
+            answer, model = self.model(sorted(key))
             point = {name: rational(value, 12) for name, value in model.items()}
-            self._answers[asked] = None if answer == z3.unsat else point
-        return self._answers[asked]
+            self._answers[key] = None if answer == z3.unsat else point
+        return self._answers[key]
 
     def model(self, facts: Iterable[tuple[str, int]]) -> tuple[Any, dict[str, Any]]:
         """z3's answer to whether the facts can hold together, with the values of its model if it has one."""

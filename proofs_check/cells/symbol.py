@@ -45,7 +45,7 @@ def raised(signs: int, power: int) -> int:
     return (signs & ZERO) | (POSITIVE if signs & (POSITIVE | NEGATIVE) else 0)
 
 
-def put(polynomial: fmpq_mpoly, name: str, replacement: fmpq_mpoly) -> fmpq_mpoly:
+def substitute(polynomial: fmpq_mpoly, name: str, replacement: fmpq_mpoly) -> fmpq_mpoly:
     """The polynomial with a variable replaced by a polynomial."""
     context = polynomial.context()
     at = context.variable_to_index(name)

@@ -3,6 +3,7 @@
 from functools import partial
 from itertools import product
 from math import prod
+from typing import Any
 
 from flint import fmpq
 
@@ -43,7 +44,7 @@ def all_but_the_last(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 SHORTER = Verifier("block of all but the last", "ours", CHAIN, lossless=True, verify=all_but_the_last)
 
 
-def full_information(domain: Domain, oracle: Oracle) -> Symbol:
+def full_information(domain: Domain, oracle: Oracle) -> Any:
     """sum over words of min(p(word), q(word)): the full-information optimum."""
 
     def mass(rows: Table, word: Prefix) -> Symbol:

@@ -19,7 +19,7 @@ THEOREMS = (
         ),
         source="hu2025towards, Theorem 3",
         assumed=(
-            "a rule is a flow from drawn sets t, of mass Pr(t), to their tokens, of room p(i) "
+            "a rule is a flow from drawn sets t, of mass Pr(t), to their tokens, of capacity p(i) "
             "(sun2023spectr, Section 3)",
             "the largest flow is the least cut; a cut is the set H of tokens on the source's side, and cuts "
             "p(H) and every t that has no token outside H stays uncut",

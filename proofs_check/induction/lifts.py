@@ -52,9 +52,10 @@ THEOREMS = (
             algebra("and the node is kept with A + (a - A) = a", A + (a - A), a),
         ),
     ),
-    # Downwards every drafted node v has a row e(v), what is to be emitted just below it, |e(v)| its mass. A
-    # plan gives f(o, vx) of e(v)(x) to child x in the joint outcome o of the level's draws, P(o) its
-    # probability, L the mean share still to give, `left` the realised one.
+    # Rows are handed down level by level, stops are tried from the deepest level up. On the way down every
+    # drafted node v has a row e(v) of mass |e(v)|: what is to be emitted just below v. A plan gives the
+    # part f(o, vx) of e(v)(x) to child x in the joint outcome o of the level's draws, of probability P(o).
+    # `left` is the part of the level's mass that is still to be given, L its mean.
     Theorem(
         name="layered is lossless",
         statement=(

@@ -24,8 +24,8 @@ MATCHED = (
 
 THEOREMS = (
     # By induction on the tokens still drafted. Claim: after an accepted prefix, what is emitted follows
-    # the target. Nothing drafted: Y ~ p. Otherwise the one-node lemma with a = 1, where a child is kept
-    # with min(1, p / q) and then, by the claim, followed by its own target's law.
+    # the target. With nothing drafted Y ~ p. Otherwise the one-node lemma holds with a = 1: a child is kept
+    # with min(1, p / q), and what follows it has, by the claim, the law of its own target.
     Theorem(
         name="token is lossless",
         statement=(

@@ -74,10 +74,11 @@ def audit(
         task = bar.add_task("auditing", total=None)
 
         def progress(done: int, total: int, doing: str) -> None:
-            description = f"auditing on {doing}" if total else doing
-            bar.update(task, completed=done, total=total or None, description=description)
-            if doing.startswith("cannot be enumerated"):
+            undecided = doing.startswith("cannot be enumerated")
+            if undecided:
                 click.echo(doing, err=True)
+            description = "auditing" if total else "testing random runs" if undecided else doing
+            bar.update(task, completed=done, total=total or None, description=description)
 
         arguments = target, path, dtype, options, loop
         report = isolated(_examined, target, options["seconds"], progress, *arguments)
@@ -101,7 +102,7 @@ def _examined(
 ) -> Report:
     try:
         target = load.target(name, path, dtype, loop)
-    except (KeyboardInterrupt, GeneratorExit) as error:  # the target's own: nobody else raises them here
+    except (KeyboardInterrupt, GeneratorExit) as error:  # raised by the target itself
         raise BadInput(f"{name}: cannot be imported: {type(error).__name__}") from None
     observer.loaded()
     return examine(target, observer=observer, **options)

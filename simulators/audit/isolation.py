@@ -80,7 +80,8 @@ def _awaited(
             return ended("dies", f"{_exit_status(process.exitcode)}{where}")
         if loading and monotonic() - started > max(LOADING, seconds):
             raise BadInput(f"{name}: importing it took more than {max(LOADING, seconds):g} s")
-        if since.value and monotonic() - since.value > seconds + GRACE:
+        began = since.value  # read once: the other process changes it
+        if began and monotonic() - began > seconds + GRACE:
             return ended("hangs", f"a call took more than {seconds:g} s and could not be interrupted{where}")
 
 
@@ -112,7 +113,7 @@ def _child(audit: Callable[..., Report], arguments: tuple[Any, ...], since: Any,
         answer = "report", audit(_Reporter(since, pipe), *arguments)
     except BadInput as error:
         answer = "bad input", str(error)
-    except (KeyboardInterrupt, GeneratorExit) as error:  # the target's own: nobody else raises them here
+    except (KeyboardInterrupt, GeneratorExit) as error:  # raised by the target itself
         answer = "raises", type(error).__name__
     pipe.send(answer)
     pipe.close()

@@ -1,4 +1,4 @@
-"""Runs somebody else's function without letting it disturb the process."""
+"""Runs a foreign function without letting it disturb the process."""
 
 import _thread
 import inspect

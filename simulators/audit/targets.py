@@ -19,7 +19,7 @@ from draftproof.simulators.audit.randomness.sources import Chance, Source
 from draftproof.simulators.audit.rounding import ROUNDOFF, rounding_bound
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.enumerate import drafts
-from draftproof.theory.draft import Draft, Node
+from draftproof.theory.draft import Draft, Node, chained
 from draftproof.theory.drafts.shape import inner
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -55,8 +55,8 @@ class Program:
 
     @property
     def drafted(self) -> str:
-        """The draft in words, after a comma; empty where none is given."""
-        return f", drafted {paths_text(self.draft)}" if self.draft else ""
+        """The draft in words; empty where none is given."""
+        return f"drafted {paths_text(self.draft)}" if self.draft else ""
 
 
 class Target:
@@ -69,13 +69,15 @@ class Target:
     slow = False  # every call is slow: few instances are audited
     whole = False  # it is a whole generation loop, which drafts and keeps caches itself
 
-    def _identify(self, function: Any, name: str) -> None:
-        self.name = name or getattr(function, "__qualname__", type(function).__name__)
-        self.namespace = getattr(inspect.unwrap(function), "__globals__", {})
+    def _identify(self, foreign: Any, name: str, function: Any = None) -> None:
+        # Of an object, its method `function` has the globals.
+        self.name = name or getattr(foreign, "__qualname__", type(foreign).__name__)
+        self.namespace = getattr(inspect.unwrap(function or foreign), "__globals__", {})
 
     def instances(self, vocab: int, depth: int, rounds: int) -> list[Instance]:
         """The instances it is audited on, smallest first; BadInput where they are too large."""
-        return list(battery(vocab, depth, rounds + self.whole, self.slow))
+        several = max(rounds, 2) if self.whole else rounds  # a loop makes several rounds in any case
+        return list(battery(vocab, depth, several, self.slow))
 
     def programs(self, sandbox: Sandbox, instance: Instance, rounds: int) -> Iterator[Program]:
         """All that is run on an instance; the weights sum to 1."""
@@ -162,14 +164,11 @@ class DraftVerifier(Target):
     def _draft(self, sandbox: Sandbox, instance: Instance, context: Prefix, source: Source) -> Draft:
         if self.draw is None:
             return instance.draft.draw(source, instance.proposal, context)
-        prefixes = [context]
-        for at in range(instance.draft.depth):
-            q = tuple(map(float, instance.proposal[prefixes[-1]]))
-            prefixes.append((*prefixes[-1], self.draw(sandbox, source, q, len(context) + at)))
-        node = Node(prefixes.pop(), None)
-        for prefix in reversed(prefixes):
-            node = Node(prefix, instance.proposal[prefix], (node,))
-        return Draft(node)
+        leaf, rows = context, []
+        for _ in range(instance.draft.depth):
+            rows.append(instance.proposal[leaf])
+            leaf = (*leaf, self.draw(sandbox, source, tuple(map(float, rows[-1])), len(leaf)))
+        return Draft(chained(leaf, rows))
 
 
 class Function(DraftVerifier):
@@ -204,7 +203,7 @@ class Function(DraftVerifier):
         function = verify.__call__ if self.stateful or not inspect.isroutine(verify) else verify
         if hasattr(verify, "forward") and _parameters(function) is None:
             function = verify.forward  # type: ignore[attr-defined]
-        self._identify(function, name or getattr(verify, "__qualname__", type(verify).__name__))
+        self._identify(verify, name, function)
         self.coins = dict(coins or {})
         self._extra, self._named = _extra(function, self.name, self.stateful, self.coins)
         if self.stateful:
@@ -300,7 +299,7 @@ class Tree(DraftVerifier):
     'first'
     """
 
-    adapter = "tree function"
+    adapter, dtype = "tree function", "float64"
 
     def __init__(self, verify: Callable[..., Any], *, name: str = ""):
         self.verify = verify

@@ -1,4 +1,4 @@
-"""Instance files: JSON, read exactly as written, every fault named in one line."""
+"""Instance files: JSON, read exactly; every fault is one line that names its key."""
 
 import json
 import re
@@ -34,7 +34,7 @@ def read(path: Path) -> Instance:
 
 
 def parse(content: str, name: str = "") -> Instance:
-    """The instance that a JSON text spells.
+    """The instance in a JSON text.
 
     >>> parse('{"vocab": 2, "target": {"": ["1/3", "2/3"]}, "proposal": {"": [0.5, 0.5]},'
     ...       ' "draft": {"kind": "chain", "depth": 2}}').proposal[()]
@@ -107,7 +107,7 @@ def spelled(prefix: Prefix) -> str:
 
 
 def decoded(content: str) -> Any:
-    """A JSON text as it is spelled: decimal numbers stay strings, keys given twice are remembered."""
+    """A JSON text with decimal numbers as strings, and its first key that is given twice in `twice`."""
     if not content.strip():
         raise BadInput("is empty")
     try:

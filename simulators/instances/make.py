@@ -1,4 +1,4 @@
-"""Small helpers that every family of instances is made with."""
+"""What every family of instances is made with."""
 
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -21,6 +21,12 @@ def prefixes(vocab: int, depth: int) -> Iterator[Prefix]:
         yield from product(range(vocab), repeat=length)
 
 
+def limit_prefixes(vocab: int, depth: int, name: str) -> None:
+    """Raises BadInput where there are more than PREFIXES prefixes of length 0 .. depth."""
+    if sum(vocab**length for length in range(depth + 1)) > PREFIXES:
+        raise BadInput(f"{name}: an instance has rows for at most {PREFIXES:,} prefixes")
+
+
 def weighted(weights: list[int]) -> Row:
     """The row in proportion to whole-number weights.
 
@@ -38,8 +44,7 @@ def tabulate(
 
     Raises BadInput where these would be more than PREFIXES rows.
     """
-    if sum(vocab**depth for depth in range(draft.depth + 1)) > PREFIXES:
-        raise BadInput(f"{name}: an instance has rows for at most {PREFIXES:,} prefixes")
+    limit_prefixes(vocab, draft.depth, name)
     target = Table.exact(vocab, {prefix: p(prefix) for prefix in prefixes(vocab, draft.depth)})
     proposal = Table.exact(vocab, {prefix: q(prefix) for prefix in prefixes(vocab, draft.depth - 1)})
     return Instance(target, proposal, draft, name)

@@ -1,60 +1,198 @@
-"""Random rational instances: concentrated and flat rows, zeros, proposals from equal to unrelated."""
+"""Random instances: rows drawn by one law for thousands of instances at once, as whole-number weights.
 
-from collections.abc import Sequence
+The same weights make an exact instance (w / sum w, rationals) and a lane of floats (their nearest
+float64), so that what a float engine found can be looked at exactly.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from random import Random
+from functools import lru_cache
+from typing import Any, Protocol, TypeAlias
 
-from draftproof.simulators.instances.make import tabulate, weighted
+import numpy as np
+from scipy.special import softmax
+
+from draftproof.simulators.instances.make import limit_prefixes, prefixes, weighted
+from draftproof.simulators.lanes import BATCH, Lanes
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.instance import Instance
 from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.table import Table
+
+ENTRIES = 2**22
+"""About how many entries the target's tables of one block have."""
+
+Pairs: TypeAlias = Iterator[tuple[np.ndarray, np.ndarray]]
+"""Target weights and proposal weights, int64 [V, count] each, for one prefix after another."""
+
+
+class Law(Protocol):
+    """How the rows of `count` instances are drawn."""
+
+    @property
+    def name(self) -> str: ...
+
+    def rows(self, rng: np.random.Generator, vocab: int, count: int) -> Pairs: ...
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Target weights up to a bound of 1, 4 or, mostly, 20, so that zeros and near one-hot rows are common;
+    a proposal row is the target's own, a perturbation of it, or unrelated."""
+
+    name = "random"
+
+    def rows(self, rng: np.random.Generator, vocab: int, count: int) -> Pairs:
+        near = rng.choice((0.0, 0.3, 0.3, 0.9), count)
+        while True:
+            p, other = _bounded(rng, vocab, count), _bounded(rng, vocab, count)
+            moved = 3 * p + rng.integers(0, 3, p.shape) * (rng.random(p.shape) < 0.7)
+            yield p, np.where(rng.random(count) < near, moved, other)
+
+
+@dataclass(frozen=True)
+class Logits:
+    """Rows softmax(logits / temperature): the target's logits are normal with standard deviation
+    `spread`, the proposal's a fraction `far` of the way from them to independent ones.
+
+    >>> [p.sum(axis=0).tolist() for p in next(Logits(grain=12).rows(np.random.default_rng(0), 3, 2))]
+    [[12, 12], [12, 12]]
+    """
+
+    spread: float = 2.0
+    far: float = 0.7
+    temperature: float = 1.0
+    grain: int = 360
+
+    @property
+    def name(self) -> str:
+        return f"logits spread {self.spread:g} far {self.far:g} grain {self.grain}"
+
+    def rows(self, rng: np.random.Generator, vocab: int, count: int) -> Pairs:
+        while True:
+            a, b = rng.normal(0, self.spread, (2, vocab, count))
+            p, q = a / self.temperature, ((1 - self.far) * a + self.far * b) / self.temperature
+            yield rounded(softmax(p, axis=0), self.grain), rounded(softmax(q, axis=0), self.grain)
+
+
+@dataclass(frozen=True)
+class Dirichlet:
+    """Dirichlet rows; the proposal is `far` of the way to an independent one."""
+
+    concentration: float = 1.0
+    far: float = 1.0
+    grain: int = 2**20
+
+    @property
+    def name(self) -> str:
+        return f"dirichlet {self.concentration:g} far {self.far:g} grain {self.grain}"
+
+    def rows(self, rng: np.random.Generator, vocab: int, count: int) -> Pairs:
+        return _dirichlet(rng, (2, vocab, count), self.concentration, self.far, self.grain)
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """Dirichlet rows of p and of q with a concentration of 0.3, 1 or 3, q 10 % to 100 % of the way from p to
+    an independent row; these three are drawn once for an instance."""
+
+    grain: int = 60
+    name = "mixed"
+
+    def rows(self, rng: np.random.Generator, vocab: int, count: int) -> Pairs:
+        concentrations = rng.choice((0.3, 1.0, 3.0), (2, 1, count))
+        far = rng.choice((0.1, 0.25, 0.5, 0.75, 1.0), count)
+        return _dirichlet(rng, (2, vocab, count), concentrations, far, self.grain)
 
 
 @dataclass(frozen=True)
 class Randoms(Sequence[Instance]):
-    """`size` instances; the i-th depends on (seed, i) and on nothing else.
+    """`size` instances; the i-th depends on (seed, i), the vocabulary and the law only.
 
-    Every row of the target has whole-number weights up to a bound of 1, 4 or, mostly, 20, so that
-    zeros and near one-hot rows are common; a proposal row is the target's own, a perturbation of
-    it, or unrelated.
+    With one seed, instances that differ in depth share the rows of their common prefixes (while blocks
+    are whole, up to 512 words of depth + 1 tokens), and laws that differ in a parameter share the randomness.
+
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> Randoms(Chain(1), 2, 10, law=Logits(grain=12))[3].proposal[()]
+    (1/4, 3/4)
     """
 
     draft: Scheme
     vocab: int
     size: int
     seed: int = 0
+    law: Law = Edges()
 
     @property
     def name(self) -> str:
-        return f"random {self.draft.label} depth {self.draft.depth} V={self.vocab}"
+        return f"{self.law.name} {self.draft.label} depth {self.draft.depth} V={self.vocab}"
 
     def __len__(self) -> int:
         return self.size
 
+    @property
+    def block(self) -> int:
+        """How many instances are drawn together."""
+        return max(1, min(BATCH, ENTRIES // self.vocab ** (self.draft.depth + 1)))
+
     def __getitem__(self, index: int) -> Instance:  # type: ignore[override]
         if not 0 <= index < self.size:
             raise IndexError(index)
-        random = Random(f"{self.seed} {index} {self.vocab} {self.draft}")
-        near = random.choice((0.0, 0.3, 0.3, 0.9))
-        weights: dict[Prefix, list[int]] = {}
+        lane = index % self.block
+        exactly = lambda weights: weighted(weights[:, lane].tolist())  # noqa: E731
+        return Instance(*self._tables(index, exactly), self.draft, f"{self.name} #{index}")
 
-        def p(prefix: Prefix) -> Row:
-            weights[prefix] = drawn(random, self.vocab)
-            return weighted(weights[prefix])
+    def lanes(self, start: int, stop: int) -> Lanes:
+        """The instances start .. stop - 1, all of one block, as lanes."""
+        which = slice(start % self.block, start % self.block + stop - start)
+        nearly = lambda weights: weights[:, which] / weights[:, which].sum(axis=0)  # noqa: E731
+        return Lanes(*self._tables(start, nearly), self.draft)
 
-        def q(prefix: Prefix) -> Row:
-            if random.random() >= near:
-                return weighted(drawn(random, self.vocab))
-            moved = [3 * w + (random.randint(0, 2) if random.random() < 0.7 else 0) for w in weights[prefix]]
-            return weighted(moved)
+    def _tables(self, index: int, row: Callable[[np.ndarray], Row]) -> tuple[Table, Table]:
+        p, q = (
+            Table(self.vocab, {prefix: row(weights) for prefix, weights in table.items()})
+            for table in _block(self, index // self.block)
+        )
+        return p, q
 
-        return tabulate(self.vocab, self.draft, p, q, f"{self.name} #{index}")
+
+def rounded(rows: np.ndarray, grain: int) -> np.ndarray:
+    """Float rows [V, count] as whole numbers that sum to `grain`; the likeliest token takes the remainder.
+
+    >>> rounded(np.array([[0.5], [0.25], [0.25]]), 3).tolist()
+    [[1], [1], [1]]
+    """
+    parts = np.rint(rows * grain).astype(np.int64)
+    parts[parts.argmax(axis=0), np.arange(parts.shape[1])] += grain - parts.sum(axis=0)
+    return parts
 
 
-def drawn(random: Random, vocab: int) -> list[int]:
-    """Whole-number weights, not all zero."""
-    bound = random.choice((1, 4, 20, 20, 20))
-    weights = [random.randint(0, bound) for _ in range(vocab)]
-    if not any(weights):
-        weights[random.randrange(vocab)] = 1
+@lru_cache(maxsize=2)
+def _block(family: Randoms, number: int) -> list[dict[Prefix, np.ndarray]]:
+    # The weights of target and proposal.
+    depth = family.draft.depth
+    limit_prefixes(family.vocab, depth, family.name)
+    rng = np.random.default_rng(np.random.SeedSequence([family.seed, family.vocab, number]))
+    pairs = family.law.rows(rng, family.vocab, family.block)
+    target, proposal = {}, {}
+    for prefix, (p, q) in zip(prefixes(family.vocab, depth), pairs, strict=False):
+        target[prefix] = p
+        if len(prefix) < depth:
+            proposal[prefix] = q
+    return [target, proposal]
+
+
+def _bounded(rng: np.random.Generator, vocab: int, count: int) -> np.ndarray:
+    # Never all zero.
+    weights = rng.integers(0, rng.choice((1, 4, 20, 20, 20), count) + 1, (vocab, count))
+    weights[rng.integers(0, vocab, count), np.arange(count)] += ~weights.any(axis=0)
     return weights
+
+
+def _dirichlet(
+    rng: np.random.Generator, shape: tuple[int, ...], concentration: Any, far: Any, grain: int
+) -> Pairs:
+    while True:
+        drawn = rng.standard_gamma(concentration, shape) + 1e-9
+        a, b = drawn / drawn.sum(axis=1, keepdims=True)
+        yield rounded(a, grain), rounded((1 - far) * a + far * b, grain)

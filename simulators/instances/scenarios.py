@@ -15,7 +15,7 @@ Rule = Callable[[int, Prefix], Row]
 
 
 def _skewed(vocab: int, prefix: Prefix) -> Row:
-    # Different after every context: weights rise from a token that the context picks.
+    # Different after every context: weights rise from a token that depends on the context.
     start = (len(prefix) + sum((i + 2) * x for i, x in enumerate(prefix))) % vocab
     return weighted([1 + (x - start) % vocab for x in range(vocab)])
 

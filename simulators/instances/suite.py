@@ -1,4 +1,4 @@
-"""The standard suite: what `draftproof check` runs when it is given nothing."""
+"""The standard suite, which `draftproof check` runs without an argument."""
 
 import argparse
 from collections.abc import Sequence
@@ -77,12 +77,12 @@ def from_text(path: Path, vocab: int, depth: int) -> list[Sequence[Instance]]:
     read = corpus(path, vocab)
     try:
         families = [Texts(read, draft) for draft in of_depth(depth)]
-        _ = [family[0] for family in families]  # which refuses what cannot be enumerated
+        _ = [family[0] for family in families]  # raises BadInput for what cannot be enumerated
     except BadInput as error:
         raise BadInput(f"{path}: --vocab {vocab} and --depth {depth}: {error}") from None
     return list(families)
 
 
 def _source() -> Path:
-    # A text that every machine with Python has: one of the standard library's own sources.
+    # A text on every machine with Python: a source of the standard library.
     return Path(argparse.__file__)

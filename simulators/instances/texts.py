@@ -14,10 +14,10 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.rows import Prefix, Row
 
 TARGET_CONTEXT, PROPOSAL_CONTEXT = 3, 1
-"""How many classes back the target and the proposal look."""
+"""How many preceding classes the rows of the target and of the proposal depend on."""
 
 HISTORIES = 50
-"""Most histories that a text is asked for, the commonest first."""
+"""Most histories of a text that become instances, the commonest first."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Texts(Sequence[Instance]):
 
 
 def corpus(path: Path, vocab: int, histories: int = HISTORIES) -> Corpus:
-    """The classes, counts and commonest histories of a text file; BadInput when it will not do."""
+    """The classes, counts and commonest histories of a text file; BadInput when it has too few characters."""
     text = text_of(path)
     ranked = sorted(Counter(text).items(), key=lambda item: (-item[1], item[0]))
     if vocab < 2 or len(ranked) < vocab:

@@ -26,7 +26,7 @@ from tests.mutants.registry import CATALOGUE, Mutant
 
 HOUSE = Path(__file__).parents[2]
 PAGE = HOUSE / "docs" / "mutants.md"
-DATA = HOUSE / "simulators" / "report" / "mutants.json"
+DATA = HOUSE / "simulators" / "study" / "report" / "mutants.json"
 SOURCES = (edits, rules, controls, functions, objects)
 """The modules that register mutants and controls when they are imported."""
 
@@ -164,7 +164,7 @@ def gpu_section() -> str:
 
 
 def data() -> str:
-    """simulators/report/mutants.json: a mutant or control a line."""
+    """simulators/study/report/mutants.json: a mutant or control a line."""
     rows = [
         json.dumps(
             {

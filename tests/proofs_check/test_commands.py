@@ -1,4 +1,4 @@
-"""`prove` and `claims` at the door: statuses, JSON, one-line errors, progress."""
+"""`prove` and `claims` on the command line: statuses, JSON, one-line errors, progress."""
 
 import json
 from errno import ENOSPC

@@ -1,9 +1,13 @@
-from random import Random
+"""Random instances: laws, lanes that are the instances, and what the i-th depends on."""
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from draftproof.simulators.instances.randoms import Randoms, drawn
+from draftproof.simulators.instances.randoms import Dirichlet, Edges, Logits, Mixed, Randoms, rounded
 from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import supported
 from tests.problems import SCHEMES
@@ -56,12 +60,78 @@ def test_out_of_range_is_an_index_error():
 
 
 def test_weights_are_never_all_zero():
-    random = Random(0)
-    found = [drawn(random, 2) for _ in range(300)]
-    assert all(any(weights) and min(weights) >= 0 for weights in found)
-    assert any(0 in weights for weights in found)
-    assert max(map(max, found)) == 20
+    found, _ = next(Edges().rows(np.random.default_rng(0), 2, 300))
+    assert (found.sum(axis=0) > 0).all()
+    assert (found.min(), found.max()) == (0, 20)
 
 
 def test_names_tell_instances_apart():
     assert len({instance.name for instance in MANY}) == len(MANY)
+
+
+GRAINS = st.sampled_from([1, 7, 360, 2**20])
+LAWS = st.one_of(
+    st.just(Edges()),
+    st.builds(Mixed, grain=GRAINS),
+    st.builds(Logits, st.floats(0.1, 5), st.floats(0, 1), st.floats(0.1, 5), GRAINS),
+    st.builds(Dirichlet, st.floats(0.1, 5), st.floats(0, 1), GRAINS),
+)
+
+
+@given(LAWS, st.integers(2, 4), st.integers(1, 2), st.integers(0, 99))
+def test_rows_are_exact_laws_and_lanes_are_the_nearest_floats(law, vocab, depth, seed):
+    family = Randoms(Chain(depth), vocab, 5, seed, law)
+    lanes = family.lanes(0, 5)
+    for index in (0, 4):
+        instance = family[index]  # an Instance checks nothing of its rows
+        for exact, many in ((instance.target, lanes.target), (instance.proposal, lanes.proposal)):
+            for prefix, row in exact.given():
+                assert sum(row) == 1
+                assert min(row) >= 0
+                assert [float(int(x.p) / int(x.q)) for x in row] == many[prefix][:, index].tolist()
+
+
+def test_an_instance_depends_on_its_number_only_beyond_a_block():
+    few, many = (Randoms(Chain(2), 3, size, 1, Logits()) for size in (10, 20_000))
+    assert few[9] == many[9]
+    assert many[9] != many[9 + many.block]
+    assert Randoms(Chain(2), 3, 10, 2, Logits())[9] != few[9]
+    with pytest.raises(IndexError):
+        few[10]
+
+
+def test_depths_and_temperatures_share_their_logits():
+    shallow, deep = (Randoms(Chain(depth), 3, 4, 0, Logits()) for depth in (1, 3))
+    assert shallow[2].target[(1,)] == deep[2].target[(1,)]
+    cold, hot = (Randoms(Chain(1), 3, 99, 0, Logits(temperature=t)).lanes(0, 99).target[()] for t in (0.5, 2))
+    assert (np.argmax(cold, axis=0) == np.argmax(hot, axis=0)).all()
+    assert (cold.max(axis=0) >= hot.max(axis=0)).all()
+
+
+def test_at_distance_0_the_proposal_is_the_target():
+    for law in (Logits(far=0.0), Dirichlet(far=0.0)):
+        one = Randoms(Chain(1), 3, 9, 0, law)[5]
+        assert one.target[()] == one.proposal[()]
+
+
+def test_temperature_divides_logits():
+    warm, cold = (Randoms(Chain(1), 3, 9, law=Logits(temperature=at))[0] for at in (1.0, 0.5))
+    for table, cooled in ((warm.target, cold.target), (warm.proposal, cold.proposal)):
+        row, other = table[()], cooled[()]
+        assert all(360 % mass.q == 0 for mass in (*row, *other))
+        squares = [float(mass) ** 2 for mass in row]
+        for mass, square in zip(other, squares, strict=True):
+            assert abs(float(mass) - square / sum(squares)) < 10 / 360  # warm rows are rounded too
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=6).filter(any), GRAINS)
+def test_rounding_moves_a_probability_by_a_grain_a_token_at_most(row, grain):
+    exact = np.array(row)[:, None] / sum(row)
+    found = rounded(exact, grain)
+    assert found.sum() == grain
+    assert (abs(found / grain - exact) <= len(row) / grain).all()
+
+
+def test_instances_too_large_to_write_down_are_refused():
+    with pytest.raises(BadInput, match="at most 100,000 prefixes"):
+        Randoms(Chain(200), 3, 1, law=Mixed())[0]

@@ -8,6 +8,7 @@ Each form is exact and equals the enumeration of one iteration with `==`.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 from flint import fmpq
 
@@ -15,7 +16,7 @@ from draftproof.theory.closed_forms import chains, lifts, nodes
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 
-Form = Callable[[Instance], fmpq]
+Form = Callable[[Instance], Any]
 
 FORMS: dict[tuple[str, str], Form] = {**chains.FORMS, **nodes.FORMS, **lifts.FORMS}
 """(verifier name, label of the draft) -> E[tau] of an instance."""

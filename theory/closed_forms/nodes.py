@@ -82,7 +82,7 @@ def by_nodes(
 
 
 def shape_of(draft: Scheme) -> Shape:
-    """The shape that a draft asks for below its root."""
+    """The shape of a draft below its root."""
     if isinstance(draft, Chain):
         return chain(draft.depth)
     if isinstance(draft, Paths):

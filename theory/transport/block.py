@@ -24,7 +24,7 @@ Drafted: TypeAlias = dict[frozenset[Prefix], fmpq]
 """Set of drafted prefixes -> probability that exactly these are drafted."""
 
 DRAFTS = 10**5
-"""Most drafts whose law is listed; with more, CELLS would leave room for few target blocks only."""
+"""Most drafts whose law is listed: CELLS allows more only with few target blocks."""
 
 CELLS = 5 * 10**7
 """Most drafts times blocks that a problem is built with: rewards of 400 MB."""
@@ -32,12 +32,7 @@ CELLS = 5 * 10**7
 
 def drafted(node: Node) -> frozenset[Prefix]:
     """Every drafted prefix from `node` down, `node` included."""
-    found, stack = [], [node]
-    while stack:
-        node = stack.pop()
-        found.append(node.prefix)
-        stack.extend(node.children)
-    return frozenset(found)
+    return frozenset(below.prefix for below in node)
 
 
 def merged(drafts: Iterable[tuple[fmpq, Draft]]) -> Drafted:

@@ -1,27 +1,22 @@
 """The value of the `program` of one valid iteration: solved in floats, bounded exactly from both sides.
 
 Feasible duals near the solver's bound the value from above. A rule near the solver's that is valid
-exactly bounds it from below; for one world it can be written out.
+exactly bounds it from below, for one world.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import floor
-from typing import TypeAlias
 
 import numpy as np
 from flint import fmpq
 
-from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Prefix
-from draftproof.theory.transport.program import Output, Program, Seen, World, solve
+from draftproof.theory.transport.program import Program, Seen, World, solve
 
 GRID = 2**48
 """Float solutions are read as multiples of 1/GRID."""
-
-Rule: TypeAlias = dict[Seen, dict[Output, fmpq]]
-"""What is seen -> output -> mass; the masses of one draft sum to its probability."""
 
 
 @dataclass(frozen=True)
@@ -100,58 +95,37 @@ def dual_bound(program: Program, mu: Sequence[Mapping[Prefix, float]]) -> fmpq:
 
 
 def primal_bound(program: Program, f: Mapping[Seen, np.ndarray]) -> fmpq:
-    """The value of an exactly valid rule near the float plan f of a single world, rounded down on the way."""
+    """The value of an exactly valid rule near the float plan f of a single world.
+
+    Each draft's masses are read as rationals that sum to Pr(D). Then, from the leaves up, where the
+    parts below a prefix u are not in the target's proportion, each is scaled down to it and the
+    mass set free stops at u, one token earlier; at the root it goes to single tokens that can still
+    take some, which every draft may emit. Values on the way are rounded down to the grid.
+    """
     (world,) = program.worlds
+    at = len(program.context)
     mass: dict[Prefix, fmpq] = {}
-    value: dict[Prefix, fmpq] = {}  # what is accepted by the outputs at or below a prefix
+    values: dict[Prefix, fmpq] = {}
     for seen, parts in rational_masses(program, f).items():
         for output, part in zip(program.outputs[seen], parts, strict=True):
             mass[output.end] = mass.get(output.end, ZERO) + part
-            value[output.end] = value.get(output.end, ZERO) + part * output.accepted
-    for v, below in _repairs(program, mass):
-        kept = sum((value.get(u, ZERO) * stay for u, _, _, stay in below), ZERO)
-        freed = sum((got * (1 - stay) for _, got, _, stay in below), ZERO)
-        here = fmpq(int((kept * GRID).floor()), GRID) + freed * _accepted(program, v)
-        value[v] = value.get(v, ZERO) + here
-    return value[program.context] * world.weight
-
-
-def valid_rule(program: Program, f: Mapping[Seen, np.ndarray]) -> Rule:
-    """The rule that `primal_bound` values, mass by mass: exactly valid in the single world.
-
-    Raises BadInput for several worlds and for programs of orbits, whose rules are averages.
-    """
-    if len(program.worlds) != 1 or program.exchangeable:
-        raise BadInput("a rule is written out for one world, its tokens told apart")
-    mass: dict[Prefix, fmpq] = {}
-    under: dict[Prefix, Rule] = {}  # what comes out at or below a prefix
-    for seen, masses in rational_masses(program, f).items():
-        for output, part in zip(program.outputs[seen], masses, strict=True):
-            if part > ZERO:
-                mass[output.end] = mass.get(output.end, ZERO) + part
-                _gain(under.setdefault(output.end, {}), seen, output, part)
-    for v, below in _repairs(program, mass):
-        here = under.setdefault(v, {})
-        freed: dict[Seen, fmpq] = {}
-        for u, _, _, stay in below:
-            for seen, outputs in under.pop(u, {}).items():
-                for output, part in outputs.items():
-                    if stay > ZERO:
-                        _gain(here, seen, output, part * stay)
-                    if stay < ONE:
-                        freed[seen] = freed.get(seen, ZERO) + part * (1 - stay)
+            values[output.end] = values.get(output.end, ZERO) + part * output.accepted
+    for v in reversed(program.reached(world)):
+        below = program.children(world, v)
+        got = [mass.get(u, ZERO) for u, _ in below]
+        kept = ONE if v == program.context else min(g / p for g, (_, p) in zip(got, below, strict=True))
+        value, freed = ZERO, ZERO
+        for g, (u, p) in zip(got, below, strict=True):
+            if g > ZERO:
+                stay = min(g, kept * p)
+                value += values.get(u, ZERO) * stay / g
+                freed += g - stay
+        value = fmpq(int((value * GRID).floor()), GRID)
         if v == program.context:
-            _fill(here, freed, [(u, p - got * stay) for u, got, p, stay in below])
-        else:
-            for seen, part in freed.items():
-                _gain(here, seen, Output(v, _accepted(program, v)), part)
-    return under[program.context]
-
-
-def expected_accepted(rule: Rule) -> fmpq:
-    """E[tau] of a rule."""
-    parts = (mass * output.accepted for masses in rule.values() for output, mass in masses.items())
-    return sum(parts, ZERO)
+            return value * world.weight
+        mass[v] = mass.get(v, ZERO) + sum(got, ZERO)
+        values[v] = values.get(v, ZERO) + value + freed * (len(v) - 1 - at)
+    raise AssertionError("the root is always reached")
 
 
 def rational_masses(program: Program, f: Mapping[Seen, np.ndarray]) -> dict[Seen, list[fmpq]]:
@@ -166,42 +140,3 @@ def rational_masses(program: Program, f: Mapping[Seen, np.ndarray]) -> dict[Seen
         parts[best] += rest
         exact[seen] = parts
     return exact
-
-
-def _repairs(
-    program: Program, mass: dict[Prefix, fmpq]
-) -> Iterator[tuple[Prefix, list[tuple[Prefix, fmpq, fmpq, fmpq]]]]:
-    # What makes a rule of these masses valid, leaves first: of every prefix v its (u, mass at or below u,
-    # p(u | v), part of that mass which stays). Where the masses below v are not in the target's proportion,
-    # each is scaled down to it and the mass set free stops at v, one token earlier; at the root it goes to
-    # single tokens that can still take some, which every draft may emit.
-    (world,) = program.worlds
-    for v in reversed(program.reached(world)):
-        below = [(u, mass.get(u, ZERO), p) for u, p in program.children(world, v)]
-        kept = ONE if v == program.context else min(got / p for _, got, p in below)
-        yield v, [(u, got, p, min(got, kept * p) / got if got > ZERO else ONE) for u, got, p in below]
-        mass[v] = mass.get(v, ZERO) + sum((got for _, got, _ in below), ZERO)
-
-
-def _accepted(program: Program, v: Prefix) -> int:
-    # How many drafted tokens are accepted by an output that ends at v; none by a single token or none.
-    return max(len(v) - 1 - len(program.context), 0)
-
-
-def _fill(rule: Rule, freed: dict[Seen, fmpq], free: list[tuple[Prefix, fmpq]]) -> None:
-    # Single tokens, which any draft may emit, take up what was set free, in the order of their ids.
-    for seen, mass in freed.items():
-        while mass > ZERO:
-            u, left = free[-1]
-            part = min(mass, left)
-            if part > ZERO:
-                _gain(rule, seen, Output(u, 0), part)
-            mass -= part
-            free[-1] = u, left - part
-            if left == part:
-                free.pop()
-
-
-def _gain(rule: Rule, seen: Seen, output: Output, mass: fmpq) -> None:
-    masses = rule.setdefault(seen, {})
-    masses[output] = masses.get(output, ZERO) + mass

@@ -148,31 +148,23 @@ def certified(problem: Transport, solved: Solved | None = None) -> Certificate:
     scale = lcm(*(int(mass.q) for mass in (*problem.supply, *problem.demand)))
     supply, demand = ([int(mass * scale) for mass in side] for side in (problem.supply, problem.demand))
     tight = u[:, None] + v == problem.reward
-    plan = rebuilt(supply, demand, forest(tight, np.argwhere((solved.plan > 0) & tight)))
+    plan = rebuilt(supply, demand, forest(tight, solved.plan > 0))
     plan = completed(supply, demand, problem.reward, plan, u, v)
     return Certificate(problem, {edge: fmpq(mass, scale) for edge, mass in plan.items()}, u, v)
 
 
 def forest(tight: np.ndarray, first: np.ndarray) -> list[Edge]:
-    """A maximal forest of tight edges that prefers those listed in `first`."""
+    """A maximal forest of tight edges that prefers those where `first` holds."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
     m, n = tight.shape
-    above = list(range(m + n))
-
-    def root(node: int) -> int:
-        while above[node] != node:
-            above[node] = node = above[above[node]]
-        return node
-
-    kept: list[Edge] = []
-    for edges in (first, np.argwhere(tight)):
-        for i, j in edges.tolist():
-            a, b = root(i), root(m + j)
-            if a != b:
-                above[a] = b
-                kept.append((i, j))
-        if len(kept) == m + n - 1:
-            break
-    return kept
+    rows, columns = np.nonzero(tight)
+    cost = np.where(first[rows, columns], 1, 2)
+    found = minimum_spanning_tree(
+        coo_array((cost, (rows, columns + m)), shape=(m + n, m + n)).tocsr()
+    ).tocoo()
+    return list(zip(found.row.tolist(), (found.col - m).tolist(), strict=True))
 
 
 def rebuilt(supply: list[int], demand: list[int], edges: list[Edge]) -> dict[Edge, int]:
@@ -232,7 +224,7 @@ def completed(
             net.widen(("column", j), "demand", mass)
         edges: list[Edge] = [(i, j) for i, j in np.argwhere(u[:, None] + v == reward).tolist()]
         for i, j in edges:
-            net.widen(("row", i), ("column", j), sum(have))
+            net.widen(("row", i), ("column", j))
             net.widen(("column", j), ("row", i), kept.get((i, j), 0))
         net.saturate("supply", "demand")
         for i, j in edges:

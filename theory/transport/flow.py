@@ -2,7 +2,9 @@
 
 from collections import deque
 from collections.abc import Hashable
+from functools import reduce
 from math import inf
+from typing import Any
 
 from draftproof.theory.rows import Number, minimum
 
@@ -29,28 +31,27 @@ class Network:
         self._arcs: list[list[tuple[int, int]]] = []  # of each node: (arc, where it ends)
         self._arc: dict[tuple[int, int], int] = {}
         # By arc; the arc n ^ 1 is the arc n the other way.
-        self._left: list[Number] = []  # what it can still take, or give back
-        self._open: list[bool] = []  # whether that is more than 0
+        self._left: list[Any] = []  # what it can still take, or give back
+        self._open: list[bool | None] = []  # whether that is more than 0; None until it is decided
         self._gain: list[int] = []
 
-    def widen(self, start: Hashable, end: Hashable, by: Number, gain: int = 0) -> None:
-        """Adds capacity to an arc, or the arc; two nodes are joined one way only."""
+    def widen(self, start: Hashable, end: Hashable, by: Number | None = None, gain: int = 0) -> None:
+        """Adds capacity to an arc, or the arc; None is no limit."""
         ends = self._node(start), self._node(end)
         arc = self._arc.get(ends)
         if arc is None:
             arc = self._arc[ends] = len(self._left)
-            for (here, there), each, left in ((ends, arc, by), (ends[::-1], arc + 1, by * 0)):
+            for (here, there), each in ((ends, arc), (ends[::-1], arc + 1)):
                 self._arcs[here].append((each, there))
-                self._left.append(left)
-                self._open.append(left > 0)
-                self._gain.append(0)
+            self._left += [by, 0 if by is None else by * 0]
+            self._open += [True if by is None else None, False]
+            self._gain += [gain, -gain]
         else:
-            self._set(arc, self._left[arc] + by)
-        if gain:
-            self._gain[arc], self._gain[arc + 1] = gain, -gain
+            self._left[arc] += by
+            self._open[arc] = None
 
     def flow(self, start: Hashable, end: Hashable) -> Number:
-        """What the arc carries."""
+        """The flow on the arc."""
         return self._left[self._arc[self._name[start], self._name[end]] + 1]
 
     def saturate(self, source: Hashable, sink: Hashable) -> None:
@@ -70,7 +71,7 @@ class Network:
         queue, seen = [self._node(source)], {self._node(source)}
         for start in queue:
             for arc, end in self._arcs[start]:
-                if self._open[arc] and end not in seen:
+                if end not in seen and self._has_room(arc):
                     seen.add(end)
                     queue.append(end)
         return {names[node] for node in queue}
@@ -86,7 +87,7 @@ class Network:
             queued[start] = False
             so_far = least[start]
             for arc, end in arcs[start]:
-                if is_open[arc] and so_far + cost[arc] < least[end]:
+                if so_far + cost[arc] < least[end] and (is_open[arc] or self._has_room(arc)):
                     least[end] = so_far + cost[arc]
                     if not queued[end]:
                         queued[end] = True
@@ -101,16 +102,18 @@ class Network:
         while nodes:
             at = nodes[-1]
             if at == sink:
-                step = self._left[path[-1]]
-                for arc in reversed(path):
-                    step = minimum(step, self._left[arc])
+                step = reduce(minimum, [self._left[arc] for arc in path if self._left[arc] is not None])
                 for arc in path:
-                    self._set(arc, self._left[arc] - step)
-                    self._set(arc ^ 1, self._left[arc ^ 1] + step)
+                    if self._left[arc] is not None:
+                        self._left[arc] = self._left[arc] - step
+                        self._open[arc] = None
+                    if self._left[arc ^ 1] is not None:
+                        self._left[arc ^ 1] = self._left[arc ^ 1] + step
+                    self._open[arc ^ 1] = True
                 path, nodes = [], [source]
                 continue
             for arc, end in self._arcs[at][turn[at] :]:
-                if self._open[arc] and least[at] + cost[arc] == least[end]:
+                if least[at] + cost[arc] == least[end] and self._has_room(arc):
                     path.append(arc)
                     nodes.append(end)
                     break
@@ -127,5 +130,8 @@ class Network:
             self._arcs.append([])
         return number
 
-    def _set(self, arc: int, left: Number) -> None:
-        self._left[arc], self._open[arc] = left, left > 0
+    def _has_room(self, arc: int) -> bool:
+        known = self._open[arc]
+        if known is None:
+            known = self._open[arc] = bool(self._left[arc] > 0)
+        return known

@@ -125,7 +125,7 @@ def _plan(rows: tuple[Row, ...], laws: tuple[SiblingLaw, ...], left: Number, seg
             for value, width in _value(shape if segments > 1 else (), 1 + len(others), segments):
                 nodes.append((key, i, x, len(nodes)))
                 net.widen(key, nodes[-1], whole * width / segments)
-                net.widen(nodes[-1], (i, x), whole, value)
+                net.widen(nodes[-1], (i, x), gain=value)
     net.saturate(SOURCE, SINK)
     rates = {
         key: {
@@ -176,7 +176,7 @@ def _split(
         for drawn, chance in dict(laws)[shape].items():
             net.widen(entry, (entry, drawn), weight * chance)
             for x in {x for x, _ in drawn}:
-                net.widen((entry, drawn), (entry, x), weight * chance)
+                net.widen((entry, drawn), (entry, x))
         for x, mass in enumerate(p):
             net.widen((entry, x), x, weight * rate * mass)
     net.saturate(SOURCE, SINK)

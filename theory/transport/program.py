@@ -8,8 +8,8 @@ a drafted prefix and one extra token, or a whole drafted path whose extra token 
 * f(D, o) >= 0, the mass with which what is seen, D, comes out as o, shared by the worlds it is seen in;
 * m(u) >= 0 in each world, the mass of the outputs that go on beyond the prefix u; m(root) = 1;
 
-and rows: sum_o f(D, o) = Pr(D); and for each u = vx in each world, what ends at u or goes on beyond it
-has the target's mass:
+and rows: sum_o f(D, o) = Pr(D); and for each u = vx in each world, what ends at u and what goes on beyond u
+have the target's mass:
 
     sum of f(., o) over the outputs o that end at u  +  m(u)  =  m(v) p(x | v).
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from math import comb
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.errors import BadInput
@@ -12,7 +12,7 @@ from draftproof.theory.rows import Number, Row, has_mass, likeliest, one, total,
 Siblings: TypeAlias = tuple[tuple[int, tuple], ...]
 """The children that a node drew, as (token, shape below), sorted: their order does not matter any more."""
 
-SetLaw: TypeAlias = Mapping[frozenset[int], Number]
+SetLaw: TypeAlias = Mapping[frozenset[int], Any]
 """Set of drawn tokens -> probability. Single-step transport depends on nothing else."""
 
 SETS = 2 * 10**6

@@ -13,7 +13,7 @@ largest first, is a minimiser (hu2025towards, Section 4). Rows may hold rational
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -53,7 +53,7 @@ def problem(p: Row, draws: SetLaw) -> Transport:
     return Transport(tuple(draws.values()), tuple(p[x] for x in tokens), rewards)
 
 
-def subset_formula(p: Row, draws: SetLaw) -> Number:
+def subset_formula(p: Row, draws: SetLaw) -> Any:
     """alpha* of any draws: 1 plus the least `surplus` of all 2^V sets of tokens.
 
     >>> from draftproof.theory.numbers import exact
@@ -72,7 +72,7 @@ def surplus(p: Row, draws: SetLaw, H: Collection[int]) -> Number:
     return sum((p[x] for x in H), zero) - drawn
 
 
-def alpha(p: Row, q: Row, k: int, replacement: bool) -> tuple[Number, tuple[int, ...]]:
+def alpha(p: Row, q: Row, k: int, replacement: bool) -> tuple[Any, tuple[int, ...]]:
     """(alpha*, minimising H) for k draws from q: the subset formula along its greedy prefixes.
 
     O(V log V), but for three and more draws without replacement, which list their sets.
@@ -141,7 +141,7 @@ def max_flow(draws: SetLaw, p: Row) -> Plan:
     for t, mass in sorted(draws.items(), key=lambda item: (len(item[0]), sorted(item[0]))):
         net.widen("draft", t, mass)
         for x in sorted(t):
-            net.widen(t, x, mass)
+            net.widen(t, x)
     net.saturate("draft", "target")
     return {t: {x: mass for x in sorted(t) if (mass := net.flow(t, x)) > 0} for t in draws}
 

@@ -4,7 +4,7 @@ The rule knows every row of the instance, after drafted prefixes and after other
 E[tau] of every verifier that is lossless in one iteration, without state. (`partial` is the optimum of
 rules that see rows on the drafted tree only.) On chains it is block verification's E[tau]; drafts with the
 same drafted prefixes are merged, and so are those that differ by an exchange of tokens which the instance
-does not tell apart.
+treats alike.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,8 +18,8 @@ from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
 from draftproof.theory.transport.block import Drafted
-from draftproof.theory.transport.bounds import Optimum, Rule, optimum, valid_rule
-from draftproof.theory.transport.program import Program, Seen, World, solve
+from draftproof.theory.transport.bounds import Optimum, optimum
+from draftproof.theory.transport.program import Seen, World
 
 ORDER = 720
 """Largest group of exchanges that drafts are merged by."""
@@ -39,23 +39,6 @@ def stateless(prefixes: Drafted, target: Rows, context: Prefix = ()) -> Optimum:
         prefixes = merged(prefixes, classes, len(context))
     law: dict[Seen, fmpq] = {(seen, None): mass for seen, mass in prefixes.items()}
     return optimum([World(target, law)], context, classes)
-
-
-def stateless_rule(prefixes: Drafted, target: Rows, context: Prefix = ()) -> Rule:
-    """A rule that reaches the stateless optimum up to float accuracy and is valid exactly.
-
-    >>> from draftproof.theory.table import Table
-    >>> from draftproof.theory.transport.bounds import expected_accepted
-    >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
-    >>> law = {frozenset({(), (x,)}): q[x] for x in (0, 1)}
-    >>> rule = stateless_rule(law, Table(2, {(): p}))
-    >>> round(float(expected_accepted(rule)), 9)
-    0.666666667
-    """
-    law: dict[Seen, fmpq] = {(seen, None): mass for seen, mass in prefixes.items()}
-    program = Program([World(target, law)], context)
-    _, f, _ = solve(program)
-    return valid_rule(program, f)
 
 
 def exchangeable_tokens(

@@ -25,6 +25,12 @@ EDGES = (0.0, 2.0**-149, 1 - 2.0**-24, 1 - 2.0**-53)
 MOST = 12
 """How many coins of one call are put to an edge one by one."""
 
+CURES = {
+    "emits a token of probability zero": "accept with u < p/q, not <=, and end no draw on a weight of zero",
+    "leaves the vocabulary": "cap the drawn index at V - 1",
+}
+EQUAL_ROWS_CURE = "draw from the target's row where the residual is all zero"
+
 Run = Callable[[Source], tuple[Prefix, int | None]]
 
 
@@ -68,8 +74,9 @@ def _at_edges(slow: bool, instance: Instance, program: Program, found: dict[str,
         for last in (False,) if slow else (False, True):
             fault = _fault(program.run, Fixed(coins, last), instance)
             if fault is not None:
-                where = f"{fault.what}; {which}, on {named(instance)}{program.drafted}"
-                found.setdefault(f"edge {fault.kind}", Finding(fault.kind, where, edge=True))
+                where = ", ".join(filter(None, (which, f"on {named(instance)}", program.drafted)))
+                finding = Finding(fault.kind, f"{fault.what}; {where}", True, CURES.get(fault.kind, ""))
+                found.setdefault(f"edge {fault.kind}", finding)
 
 
 def _patterns(coins: int) -> Iterator[tuple[list[float], str]]:
@@ -97,9 +104,8 @@ def _with_equal_rows(
                     if fault is not None:
                         where = f"{fault.what}; coin {at + 1} is {edge!r}, p and q equal but for rounding, "
                         where += f"on {named(instance)}, drafted {paths_text(draft)}"
-                        found.setdefault(
-                            f"equal rows {fault.kind}", Finding(fault.kind, where, edge=True, equal_rows=True)
-                        )
+                        finding = Finding(fault.kind, where, True, EQUAL_ROWS_CURE)
+                        found.setdefault(f"equal rows {fault.kind}", finding)
                         return
 
 

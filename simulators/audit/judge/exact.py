@@ -1,6 +1,6 @@
 """The exact law of what a target emits on one instance, and the verdict on it."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from random import Random
@@ -85,17 +85,15 @@ def case(target: Target, sandbox: Sandbox, instance: Instance, rounds: int = 1) 
     """
     emitted = emit(target, sandbox, instance, rounds)
     length = instance.draft.depth + rounds
-    got, want = (
-        emitted.law.complete(instance.target, length).marginal(length),
-        law_of(instance.target, length),
-    )
+    got = emitted.law.complete(instance.target, length).marginal(length)
+    want = law_of(instance.target, length)
     variation, bound = got.total_variation(want), target.bound(instance, rounds)
     biased = variation > bound and emitted.fault_mass <= bound
     wrong = first_wrong(got, want, bound) if biased else None
     found = Case(instance, emitted, variation, bound, wrong)
     if not found.lossless and not target.slow:
         for program in target.programs(sandbox, instance, rounds):
-            must_repeat(program.run)  # a bias that comes of coins that are not followed is none
+            must_repeat(program.run)  # coins that are not followed look like a bias
     return found
 
 
@@ -113,13 +111,11 @@ def shrunk(target: Target, sandbox: Sandbox, failing: Case, rounds: int) -> Case
 
 def emit(target: Target, sandbox: Sandbox, instance: Instance, rounds: int = 1) -> Emitted:
     """All that a target emits on one instance; raises Fault when it hangs, TooLarge or NotEnumerable."""
-    return _gathered(_every_run(target, sandbox, instance, rounds, monotonic() + SECONDS))
-
-
-def _every_run(
-    target: Target, sandbox: Sandbox, instance: Instance, rounds: int, deadline: float
-) -> Iterator[tuple[fmpq, tuple[Prefix, int | None] | Fault]]:
+    deadline = monotonic() + SECONDS
     tested = sandbox.repeats and (target.slow or target.whole)
+    words: list[tuple[Prefix, fmpq]] = []
+    accepted: fmpq | None = ZERO
+    fault_mass, faults = ZERO, dict[str, str]()
     for program in target.programs(sandbox, instance, rounds):
         if not tested:
             must_repeat(program.run)
@@ -132,23 +128,13 @@ def _every_run(
             runs = every_run(program.run, program.weight, deadline)
         for mass, result in runs:
             if isinstance(result, Fault):
-                result = Fault(result.kind, result.what + program.drafted)
-            yield mass, result
-
-
-def _gathered(runs: Iterable[tuple[fmpq, tuple[Prefix, int | None] | Fault]]) -> Emitted:
-    words: list[tuple[Prefix, fmpq]] = []
-    accepted: fmpq | None = ZERO
-    fault_mass = ZERO
-    faults: dict[str, str] = {}
-    for mass, result in runs:
-        if isinstance(result, Fault):
-            fault_mass += mass
-            faults.setdefault(result.kind, result.what)
-        else:
-            word, tau = result
-            words.append((word, mass))
-            accepted = None if tau is None or accepted is None else accepted + mass * tau
+                fault_mass += mass
+                drafted = f" ({program.drafted})" if program.drafted else ""
+                faults.setdefault(result.kind, result.what + drafted)
+            else:
+                word, tau = result
+                words.append((word, mass))
+                accepted = None if tau is None or accepted is None else accepted + mass * tau
     return Emitted(Law(words), accepted, fault_mass, faults)
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from flint import fmpq
 
-from draftproof.simulators import screen
 from draftproof.simulators.audit.judge.exact import Case
 from draftproof.simulators.audit.judge.samples import Sampled
 from draftproof.simulators.instances.files import document, spelled
@@ -14,25 +13,18 @@ from draftproof.simulators.verdict import Wrong
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import text
 
-_CURES = {
-    "emits a token of probability zero": "accept with u < p/q rather than u <= p/q",
-    "leaves the vocabulary": "cap the drawn index at V - 1",
-}
-_EQUAL_ROWS = "draw from the target's row where the residual is all zero"
-
 
 @dataclass(frozen=True)
 class Finding:
     """Something an engineer should know: in a word or two, and where it was seen.
 
-    `edge` is one at the edge of the coins, `equal_rows` with rows that are equal but for rounding besides;
-    `fatal` ended the audit.
+    `edge` is one at the edge of the coins, and `cure` what to do about it; `fatal` ended the audit.
     """
 
     kind: str
     where: str
     edge: bool = False
-    equal_rows: bool = False
+    cure: str = ""
     fatal: bool = False
 
     def __str__(self) -> str:
@@ -149,8 +141,7 @@ def named(instance: Instance) -> str:
 
 
 def _edge_line(findings: list[Finding]) -> str:
-    cures = [_EQUAL_ROWS if each.equal_rows else _CURES.get(each.kind, "") for each in findings]
-    cure = "; ".join(dict.fromkeys(filter(None, cures)))
+    cure = "; ".join(dict.fromkeys(each.cure for each in findings if each.cure))
     return (
         "  findings at the edges (such a coin comes once in 2^24 tosses in float32, in 2^53 in float64, "
         f"and does not change the verdict): {' | '.join(map(str, findings))}"
@@ -231,6 +222,8 @@ def _accepted(case: Case) -> str:
 
 def _wrong(wrong: Wrong) -> str:
     if len(text(wrong.got)) < 20:
+        from draftproof.simulators import screen  # rich takes a fifth of the time to import this module
+
         return screen.witness(wrong)
     got, want = float(wrong.got), float(wrong.want)
     prefix = spelled(wrong.prefix)

@@ -16,7 +16,7 @@ from draftproof.simulators.audit.judge.exact import optimum
 from draftproof.simulators.audit.randomness.sources import Chance
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets import DraftVerifier
-from draftproof.theory.draft import Draft, Node
+from draftproof.theory.draft import Draft, chained
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import law_of
@@ -156,15 +156,12 @@ class Wide:
         return self.p[len(prefix), self._after(prefix)]
 
     def draw(self, chance: Chance) -> Draft:
-        prefix, rows = (), []
+        leaf, rows = (), []
         for at in range(self.depth):
-            after = self._after(prefix)
-            rows.append((prefix, self.q[at, after]))
-            prefix = (*prefix, _drawn(self._q[at, after], chance))
-        node = Node(prefix, ())
-        for prefix, q in reversed(rows):
-            node = Node(prefix, q, (node,))
-        return Draft(node)
+            after = self._after(leaf)
+            rows.append(self.q[at, after])
+            leaf = (*leaf, _drawn(self._q[at, after], chance))
+        return Draft(chained(leaf, rows))
 
     def next(self, chance: Chance, prefix: Prefix) -> int:
         return _drawn(self._p[len(prefix), self._after(prefix)], chance)

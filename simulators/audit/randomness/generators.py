@@ -1,6 +1,7 @@
 """Stand-ins for numpy's and Python's generators, whose answers come from a source."""
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -58,26 +59,26 @@ class Generator:
         return self._many(lambda: self._source.uniform(kind), size)
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
-        if np.ndim(low) or np.ndim(high):
-            return low + (np.asarray(high) - low) * self.random(size or np.broadcast(low, high).shape)
-        if (low, high) == (0, 1):
-            return self.random(size)
-        return self._many(lambda: low + (high - low) * self._source.uniform(), size)
+        width = np.asarray(high) - low if np.ndim(high) or np.ndim(low) else high - low
+        return self._affine(low, width, size, lambda source: source.uniform())
 
     def standard_exponential(self, size: Any = None, dtype: Any = np.float64, method: str = "zig") -> Any:
         kind = np.dtype(dtype).type
         return self._many(lambda: exponential(self._source, kind), size)
 
     def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
-        if np.ndim(scale):
-            return scale * self.standard_exponential(size or np.shape(scale))
-        return self._many(lambda: scale * exponential(self._source), size)
+        return self._affine(0.0, scale, size, exponential)
 
     def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._affine(loc, scale, size, gumbel)
+
+    def _affine(self, loc: Any, scale: Any, size: Any, draw: Callable[[Source], Any]) -> Any:
         if np.ndim(loc) or np.ndim(scale):
             size = size or np.broadcast(loc, scale).shape
-            return loc + scale * self._many(lambda: gumbel(self._source), size)
-        return self._many(lambda: loc + scale * gumbel(self._source), size)
+            return loc + scale * self._many(lambda: draw(self._source), size)
+        if (loc, scale) == (0, 1):
+            return self._many(lambda: draw(self._source), size)
+        return self._many(lambda: loc + scale * draw(self._source), size)
 
     def integers(
         self, low: int, high: int | None = None, size: Any = None, dtype: Any = int, endpoint: bool = False
@@ -86,11 +87,11 @@ class Generator:
         count = high + endpoint - low
         if count <= 0:
             raise ValueError("low >= high")
-        chance = _chance(self._source)
-        if chance is not None:
-            return chance.rng.integers(low, high, size, endpoint=endpoint)
         if count > BRANCHES:
-            raise NotEnumerable(f"an integer with {count:,} possible values is drawn")
+            chance = _chance(self._source)
+            if chance is None:
+                raise NotEnumerable(f"an integer with {count:,} possible values is drawn")
+            return chance.rng.integers(low, high, size, endpoint=endpoint)
         return self._draws(lambda: low + self._source.choose([1.0] * count), size)
 
     def choice(
@@ -150,9 +151,7 @@ class RandomState(Generator):
     """The methods of `numpy.random.RandomState`, which are also the functions of `numpy.random`."""
 
     def random_sample(self, size: Any = None) -> Any:
-        return super().random(size)
-
-    random = random_sample
+        return self.random(size)
 
     def rand(self, *shape: int) -> Any:
         return self.random(shape or None)

@@ -75,7 +75,9 @@ def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
         (np.random, "default_rng", lambda seed=None: _made(current, Generator, seed)),
         (np.random, "RandomState", lambda seed=None: _made(current, RandomState, seed)),
     ]
-    replaced = {key: _Own(current, kind) for key, value in namespace.items() if (kind := stand_in_of(value))}
+    replaced: dict[str, Any] = {
+        key: _Own(current, kind) for key, value in namespace.items() if (kind := stand_in_of(value))
+    }
     originals = [
         (place, name, getattr(place, name), new) for place, name, new in swaps if hasattr(place, name)
     ]

@@ -5,6 +5,7 @@ that are given coins are followed by `torch_functions`, and a function that is n
 """
 
 from collections.abc import Callable
+from functools import partialmethod
 from typing import Any
 
 import numpy as np
@@ -70,13 +71,13 @@ class _Draws:
     def __init__(self, source: Source, coins: CoinTensors):
         self.source, self.coins = source, coins
 
-    def draw_rand(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+    def draw_rand(
+        self, func: Any, args: Any, kwargs: dict[str, Any], empty: Any = torch.empty
+    ) -> torch.Tensor:
         generator = kwargs.pop("generator", None)
-        return self._uniforms(torch.empty(*args, **kwargs), generator)
+        return self._uniforms(empty(*args, **kwargs), generator)
 
-    def draw_rand_like(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
-        generator = kwargs.pop("generator", None)
-        return self._uniforms(torch.empty_like(*args, **kwargs), generator)
+    draw_rand_like = partialmethod(draw_rand, empty=torch.empty_like)
 
     def draw_uniform(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
         low, high = (*args[1:], *(0.0, 1.0)[len(args) - 1 :])

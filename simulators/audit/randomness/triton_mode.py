@@ -254,5 +254,5 @@ def _arithmetic(interpreter: Any, memory: _Memory) -> list[tuple[Any, str, Any]]
 
 
 def _numbers(values: np.ndarray) -> np.ndarray:
-    # NaN in place of each coin: whoever reads the memory itself sees that something is missing.
+    # NaN in place of each coin: code that reads the memory itself gets no plausible number.
     return np.array([np.nan if isinstance(x, Coin) else x for x in values.ravel()]).reshape(values.shape)

@@ -43,7 +43,7 @@ class TestWithTorch:
         from draftproof.gpu.exact import run as whole
         from draftproof.simulators.instances.scenarios import Scenarios
 
-        monkeypatch.setattr(large, "KINDS", {"random": large.KINDS["random"]})
+        monkeypatch.setattr(large, "KINDS", ("random",))
         monkeypatch.setattr(large, "DRAFTS", {"chain": large.DRAFTS["chain"]})
         monkeypatch.setattr("draftproof.gpu.kernels.NAMES", ("block",))
         monkeypatch.setattr(whole, "FEW", {"block": (Chain(1), 2)})
@@ -91,9 +91,9 @@ class TestWithTorch:
         from dataclasses import replace
 
         from draftproof.gpu.exact import noise
-        from draftproof.gpu.verify import token
+        from draftproof.gpu.verify import chains
 
-        wrong = replace(noise.VERIFIERS["block"], rates=token.rates)
+        wrong = replace(noise.VERIFIERS["block"], rates=chains.token_rates)
         monkeypatch.setitem(noise.VERIFIERS, "block", wrong)
         status, out, _ = run("verify", "--vocab", "64", "--device", "cpu")
         assert status == 1

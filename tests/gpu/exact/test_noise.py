@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 from draftproof.gpu.draft import Tree  # noqa: E402
 from draftproof.gpu.exact.drafts import batch, every  # noqa: E402
 from draftproof.gpu.exact.noise import agreement, fits, grouped  # noqa: E402
-from draftproof.gpu.verify import VERIFIERS, Drafts, Rates, Verifier, block  # noqa: E402
+from draftproof.gpu.verify import VERIFIERS, Drafts, Rates, Verifier, chains  # noqa: E402
 from draftproof.gpu.verify.recursive import rejections  # noqa: E402
 from draftproof.simulators.instances.randoms import Randoms  # noqa: E402
 from draftproof.simulators.instances.scenarios import Scenarios  # noqa: E402
@@ -41,11 +41,11 @@ def test_the_whole_standard_suite():
 
 def uncapped(drafts):
     judged = VERIFIERS["greedy-block"].rates(drafts)
-    return Rates(judged.accept, block.rates(drafts).cut)
+    return Rates(judged.accept, chains.block_rates(drafts).cut)
 
 
 def plain_residual(drafts):
-    judged = block.rates(drafts)
+    judged = chains.block_rates(drafts)
     return Rates(judged.accept, judged.cut.clamp(max=1))
 
 

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 from draftproof.gpu.exact.noise import fits  # noqa: E402
 from draftproof.gpu.exact.rounding import ROUNDING, as_read, dyadic, rounded  # noqa: E402
-from draftproof.gpu.verify import VERIFIERS, token  # noqa: E402
+from draftproof.gpu.verify import VERIFIERS, chains  # noqa: E402
 from draftproof.simulators.enumerate import emission  # noqa: E402
 from draftproof.simulators.instances.randoms import Randoms  # noqa: E402
 from draftproof.simulators.instances.scenarios import scenario  # noqa: E402
@@ -49,7 +49,7 @@ def test_rows_are_read_back_as_they_are():
 
 
 def test_wrong_verifiers_are_far_off():
-    block = replace(VERIFIERS["block"], rates=token.rates)
+    block = replace(VERIFIERS["block"], rates=chains.token_rates)
     assert rounded(block, TOY, torch.float32).own > fmpq(1, 100)
     tree = SCHEMES["tree without replacement"]
     traversal = replace(VERIFIERS["traversal"], rates=no_update)

@@ -253,7 +253,7 @@ def test_what_is_loaded_is_shown_before_it_is_loaded(tmp_path, monkeypatch):
     enter_audit(f"{path}:verify")
     (loading, first), (auditing, second) = shown[:2]
     assert first == f"loading {path}:verify"
-    assert second == "auditing on toy, chain depth 1 V=2"
+    assert second == "auditing"
     assert auditing - loading > 0.5
 
 

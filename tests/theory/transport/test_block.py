@@ -104,3 +104,12 @@ def test_too_many_drafts_are_refused_while_they_are_listed(monkeypatch):
     toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(8))
     with pytest.raises(BadInput, match="more than 3 drafts"):
         drafted(toy)
+
+
+def test_as_many_cells_as_allowed_are_solved_for(monkeypatch):
+    toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(1))
+    monkeypatch.setattr(block, "CELLS", 4)
+    assert block_problem(toy).reward.size == 4
+    monkeypatch.setattr(block, "CELLS", 3)
+    with pytest.raises(BadInput, match="2 drafts times 2 target blocks; at most 3"):
+        block_problem(toy)

@@ -4,7 +4,7 @@ import pytest
 from flint import fmpq
 
 from draftproof.simulators.instances.randoms import Randoms
-from draftproof.simulators.optimum import drafted, stateless, stateless_rule
+from draftproof.simulators.optimum import drafted, stateless
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
@@ -12,8 +12,9 @@ from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.law import Law, law_of
-from draftproof.theory.transport.bounds import expected_accepted, valid_rule
+from draftproof.theory.transport.bounds import primal_bound
 from draftproof.theory.transport.program import Program, Seen, World, solve
+from tests.theory.transport.rules import expected_accepted, valid_rule
 
 
 @pytest.mark.parametrize(
@@ -21,7 +22,10 @@ from draftproof.theory.transport.program import Program, Seen, World, solve
 )
 def test_valid_and_optimal(draft: Scheme) -> None:
     for instance in Randoms(draft, 3, 6, seed=16):
-        rule, found = stateless_rule(instance), stateless(instance)
+        program = Program([World(instance.target, seen_in(instance))])
+        _, f, _ = solve(program)
+        rule, found = valid_rule(program, f), stateless(instance)
+        assert 0 <= float(expected_accepted(rule) - primal_bound(program, f)) < 1e-9
         assert valid(rule, instance.target, draft.depth)
         law = drafted(instance)
         assert {seen[0]: sum(masses.values(), fmpq(0)) for seen, masses in rule.items()} == law
@@ -35,7 +39,7 @@ def test_valid_and_optimal(draft: Scheme) -> None:
 
 def test_a_spoiled_float_solution_still_gives_a_valid_rule() -> None:
     instance = Randoms(Tree((((), ()), ())), 3, 6, seed=17)[1]
-    program = Program([World(instance.target, told(instance))])
+    program = Program([World(instance.target, seen_in(instance))])
     _, f, _ = solve(program)
     spoiled = {seen: 0.9 * masses + 0.01 for seen, masses in f.items()}
     assert valid(valid_rule(program, spoiled), instance.target, 2)
@@ -46,10 +50,10 @@ def test_a_spoiled_float_solution_still_gives_a_valid_rule() -> None:
 def test_orbits_are_not_written_out() -> None:
     toy = context_free(["1/2", "1/2"], ["1/2", "1/2"], Chain(1))
     with pytest.raises(BadInput, match="one world"):
-        valid_rule(Program([World(toy.target, told(toy))], exchangeable=[[0, 1]]), {})
+        valid_rule(Program([World(toy.target, seen_in(toy))], exchangeable=[[0, 1]]), {})
 
 
-def told(instance: Instance) -> dict[Seen, fmpq]:
+def seen_in(instance: Instance) -> dict[Seen, fmpq]:
     return {(prefixes, None): mass for prefixes, mass in drafted(instance).items()}
 
 

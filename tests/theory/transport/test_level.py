@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from draftproof.theory.numbers import ONE, exact
 from draftproof.theory.rows import scale
-from draftproof.theory.transport.level import _plan, plan
+from draftproof.theory.transport.level import _plan, carriers, plan, worth
 from draftproof.theory.transport.siblings import sibling_law
 from tests.theory.transport.rows import pairs
 
@@ -35,3 +35,8 @@ def test_entries_of_equal_rate_are_one() -> None:
     entries = made.entries(0, 0)
     assert len(entries) == len({(shape, str(rate)) for (shape, rate), _ in entries})
     assert sum((copies * rate for (_, rate), copies in entries), exact(0)) == made.mean[0, 0]
+
+
+def test_worth_is_the_mean_of_the_slopes_at_both_ends() -> None:
+    assert [worth(shape) for shape in ((), ((),), ((), ()), (((),),))] == [0, 600, 733, 816]
+    assert carriers(((0, ()), (0, ((),)), (1, ((), ()))), 0) == (((),),)

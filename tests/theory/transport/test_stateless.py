@@ -6,9 +6,8 @@ import pytest
 from flint import fmpq
 
 from draftproof.simulators.enumerate import emission
-from draftproof.simulators.instances.draws import Draws, Logits
 from draftproof.simulators.instances.files import parse
-from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.instances.randoms import Logits, Randoms
 from draftproof.simulators.optimum import drafted, full_information, one_level, stateless
 from draftproof.theory.closed_forms import expected_accepted
 from draftproof.theory.drafts import Scheme
@@ -78,7 +77,7 @@ def test_on_one_level_both_optima_have_a_closed_form(draft: Scheme, vocab: int) 
 
 
 def test_what_presolve_calls_infeasible_is_solved_without_it() -> None:
-    instance = Draws(Paths(2, 2), 3, 4000, 0, Logits(temperature=0.25))[886]
+    instance = Randoms(Paths(2, 2), 3, 4000, 0, Logits(temperature=0.25))[886]
     assert stateless(instance).error < 1e-9
 
 
@@ -123,4 +122,12 @@ def test_more_than_twenty_thousand_variables() -> None:
 def test_vectors(vector: dict) -> None:
     found = stateless(parse(json.dumps(vector["instance"])))
     assert abs(found.value - vector["optimum"]["stateless"]) < 1e-8
+    assert found.error < 1e-9
+
+
+def test_a_world_counts_by_its_weight() -> None:
+    law: dict[Seen, fmpq] = {(prefixes, None): mass for prefixes, mass in drafted(TOY).items()}
+    found, exact = optimum([World(TOY.target, law, fmpq(1, 4))]), expected_accepted(TOY, "block") / 4
+    assert found.lower is not None
+    assert found.lower <= exact <= found.upper
     assert found.error < 1e-9

@@ -1,0 +1,179 @@
+"""The TOML file that describes a sweep: every key checked, every default filled in."""
+
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import (
+    BeforeValidator,
+    Field,
+    PlainValidator,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
+
+from draftproof.simulators.check import must_fit
+from draftproof.simulators.files import text_of
+from draftproof.simulators.instances.files import draft_document
+from draftproof.simulators.study.families import ROWS, Family, families
+from draftproof.simulators.study.schema import (
+    Distinct,
+    Keys,
+    Listed,
+    Positive,
+    Spec,
+    Whole,
+    among,
+    fault,
+    known_keys,
+    of_kind,
+    one_of,
+)
+from draftproof.theory.drafts import SCHEMES, Scheme
+from draftproof.theory.drafts.shape import every
+from draftproof.theory.errors import BadInput
+from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers import VERIFIERS
+
+WORDS = 10**5
+"""Most words of depth + 1 tokens of an instance."""
+
+_DEPTH: Keys = {"depth": (Annotated[int | None, Field(ge=1)], None)}
+_SHAPE: Keys = {"width": (Whole, 2), "shape": (Any, None)}
+DRAFTS: dict[str, Keys] = {
+    "chain": _DEPTH,
+    "spechub": _DEPTH,
+    "paths": {"count": (Whole, 2), **_DEPTH},
+    "tree": {"replacement": (bool, False), **_SHAPE},
+    "top-k": _SHAPE,
+    "greedy": _SHAPE,
+}
+"""Kind of draft -> its keys. Without its own `depth` or `shape` it has every depth of the family."""
+
+_DRAFTS = TypeAdapter(Listed[Annotated[dict[str, Any], of_kind(DRAFTS)]])
+
+
+def _schemes(value: Any, info: ValidationInfo) -> list[Scheme]:
+    found = []
+    for spec in _DRAFTS.validate_python(value):
+        kind, width = spec.pop("kind"), spec.pop("width", None)
+        for depth in info.data.get("depths", ()):
+            size = {"depth": depth} if width is None else {"shape": every(width, depth)}
+            try:
+                found.append(SCHEMES[kind](**(size | spec)))
+            except BadInput as error:
+                raise BadInput(f"{kind}: {error}") from None
+    return list(dict.fromkeys(found))
+
+
+def _metric(value: Any, info: ValidationInfo) -> str:
+    return value if info.context is None else one_of(value, info.context)
+
+
+_CHAIN: Any = Field(["chain"], validate_default=True)
+_ROWS: Any = Field("random", validate_default=True)
+
+
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+class Entry(Spec):
+    """One family of the file, complete.
+
+    Without `verifiers`, all that are made for a draft run; `optima` is whether `gap` looks for optimal
+    values, `seconds` the time limit of one proof or one audited call.
+    """
+
+    metrics: Annotated[Distinct[Annotated[str, BeforeValidator(_metric)]], Field(min_length=1)]
+    engine: Annotated[str, among(("exact", "float"))] = "exact"
+    verifiers: Distinct[Annotated[str, among(VERIFIERS)]] = Field([])
+    depths: Listed[Whole] = Field([2])
+    drafts: Annotated[list[Scheme], PlainValidator(_schemes)] = _CHAIN
+    vocabularies: Listed[Annotated[int, Field(ge=2, lt=2**63)]] = Field([2])
+    rows: Annotated[Listed[Annotated[dict[str, Any], of_kind(ROWS)]], BeforeValidator(_listed)] = _ROWS
+    seeds: Listed[Annotated[int, Field(ge=0, lt=2**63)]] = Field([0])
+    optima: bool = True
+    targets: Distinct[str] = Field([])
+    seconds: Positive = 60.0
+
+    @model_validator(mode="after")
+    def _check_useful(self) -> "Entry":
+        # What would compute nothing without a word is a mistake.
+        for name in self.verifiers:
+            try:
+                must_fit(VERIFIERS[name], self.drafts)
+            except BadInput as error:
+                raise BadInput(f"verifiers: {error}") from None
+        if ("audit" in self.metrics) != bool(self.targets):
+            raise BadInput("targets: the metric 'audit' and the key 'targets' go together")
+        return self
+
+    def fitting(self, draft: Scheme) -> tuple[Verifier, ...]:
+        """The verifiers to run on a draft."""
+        chosen = [VERIFIERS[name] for name in self.verifiers] or VERIFIERS.values()
+        return tuple(each for each in chosen if draft.label in each.drafts)
+
+    def suited(self, family: Family) -> list[Verifier]:
+        """The verifiers to run on a family."""
+        return [each for each in self.fitting(family.draft) if not (family.symmetric and each.ordered)]
+
+    def families(self) -> Iterator[Family]:
+        """Every family of the entry; BadInput where rows cannot be made."""
+        for vocab in self.vocabularies:
+            for draft in self.drafts:
+                if vocab ** (draft.depth + 1) > WORDS:
+                    words = f"more than {WORDS:,} words of {draft.depth + 1} tokens"
+                    raise BadInput(f"vocabulary {vocab} and depth {draft.depth}: {words}")
+                for rows in self.rows:
+                    yield from families(rows, draft, vocab, self.seeds)
+
+    def document(self) -> dict[str, Any]:
+        """The entry as the manifest has it; `Entry.model_validate` reads it."""
+        drafts = [draft_document(draft) for draft in self.drafts]
+        return self.model_dump(exclude={"drafts", "depths"}) | {"drafts": drafts}
+
+
+def read(path: Path, metrics: Collection[str]) -> list[Entry]:
+    """The entries of a file; BadInput in one line that names the file, the key and the fault."""
+    content = text_of(path)
+    try:
+        return parsed(tomllib.loads(content), metrics)
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{path}: not TOML: {error}") from None
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
+
+
+def parsed(given: Mapping[str, Any], metrics: Collection[str]) -> list[Entry]:
+    """The entries that a parsed file describes: its [[family]] tables, with the top level as defaults.
+
+    >>> parsed({"metrics": ["check"], "depths": [1, 2]}, {"check"})[0].drafts
+    [Chain(depth=1), Chain(depth=2)]
+    >>> parsed({"metric": ["check"]}, {"check"})
+    Traceback (most recent call last):
+    draftproof.theory.errors.BadInput: unknown key 'metric'; did you mean 'metrics'?
+    """
+    tables = given.get("family", [{}])
+    if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables) or not tables:
+        raise BadInput("family: must be tables, [[family]]")
+    known_keys(given, [*Entry.model_fields, "family"])
+    shared = {key: value for key, value in given.items() if key != "family"}
+    entries = []
+    for number, table in enumerate(tables, 1):
+        try:
+            entries.append(_entry({**shared, **table}, metrics))
+        except BadInput as error:
+            raise BadInput(f"family {number}: {error}" if len(tables) > 1 else str(error)) from None
+    return entries
+
+
+def _entry(given: dict[str, Any], metrics: Collection[str]) -> Entry:
+    known_keys(given, Entry.model_fields)
+    try:
+        return Entry.model_validate({"metrics": [None], **given}, context=metrics)
+    except ValidationError as error:
+        raise BadInput(fault(error)) from None

@@ -1,0 +1,192 @@
+"""Means over random instances as one setting varies, their figure and its numbers."""
+
+import csv
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from draftproof.simulators import figures
+from draftproof.simulators.check import must_fit
+from draftproof.simulators.files import replacing, unusable
+from draftproof.simulators.instances.randoms import Logits, Randoms
+from draftproof.simulators.study.gap import Summary, applicable, measure, summarise
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.shape import Shape, every
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers import VERIFIERS
+
+BINARY = Tree(every(2, 2))
+
+STANDARD: tuple[Scheme, ...] = (Chain(3), BINARY, Paths(2, 2))
+"""The drafts of the table without an instance."""
+
+SHAPES: dict[str, Shape] = {
+    "one path": ((((),),),),
+    "3 + 1": ((((),),), ()),
+    "2 + 2": (((),), ((),)),
+    "fork": (((), ()), ()),
+    "2 + 1 + 1": (((),), (), ()),
+}
+"""Name -> shape, each of four drafted tokens; numbers are lengths of paths from the root."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One setting: its value, the mean total variation between rows of p and of q above the draft's
+    depth, and the means that verifiers and optima reach."""
+
+    at: float | str
+    distance: float
+    summaries: list[Summary]
+
+
+@dataclass(frozen=True)
+class Series:
+    """The name of what varies, the label of its axis, a line on what is fixed, and a point a setting."""
+
+    what: str
+    axis: str
+    fixed: str
+    points: list[Point]
+
+
+@dataclass(frozen=True)
+class Vary:
+    """What varies: the label of its axis, the draft (unless it varies), and place on the axis -> the value
+    of a field of `Randoms`."""
+
+    axis: str
+    draft: Scheme
+    field: str
+    values: Mapping[Any, Any]
+
+
+_TEMPERATURES = {at: Logits(temperature=at) for at in (0.25, 0.5, 0.75, 1, 1.5, 2, 3)}
+_DISTANCES = {at: Logits(far=at) for at in (0, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1)}
+_DEPTHS = {depth: Chain(depth) for depth in (1, 2, 3, 4)}
+_COUNTS = {count: Paths(count, 2) for count in (1, 2, 3)}
+_TREES = {name: Tree(shape) for name, shape in SHAPES.items()}
+
+VARIED: dict[str, Vary] = {
+    "temperature": Vary("temperature of p and q (logits are divided by it)", BINARY, "law", _TEMPERATURES),
+    "distance": Vary("mean total variation between rows of p and q (0 to 1)", BINARY, "law", _DISTANCES),
+    "vocab": Vary("vocabulary (tokens)", Paths(2, 2), "vocab", {size: size for size in (2, 3, 4, 5)}),
+    "depth": Vary("depth of the draft (tokens)", _DEPTHS[1], "draft", _DEPTHS),
+    "paths": Vary("number of independent paths", _COUNTS[1], "draft", _COUNTS),
+    "shape": Vary("shape of the tree (four drafted tokens)", _TREES["2 + 2"], "draft", _TREES),
+}
+"""What can be varied."""
+
+SHOWN = {
+    "chain": ("token", "block", "greedy-block", "hsd-released"),
+    "paths": ("rrs", "traversal", "multipath-block", "optimal-transport", "lifted", "layered"),
+    "tree without replacement": ("rrs", "traversal", "optimal-transport", "lifted", "layered"),
+    "tree with replacement": ("specinfer", "k-seq", "traversal", "optimal-transport", "lifted", "layered"),
+}
+"""Verifiers that a figure shows if none are named; on other drafts all that apply."""
+
+
+def vary(
+    what: str,
+    count: int,
+    draft: Scheme | None = None,
+    vocab: int | None = None,
+    verifiers: Sequence[Verifier] = (),
+    progress: Callable[[], object] = lambda: None,
+) -> Series:
+    """The means over `count` instances at each value; `progress` is called after every instance.
+
+    Raises BadInput when draft or vocabulary is given although it is what varies, and for a verifier
+    that is not made for the draft.
+    """
+    chosen = VARIED[what]
+    for option, given in (("draft", draft), ("vocab", vocab)):
+        if given is not None and chosen.field == option:
+            raise BadInput(f"--vary {what} sets --{option} itself")
+    start = Randoms(draft or chosen.draft, vocab or 3, count, law=Logits())
+    points = []
+    for place, value in chosen.values.items():
+        gaps = []
+        for instance in replace(start, **{chosen.field: value}):
+            gaps.append(measure(instance, pick(instance, verifiers)))
+            progress()
+        apart = round(fmean(distance(gap.instance) for gap in gaps), 6)
+        points.append(Point(apart if what == "distance" else place, apart, summarise(gaps)))
+    fixed = [f"{count} random instances a point", start.draft.label]
+    fixed += [] if chosen.field == "draft" else [described(start.draft)]
+    fixed += [] if chosen.field == "vocab" else [f"V = {start.vocab}"]
+    return Series(what, chosen.axis, ", ".join(fixed), points)
+
+
+def described(draft: Scheme) -> str:
+    """The depth of a draft, after the number of its paths if it has several."""
+    return f"{f'{draft.count} of ' if isinstance(draft, Paths) else ''}depth {draft.depth}"
+
+
+def pick(instance: Instance, verifiers: Sequence[Verifier]) -> Sequence[Verifier]:
+    """The named verifiers, or those that are shown by default."""
+    for verifier in verifiers:
+        must_fit(verifier, [instance.draft])
+    names = SHOWN.get(instance.draft.label)
+    return verifiers or ([VERIFIERS[name] for name in names] if names else applicable(instance))
+
+
+def distance(instance: Instance) -> float:
+    """The mean total variation between the rows of p and of q above the draft's depth."""
+    rows = [(instance.target[prefix], q) for prefix, q in instance.proposal.given()]
+    return fmean(float(sum(abs(a - b) for a, b in zip(p, q, strict=True))) / 2 for p, q in rows)
+
+
+def write_figure(series: Series, folder: Path) -> list[Path]:
+    """Writes gap-WHAT.svg, .png, .json and .csv into a folder; BadInput where that cannot be done."""
+    figure, stem = _drawn(series), folder / f"gap-{series.what}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"--out {unusable(folder, error)}") from None
+    paths = figures.write(figure, stem, dpi=150)
+    numbers, table = stem.with_suffix(".json"), stem.with_suffix(".csv")
+    with replacing(numbers) as part:
+        part.write_text(json.dumps(document(series), indent=1) + "\n", encoding="utf-8")
+    with replacing(table) as part, part.open("w", newline="", encoding="utf-8") as out:
+        rows = [(point, asdict(row)) for point in series.points for row in point.summaries]
+        csv.writer(out).writerow([series.what, "distance", *rows[0][1]])
+        csv.writer(out).writerows([point.at, point.distance, *row.values()] for point, row in rows)
+    return [*paths, numbers, table]
+
+
+def _drawn(series: Series) -> Any:
+    # E[tau] on the left, its ratio to the stateless optimum on the right.
+    figure = figures.required()(figsize=(9.5, 3.9), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    at = [point.at for point in series.points]
+    points = [{row.name: row for row in point.summaries} for point in series.points]
+    names = dict.fromkeys(name for point in reversed(points) for name in point)  # optima first
+    found = {name: [point.get(name) for point in points] for name in names}
+    means = {name: [row and row.mean for row in rows] for name, rows in found.items()}
+    ratios = {name: [row and 100 * row.stateless for row in rows] for name, rows in found.items()}
+    figures.curves(left, at, means, series.axis, "E[tau] (accepted tokens an iteration)")
+    figures.curves(right, at, ratios, series.axis, "share of the stateless optimum (%)")
+    if all(isinstance(place, int) for place in at):
+        left.set_xticks(at)
+        right.set_xticks(at)
+    figure.suptitle(series.fixed, fontsize=9)
+    figure.legend(*left.get_legend_handles_labels(), loc="outside right center", frameon=False)
+    return figure
+
+
+def document(series: Series) -> dict[str, Any]:
+    """The numbers as one JSON document; means are floats of exact values."""
+    points = []
+    for point in series.points:
+        rows = {row.name: {k: v for k, v in asdict(row).items() if k != "name"} for row in point.summaries}
+        points.append({"at": point.at, "distance": point.distance, "verifiers": rows})
+    return {"vary": series.what, "axis": series.axis, "fixed": series.fixed, "points": points}

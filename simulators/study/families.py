@@ -1,0 +1,178 @@
+"""The families of instances that `rows` of a sweep's file describe, and how a family is cut into slices."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from draftproof.simulators.check import chunk
+from draftproof.simulators.instances.grids import Grid
+from draftproof.simulators.instances.randoms import Dirichlet, Edges, Law, Logits, Mixed, Randoms
+from draftproof.simulators.instances.scenarios import Scenarios
+from draftproof.simulators.instances.texts import Corpus, Texts, corpus
+from draftproof.simulators.lanes import BATCH, Lanes, stack
+from draftproof.simulators.study.schema import Fraction, Keys, Listed, Positive, Whole
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.verifier import Verifier
+
+GRID = 10**7
+"""Most instances of a grid."""
+
+WIDE = 4_000_000
+"""About how many drafts a chunk of lanes verifies: a file of some megabytes."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """Instances of one draft and vocabulary, and what names them among others.
+
+    `rows` describes how rows are made; `seed` and `temperature` are None where they have no meaning.
+    """
+
+    rows: str
+    seed: int | None
+    temperature: float | None
+    draft: Scheme
+    vocab: int
+    instances: Sequence[Instance]
+
+    def __len__(self) -> int:
+        return len(self.instances)
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether it is reduced by relabelling tokens; rules that order tokens are left out then."""
+        return isinstance(self.instances, Grid) and self.instances.symmetric
+
+    @property
+    def block(self) -> int:
+        """How many instances are made together as lanes."""
+        return self.instances.block if isinstance(self.instances, Randoms) else BATCH
+
+
+_COUNT: Keys = {"count": (Whole, 100)}
+ROWS: dict[str, Keys] = {
+    "random": _COUNT,
+    "mixed": _COUNT,
+    "dirichlet": {
+        **_COUNT,
+        "concentration": (Positive, 1.0),
+        "far": (Fraction, 1.0),
+        "grain": (Whole, 2**20),
+    },
+    "logits": {
+        **_COUNT,
+        "temperatures": (Listed[Positive], [1.0]),
+        "spread": (Positive, 2.0),
+        "far": (Fraction, 0.7),
+        "grain": (Whole, 360),
+    },
+    "grid": {"denominator": (Whole, 3), "symmetric": (bool, False)},
+    "scenarios": {},
+    "text": {"file": (str, ...), "histories": (Whole, 50)},
+}
+"""Kind of rows -> its keys."""
+
+
+def families(rows: Mapping[str, Any], draft: Scheme, vocab: int, seeds: Sequence[int]) -> Iterator[Family]:
+    """The families of one table of `rows`, all keys filled in; BadInput where they cannot be made."""
+    kind = rows["kind"]
+    if kind == "grid":
+        grid = Grid(draft, vocab, rows["denominator"], rows["symmetric"])
+        if grid.size > GRID:
+            raise BadInput(
+                f"rows: grid: more than {GRID:,} instances of {draft.label} at depth {draft.depth}"
+            )
+        name = f"{'orbits' if grid.symmetric else 'grid'} denominator {grid.denominator}"
+        yield Family(name, None, None, draft, vocab, grid)
+    elif kind == "scenarios":
+        yield Family("scenarios", None, None, draft, vocab, Scenarios(draft, vocab))
+    elif kind == "text":
+        read = _corpus(rows["file"], vocab, rows["histories"])
+        yield Family(f"text {read.name}", None, None, draft, vocab, Texts(read, draft))
+    else:
+        for seed in seeds:
+            for temperature, law in _laws(rows):
+                made = Randoms(draft, vocab, rows["count"], seed, law)
+                yield Family(law.name, seed, temperature, draft, vocab, made)
+
+
+def _laws(rows: Mapping[str, Any]) -> Iterator[tuple[float | None, Law]]:
+    if rows["kind"] == "logits":
+        for temperature in rows["temperatures"]:
+            yield temperature, Logits(rows["spread"], rows["far"], temperature, rows["grain"])
+    elif rows["kind"] == "dirichlet":
+        yield None, Dirichlet(rows["concentration"], rows["far"], rows["grain"])
+    else:
+        yield None, Mixed() if rows["kind"] == "mixed" else Edges()
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The instances start .. stop - 1 of a family, and the names of verifiers for them; small to send."""
+
+    family: Family
+    start: int
+    stop: int
+    verifiers: tuple[str, ...]
+
+    @property
+    def indices(self) -> range:
+        return range(self.start, self.stop)
+
+    def instances(self) -> list[Instance]:
+        """The instances, exact."""
+        return [self.family.instances[index] for index in self.indices]
+
+    def blocks(self) -> Iterator["Slice"]:
+        """The same in parts that are made together."""
+        size, at = self.family.block, self.start
+        while at < self.stop:
+            end = min(self.stop, at - at % size + size)
+            yield replace(self, start=at, stop=end)
+            at = end
+
+    def lanes(self) -> Lanes:
+        """The instances, of one block, as lanes of floats."""
+        made = self.family.instances
+        return made.lanes(self.start, self.stop) if isinstance(made, Randoms) else stack(self.instances())
+
+
+@dataclass(frozen=True)
+class Sliced:
+    """A job on one slice: every verifier on every instance."""
+
+    part: Slice
+
+    @property
+    def evaluations(self) -> int:
+        return len(self.part.indices) * len(self.part.verifiers)
+
+
+def slices(family: Family, verifiers: Sequence[Verifier], wide: bool, larger: int = 1) -> Iterator[Slice]:
+    """A family in order: each slice is worth a file of its own, and takes seconds at most.
+
+    `wide` is for lanes, with many instances a slice; `larger` multiplies the instances of other slices.
+    """
+    if not verifiers:
+        return
+    names = tuple(each.name for each in verifiers)
+    drafts = family.draft.outcomes(family.vocab)
+    step = larger * chunk(drafts)
+    if wide:
+        step = family.block * max(1, WIDE // (drafts * len(names) * family.block))
+    for start in range(0, len(family), step):
+        yield Slice(family, start, min(start + step, len(family)), names)
+
+
+def in_step(verifier: Verifier) -> bool:
+    """Whether lanes can run the verifier."""
+    return not verifier.ordered and verifier.carry is None
+
+
+@cache
+def _corpus(path: str, vocab: int, histories: int) -> Corpus:
+    return corpus(Path(path), vocab, histories)

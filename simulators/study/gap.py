@@ -1,0 +1,156 @@
+"""E[tau] of verifiers beside the certified optima: on one instance, and as means over many."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from flint import fmpq
+
+from draftproof.simulators.check import applies
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.optimum import full_information, stateless
+from draftproof.theory.closed_forms import FORMS
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.rows import Number
+from draftproof.theory.transport.bounds import Optimum
+from draftproof.theory.transport.certificate import Certificate
+from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers import VERIFIERS
+
+ABOVE, STATE, LOSSY = "lossy: above the valid optimum", "keeps state", "declared lossy"
+"""Notes on a verifier that is above the stateless optimum or may be."""
+
+REACHED = 1e-9
+"""A verifier reaches an optimum if its ratio to it is at least 1 - REACHED; certified errors are smaller."""
+
+
+@dataclass(frozen=True)
+class Gap:
+    """E[tau] of one iteration by verifier, exact, with the optima of one instance.
+
+    `full` bounds every verifier, `stateless` every one that is lossless in each iteration by itself.
+    """
+
+    instance: Instance
+    expected_accepted: dict[str, fmpq]
+    full: Certificate
+    stateless: Optimum
+
+    def shares(self, name: str) -> tuple[float, float]:
+        """E[tau] over the certified upper bound of the stateless and over the full-information optimum."""
+        mean = self.expected_accepted[name]
+        return ratio(mean, self.stateless.upper), ratio(mean, self.full.value)
+
+    def note(self, name: str) -> str:
+        """The remark beside a verifier's number; empty if there is none."""
+        return remark(VERIFIERS[name], self.expected_accepted[name] > self.stateless.upper)
+
+
+def measure(
+    instance: Instance,
+    verifiers: Iterable[Verifier] | None = None,
+    progress: Callable[[str], object] = lambda name: None,
+) -> Gap:
+    """E[tau] of the verifiers (by default all that apply) and both optima.
+
+    `progress` is called with the name of what is computed next. Raises BadInput when no verifier is
+    made for the draft, or the instance is too large.
+
+    >>> from draftproof.simulators.instances.scenarios import scenario
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> found = measure(scenario("toy", Chain(2)))
+    >>> found.expected_accepted["block"], found.full.value, found.note("hsd-released")
+    (11/9, 4/3, 'lossy: above the valid optimum')
+    """
+    chosen = applicable(instance) if verifiers is None else list(verifiers)
+    progress("the full-information optimum")
+    full = full_information(instance)
+    progress("the stateless optimum")
+    valid = stateless(instance)
+    means: dict[str, fmpq] = {}
+    for verifier in chosen:
+        progress(verifier.name)
+        means[verifier.name] = expected(instance, verifier)
+    return Gap(instance, means, full, valid)
+
+
+def applicable(instance: Instance) -> list[Verifier]:
+    """Every verifier that is made for the instance's draft."""
+    found = [verifier for verifier in VERIFIERS.values() if applies(verifier, instance)]
+    if not found:
+        raise BadInput(f"{instance.name}: no verifier is made for {instance.draft.label}")
+    return found
+
+
+def expected(instance: Instance, verifier: Verifier) -> fmpq:
+    """E[tau] of one iteration, exact: in closed form where there is one, else by enumeration.
+
+    >>> from draftproof.simulators.instances.scenarios import scenario
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> from draftproof.theory.verifiers import named
+    >>> expected(scenario("toy", Chain(2)), named("token"))
+    10/9
+    """
+    form = FORMS.get((verifier.name, instance.draft.label))
+    try:
+        if form:
+            return form(instance)
+    except BadInput:  # no closed form for this shape
+        pass
+    return emission(instance, verifier).expected_accepted
+
+
+def ratio(mean: Number, best: Number) -> float:
+    """The ratio of E[tau] to an optimum; 1 where nothing can be accepted.
+
+    >>> ratio(fmpq(0), fmpq(0)), ratio(fmpq(1), fmpq(4, 3))
+    (1.0, 0.75)
+    """
+    return float(mean / best) if best > 0 else 1.0
+
+
+def remark(verifier: Verifier, above: bool) -> str:
+    """The note on a verifier; `above` tells whether it exceeds the stateless optimum."""
+    if verifier.carry is not None:
+        return STATE
+    if above:
+        return ABOVE
+    return "" if verifier.lossless else LOSSY
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One verifier, or one optimum, over many instances.
+
+    `mean` is the mean E[tau]; `stateless` and `full` are its ratios to the means of the optima; `least` is
+    the smallest ratio to the stateless optimum, `reached` the number of instances where that is 1.
+    """
+
+    name: str
+    instances: int
+    mean: float
+    stateless: float
+    least: float
+    reached: int
+    full: float
+    note: str = ""
+
+
+def summarise(gaps: Sequence[Gap]) -> list[Summary]:
+    """The optima, then the verifiers, the largest mean first."""
+    best = [float(gap.stateless.upper) for gap in gaps]
+    full = [float(gap.full.value) for gap in gaps]
+
+    def row(name: str, values: list[float], note: str = "") -> Summary:
+        ratios = [ratio(value, most) for value, most in zip(values, best, strict=True)]
+        of_best, of_full = (ratio(sum(values), sum(most)) for most in (best, full))
+        reached = sum(each >= 1 - REACHED for each in ratios)
+        return Summary(name, len(gaps), sum(values) / len(gaps), of_best, min(ratios), reached, of_full, note)
+
+    rows = []
+    for name in gaps[0].expected_accepted:
+        above = any(gap.expected_accepted[name] > gap.stateless.upper for gap in gaps)
+        values = [float(gap.expected_accepted[name]) for gap in gaps]
+        rows.append(row(name, values, remark(VERIFIERS[name], above)))
+    rows.sort(key=lambda each: -each.mean)
+    return [row("full information", full, "optimum"), row("stateless", best, "optimum"), *rows]

@@ -1,0 +1,255 @@
+"""The command `gap`: one instance, means over random ones, --vary and --worst."""
+
+import json
+from collections.abc import Sequence
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.markup import escape
+from rich.table import Table
+
+from draftproof.simulators import screen
+from draftproof.simulators.check import applies, must_apply, must_fit
+from draftproof.simulators.commands.entry import INTERRUPTED
+from draftproof.simulators.commands.options import force_option, json_option
+from draftproof.simulators.figures import required
+from draftproof.simulators.instances.files import document, draft_of, read
+from draftproof.simulators.instances.randoms import Mixed, Randoms
+from draftproof.simulators.screen import shown
+from draftproof.simulators.study import ensembles, worst
+from draftproof.simulators.study.ensembles import STANDARD, VARIED, described, vary
+from draftproof.simulators.study.gap import ABOVE, STATE, Gap, Summary, applicable, measure, summarise
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.errors import BadInput
+from draftproof.theory.numbers import text
+from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers import named
+
+COUNT, SECONDS, VOCAB = 40, 20.0, 3
+
+FILE, MANY = click.Path(path_type=Path), "an ensemble or of --worst"
+
+STATEFUL = (
+    "Verifiers that keep state can be lossless over iterations and yet above the stateless optimum in one."
+)
+
+
+@click.command()
+@click.argument("instance", required=False, type=FILE, metavar="[INSTANCE.json]")
+@click.option(
+    "--verifier", "names", multiple=True, metavar="NAME", help="Only this verifier; may be repeated."
+)
+@click.option("--vary", "what", type=click.Choice(list(VARIED)), help="Vary one thing over an ensemble.")
+@click.option("--out", type=FILE, metavar="FOLDER", help="Where --vary writes its figure and numbers.")
+@click.option("--worst", "hunted", metavar="NAME", help="Search for the instance with the largest gap.")
+@click.option("--draft", "draft_text", metavar="JSON", help=f"The draft of {MANY}, as in an instance file.")
+@click.option("--vocab", type=click.IntRange(1, 8), help=f"The vocabulary of {MANY} [default: {VOCAB}].")
+@click.option("--count", type=click.IntRange(1), help=f"Random instances at each point [default: {COUNT}].")
+@click.option(
+    "--seconds", type=click.FloatRange(0.1), help=f"How long --worst searches [default: {SECONDS:g}]."
+)
+@click.option("--seed", type=int, help="Where --worst starts, reproducibly up to the clock [default: 0].")
+@force_option
+@json_option
+def gap(
+    instance: Path | None,
+    names: tuple[str, ...],
+    what: str | None,
+    out: Path | None,
+    hunted: str | None,
+    draft_text: str | None,
+    vocab: int | None,
+    count: int | None,
+    seconds: float | None,
+    seed: int | None,
+    force: bool,
+    as_json: bool,
+) -> int:
+    """How far each verifier is from each certified optimum.
+
+    With an instance: E[tau] of every verifier made for its draft, and its share of the best that
+    lossless verifiers without state can do (stateless) and of the best that any coupling of draft
+    and target blocks can do (full information). Without one: means over random instances on three
+    standard drafts, or on one --draft. With --vary: a figure and its numbers. With --worst: the
+    instance of small rationals on which a verifier was found furthest below the stateless optimum,
+    on standard output as an instance file.
+    """
+    modes = {"--worst": hunted, "--vary": what, "an instance": instance}
+    given = [mode for mode, value in modes.items() if value is not None]
+    if len(given) > 1:
+        raise BadInput(f"{' and '.join(given)} do not go together")
+    (mode,) = given or ["nothing"]
+    belongs: list[tuple[str, object, tuple[str, ...]]] = [
+        ("--out", out, ("--vary",)),
+        ("--draft", draft_text, ("--vary", "--worst", "nothing")),
+        ("--vocab", vocab, ("--vary", "--worst", "nothing")),
+        ("--count", count, ("--vary", "nothing")),
+        ("--seconds", seconds, ("--worst",)),
+        ("--seed", seed, ("--worst",)),
+        ("--verifier", names or None, ("--vary", "an instance", "nothing")),
+        ("--force", force or None, ("an instance",)),
+    ]
+    for option, value, allowed in belongs:
+        if value is not None and mode not in allowed:
+            raise BadInput(f"{option} goes with {' or '.join(each for each in allowed if each != 'nothing')}")
+    if seconds is not None and not isfinite(seconds):
+        raise BadInput(f"--seconds must be a number of seconds, not {seconds}")
+    verifiers = [named(name) for name in dict.fromkeys(names)]
+    draft = None if draft_text is None else draft_of(draft_text)
+    if hunted is not None:
+        return _worst(named(hunted), draft, vocab or VOCAB, seconds or SECONDS, seed or 0, as_json)
+    if what is not None:
+        return _varied(what, out, draft, vocab, count or COUNT, verifiers, as_json)
+    if instance is not None:
+        return _instance(instance, verifiers, force, as_json)
+    return _ensembles([draft] if draft else STANDARD, vocab or VOCAB, verifiers, count or COUNT, as_json)
+
+
+def _instance(path: Path, verifiers: Sequence[Verifier], force: bool, as_json: bool) -> int:
+    given = read(path)
+    if not force:
+        for verifier in verifiers:
+            must_apply(verifier, given)
+    with screen.console(stderr=True).status("") as status:
+        try:
+            found = measure(given, verifiers or None, lambda name: status.update(f"{name} on {path}"))
+        except BadInput as error:
+            raise BadInput(f"{path}: {error}") from None
+    if as_json:
+        click.echo(json.dumps(_document(found)))
+    else:
+        screen.console().print(_table(found))
+    return 0
+
+
+def _ensembles(
+    drafts: Sequence[Scheme], vocab: int, verifiers: Sequence[Verifier], count: int, as_json: bool
+) -> int:
+    families = [Randoms(draft, vocab, count, law=Mixed()) for draft in drafts]
+    for verifier in verifiers:
+        must_fit(verifier, drafts)
+    answers: list[dict[str, Any]] = []
+    with screen.progress() as bar:
+        task = bar.add_task("measuring", total=len(families) * count)
+        for family in families:
+            fit = [each for each in verifiers or applicable(family[0]) if applies(each, family[0])]
+            gaps: list[Gap] = []
+            for each in family:
+                gaps.append(measure(each, fit))
+                bar.advance(task)
+            found = summarise(gaps)
+            title = f"{family.draft.label}, {described(family.draft)}, V = {vocab}: {count} random instances"
+            if as_json:
+                answers.append({"draft": title, "means": [vars(row) for row in found]})
+            else:
+                screen.console().print(_means(title, found))
+    if as_json:
+        click.echo(json.dumps({"ensembles": answers}))
+    return 0
+
+
+def _varied(
+    what: str,
+    out: Path | None,
+    draft: Scheme | None,
+    vocab: int | None,
+    count: int,
+    verifiers: Sequence[Verifier],
+    as_json: bool,
+) -> int:
+    if out is None:
+        raise BadInput("--vary needs --out FOLDER")
+    required()  # a missing matplotlib is reported before the work
+    with screen.progress() as bar:
+        task = bar.add_task(what, total=count * len(VARIED[what].values))
+        series = vary(what, count, draft, vocab, verifiers, lambda: bar.advance(task))
+    written = ensembles.write_figure(series, out)
+    if as_json:
+        click.echo(json.dumps(ensembles.document(series)))
+        return 0
+    for point in series.points:
+        screen.console().print(_means(f"{series.what} {point.at}", point.summaries))
+    click.echo(f"{series.fixed}; written: {', '.join(map(str, written))}")
+    return 0
+
+
+def _worst(
+    verifier: Verifier, draft: Scheme | None, vocab: int, seconds: float, seed: int, as_json: bool
+) -> int:
+    with screen.console(stderr=True).status("searching") as status:
+
+        def progress(found: worst.Worst) -> None:
+            status.update(f"{verifier.name}: gap {float(found.gap):.4f} after {found.tried:,} instances")
+
+        found = worst.search(verifier, draft or worst.usual(verifier), vocab, seconds, seed, progress)
+    if found.instance is None:
+        raise KeyboardInterrupt
+    measured = measure(found.instance, [verifier])
+    largest = float(found.gap) if float(found.gap) > worst.ROUNDING else 0.0
+    instance = document(found.instance)
+    if as_json:
+        answer = {"verifier": verifier.name, "gap": largest, "instance": instance, "tried": found.tried}
+        click.echo(json.dumps({**answer, **_document(measured)}))
+    else:
+        click.echo(json.dumps(instance))
+        mean = shown(measured.expected_accepted[verifier.name])
+        optima = f"stateless {measured.stateless.value:.6f}, full information {shown(measured.full.value)}"
+        what = f"gap {largest:.6f}" if largest else "no gap found"
+        stopped = ", interrupted" if found.interrupted else ""
+        tried = f"{found.tried:,} instances tried{stopped}"
+        click.echo(f"{verifier.name}: E[tau] {mean}, {optima}; {what}; {tried}", err=True)
+    return INTERRUPTED if found.interrupted else 0
+
+
+def _table(gap: Gap) -> Table:
+    # The optima, then every verifier, the largest E[tau] first.
+    title = escape(gap.instance.name or "one instance")
+    table = screen.table(title, "lrrrrl", "verifier", r"E\[tau]", "", "stateless", "full inf.", "")
+    full, best = gap.full.value, gap.stateless
+    exact, decimal = text(full), f"{float(full):.6f}"
+    table.add_row("full information", exact, decimal, "", "100.00 %", "optimum, certified exactly")
+    spelled = text(best.upper) if best.lower == best.upper else f"+- {best.error:.1g}"
+    share = _percent(best.value / float(full) if full else 1.0)
+    table.add_row("stateless", spelled, f"{best.value:.6f}", "100.00 %", share, "optimum, certified")
+    table.add_section()
+    for name in sorted(gap.expected_accepted, key=lambda name: -gap.expected_accepted[name]):
+        mean, note = gap.expected_accepted[name], gap.note(name)
+        exact = text(mean) if len(text(mean)) <= 24 else ""
+        style = "bold" if note == ABOVE else ""
+        shares = map(_percent, gap.shares(name))
+        table.add_row(name, exact, f"{float(mean):.6f}", *shares, note, style=style)
+        table.caption = STATEFUL if note == STATE else table.caption
+    return table
+
+
+def _means(title: str, found: Sequence[Summary]) -> Table:
+    headings = "verifier", r"E\[tau]", "stateless", "least", "at 100 %", "full inf.", ""
+    table = screen.table(title, "lrrrrrl", *headings)
+    for row in found:
+        reached = f"{row.reached:,} of {row.instances:,}"
+        shares = _percent(row.stateless), _percent(row.least), reached, _percent(row.full)
+        table.add_row(row.name, f"{row.mean:.4f}", *shares, row.note)
+        table.caption = STATEFUL if row.note == STATE else table.caption
+    return table
+
+
+def _document(gap: Gap) -> dict[str, Any]:
+    # Exact values are strings; a solver's number has its error beside it.
+    best, optimum = gap.stateless, {"full_information": text(gap.full.value)}
+    lower = None if best.lower is None else text(best.lower)
+    valid: dict[str, Any] = {"stateless": best.value, "stateless_error": best.error}
+    return {
+        "expected_accepted": {name: text(mean) for name, mean in gap.expected_accepted.items()},
+        "optimum": optimum | ({"stateless": lower} if best.lower == best.upper else valid),
+        "certificates": {
+            "full_information": {"primal": text(gap.full.primal), "dual": text(gap.full.value)},
+            "stateless": {"lower": lower, "upper": text(best.upper)},
+            "above_stateless": [name for name in gap.expected_accepted if gap.note(name) == ABOVE],
+        },
+    }
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f} %"

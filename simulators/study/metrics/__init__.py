@@ -1,0 +1,1 @@
+"""What a sweep can measure, one file a metric; `proofs_check` brings its own."""

@@ -1,0 +1,105 @@
+"""A foreign verifier on every chain of a family, with the exact law of what it emits."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from threading import Lock
+
+import pyarrow as pa
+
+from draftproof.simulators.audit import load
+from draftproof.simulators.audit.judge.examine import examine
+from draftproof.simulators.audit.targets import Target
+from draftproof.simulators.study.columns import PLACE, WITNESS, exactly, number, place, schema, table, witness
+from draftproof.simulators.study.configuration import Entry
+from draftproof.simulators.study.families import Slice
+from draftproof.simulators.study.plan import Metric
+from draftproof.theory.errors import BadInput
+
+NUMBERS = {
+    "total_variation": "total_variation",
+    "error_bound": "bound",
+    "expected_accepted": "expected_accepted",
+    "stateless_optimum": "optimum",
+}
+"""Column -> the attribute of a report's case."""
+
+SCHEMA = schema(
+    ("target", pa.string()),
+    *PLACE,
+    ("adapter", pa.string()),
+    ("lossless", pa.bool_()),
+    *(column for name in NUMBERS for column in number(name)),
+    *WITNESS,
+    ("findings", pa.string()),
+)
+
+STEP = 16
+"""Instances of a chunk: foreign code is slow."""
+
+ALONE = Lock()
+"""An audit replaces random functions of the whole process, so threads of a cluster's worker take turns."""
+
+
+@contextmanager
+def caught() -> Iterator[None]:
+    """Sends what the target writes to standard output, C code included, to standard error."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """One target on some instances."""
+
+    target: str
+    part: Slice
+    seconds: float
+
+    @property
+    def evaluations(self) -> int:
+        return len(self.part.indices)
+
+    def __call__(self) -> pa.Table:
+        rows, options = [], {"edges": False, "smallest": False, "seconds": self.seconds}
+        with ALONE, caught():
+            for index, instance in zip(self.part.indices, self.part.instances(), strict=True):
+                found = examine(_target(self.target), instances=[instance], **options)
+                row = {"target": self.target, **place(self.part.family), "index": index}
+                for column, attribute in NUMBERS.items():
+                    row |= exactly(column, getattr(found.case, attribute, None))
+                row |= {"adapter": found.adapter, "lossless": found.lossless, **witness(found.wrong)}
+                findings = [*map(str, found.findings), *filter(None, [found.undecided])]
+                rows.append(row | {"findings": "\n".join(findings)})
+        return table(SCHEMA, rows)
+
+
+@cache
+def _target(name: str) -> Target:
+    return load.target(name)
+
+
+def jobs(entry: Entry) -> Iterator[Audit]:
+    """Every target on every family of chains; BadInput where a target cannot be loaded."""
+    for name in entry.targets:
+        with caught():
+            _target(name)
+    for family in entry.families():
+        if family.draft.label != "chain":
+            raise BadInput(f"drafts: audit is for chains, not for {family.draft.label}")
+        for name in entry.targets:
+            for start in range(0, len(family), STEP):
+                yield Audit(name, Slice(family, start, min(start + STEP, len(family)), ()), entry.seconds)
+
+
+AUDIT = Metric("audit", SCHEMA, jobs)

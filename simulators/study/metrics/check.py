@@ -1,0 +1,88 @@
+"""Losslessness: the exact verdict, or in floats the completed law's total variation and E[tau]."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from draftproof.simulators import lanes
+from draftproof.simulators.study.columns import (
+    PLACE,
+    WITNESS,
+    Values,
+    columns,
+    exactly,
+    number,
+    place,
+    schema,
+    table,
+    witness,
+)
+from draftproof.simulators.study.configuration import Entry
+from draftproof.simulators.study.families import Sliced, in_step, slices
+from draftproof.simulators.study.plan import Metric
+from draftproof.simulators.verdict import judge
+from draftproof.theory.verifiers import VERIFIERS
+
+SCHEMA = schema(
+    ("verifier", pa.string()),
+    *PLACE,
+    ("engine", pa.string()),
+    ("declared", pa.bool_()),
+    ("lossless", pa.bool_()),
+    *number("total_variation"),
+    *number("expected_accepted"),
+    *WITNESS,
+)
+
+
+class Exact(Sliced):
+    """Exact verdicts, one by one."""
+
+    def __call__(self) -> pa.Table:
+        where, rows = place(self.part.family), []
+        for index, instance in zip(self.part.indices, self.part.instances(), strict=True):
+            for name in self.part.verifiers:
+                found = judge(instance, VERIFIERS[name])
+                verdict = {"declared": found.declared, "lossless": found.lossless}
+                distance = exactly("total_variation", found.total_variation)
+                accepted = exactly("expected_accepted", found.expected_accepted)
+                row = {"verifier": name, **where, "index": index, "engine": "exact", **verdict}
+                rows.append(row | distance | accepted | witness(found.wrong))
+        return table(SCHEMA, rows)
+
+
+class Float(Sliced):
+    """Laws in float64, all lanes in step."""
+
+    def __call__(self) -> pa.Table:
+        return columns(SCHEMA, self.parts())
+
+    def parts(self) -> Iterator[Values]:
+        """The rows of each block and verifier."""
+        where = place(self.part.family)
+        for block in self.part.blocks():
+            many, indices = block.lanes(), np.arange(block.start, block.stop)
+            for name in self.part.verifiers:
+                found = lanes.measure(many, VERIFIERS[name])
+                yield {
+                    "verifier": name,
+                    **where,
+                    "index": indices,
+                    "engine": "float",
+                    "declared": VERIFIERS[name].lossless,
+                    "total_variation": found.total_variation,
+                    "expected_accepted": found.expected_accepted,
+                }
+
+
+def jobs(entry: Entry) -> Iterator[Exact | Float]:
+    """Every family of an entry; in floats, rules that lanes cannot run are judged exactly."""
+    for family in entry.families():
+        fit = entry.suited(family)
+        wide = [each for each in fit if entry.engine == "float" and in_step(each)]
+        yield from map(Float, slices(family, wide, wide=True))
+        yield from map(Exact, slices(family, [each for each in fit if each not in wide], wide=False))
+
+
+CHECK = Metric("check", SCHEMA, jobs)

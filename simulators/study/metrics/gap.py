@@ -1,0 +1,175 @@
+"""E[tau] beside the optima of every instance.
+
+On a chain the optima have closed forms: the full-information one is the sum over prefixes of
+min(p, q), the stateless one is block verification's E[tau], which no valid single-path verifier
+exceeds (sun2025block). On one level both are that of single-step transport, by the subset formula
+(hu2025towards). Elsewhere both are solved and certified, one instance at a time.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pyarrow as pa
+
+from draftproof.simulators import lanes
+from draftproof.simulators.lanes import Lanes
+from draftproof.simulators.optimum import SETS, full_information, one_level, stateless
+from draftproof.simulators.study.columns import PLACE, Values, columns, exactly, number, place, schema
+from draftproof.simulators.study.configuration import Entry
+from draftproof.simulators.study.families import Slice, Sliced, in_step, slices
+from draftproof.simulators.study.gap import expected, ratio, remark
+from draftproof.simulators.study.plan import Metric
+from draftproof.theory.closed_forms import FORMS
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import exact, text
+from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers import VERIFIERS, named
+
+SCHEMA = schema(
+    ("verifier", pa.string()),
+    *PLACE,
+    ("engine", pa.string()),
+    ("declared", pa.bool_()),
+    *number("expected_accepted"),
+    *number("full_information"),
+    *number("stateless"),
+    ("stateless_lower", pa.string()),
+    ("stateless_upper", pa.string()),
+    ("share_stateless", pa.float64()),
+    ("share_full", pa.float64()),
+    ("note", pa.string()),
+)
+
+LARGER = 4
+"""How many times as many instances a chunk has as one of laws: E[tau] costs less."""
+
+ROUNDING = 1e-9
+"""How far above an optimum a float may come out by rounding; laws in lanes are good to about 1e-14."""
+
+
+@dataclass(frozen=True)
+class Gap(Sliced):
+    """E[tau] and optima of some instances; in floats wherever lanes have a form."""
+
+    floats: bool
+    optima: bool
+
+    def __call__(self) -> pa.Table:
+        return columns(SCHEMA, (part for block in self.part.blocks() for part in self._parts(block)))
+
+    def _parts(self, block: Slice) -> Iterator[Values]:
+        instances = cache(block.instances)
+        many = block.lanes() if self.floats else None
+        best: Values = {}
+        if many and self.optima and block.family.draft.label == "chain":
+            stateless = lanes.measure(many, named("block")).expected_accepted
+            best = {"full_information": chain_optimum(many), "stateless": stateless}
+        elif self.optima:
+            best = _transposed([_solved(instance) for instance in instances()])
+        where = {**place(block.family), "index": np.arange(block.start, block.stop)}
+        for name in block.verifiers:
+            rule, found = VERIFIERS[name], dict(best)
+            twin = in_lanes(name, block.family.draft.label) if many else None
+            if many and twin:
+                found["expected_accepted"] = lanes.measure(many, VERIFIERS[twin]).expected_accepted
+            else:
+                means = [exactly("expected_accepted", expected(each, rule)) for each in instances()]
+                found |= _transposed(means)
+            about = {"verifier": name, "engine": "float" if twin else "exact", "declared": rule.lossless}
+            yield {**about, **where, **found, **_compared(rule, found)}
+
+
+@cache
+def in_lanes(name: str, label: str) -> str | None:
+    """The verifier that lanes run for this one on a kind of draft: itself, or one of the same closed form.
+
+    >>> in_lanes("block", "chain"), in_lanes("layered", "chain"), in_lanes("layered", "paths")
+    ('block', 'block', None)
+    """
+    form = FORMS.get((name, label))
+    twins = [other for other in VERIFIERS if form and FORMS.get((other, label)) is form]
+    return next((other for other in (name, *twins) if in_step(VERIFIERS[other])), None)
+
+
+def chain_optimum(many: Lanes) -> np.ndarray:
+    """The full-information optimum of chains in lanes: the sum of min(p, q) over drafted prefixes.
+
+    >>> from draftproof.simulators.instances.scenarios import scenario
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> chain_optimum(lanes.stack([scenario("toy", Chain(2))])).round(6).tolist()
+    [1.333333]
+    """
+    out = np.zeros(many.count)
+    joint = {(): (np.ones(many.count), np.ones(many.count))}
+    for _ in range(many.draft.depth):
+        joint = {
+            (*prefix, x): (P * many.target[prefix][x], Q * many.proposal[prefix][x])
+            for prefix, (P, Q) in joint.items()
+            for x in range(many.target.vocab)
+        }
+        for P, Q in joint.values():
+            out += np.minimum(P, Q)
+    return out
+
+
+def _solved(instance: Instance) -> Values:
+    # Nulls where the instance is too large for a solver.
+    if instance.draft.depth == 1 and instance.vocab <= SETS:
+        best = one_level(instance)
+        bounds = dict.fromkeys(("stateless_lower", "stateless_upper"), text(best))
+        return {**exactly("full_information", best), **exactly("stateless", best), **bounds}
+    found: Values = {**exactly("full_information", None), **exactly("stateless", None)}
+    found |= {"stateless_lower": None, "stateless_upper": None}
+    with suppress(BadInput):
+        found |= exactly("full_information", full_information(instance).value)
+    with suppress(BadInput):
+        valid = stateless(instance)
+        found |= {"stateless": valid.value, "stateless_upper": text(valid.upper)}
+        if valid.lower is not None:
+            found["stateless_lower"] = text(valid.lower)
+        if valid.lower == valid.upper:
+            found |= exactly("stateless", valid.upper)
+    return found
+
+
+def _compared(rule: Verifier, found: Values) -> Values:
+    # Ratios and notes, decided in rationals wherever both numbers are.
+    mean = np.asarray(found["expected_accepted"], float)
+    unknown = np.full(len(mean), np.nan)
+    full, best = (np.asarray(found.get(key, unknown), float) for key in ("full_information", "stateless"))
+    ratios, above = _ratios(mean, best), mean > best + ROUNDING
+    means, uppers = found.get("expected_accepted_exact", ()), found.get("stateless_upper", ())
+    for i, (value, upper) in enumerate(zip(means, uppers, strict=False)):
+        if upper is not None:
+            ratios[i], above[i] = ratio(exact(value), exact(upper)), exact(value) > exact(upper)
+    note, lossy = (remark(rule, each) for each in (False, True))
+    notes = [lossy if each else note for each in above] if above.any() else note
+    return {"share_stateless": ratios, "share_full": _ratios(mean, full), "note": notes}
+
+
+def _ratios(mean: np.ndarray, best: np.ndarray) -> np.ndarray:
+    # NaN where the optimum is not known, 1 where nothing can be accepted.
+    return np.where(best > 0, mean / np.where(best > 0, best, 1), np.where(np.isnan(best), np.nan, 1.0))
+
+
+def _transposed(rows: Sequence[Values]) -> Values:
+    return {key: [row[key] for row in rows] for key in rows[0]}
+
+
+def jobs(entry: Entry) -> Iterator[Gap]:
+    """Every family of an entry; where optima must be solved, all verifiers share one slice."""
+    floats = entry.engine == "float"
+    for family in entry.families():
+        label, fit = family.draft.label, entry.suited(family)
+        solves = entry.optima and not (floats and label == "chain")
+        wide = [each for each in fit if floats and not solves and in_lanes(each.name, label)]
+        rest = [each for each in fit if each not in wide]
+        parts = [*slices(family, wide, wide=True), *slices(family, rest, wide=False, larger=LARGER)]
+        yield from (Gap(part, floats, entry.optima) for part in parts)
+
+
+GAP = Metric("gap", SCHEMA, jobs)

@@ -1,0 +1,317 @@
+"""The explorer's numbers: everything that the page may show, computed here by the exact engine.
+
+The page holds no verifier. For every position of the sliders that a drafted tree depends on, the
+engine runs the real program and records its walk; the page looks walks up and adds them.
+"""
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from types import CodeType
+from typing import Any
+
+from flint import fmpq
+
+from draftproof.simulators.check import applies
+from draftproof.simulators.enumerate import drafts
+from draftproof.simulators.instances.files import document, spelled
+from draftproof.simulators.instances.make import prefixes
+from draftproof.simulators.study.report.walk import Step, Value, Walk, listing, walk
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import ONE, ZERO, text
+from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.table import Table
+from draftproof.theory.verifiers import VERIFIERS
+
+WALKS = 2_500
+"""Most walks of one verifier that are recorded; it decides how finely the sliders move."""
+
+ROWS = 40
+"""Most target rows of an instance."""
+
+SCALES: dict[int, tuple[fmpq, ...]] = {
+    5: (ZERO, fmpq(1, 3), fmpq(1, 2), fmpq(2, 3), ONE),
+    **{steps: tuple(fmpq(k, steps - 1) for k in range(steps)) for steps in (7, 9, 13, 21, 61)},
+    3: (ZERO, fmpq(1, 2), ONE),
+    1: (),
+}
+"""Number of positions -> the probabilities of token 0 at them; every scale has its row's own added."""
+
+Key = tuple[str, Prefix]
+"""("q" or "p", prefix): a row of the proposal or of the target."""
+
+Sliders = dict[Key, list[Row]]
+"""The positions of every row."""
+
+
+def recorded(instance: Instance, walks: int = WALKS) -> dict[str, Any]:
+    """The document that the page's explorer reads: all walks of all verifiers at all positions.
+
+    Raises BadInput where one position of each slider is already too much.
+    """
+    steps = finest(instance, walks)
+    if steps is None:
+        raise BadInput(f"{instance.name}: too large to explore, more than {walks:,} walks of a verifier")
+    given, sliders = every_row(instance), _sliders(instance, steps)
+    groups = list(_grouped(instance, sliders))
+    verifiers = [each for each in VERIFIERS.values() if applies(each, instance)]
+    pool = Pool()
+    found: dict[str, list[list[list[int]]]] = {verifier.name: [] for verifier in verifiers}
+    for group in groups:
+        places = list(_places(instance, sliders, group.keys))
+        drawn = [{_spelling(draft): draft for _, draft in _distinct(each)} for each in places]
+        for verifier in verifiers:
+            starts = [
+                [
+                    pool.walk(walk(verifier, known[key], each.target)) if key in known else -1
+                    for each, known in zip(places, drawn, strict=True)
+                ]
+                for key in group.drafts
+            ]
+            found[verifier.name].append(starts)
+    return {
+        "name": instance.name,
+        "vocab": instance.vocab,
+        "depth": instance.draft.depth,
+        "draft": document(instance)["draft"],
+        "label": instance.draft.label,
+        "sliders": [
+            {
+                "of": which,
+                "prefix": spelled(prefix),
+                "at": rows.index(given[which, prefix]),
+                "rows": [pool.row(row) for row in rows],
+            }
+            for (which, prefix), rows in sliders.items()
+        ],
+        "groups": [_document(instance, sliders, group, pool) for group in groups],
+        "verifiers": [
+            {
+                "name": verifier.name,
+                "source": verifier.source,
+                "lossless": verifier.lossless,
+                "keeps_state": verifier.carry is not None,
+                "walks": found[verifier.name],
+            }
+            for verifier in verifiers
+        ],
+        "pool": pool.document(),
+    }
+
+
+def explorable(instance: Instance) -> bool:
+    """Whether the instance is small enough for the page."""
+    return finest(instance, WALKS) is not None
+
+
+def finest(instance: Instance, walks: int) -> int | None:
+    """How many positions of each slider so many walks of a verifier allow; None if not even one."""
+    rows = sum(instance.vocab**depth for depth in range(instance.draft.depth + 1))
+    if rows > ROWS or instance.draft.outcomes(instance.vocab) > walks:
+        return None
+    given = list(_grouped(instance, {key: [row] for key, row in every_row(instance).items()}))
+    return next((n for n in sorted(SCALES, reverse=True) if _fit(instance, given, n, walks)), None)
+
+
+def positions(row: Row, steps: int) -> list[Row]:
+    """The row as its slider moves the probability of token 0 from 0 to 1, the row itself among them.
+
+    The other tokens keep their proportions; without mass they share it equally.
+
+    >>> from draftproof.theory.numbers import exact
+    >>> positions((exact("1/4"), exact("1/4"), exact("1/2")), 3)
+    [(0, 1/3, 2/3), (1/4, 1/4, 1/2), (1/2, 1/6, 1/3), (1, 0, 0)]
+    """
+    if len(row) == 1:
+        return [row]
+    first, *others = row
+    rest = sum(others, ZERO)
+    spread = [mass / rest if rest else fmpq(1, len(others)) for mass in others]
+    return [(t, *((ONE - t) * part for part in spread)) for t in sorted({first, *SCALES[steps]})]
+
+
+def every_row(instance: Instance) -> dict[Key, Row]:
+    """The rows that the law of one iteration depends on, proposal first, by prefix."""
+    vocab, depth = instance.vocab, instance.draft.depth
+    rows: dict[Key, Row] = {("q", prefix): instance.proposal[prefix] for prefix in prefixes(vocab, depth - 1)}
+    return rows | {("p", prefix): instance.target[prefix] for prefix in prefixes(vocab, depth)}
+
+
+def placed(instance: Instance, rows: dict[Key, Row]) -> Instance:
+    """The instance with these rows in the place of its own."""
+    tables: dict[str, dict[Prefix, Row]] = {"p": {}, "q": {}}
+    for (which, prefix), row in (every_row(instance) | rows).items():
+        tables[which][prefix] = row
+    vocab = instance.vocab
+    return Instance(Table(vocab, tables["p"]), Table(vocab, tables["q"]), instance.draft, instance.name)
+
+
+@dataclass
+class Group:
+    """Drafts that look at the same rows: those after the prefixes `reads`, of the proposal and the target.
+
+    A place is one position of each of these rows; places are counted with the proposal's rows first and
+    the last row's position the fastest. Weights of a draft are listed by the proposal's part of the place,
+    walks by all of it: the number of the first step, or -1 where the draft is not drawn.
+    """
+
+    reads: tuple[Prefix, ...]
+    drafts: dict[str, Draft]
+
+    @property
+    def keys(self) -> list[Key]:
+        return [(which, prefix) for which in "qp" for prefix in self.reads]
+
+
+class Pool:
+    """The parts that the walks of one instance share: each is written once, and named by its number."""
+
+    def __init__(self) -> None:
+        kinds = ("numbers", "rows", "names", "prefixes", "functions", "values", "steps")
+        self._known: dict[str, dict[Hashable, int]] = {kind: {} for kind in kinds}
+        self._kept: dict[str, list[Any]] = {kind: [] for kind in kinds}
+
+    def number(self, number: fmpq) -> int:
+        return self._add("numbers", (int(number.p), int(number.q)))
+
+    def row(self, row: Row) -> int:
+        return self._add("rows", tuple(self.number(x) for x in row))
+
+    def walk(self, walk: Walk | None) -> int:
+        """The first step. A stop is [prefix, row or -1]; a step is [function, line, variables, branches,
+        steps after them, whether it accepts]; -1 stands for a branch without mass."""
+        if walk is None:
+            return -1
+        if not isinstance(walk, Step):
+            return self._add(
+                "steps", (self._prefix(walk.prefix), -1 if walk.row is None else self.row(walk.row))
+            )
+        step = (
+            self._function(walk.code),
+            walk.line,
+            tuple(self._value(name, value) for name, value in walk.locals),
+            tuple(self.number(mass) for mass in walk.branches),
+            tuple(self.walk(each) for each in walk.after),
+            walk.kind == "accept",
+        )
+        return self._add("steps", step)
+
+    def document(self) -> dict[str, list[Any]]:
+        """The pool as the page reads it."""
+        return self._kept | {"numbers": [text(fmpq(*parts)) for parts in self._kept["numbers"]]}
+
+    def _prefix(self, prefix: Prefix) -> int:
+        return self._add("prefixes", spelled(prefix))
+
+    def _value(self, name: str, value: Value) -> int:
+        at = self._add("names", name)
+        if isinstance(value, fmpq):
+            return self._add("values", (at, 0, self.number(value)))
+        if isinstance(value, Node):
+            return self._add("values", (at, 2, self._prefix(value.prefix)))
+        return self._add("values", (at, 1, self.row(value)))
+
+    def _function(self, code: CodeType) -> int:
+        return self._add("functions", code, {"name": code.co_name, "source": listing(code)})
+
+    def _add(self, kind: str, key: Hashable, shown: Any = None) -> int:
+        known = self._known[kind]
+        if key not in known:
+            known[key] = len(known)
+            self._kept[kind].append(key if shown is None else shown)
+        return known[key]
+
+
+def _grouped(instance: Instance, sliders: Sliders) -> Iterator[Group]:
+    # All drafts that any position can draw. They depend on the tokens that a row can draw and on their order,
+    # so one position for each of these is tried, in all combinations of the proposal's rows.
+    found: dict[tuple[Prefix, ...], dict[str, Draft]] = {}
+    keys = [key for key in sliders if key[0] == "q"]
+    for rows in product(*(_orders(sliders[key]) for key in keys)):
+        for _, draft in _distinct(placed(instance, dict(zip(keys, rows, strict=True)))):
+            found.setdefault(tuple(_read(draft.root)), {}).setdefault(_spelling(draft), draft)
+    yield from (Group(reads, alike) for reads, alike in sorted(found.items()))
+
+
+def _places(instance: Instance, sliders: Sliders, keys: Sequence[Key]) -> Iterator[Instance]:
+    for rows in product(*(sliders[key] for key in keys)):
+        yield placed(instance, dict(zip(keys, rows, strict=True)))
+
+
+def _orders(rows: Sequence[Row]) -> list[Row]:
+    # One row for each support and order of tokens.
+    orders = {
+        (tuple(x > 0 for x in row), tuple(sorted(range(len(row)), key=lambda t: -row[t]))): row
+        for row in rows
+    }
+    return list(orders.values())
+
+
+def _distinct(instance: Instance) -> list[tuple[fmpq, Draft]]:
+    # (probability, draft), drafts that no verifier can tell apart merged.
+    merged: dict[str, tuple[fmpq, Draft]] = {}
+    for weight, draft in drafts(instance):
+        key = _spelling(draft)
+        merged[key] = (merged[key][0] + weight if key in merged else weight, draft)
+    return list(merged.values())
+
+
+def _read(node: Node) -> Iterator[Prefix]:
+    seen, level = set(), [node]
+    for each in level:
+        if each.children and each.prefix not in seen:
+            seen.add(each.prefix)
+            yield each.prefix
+        level.extend(each.children)
+
+
+def _tree(node: Node) -> list[Any]:
+    # [token, tree below] of every child.
+    return [[child.token, _tree(child)] for child in node.children]
+
+
+def _spelling(draft: Draft) -> str:
+    paths = [path[-1].prefix for path in draft.paths] if draft.merged else ""
+    return f"{_tree(draft.root)}{paths}"
+
+
+def _document(instance: Instance, sliders: Sliders, group: Group, pool: Pool) -> dict[str, Any]:
+    weights: dict[str, list[int]] = {key: [] for key in group.drafts}
+    for moved in _places(instance, sliders, group.keys[: len(group.reads)]):
+        masses = {_spelling(draft): mass for mass, draft in _distinct(moved)}
+        for key, listed in weights.items():
+            listed.append(pool.number(masses.get(key, ZERO)))
+    return {
+        "reads": [spelled(prefix) for prefix in group.reads],
+        "drafts": [_tree(draft.root) for draft in group.drafts.values()],
+        "paths": [
+            [spelled(path[-1].prefix) for path in draft.paths] if draft.merged else None
+            for draft in group.drafts.values()
+        ],
+        "weights": list(weights.values()),
+    }
+
+
+def _fit(instance: Instance, given: Sequence[Group], steps: int, walks: int) -> bool:
+    # The drafts of the rows as given are found at once, and mostly too many where all are.
+    sliders = _sliders(instance, steps)
+    if _walks(given, sliders) > walks:
+        return False
+    most = prod(len(_orders(rows)) for key, rows in sliders.items() if key[0] == "q")
+    return most <= walks and _walks(_grouped(instance, sliders), sliders) <= walks
+
+
+def _walks(groups: Iterable[Group], sliders: Sliders) -> int:
+    return sum(len(group.drafts) * prod(len(sliders[key]) for key in group.keys) for group in groups)
+
+
+def _sliders(instance: Instance, steps: int) -> Sliders:
+    # No walk looks at a row after a full draft, so those move as finely as any.
+    depth = instance.draft.depth
+    return {
+        (which, prefix): positions(row, steps if len(prefix) < depth else max(SCALES))
+        for (which, prefix), row in every_row(instance).items()
+    }

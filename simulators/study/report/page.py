@@ -1,0 +1,111 @@
+"""The page: templates, scripts and numbers in one file that loads nothing from a network."""
+
+import base64
+import gzip
+import html
+import json
+import re
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+PARTS = files("draftproof.simulators.study.report") / "page"
+
+SCRIPTS = ("rational", "law", "html", "charts", "steps", "tree", "explorer", "sections", "main")
+"""The modules in the order of their imports, from the first needed to the last."""
+
+SECTIONS = {
+    "verdicts": (
+        "Verdicts",
+        "Each verifier over all instances. Exact rows decide; rows of floats count, but decide nothing.",
+    ),
+    "gaps": (
+        "Gaps",
+        "The share each verifier reaches of the best possible E[tau], the mean number of accepted tokens.",
+    ),
+    "worst": (
+        "Worst instances",
+        "Open an instance for its file: save it, and every command of draftproof reads it.",
+    ),
+    "curves": (
+        "Cost curves",
+        "What a rule costs as one thing varies and the others stay: means over the instances of a family.",
+    ),
+    "explorer": (
+        "Explorer",
+        "Small instances. Move a row's slider, choose a verifier and a draft, take a branch. "
+        "Every number is exact: the engine ran the verifier at each position of the sliders, and the page "
+        "adds what the engine recorded.",
+    ),
+    "proofs": ("Proofs", "For all real p and q of one size, zeros included."),
+    "audits": ("Audits", "Foreign functions, run behind their own random calls."),
+    "claims": ("Claims", "The field's theorems, each with its verdict and the command that reproduces it."),
+    "mutants": (
+        "Mutants and controls",
+        "Verifiers broken on purpose, and how each was found; controls must pass.",
+    ),
+}
+"""Section -> (title, introduction), in the order of the page; one without rows is left out."""
+
+
+def page(
+    title: str,
+    summary: str,
+    origin: Sequence[str],
+    data: Mapping[str, Any],
+    instances: Sequence[tuple[str, Mapping[str, Any]]],
+) -> str:
+    """The HTML document: `data` by section, `instances` as (title, the explorer's document)."""
+    shown = [key for key in SECTIONS if data.get(key) or (key == "explorer" and instances)]
+    return Template(_read("page.html")).substitute(
+        title=html.escape(title),
+        summary=html.escape(summary),
+        style=_read("style.css"),
+        links="".join(f'<li><a href="#{key}">{html.escape(SECTIONS[key][0])}</a></li>' for key in shown),
+        sections="\n".join(map(_section, shown)),
+        origin="<br>".join(map(html.escape, origin)),
+        data=_json(data),
+        instances="\n".join(_packed(name, recorded) for name, recorded in instances),
+        script=script(),
+    )
+
+
+def script() -> str:
+    """The modules as one: what they import from each other stands above them.
+
+    >>> "import " in script() or "export " in script()
+    False
+    """
+    joined = "\n".join(_read(f"{name}.js") for name in SCRIPTS)
+    return re.sub(
+        r"^export ", "", re.sub(r"^import .*;\n", "", joined, flags=re.MULTILINE), flags=re.MULTILINE
+    )
+
+
+def _section(key: str) -> str:
+    title, introduction = SECTIONS[key]
+    return (
+        f'<section id="{key}" aria-labelledby="{key}-title"><h2 id="{key}-title">{html.escape(title)}</h2>'
+        f'<p>{html.escape(introduction)}</p><div class="body"></div></section>'
+    )
+
+
+def _packed(name: str, recorded: Mapping[str, Any]) -> str:
+    content = gzip.compress(_spelled(recorded).encode(), 9, mtime=0)
+    return (
+        f'<script type="text/plain" data-instance data-title="{html.escape(name)}">'
+        f"{base64.b64encode(content).decode()}</script>"
+    )
+
+
+def _json(data: Mapping[str, Any]) -> str:
+    return _spelled(data).replace("<", "\\u003c")
+
+
+def _spelled(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, separators=(",", ":"), ensure_ascii=False)
+
+
+def _read(name: str) -> str:
+    return (PARTS / name).read_text(encoding="utf-8")

@@ -1,0 +1,270 @@
+"""The sections of the page that are made of a sweep's rows."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+from draftproof.simulators.instances.files import document, draft_of
+from draftproof.simulators.study.ensembles import described
+from draftproof.simulators.study.gap import REACHED
+from draftproof.simulators.study.report.explorer import explorable
+from draftproof.simulators.study.results import Results, Rows
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import exact
+
+BEST = """(
+    select *, coalesce(share_stateless, share_full) as share,
+           coalesce(stateless, full_information) as optimum,
+           coalesce(stateless, full_information) - expected_accepted as missing,
+           coalesce(stateless_exact, full_information_exact) as optimum_exact,
+           if(stateless is null, 'full-information', 'stateless') as of
+    from gap)
+"""
+"""The rows of `gap` with the best optimum that is known, which one that is, and the ratio to it."""
+
+
+def sections(results: Results) -> dict[str, Any]:
+    """Section -> its rows; empty where the sweep has none."""
+    metrics = results.metrics
+    worst = {"missing": missing(results), "wrong": wrong(results)}
+    return {
+        "verdicts": verdicts(results) if "check" in metrics else [],
+        "gaps": gaps(results) if "gap" in metrics else [],
+        "worst": worst if any(worst.values()) else {},
+        "curves": curves(results),
+        "proofs": proofs(results) if "prove" in metrics else [],
+        "audits": audits(results) if "audit" in metrics else [],
+    }
+
+
+def drafted(draft: str) -> str:
+    """A draft of an instance file in a few words; a shape is the list of its children's shapes.
+
+    >>> drafted('{"kind": "tree", "shape": [[[]], []], "replacement": false}')
+    'tree without replacement [[[]], []]'
+    >>> drafted('{"kind": "paths", "count": 2, "depth": 3}')
+    'paths, 2 of depth 3'
+    """
+    scheme, shape = draft_of(draft), json.loads(draft).get("shape")
+    return f"{scheme.label}, {described(scheme)}" if shape is None else f"{scheme.label} {json.dumps(shape)}"
+
+
+def verdicts(results: Results) -> Rows:
+    """One row a verifier over all its instances."""
+    return results.rows("""
+        select verifier, string_agg(distinct kind, ', ' order by kind) as kinds, count(*) as instances,
+               count(lossless) as decided, count(*) filter (lossless) as lossless,
+               max(total_variation) as total_variation,
+               arg_max(total_variation_exact, total_variation) as total_variation_exact,
+               avg(expected_accepted) as expected_accepted, any_value(declared) as declared,
+               bool_and(lossless) as found
+        from "check" group by verifier order by verifier
+    """)
+
+
+BINS = 1000
+"""Bins of one unit in which ratios to the optimum are counted."""
+
+BARS = 20
+"""Bars of a histogram of ratios; it begins at a tenth below the least ratio of a lossless rule."""
+
+SETTINGS = 60
+"""Most settings (draft, vocabulary) of the page."""
+
+
+def gaps(results: Results) -> Rows:
+    """For every draft and vocabulary: each verifier's ratios to the optimum, as a distribution."""
+    rows = results.rows(f"""
+        select draft, vocab, of, verifier, max(note) as note, count(*) as instances,
+               avg(expected_accepted) as mean, sum(expected_accepted) / nullif(sum(optimum), 0) as share,
+               min(share) as least, median(share) as median,
+               count(*) filter (share >= 1 - {REACHED}) as reached, any_value(declared) as declared,
+               histogram(floor({BINS} * share)::integer) as bins, any_value(depth) as depth
+        from {BEST} where share is not null group by draft, vocab, of, verifier
+        order by depth desc, vocab desc, draft, of, verifier
+    """)
+    settings: dict[tuple[str, int, str], Rows] = {}
+    for row in rows:
+        settings.setdefault((row.pop("draft"), row.pop("vocab"), row["of"]), []).append(row)
+    found = []
+    for (draft, vocab, _), each in settings.items():
+        tenths = max(0, int(9.99 * min((row["least"] for row in each if row["declared"]), default=0)))
+        found.append(
+            {"title": f"{drafted(draft)}, V = {vocab}", "rows": [_bars(row, tenths) for row in each]}
+        )
+    return found[:SETTINGS]
+
+
+def _bars(row: dict[str, Any], tenths: int) -> dict[str, Any]:
+    # A bar is whole bins wide.
+    bars, width = [0] * BARS, BINS // 10 // BARS * (10 - tenths)
+    for start, count in row.pop("bins").items():
+        bars[max(0, min(BARS - 1, (start - BINS // 10 * tenths) // width))] += count
+    del row["declared"], row["depth"]
+    return row | {"low": tenths / 10, "histogram": bars}
+
+
+def missing(results: Results) -> Rows:
+    """Each verifier's instance furthest below the optimum, the largest gap first."""
+    kept = "verifier", "missing", "share", "optimum", "optimum_exact"
+    return [
+        {
+            **{name: row[name] for name in kept},
+            "mean": row["expected_accepted"],
+            "mean_exact": row["expected_accepted_exact"],
+            "of": row["of"].replace("-", " "),
+            **_located(results, row),
+        }
+        for row in _furthest(results)
+    ]
+
+
+def wrong(results: Results) -> Rows:
+    """Each lossy verifier's instance of the largest total variation, the largest first."""
+    if "check" not in results.metrics:
+        return []
+    kept = "verifier", "total_variation", "total_variation_exact"
+    witness = "witness_prefix", "witness_got", "witness_want"
+    rows = results.rows("""
+        from (select unnest(arg_max(c, total_variation)) from "check" c
+              where lossless is false or (lossless is null and not declared and total_variation > 1e-9)
+              group by verifier)
+        order by total_variation desc, verifier
+    """)
+    return [
+        {
+            **{name: row[name] for name in (*kept, *witness)},
+            "got": _float(row["witness_got"]),
+            "want": _float(row["witness_want"]),
+            **_located(results, row),
+        }
+        for row in rows
+    ]
+
+
+def worst_instances(results: Results, most: int) -> Iterator[tuple[str, Instance]]:
+    """(verifier, instance) of the largest gaps on different instances that the explorer can take."""
+    found: list[Instance] = []
+    for row in _furthest(results):
+        with suppress(BadInput):
+            instance = results.instance(row)
+            if len(found) < most and instance not in found and explorable(instance):
+                found.append(instance)
+                yield row["verifier"], instance
+
+
+def _furthest(results: Results) -> Rows:
+    if "gap" not in results.metrics:
+        return []
+    query = f"""
+        select unnest(arg_max(b, missing)) from {BEST} b
+        where missing > 1e-8 and note not in ('keeps state') group by verifier
+    """
+    return results.rows(f"from {results.derived('furthest', query)} order by missing desc, verifier")
+
+
+def _located(results: Results, row: dict[str, Any]) -> dict[str, Any]:
+    where = [drafted(row["draft"]), f"V = {row['vocab']}", row["rows"]]
+    if row["temperature"] is not None:
+        where.append(f"temperature {row['temperature']:g}")
+    where.append(f"number {row['index']}")
+    spelled = None
+    with suppress(BadInput):  # rows of a text that has been moved
+        spelled = json.dumps(document(results.instance(row)))
+    return {"instance": ", ".join(where), "document": spelled}
+
+
+def _float(number: str | None) -> float | None:
+    return None if number is None else float(exact(number))
+
+
+AXES = {
+    "depth": ("depth of the draft (tokens)", ("kind", "vocab", "rows", "temperature")),
+    "temperature": ("temperature", ("draft", "vocab", "rows")),
+    "vocab": ("vocabulary (tokens)", ("draft", "rows", "temperature")),
+}
+"""What a curve runs along, and what stays fixed on it."""
+
+CURVES = 60
+"""Most curves of the page."""
+
+ACCEPTED = "sum(accepted) / sum(instances)"
+MISSING = "sum(missing) filter (declared) / nullif(sum(known) filter (declared), 0)"
+"""Lossy rules are left out: they may exceed the optimum."""
+
+MEANS = """
+    select draft, vocab, rows, temperature, verifier, any_value(kind) as kind, any_value(depth) as depth,
+           any_value(declared) as declared, count(*) as instances, sum(expected_accepted) as accepted
+"""
+"""Sums over all rows that differ in seed and number of the instance alone."""
+
+
+def curves(results: Results) -> Rows:
+    """Means along one axis with all else fixed: tokens missing to the optimum, and E[tau]."""
+    if "gap" in results.metrics:
+        query = f"{MEANS}, count(optimum) as known, sum(missing) as missing from {BEST} group by all"
+        kinds = {"Accepted tokens missing to the optimum": MISSING, "E[tau]": ACCEPTED}
+    elif "check" in results.metrics:
+        query, kinds = f'{MEANS} from "check" group by all', {"E[tau]": ACCEPTED}
+    else:
+        return []
+    results.derived("means", query)
+    found = [
+        each for axis in AXES for what, mean in kinds.items() for each in _along(results, axis, what, mean)
+    ]
+    return found[:CURVES]
+
+
+def _along(results: Results, axis: str, what: str, mean: str) -> Iterator[dict[str, Any]]:
+    # Along depths, drafts of one kind that differ otherwise (in width) are not averaged: they make no curve.
+    label, fixed = AXES[axis]
+    names = ", ".join(fixed)
+    query = f"""
+        select {names}, {axis} as at, verifier, {mean} as value, count(distinct draft) as drafts
+        from means where {axis} is not null
+        group by {names}, {axis}, verifier having value is not null order by {names}, verifier, {axis}
+    """
+    groups: dict[tuple[Any, ...], Rows] = {}
+    for row in results.rows(query):
+        groups.setdefault(tuple(row[name] for name in fixed), []).append(row)
+    for key, rows in groups.items():
+        if len({row["at"] for row in rows}) < 2 or any(row["drafts"] > 1 for row in rows):
+            continue
+        lines: dict[str, list[tuple[float, float]]] = {}
+        for row in rows:
+            lines.setdefault(row["verifier"], []).append((row["at"], row["value"]))
+        where = ", ".join(_fixed(fixed, key))
+        series = [{"name": name, "points": points} for name, points in lines.items()]
+        yield {"title": f"{what} by {axis}: {where}", "axis": label, "series": series}
+
+
+def _fixed(names: Sequence[str], values: Sequence[Any]) -> Iterator[str]:
+    for name, value in zip(names, values, strict=True):
+        if name == "draft":
+            yield drafted(value)
+        elif name in ("kind", "rows"):
+            yield value
+        elif value is not None:
+            yield f"{'V' if name == 'vocab' else name} = {value:g}"
+
+
+def proofs(results: Results) -> Rows:
+    """The proofs, as they are."""
+    rows = results.rows(
+        "select verifier, draft, scope, verdict, cells, parameters, why from prove order by verifier, scope"
+    )
+    return [{**row, "draft": drafted(row["draft"])} for row in rows]
+
+
+def audits(results: Results) -> Rows:
+    """One row an audited target."""
+    return results.rows("""
+        select target, adapter, count(*) as instances,
+               case when count(lossless) < count(*) then 'undecided' when bool_and(lossless) then 'lossless'
+                    else 'lossy' end as lossless,
+               max(total_variation) as total_variation,
+               string_agg(distinct nullif(findings, ''), '; ') as findings
+        from audit group by target, adapter order by target
+    """)

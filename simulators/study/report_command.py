@@ -1,0 +1,143 @@
+"""The command `report`."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from pkgutil import resolve_name
+from time import monotonic
+from typing import Any
+
+import click
+
+from draftproof.simulators import screen
+from draftproof.simulators.commands.options import json_option
+from draftproof.simulators.files import replacing
+from draftproof.simulators.instances.files import read
+from draftproof.simulators.instances.scenarios import scenario
+from draftproof.simulators.instances.suite import of_depth
+from draftproof.simulators.study.ensembles import described
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+
+STANDARD: list[tuple[Scheme, int]] = [
+    (Chain(2), 2),
+    (Chain(1), 2),
+    *((draft, 3) for draft in of_depth(1)[1:]),
+    (Tree((((),), ())), 2),
+]
+"""Drafts and vocabularies of the explorer's own instances; every verifier is made for one of them."""
+
+WORST = 2
+"""Most instances that the explorer takes from the results."""
+
+
+@click.command()
+@click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=Path("report.html"),
+    show_default=True,
+    help="The page.",
+)
+@click.option("--title", help="Its title [default: the name of the folder].")
+@click.option(
+    "--explore",
+    "given",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="INSTANCE.json",
+    help="Put this instance into the explorer too; may be repeated.",
+)
+@json_option
+@click.pass_obj
+def report(
+    context: Mapping[str, Any],
+    results: Path,
+    output: Path,
+    title: str | None,
+    given: Sequence[Path],
+    as_json: bool,
+) -> int:
+    """One self-contained page of a sweep's results.
+
+    RESULTS is a folder that `draftproof sweep` wrote. The page has verdicts, gaps, worst
+    instances, curves, the claims, the mutants, and an explorer of small instances; it is one
+    file and loads nothing from a network. Exit status 0, or 2 for bad input.
+    """
+    try:
+        from draftproof.simulators.study.report.page import page
+        from draftproof.simulators.study.report.sections import sections
+        from draftproof.simulators.study.results import Results
+    except ImportError as error:
+        raise BadInput(f"report needs {error.name}: pip install 'draftproof[report]'") from None
+    started = monotonic()
+    found = Results(results)
+    if not found.metrics:
+        raise BadInput(f"{results}: has no finished shard yet")
+    if not output.resolve().parent.is_dir():  # a fault is reported before the work
+        raise BadInput(f"{output}: no such file or directory")
+    mutants = files("draftproof.simulators.study.report") / "mutants.json"
+    data = sections(found)
+    data["claims"] = list(resolve_name(context["claims"])())
+    data["mutants"] = json.loads(mutants.read_text(encoding="utf-8"))
+    recorded = _recorded(list(explored(found, given)))
+    made = page(title or results.resolve().name, *_origin(found), data, recorded)
+    with replacing(output) as part:
+        part.write_text(made, encoding="utf-8")
+    seconds, size = round(monotonic() - started, 3), len(made.encode())
+    if as_json:
+        rows = {key: len(value) for key, value in data.items()}
+        click.echo(json.dumps({"output": str(output), "bytes": size, "sections": rows, "seconds": seconds}))
+    else:
+        click.echo(f"{output}: {size / 1e6:.1f} MB, {len(recorded)} instances to explore, {seconds:.1f} s")
+    return 0
+
+
+def explored(results: Any, given: Sequence[Path]) -> Iterator[tuple[str, Instance]]:
+    """(title, instance) in the order of the choice; BadInput for a given one that is too large."""
+    from draftproof.simulators.study.report.explorer import explorable
+    from draftproof.simulators.study.report.sections import worst_instances
+
+    for path in given:
+        instance = read(path)
+        if not explorable(instance):
+            raise BadInput(f"{path}: too large to explore")
+        yield str(path), instance
+    for draft, vocab in STANDARD:
+        yield f"{draft.label}, {described(draft)}, V = {vocab}", scenario("toy", draft, vocab)
+    for verifier, instance in worst_instances(results, WORST):
+        yield f"furthest below the optimum in these results: {verifier}", instance
+
+
+def _recorded(instances: Sequence[tuple[str, Instance]]) -> list[tuple[str, dict[str, Any]]]:
+    from joblib import Parallel, delayed
+
+    from draftproof.simulators.study.report.explorer import recorded
+
+    out = []
+    with screen.progress("instances") as bar:
+        task = bar.add_task("exploring", total=len(instances))
+        found = Parallel(-1, return_as="generator")(delayed(recorded)(each) for _, each in instances)
+        for (title, _), document in zip(instances, found, strict=True):
+            bar.advance(task)
+            out.append((title, document))
+    return out
+
+
+def _origin(results: Any) -> tuple[str, list[str]]:
+    # (the page's summary, lines on where its numbers come from)
+    manifest, metrics = results.manifest, results.metrics
+    rows = sum(results.rows(f'select count(*) as n from "{metric}"')[0]["n"] for metric in metrics)
+    finished = sum(len(results.shards(metric)) for metric in metrics)
+    whole = "" if finished >= manifest["chunks"] else " The sweep is not finished."
+    chunks = f"{finished:,} of {manifest['chunks']:,} chunks"
+    versions = ", ".join(f"{name} {version}" for name, version in manifest["versions"].items())
+    return f"{rows:,} rows ({', '.join(metrics)}) in {chunks}.{whole}", [
+        f"draftproof {manifest['draftproof']}, commit {manifest['commit'] or 'unknown'}; {versions}.",
+        f"Configuration {manifest['digest']}.",
+    ]

@@ -1,0 +1,122 @@
+"""A results folder read back: its manifest, its rows as tables that DuckDB scans, the instance of a row."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+from pyarrow import parquet
+
+from draftproof.simulators.study.columns import FAMILY, place
+from draftproof.simulators.study.configuration import Entry
+from draftproof.simulators.study.families import Family
+from draftproof.simulators.study.store import FORMAT, SHARDS, read_manifest
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+
+Rows = list[dict[str, Any]]
+
+SUMMARISED = {
+    "check": ("verifier", "lossless", ("total_variation", "expected_accepted")),
+    "gap": ("verifier", None, ("expected_accepted", "share_stateless")),
+    "prove": ("verifier", "verdict", ()),
+    "audit": ("target", "lossless", ("total_variation", "expected_accepted")),
+}
+"""Metric -> whose rows are summed up, the column of verdicts, the columns of numbers."""
+
+
+class Results:
+    """A folder that `draftproof sweep` wrote; BadInput where it is none.
+
+    >>> Results("docs")
+    Traceback (most recent call last):
+    draftproof.theory.errors.BadInput: docs/manifest.json: no such file or directory
+    """
+
+    def __init__(self, folder: Path | str):
+        self.folder = Path(folder)
+        self.manifest = read_manifest(self.folder)
+        if (found := self.manifest.get("format")) != FORMAT:
+            raise BadInput(f"{folder}: its format is {found!r}; this version of draftproof reads {FORMAT}")
+
+    def shards(self, metric: str) -> list[Path]:
+        """The finished shards of a metric, in order."""
+        return sorted((self.folder / SHARDS).glob(f"{metric}-*.parquet"))
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics that have finished shards."""
+        return [metric for metric in self.manifest["metrics"] if self.shards(metric)]
+
+    def table(self, metric: str) -> pa.Table:
+        """All rows of a metric; BadInput when nothing of it is finished."""
+        parts = [parquet.ParquetFile(path).read() for path in self.shards(metric)]
+        if not parts:
+            raise BadInput(f"{self.folder}: has no results of {metric!r}")
+        return pa.concat_tables(parts, promote_options="default")
+
+    def rows(self, query: str) -> Rows:
+        """The answer to an SQL query, as dictionaries; every metric with rows is a view of its name."""
+        answer = self._run(query)
+        names = [column[0] for column in answer.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
+
+    def derived(self, name: str, query: str) -> str:
+        """Makes a table of the answer to a query, unless there is one of that name; the name."""
+        self._run(f"create table if not exists {name} as {query}")
+        return name
+
+    def instance(self, row: Mapping[str, Any]) -> Instance:
+        """The exact instance that a row is about, made again from its columns."""
+        wanted = {name: row[name] for name, _ in FAMILY}
+        for family in self._families:
+            if place(family) == wanted:
+                return family.instances[row["index"]]
+        raise BadInput(f"{self.folder}: no family of its configuration has such a row")
+
+    def summary(self) -> Rows:
+        """One line for each metric and verifier or target: its rows, verdicts, and statistics of numbers."""
+        found: Rows = []
+        for metric in self.metrics:
+            who, verdict, numbers = SUMMARISED[metric]
+            verdicts = self._verdicts(metric, who, verdict) if verdict else {}
+            columns = [f", avg({n}) as {n}, min({n}) as {n}_min, max({n}) as {n}_max" for n in numbers]
+            query = f'select {who} as name, count(*) as rows {"".join(columns)} from "{metric}" group by name'
+            for row in self.rows(f"{query} order by name"):
+                line = {"metric": metric, "name": row["name"], "rows": row["rows"]}
+                if verdict:
+                    line["verdicts"] = verdicts[row["name"]]
+                for n in numbers:
+                    if row[n] is not None:
+                        line[n] = {"mean": row[n], "least": row[f"{n}_min"], "largest": row[f"{n}_max"]}
+                found.append(line)
+        return found
+
+    def _verdicts(self, metric: str, who: str, verdict: str) -> dict[str, dict[str, int]]:
+        words: dict[Any, str] = {None: "not decided", True: "lossless", False: "lossy"}
+        out: dict[str, dict[str, int]] = {}
+        query = f'select {who} as name, {verdict} as verdict, count(*) as rows from "{metric}" group by all'
+        for row in self.rows(f"{query} order by all"):
+            out.setdefault(row["name"], {})[words.get(row["verdict"]) or row["verdict"]] = row["rows"]
+        return out
+
+    @cached_property
+    def _families(self) -> list[Family]:
+        entries = map(Entry.model_validate, self.manifest["configuration"]["family"])
+        return [family for entry in entries for family in entry.families()]
+
+    @cached_property
+    def _connection(self) -> duckdb.DuckDBPyConnection:
+        connection = duckdb.connect()
+        for metric in self.metrics:
+            shards = [str(path) for path in self.shards(metric)]
+            connection.read_parquet(shards).create_view(metric)
+        return connection
+
+    def _run(self, query: str) -> duckdb.DuckDBPyConnection:
+        try:
+            return self._connection.execute(query)
+        except duckdb.Error as error:
+            raise BadInput(f"{self.folder}: {str(error).splitlines()[0]}") from None

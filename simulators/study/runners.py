@@ -1,0 +1,179 @@
+"""Who computes chunks: processes of this machine, a Dask cluster, or Ray.
+
+A runner takes chunks and yields (name, shard) of each, in any order. A few chunks are under way and no
+more, so memory does not grow with the number of chunks. A chunk whose worker is lost is computed again.
+"""
+
+import logging
+import os
+import signal
+import warnings
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from importlib import import_module
+from itertools import islice
+from multiprocessing import resource_tracker
+from socket import create_connection
+from threading import Thread
+from time import sleep
+from typing import Any
+
+from joblib import Parallel, delayed
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+from draftproof.simulators.study.plan import Chunk, computed
+from draftproof.theory.errors import BadInput
+
+Shards = Generator[tuple[str, bytes], None, None]
+Runner = Callable[[Sequence[Chunk]], Shards]
+
+AHEAD = 2
+"""Chunks under way for each worker."""
+
+PATIENCE = 10
+"""Seconds that a scheduler has to answer, or to find a first worker."""
+
+HARMLESS = (
+    "A worker stopped",  # it is replaced; nothing is lost
+    r"\d+ tasks (have been successfully executed|which were still being processed)",  # given up after Ctrl-C
+)
+"""Beginnings of joblib's warnings that need no attention."""
+
+
+def processes(workers: int) -> Runner:
+    """Processes on this machine, by joblib."""
+
+    def run(chunks: Sequence[Chunk]) -> Shards:
+        left = {chunk.name: chunk for chunk in chunks}
+        while left:
+            before = len(left)
+            try:
+                for name, shard in _parallel(list(left.values()), workers):
+                    del left[name]
+                    yield name, shard
+            except TerminatedWorkerError:
+                if len(left) == before:
+                    message = "worker processes die (out of memory?); fewer --workers need less"
+                    raise BadInput(message) from None
+
+    return run
+
+
+def _parallel(chunks: Sequence[Chunk], workers: int) -> Shards:
+    settings: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
+    if workers > 1:
+        settings |= {"pre_dispatch": AHEAD * workers, "initializer": _end_with, "initargs": (os.getpid(),)}
+    for harmless in HARMLESS:
+        warnings.filterwarnings("ignore", harmless, UserWarning)
+    with _no_interrupt() if workers > 1 else nullcontext():
+        shards: Any = Parallel(workers, **settings)(delayed(_shard)(chunk) for chunk in chunks)
+    try:
+        yield from shards
+    finally:
+        shards.close()
+
+
+def _shard(chunk: Chunk) -> tuple[str, bytes]:
+    return chunk.name, computed(chunk)
+
+
+@contextmanager
+def _no_interrupt() -> Iterator[None]:
+    # Workers that start here ignore Ctrl-C: the parent handles it, and then ends them.
+    resource_tracker.ensure_running()  # started later it would lift the block
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end_with(parent: int) -> None:
+    # In a worker: ends it when its parent has ended.
+    def watch() -> None:
+        while os.getppid() == parent:
+            sleep(1)
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
+
+
+def dask(url: str) -> Runner:
+    """A Dask cluster that is already running; draftproof must be installed on its workers."""
+
+    def run(chunks: Sequence[Chunk]) -> Shards:
+        try:
+            from distributed import Client, as_completed
+        except ImportError:
+            raise BadInput("--scheduler needs Dask: pip install 'draftproof[dask]'") from None
+        try:
+            client: Any = Client(url, timeout=PATIENCE)
+        except (OSError, ValueError) as error:
+            raise BadInput(f"--scheduler {url}: cannot be reached ({_line(error)})") from None
+        with client:
+            try:
+                client.wait_for_workers(1, timeout=PATIENCE)
+            except TimeoutError:
+                raise BadInput(f"--scheduler {url}: has no workers") from None
+            rest = iter(chunks)
+
+            def some(count: int) -> list[Any]:
+                return client.map(_shard, list(islice(rest, count)), pure=False, retries=3)
+
+            under_way = as_completed(some(AHEAD * sum(client.nthreads().values())))
+            try:
+                for future in under_way:
+                    yield future.result()
+                    future.release()
+                    for more in some(1):
+                        under_way.add(more)
+            except (KeyboardInterrupt, GeneratorExit):
+                for library in ("distributed", "tornado"):  # they would log the work given up as errors
+                    logging.getLogger(library).setLevel(logging.CRITICAL)
+                raise
+
+    return run
+
+
+def ray() -> Runner:
+    """Ray: the cluster that RAY_ADDRESS names or `ray start` left here, else this machine."""
+
+    def run(chunks: Sequence[Chunk]) -> Shards:
+        try:
+            library: Any = import_module("ray")
+        except ImportError:
+            raise BadInput("--ray needs Ray: pip install 'draftproof[ray]'") from None
+        _check_reachable(os.environ.get("RAY_ADDRESS", ""))
+        try:
+            library.init(log_to_driver=False, logging_level="error", include_dashboard=False)
+        except (OSError, RuntimeError, ValueError) as error:
+            raise BadInput(f"--ray: cannot be reached ({_line(error)})") from None
+        try:
+            task, rest = library.remote(_shard).options(max_retries=3), iter(chunks)
+            ahead = AHEAD * int(library.cluster_resources().get("CPU", 1))
+            under_way = [task.remote(chunk) for chunk in islice(rest, ahead)]
+            while under_way:
+                done, under_way = library.wait(under_way)
+                try:
+                    yield library.get(done[0])
+                except library.exceptions.RayTaskError as error:
+                    raise BadInput(str(error.cause)) from None
+                under_way += [task.remote(chunk) for chunk in islice(rest, 1)]
+        finally:
+            library.shutdown()
+
+    return run
+
+
+def _check_reachable(address: str) -> None:
+    # Ray itself would try for minutes.
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        try:
+            create_connection((host, int(port)), PATIENCE).close()
+        except (OSError, OverflowError) as error:
+            raise BadInput(f"--ray: RAY_ADDRESS {address} cannot be reached ({error})") from None
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())

@@ -1,0 +1,210 @@
+"""The results folder, a manifest and shards that are whole or not there, and the sweep that fills it."""
+
+import errno
+import hashlib
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from draftproof.simulators.files import replacing, text_of, unusable
+from draftproof.simulators.study.configuration import Entry
+from draftproof.simulators.study.plan import Chunk
+from draftproof.simulators.study.runners import Runner
+from draftproof.theory.errors import BadInput
+
+FORMAT = 1
+"""The version of the folder's own layout."""
+
+LIBRARIES = ("numpy", "pyarrow", "python-flint", "scipy", "pot")
+"""What the numbers and the files come from."""
+
+MANIFEST, SHARDS, LOCK = "manifest.json", "shards", "lock"
+
+
+def manifest(entries: Sequence[Entry], chunks: int) -> dict[str, Any]:
+    """The manifest of a sweep: whatever could change a byte of its shards."""
+    configuration = json.loads(json.dumps({"family": [entry.document() for entry in entries]}))
+    return {
+        "format": FORMAT,
+        "draftproof": version("draftproof"),
+        "commit": commit(),
+        "versions": {"python": platform.python_version()} | {name: version(name) for name in LIBRARIES},
+        "metrics": list(dict.fromkeys(name for entry in entries for name in entry.metrics)),
+        "chunks": chunks,
+        "digest": hashlib.sha256(json.dumps(configuration, sort_keys=True).encode()).hexdigest(),
+        "configuration": configuration,
+    }
+
+
+def commit() -> str | None:
+    """The commit of the clone that this runs from, with + where files were changed; None outside one."""
+    clone = Path(__file__).parents[2]
+    if not (clone / ".git").exists():
+        return None
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(clone), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        changed = git("status", "--porcelain", "--untracked-files=no")
+        return git("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a results folder; BadInput when there is none."""
+    path = folder / MANIFEST
+    try:
+        return json.loads(text_of(path))
+    except json.JSONDecodeError:
+        raise BadInput(f"{path}: not JSON") from None
+
+
+@dataclass
+class Swept:
+    """The chunks of the plan, those kept from before, those computed now."""
+
+    chunks: int = 0
+    kept: int = 0
+    computed: int = 0
+    interrupted: bool = False
+
+    @property
+    def finished(self) -> int:
+        return self.kept + self.computed
+
+
+def sweep(
+    chunks: Sequence[Chunk],
+    manifest: dict[str, Any],
+    folder: Path,
+    runner: Runner,
+    progress: Callable[[int, int], object] = lambda done, total: None,
+) -> Swept:
+    """Computes the chunks that the folder lacks; a KeyboardInterrupt ends it with those that are kept.
+
+    `progress` is called with the numbers of evaluations done and of all. Raises BadInput; what was
+    finished stays.
+    """
+    with opened(folder, manifest) as store:
+        finished = store.finished()
+        todo = {chunk.name: chunk for chunk in chunks if chunk.name not in finished}
+        found = Swept(len(chunks), len(chunks) - len(todo))
+        total = sum(chunk.job.evaluations for chunk in chunks)
+        done = total - sum(chunk.job.evaluations for chunk in todo.values())
+        progress(done, total)
+        try:
+            with closing(runner(list(todo.values()))) as shards:
+                for name, shard in shards:
+                    store.keep(name, shard)
+                    found.computed += 1
+                    done += todo[name].job.evaluations
+                    progress(done, total)
+        except KeyboardInterrupt:
+            found.interrupted = True
+            found.computed = len(store.finished()) - found.kept
+    return found
+
+
+@dataclass(frozen=True)
+class Store:
+    """A results folder that this process alone writes to."""
+
+    folder: Path
+
+    @property
+    def shards(self) -> Path:
+        return self.folder / SHARDS
+
+    def finished(self) -> set[str]:
+        """The names of the chunks that are kept."""
+        return {path.stem for path in self.shards.glob("[!.]*.parquet")}
+
+    def keep(self, name: str, shard: bytes) -> None:
+        """Keeps the shard of a chunk; BadInput when the disk refuses, and all else is still there."""
+        self.write(self.shards / f"{name}.parquet", shard)
+
+    def write(self, path: Path, content: bytes) -> None:
+        """Writes a file of the folder: flushed before it takes its place, so that no reader meets a part."""
+        try:
+            with replacing(path) as part, part.open("wb") as out:
+                out.write(content)
+                out.flush()
+                os.fsync(out.fileno())
+        except BadInput as error:
+            raise _refusal(path.parent, error.__context__) from None
+
+
+@contextmanager
+def opened(folder: Path, manifest: dict[str, Any]) -> Iterator[Store]:
+    """The folder, made or gone on with, locked for as long as it is open.
+
+    Raises BadInput when another sweep is writing there, when it holds results of something else, and
+    when it cannot be written. The lock is the operating system's, so it ends with its process.
+    """
+    store, lock = Store(folder), FileLock(folder / LOCK)
+    with _refused(folder):
+        names = {each.name for each in folder.iterdir()} if folder.is_dir() else set()
+        if MANIFEST not in names and names - {LOCK, SHARDS}:
+            raise BadInput(f"{folder}: is not empty and holds no results of a sweep")
+        store.shards.mkdir(parents=True, exist_ok=True)
+    with _refused(folder):
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise BadInput(f"{folder}: another sweep is writing there") from None
+    try:
+        with _refused(folder):
+            for left in store.shards.glob(".*"):  # parts that a killed sweep left
+                left.unlink()
+        _check_same(store, manifest)
+        yield store
+    finally:
+        lock.release()
+
+
+def _check_same(store: Store, manifest: dict[str, Any]) -> None:
+    folder = store.folder
+    if not (folder / MANIFEST).exists() or not store.finished():
+        store.write(folder / MANIFEST, json.dumps(manifest, indent=1).encode() + b"\n")
+        return
+    recorded = read_manifest(folder)
+    for key in manifest:
+        if recorded.get(key) != manifest[key]:
+            what = _difference(key, recorded.get(key), manifest[key])
+            raise BadInput(f"{folder}: holds results of {what}; name another folder with --results")
+
+
+def _difference(key: str, recorded: Any, now: Any) -> str:
+    if key == "versions" and isinstance(recorded, dict):
+        name = next(name for name in now if recorded.get(name) != now[name])
+        return f"{name} {recorded.get(name)}, this is {now[name]}"
+    if key in ("configuration", "digest", "metrics", "chunks"):
+        return "another configuration"
+    return f"{'results format' if key == 'format' else key} {recorded}, this is {now}"
+
+
+@contextmanager
+def _refused(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise _refusal(folder, error) from None
+
+
+def _refusal(folder: Path, error: BaseException | None) -> BadInput:
+    assert isinstance(error, OSError)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return BadInput(f"{folder}: the disk is full; what was finished is kept")
+    return unusable(folder, error)

@@ -1,0 +1,129 @@
+"""The command `sweep`."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import click
+from rich.table import Table
+
+from draftproof.simulators import screen
+from draftproof.simulators.check import cores
+from draftproof.simulators.commands.entry import INTERRUPTED
+from draftproof.simulators.commands.options import json_option
+from draftproof.theory.errors import BadInput
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path), metavar="FILE.toml")
+@click.option(
+    "--results",
+    "folder",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Where the results are, or go [default: results/FILE].",
+)
+@click.option("--workers", type=click.IntRange(1), metavar="N", help="Processes [default: one a core].")
+@click.option("--scheduler", metavar="URL", help="A Dask cluster, such as tcp://host:8786.")
+@click.option("--ray", "on_ray", is_flag=True, help="Ray: the cluster of RAY_ADDRESS, else this machine.")
+@json_option
+@click.pass_obj
+def sweep(
+    context: Mapping[str, Any],
+    file: Path,
+    folder: Path | None,
+    workers: int | None,
+    scheduler: str | None,
+    on_ray: bool,
+    as_json: bool,
+) -> int:
+    """Check, gap, prove and audit over a described family of instances.
+
+    FILE.toml says what is swept (docs/sweep.md); results are Parquet files in a folder
+    (docs/results.md). The same command goes on where it was interrupted. Exit status 0, or 2
+    for bad input.
+    """
+    folder = folder or Path("results") / file.stem
+    if sum((workers is not None, scheduler is not None, on_ray)) > 1:
+        raise BadInput("--workers, --scheduler and --ray exclude each other")
+    try:
+        from draftproof.simulators.study import configuration, runners, store
+        from draftproof.simulators.study.plan import METRICS, plan
+        from draftproof.simulators.study.results import Results
+    except ImportError as error:
+        raise BadInput(f"sweep needs {error.name}: pip install 'draftproof[sweep]'") from None
+    metrics = {**METRICS, **context["metrics"]}
+    entries = configuration.read(file, metrics)
+    try:
+        chunks = plan(entries, metrics)
+    except BadInput as error:
+        raise BadInput(f"{file}: {error}") from None
+    runner = runners.processes(workers or cores())
+    if scheduler is not None:
+        runner = runners.dask(scheduler)
+    elif on_ray:
+        runner = runners.ray()
+    started = monotonic()
+    with screen.progress("evaluations") as bar:
+        task = bar.add_task("sweeping", total=None)
+
+        def progress(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+
+        found = store.sweep(chunks, store.manifest(entries, len(chunks)), folder, runner, progress)
+    seconds = round(monotonic() - started, 3)
+    if found.interrupted:
+        kept = f"{found.finished:,} of {found.chunks:,} chunks are kept in {folder}"
+        click.echo(f"interrupted: {kept}; the same command goes on from there", err=True)
+        return INTERRUPTED
+    lines = Results(folder).summary()
+    rows = sum(line["rows"] for line in lines)
+    if as_json:
+        answer = {
+            "results": str(folder),
+            "chunks": found.chunks,
+            "computed": found.computed,
+            "rows": rows,
+            "seconds": seconds,
+            "summary": lines,
+        }
+        click.echo(json.dumps(answer))
+        return 0
+    screen.console().print(_table(lines))
+    before = f"{found.kept:,} of them kept from before, " if found.kept else ""
+    click.echo(f"{rows:,} rows in {found.chunks:,} chunks, {before}{seconds:.1f} s; results are in {folder}")
+    return 0
+
+
+def _table(lines: list[dict[str, Any]]) -> Table:
+    headings = (
+        "metric",
+        "verifier or target",
+        "rows",
+        "verdicts",
+        "largest TV",
+        r"mean E\[tau]",
+        "of stateless",
+    )
+    table = screen.table("Swept", "llrlrrrr", *headings, "least")
+
+    def number(line: dict[str, Any], column: str, statistic: str, shown: str) -> str:
+        return shown.format(line[column][statistic]) if column in line else ""
+
+    for line in lines:
+        verdicts = line.get("verdicts", {})
+        if line["metric"] == "check":  # floats decide nothing
+            verdicts = {word: count for word, count in verdicts.items() if word != "not decided"}
+        table.add_row(
+            line["metric"],
+            line["name"],
+            f"{line['rows']:,}",
+            ", ".join(f"{count:,} {word}" for word, count in sorted(verdicts.items())),
+            number(line, "total_variation", "largest", "{:.3g}"),
+            number(line, "expected_accepted", "mean", "{:.4f}"),
+            number(line, "share_stateless", "mean", "{:.2%}").replace("%", " %"),
+            number(line, "share_stateless", "least", "{:.2%}").replace("%", " %"),
+        )
+    return table

@@ -1,0 +1,74 @@
+"""A small sweep, two recorded instances, their page, and a browser where there is one."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from draftproof import commands
+from draftproof.simulators.commands.entry import enter
+from draftproof.simulators.instances.scenarios import scenario
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.tree import Tree
+
+FAMILY = """
+vocabularies = [2]
+
+[[family]]
+metrics = ["check", "gap"]
+drafts = ["chain", { kind = "tree", width = 2 }]
+depths = [1, 2]
+verifiers = ["block", "token", "traversal", "rrs", "hsd-released", "nss"]
+rows = { kind = "logits", count = 3, temperatures = [0.5, 1.0] }
+
+[[family]]
+metrics = ["prove"]
+depths = [1]
+verifiers = ["token", "block"]
+
+[[family]]
+metrics = ["audit"]
+depths = [1]
+targets = ["tests.simulators.audit.foreign:good"]
+rows = { kind = "random", count = 3 }
+"""
+
+INSTANCES = {
+    "chain": scenario("toy", Chain(2), 2),
+    "siblings": scenario("toy", Tree(((), ())), 3),
+}
+
+
+@pytest.fixture(scope="session")
+def results(tmp_path_factory) -> Path:
+    """A finished sweep's folder."""
+    pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    folder = tmp_path_factory.mktemp("swept")
+    (folder / "family.toml").write_text(FAMILY, encoding="utf-8")
+    arguments = [str(folder / "family.toml"), "--results", str(folder / "family"), "--workers", "1"]
+    assert enter(commands(), ["sweep", *arguments]) == 0
+    return folder / "family"
+
+
+@pytest.fixture(scope="session")
+def recorded_instances() -> dict:
+    """The explorer's documents; few walks, so that sliders have few positions."""
+    from draftproof.simulators.study.report.explorer import recorded
+
+    return {name: recorded(instance, 1_100) for name, instance in INSTANCES.items()}
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Headless Chromium."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        pytest.skip("no Chromium here")
+    with playwright.sync_playwright() as driver:
+        arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        opened = driver.chromium.launch(executable_path=path, headless=True, args=arguments)
+        yield opened
+        opened.close()

@@ -1,0 +1,117 @@
+"""The TOML file: what is filled in, and one clear line for every fault."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from draftproof.simulators.study.configuration import Entry, parsed, read
+from draftproof.simulators.study.plan import METRICS, plan
+from draftproof.theory.errors import BadInput
+
+STUDIES = Path(__file__).parents[3] / "studies"
+
+FAULTS = {
+    'metric = ["check"]': "unknown key 'metric'; did you mean 'metrics'?",
+    'metrics = ["chek"]': "metrics: 'chek' is unknown; did you mean 'check'?",
+    "": "metrics: is missing",
+    "metrics = [": "not TOML",
+    "metrics = []": "metrics: Value should have at least 1 item",
+    'verifiers = ["blok"]': "verifiers: 'blok' is unknown; did you mean 'block'?",
+    'verifiers = ["spechub"]': "spechub is made for spechub, not for chain",
+    'engine = "flaot"': "engine: 'flaot' is unknown; did you mean 'float'?",
+    "depths = 3": "depths: must be a valid list, not 3",
+    "depths = [0]": "depths: must be greater than or equal to 1, not 0",
+    "depths = [true]": "depths: must be a valid integer, not True",
+    "vocabularies = [1]": "vocabularies: must be greater than or equal to 2, not 1",
+    "vocabularies = [60]\ndepths = [9]": "vocabulary 60 and depth 9: more than",
+    'rows = "randm"': "rows: kind: 'randm' is unknown; did you mean 'random'?",
+    'rows = {kind = "random", cout = 3}': "rows: random: unknown key 'cout'; did you mean 'count'?",
+    'rows = {kind = "random", count = 1.5}': "rows: random: count: must be a valid integer, not 1.5",
+    'rows = {kind = "logits", temperatures = [0]}': "logits: temperatures: must be greater than 0, not 0",
+    'rows = {kind = "logits", far = 2}': "rows: logits: far: must be less than or equal to 1, not 2",
+    'rows = {kind = "text"}': "rows: text: file: Field required",
+    'rows = {kind = "text", file = "/none"}': "/none: no such file",
+    'rows = {kind = "grid", denominator = 90}': "rows: grid: more than",
+    'drafts = ["chian"]': "drafts: kind: 'chian' is unknown; did you mean 'chain'?",
+    'drafts = [{kind = "tree", widht = 2}]': "drafts: tree: unknown key 'widht'; did you mean 'width'?",
+    'drafts = [{kind = "tree", shape = [1]}]': "drafts: tree: shape must be a list",
+    'metrics = ["audit"]': "'audit' and the key 'targets' go together",
+    'metrics = ["audit"]\ntargets = ["none.py:f"]': "none.py: no such file",
+    "[[family]]\n[[family]]\nseeds = [-1]": "family 2: seeds: must be greater than or equal to 0, not -1",
+    "family = 3": "family: must be tables",
+}
+
+
+@pytest.mark.parametrize(("text", "said"), FAULTS.items())
+def test_a_fault_is_one_line_that_names_file_and_key(command, tmp_path, text, said):
+    path = tmp_path / "faulty.toml"
+    path.write_text(text if "metric" in text or not text else f'metrics = ["check"]\n{text}')
+    status, out, err = command("sweep", path, "--results", tmp_path / "results")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert said in err
+    assert "faulty.toml" in err
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_family_takes_the_top_as_its_defaults():
+    given = {
+        "metrics": ["check"],
+        "depths": [1, 2],
+        "family": [{"drafts": ["paths"]}, {"metrics": ["gap"], "depths": [3]}],
+    }
+    first, second = parsed(given, METRICS)
+    assert [(draft.label, draft.depth) for draft in first.drafts] == [("paths", 1), ("paths", 2)]
+    assert [(draft.label, draft.depth) for draft in second.drafts] == [("chain", 3)]
+    assert (first.metrics, second.metrics) == (["check"], ["gap"])
+
+
+def test_a_shape_stands_for_itself_at_every_depth():
+    given = {"metrics": ["check"], "depths": [1, 2], "drafts": [{"kind": "tree", "shape": [[], []]}]}
+    assert len(parsed(given, METRICS)[0].drafts) == 1
+
+
+def test_the_manifest_restores_the_entries():
+    given = {
+        "metrics": ["check", "gap"],
+        "drafts": ["chain", "tree", "top-k", {"kind": "paths", "count": 3}],
+        "rows": ["random", "mixed", "grid", "scenarios", {"kind": "logits", "temperatures": [1, 2]}],
+        "seeds": [0, 1],
+        "vocabularies": [2],
+    }
+    (entry,) = parsed(given, METRICS)
+    again = Entry.model_validate(json.loads(json.dumps(entry.document())))
+    assert again == entry
+    assert list(again.families()) == list(entry.families())
+    named = {(each.rows, each.seed, each.temperature, each.draft) for each in entry.families()}
+    assert len(named) == 4 * (2 + 2 + 1 + 1 + 4)
+
+
+def test_chunks_cover_every_instance_once():
+    given = {"metrics": ["check", "gap"], "engine": "float", "drafts": ["chain", "tree"], "rows": ["mixed"]}
+    entries = parsed(given, METRICS)
+    met: dict[tuple, list[int]] = {}
+    for chunk in plan(entries, METRICS):
+        for verifier in chunk.job.part.verifiers:
+            key = chunk.metric, chunk.job.part.family, verifier
+            met.setdefault(key, []).extend(chunk.job.part.indices)
+    wanted = sum(len(entries[0].fitting(draft)) for draft in entries[0].drafts)
+    assert len(met) == 2 * wanted
+    assert all(indices == list(range(100)) for indices in met.values())
+
+
+def test_a_grid_reduced_by_symmetry_is_not_for_rules_that_order_tokens():
+    given = {"metrics": ["check"], "rows": [{"kind": "grid", "denominator": 2, "symmetric": True}]}
+    names = {name for chunk in plan(parsed(given, METRICS), METRICS) for name in chunk.job.part.verifiers}
+    assert "block" in names
+    assert "layered" not in names
+
+
+@pytest.mark.parametrize("path", sorted(STUDIES.glob("*.toml")), ids=lambda path: path.stem)
+def test_the_studies_can_be_planned(path):
+    assert plan(read(path, METRICS), METRICS)
+
+
+def test_no_metric_is_unknown_to_the_error(command, tmp_path):
+    with pytest.raises(BadInput, match="there are"):
+        parsed({"metrics": ["zzz"]}, METRICS)

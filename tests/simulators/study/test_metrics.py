@@ -1,0 +1,167 @@
+"""Rows are what the engines say of the same instances, one by one."""
+
+import pytest
+
+from draftproof import _FROM_PROOFS
+from draftproof.simulators.audit.judge.examine import examine
+from draftproof.simulators.study.configuration import parsed
+from draftproof.simulators.study.gap import expected, measure
+from draftproof.simulators.study.plan import METRICS, Chunk, computed, plan
+from draftproof.simulators.verdict import judge
+from draftproof.theory.errors import BadInput
+from draftproof.theory.numbers import exact, text
+from draftproof.theory.verifiers import VERIFIERS
+
+NAMES = {**METRICS, **_FROM_PROOFS["metrics"]}
+
+
+def rows(**given) -> tuple[list[dict], list[dict]]:
+    """(rows, instances): what a configuration computes, and family by family what it is about."""
+    entries = parsed(given, NAMES)
+    found = [row for chunk in plan(entries, NAMES) for row in chunk.job().to_pylist()]
+    return found, [{"family": each} for entry in entries for each in entry.families()]
+
+
+def about(row: dict, made: list[dict]):
+    (family,) = [
+        each["family"]
+        for each in made
+        if (each["family"].rows, each["family"].draft.label, each["family"].temperature)
+        == (row["rows"], row["kind"], row["temperature"])
+    ]
+    return family.instances[row["index"]]
+
+
+def test_check_is_the_exact_verdict():
+    found, made = rows(
+        metrics=["check"],
+        drafts=["chain", "paths"],
+        rows=[{"kind": "random", "count": 4}, {"kind": "logits", "count": 2, "grain": 7}],
+        verifiers=["block", "hsd-released", "greedy-block", "layered"],
+    )
+    assert len(found) == 6 * (4 + 1)
+    for row in found:
+        verdict = judge(about(row, made), VERIFIERS[row["verifier"]])
+        assert row["lossless"] == verdict.lossless
+        assert exact(row["total_variation_exact"]) == verdict.total_variation
+        assert exact(row["expected_accepted_exact"]) == verdict.expected_accepted
+        assert row["total_variation"] == pytest.approx(float(verdict.total_variation), rel=1e-15)
+        assert (row["witness_got"] is None) == verdict.lossless
+        assert row["engine"] == "exact"
+
+
+def test_floats_are_near_the_exact_numbers_and_decide_nothing():
+    given = {
+        "metrics": ["check"],
+        "drafts": ["chain", "tree"],
+        "vocabularies": [3],
+        "rows": ["scenarios", {"kind": "logits", "count": 5}, {"kind": "dirichlet", "count": 5}],
+        "verifiers": ["block", "hsd-released", "rrs", "greedy-block"],
+    }
+    floats, _ = rows(engine="float", **given)
+    exacts, _ = rows(**given)
+
+    def key(row: dict) -> tuple:
+        return row["verifier"], row["kind"], row["rows"], row["index"]
+
+    twins = {key(row): row for row in exacts}
+    assert len(twins) == len(exacts) == len(floats)
+    for row in floats:
+        twin = twins[key(row)]
+        if row["verifier"] == "greedy-block":
+            assert row == twin
+            continue
+        assert (row["engine"], row["lossless"], row["total_variation_exact"]) == ("float", None, None)
+        assert row["total_variation"] == pytest.approx(twin["total_variation"], abs=1e-13)
+        assert row["expected_accepted"] == pytest.approx(twin["expected_accepted"], abs=1e-13)
+
+
+def test_gap_is_the_measured_gap():
+    found, made = rows(
+        metrics=["gap"],
+        drafts=["chain", "paths"],
+        rows={"kind": "random", "count": 3},
+        verifiers=["token", "hsd-released", "greedy-block", "rrs"],
+    )
+    for row in found:
+        instance, name = about(row, made), row["verifier"]
+        gap = measure(instance, [VERIFIERS[name]])
+        assert row["expected_accepted_exact"] == text(gap.expected_accepted[name])
+        assert row["full_information_exact"] == text(gap.full.value)
+        assert (row["stateless_upper"], row["note"]) == (text(gap.stateless.upper), gap.note(name))
+        assert (row["share_stateless"], row["share_full"]) == pytest.approx(gap.shares(name), rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["chain", "paths"])
+def test_gaps_in_floats_are_near_the_certified_ones(kind):
+    given = {
+        "metrics": ["gap"],
+        "drafts": [kind],
+        "rows": [{"kind": "logits", "count": 4, "temperatures": [0.5, 2]}, {"kind": "scenarios"}],
+        "verifiers": ["traversal", "nss", "multipath-block", "rrs"],
+    }
+    floats, made = rows(engine="float", **given)
+    assert len(floats) == 4 * sum(len(each["family"]) for each in made)
+    for row in floats:
+        instance = about(row, made)
+        gap = measure(instance, [])
+        assert row["full_information"] == pytest.approx(float(gap.full.value), abs=1e-12)
+        assert row["stateless"] == pytest.approx(gap.stateless.value, abs=1e-8)
+        mean = float(expected(instance, VERIFIERS[row["verifier"]]))
+        assert row["expected_accepted"] == pytest.approx(mean, abs=1e-12)
+        assert row["share_stateless"] <= 1 + 1e-9
+        assert row["note"] == ""
+    engines = {row["engine"] for row in floats if row["verifier"] == "multipath-block"}
+    assert engines == {"float" if kind == "chain" else "exact"}
+
+
+@pytest.mark.parametrize("kind", ["tree", "greedy", "spechub"])
+def test_on_one_level_optima_are_exact(kind):
+    drafts = [kind if kind == "spechub" else {"kind": kind, "shape": [[], []]}]
+    found, made = rows(metrics=["gap"], drafts=drafts, depths=[1], rows={"kind": "random", "count": 3})
+    for row in found:
+        gap = measure(about(row, made), [])
+        assert row["stateless_exact"] == row["stateless_lower"] == row["stateless_upper"]
+        assert exact(row["full_information_exact"]) == gap.full.value == exact(row["stateless_exact"])
+        assert gap.stateless.lower <= gap.full.value <= gap.stateless.upper
+
+
+def test_without_optima_they_are_null():
+    found, _ = rows(metrics=["gap"], optima=False, rows={"kind": "random", "count": 2})
+    assert {row[key] for row in found for key in ("stateless", "full_information", "share_full")} == {None}
+
+
+def test_prove_says_proved_refuted_and_why_not():
+    names = ["token", "hsd-released", "greedy-block", "layered"]
+    found, _ = rows(metrics=["prove"], verifiers=names)
+    said = {row["verifier"]: row for row in found}
+    assert said["token"]["verdict"] == "proved"
+    assert said["hsd-released"]["verdict"] == "refuted"
+    assert '"target"' in said["hsd-released"]["counterexample"]
+    assert said["greedy-block"]["verdict"] == "proved"
+    assert said["layered"]["verdict"] == "undecided"
+    assert "rational functions" in said["layered"]["why"]
+
+
+def test_audit_is_the_examination_of_each_instance(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "def verify(p, q, x, rng):\n    return [int(rng.choice(len(p[0]), p=p[0]))]\n\n\n"
+        "def wrong(p, q, x, rng):\n    return [*x, int(rng.choice(len(p[0]), p=p[-1]))]\n"
+    )
+    targets = [f"{tmp_path}/mine.py:{name}" for name in ("verify", "wrong")]
+    found, made = rows(metrics=["audit"], depths=[1], targets=targets, rows={"kind": "random", "count": 3})
+    assert len(found) == 6
+    from draftproof.simulators.audit.load import load
+
+    for row in found:
+        report = examine(load(row["target"]), instances=[about(row, made)], edges=False, smallest=False)
+        assert row["lossless"] == report.lossless == (exact(row["total_variation_exact"]) < exact("1/1000"))
+        assert row["total_variation_exact"] == report.answer()["total_variation"]
+
+
+def test_what_goes_wrong_in_a_chunk_is_one_line_with_its_name():
+    def job():
+        raise ZeroDivisionError("by zero")
+
+    with pytest.raises(BadInput, match=r"^chunk check-000007: ZeroDivisionError: by zero$"):
+        computed(Chunk(7, "check", job))  # type: ignore[arg-type]

@@ -1,0 +1,185 @@
+"""The page in a browser: what it shows is what the exact engine says."""
+
+import json
+
+import pytest
+
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.study.report import sections
+from draftproof.simulators.study.report.explorer import placed
+from draftproof.simulators.study.report.page import page
+from draftproof.simulators.study.results import Results
+from draftproof.theory.law import law_of
+from draftproof.theory.numbers import text
+from draftproof.theory.verifiers import named
+from tests.simulators.study.conftest import INSTANCES
+from tests.simulators.study.test_explorer import read_back
+
+
+@pytest.fixture(scope="module")
+def made(results, recorded_instances, tmp_path_factory):
+    data = {
+        **sections.sections(Results(results)),
+        "claims": [
+            {
+                "statement": "a < b & </script>",
+                "source": "s",
+                "scope": "all",
+                "verdict": "refuted",
+                "command": "c",
+            }
+        ],
+        "mutants": [
+            {"name": "token: x -> y", "flaw": "f", "verdict": "caught", "evidence": "1/5", "instance": "i"}
+        ],
+    }
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(
+        page("a <title>", "rows", ["made"], data, list(recorded_instances.items())), encoding="utf-8"
+    )
+    return path
+
+
+@pytest.fixture
+def opened(browser, made, request):
+    """The page at the explorer; nothing is said in the console, nothing asked of a network."""
+    context = browser.new_context(**getattr(request, "param", {"viewport": {"width": 1280, "height": 900}}))
+    tab = context.new_page()
+    said, asked = [], []
+    tab.on("console", lambda message: said.append(message.text))
+    tab.on("pageerror", lambda error: said.append(str(error)))
+    tab.on("request", lambda sent: asked.append(sent.url))
+    tab.goto(made.as_uri())
+    tab.locator("#explorer").scroll_into_view_if_needed()
+    tab.wait_for_selector("[data-number]")
+    yield tab
+    assert said == []
+    assert {url.split(":")[0] for url in asked} <= {"file", "data", "blob"}
+    context.close()
+
+
+def shown(tab):
+    numbers = {
+        tab.locator(f"[data-number='{name}']").get_attribute("data-number"): tab.locator(
+            f"[data-number='{name}']"
+        ).get_attribute("title")
+        for name in ("total variation", "E[tau]")
+    }
+    table = {}
+    for line in tab.locator("#explorer-law tbody tr").all():
+        word = line.locator("th").inner_text()
+        table[word] = [cell.get_attribute("title") for cell in line.locator("td span[title]").all()]
+    return numbers["total variation"], numbers["E[tau]"], table
+
+
+def wanted(name, verifier, document, at):
+    instance = placed(INSTANCES[name], read_back(document, verifier, at)[-1])
+    emitted, length = emission(instance, named(verifier)), instance.draft.depth + 1
+    law, target = emitted.law().complete(instance.target, length), law_of(instance.target, length)
+    words = {
+        " ".join(map(str, word)): [text(law[word]), text(target[word])]
+        for word in sorted(_words(instance.vocab, length))
+    }
+    return text(emitted.total_variation), text(emitted.expected_accepted), words
+
+
+def _words(vocab, length):
+    words = [()]
+    for _ in range(length):
+        words = [(*word, x) for word in words for x in range(vocab)]
+    return words
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_the_numbers_shown_are_the_engine_s(opened, recorded_instances, name):
+    document = recorded_instances[name]
+    opened.select_option("#instance", label=name)
+    opened.wait_for_function(
+        f"document.querySelectorAll('#explorer-sliders input').length > 0 && "
+        f"document.querySelectorAll('input[type=range]').length === {len(document['sliders'])}"
+    )
+    at = [slider["at"] for slider in document["sliders"]]
+    moves = [(n, key) for n in range(len(at)) for key in ("ArrowRight", "ArrowLeft", "End")]
+    for n, verifier in enumerate(each["name"] for each in document["verifiers"]):
+        opened.select_option("#verifier", verifier)
+        which, key = moves[(7 * n) % len(moves)]
+        slider = opened.locator(f"#slider-{which}")
+        if not slider.is_visible():
+            opened.locator("#explorer-leaves summary").click()
+        slider.press(key)
+        last = len(document["sliders"][which]["rows"]) - 1
+        at[which] = {"ArrowRight": min(at[which] + 1, last), "ArrowLeft": max(at[which] - 1, 0), "End": last}[
+            key
+        ]
+        assert shown(opened) == wanted(name, verifier, document, at), verifier
+
+
+def test_the_lossy_rule_is_seen_to_be_lossy_and_the_rows_come_back(opened):
+    opened.select_option("#verifier", "hsd-released")
+    assert "Law differs from the target's" in opened.locator("#said").inner_text()
+    assert shown(opened)[:2] == ("1/9", "4/3")
+    opened.locator("#slider-0").press("Home")
+    assert shown(opened)[:2] != ("1/9", "4/3")
+    opened.locator("#reset").click()
+    assert shown(opened)[:2] == ("1/9", "4/3")
+
+
+def test_a_walk_is_taken_step_by_step(opened):
+    opened.select_option("#verifier", "block")
+    opened.select_option("#draft", label="1 0, with probability 2/9")
+    first = opened.locator("[data-step='0']")
+    assert first.all_inner_texts() == ["accept 1/2", "reject 1/2"]
+    assert "share" not in opened.locator(".walk summary").first.inner_text()
+    assert "oracle.accept(w.pop())" in opened.locator(".walk summary").first.inner_text()
+    opened.locator("[data-step='0'][data-branch='1']").press("Enter")
+    assert "Accepted: 1. Not kept: 1 0." in opened.locator("#explorer-outcome").inner_text()
+    assert opened.locator("#stop-row").inner_text() == "(0, 1)"
+    assert opened.evaluate("document.activeElement.dataset.branch") == "1"
+    assert "residual" in opened.locator(".variables").last.inner_text()
+
+
+def test_tables_sort_and_filter_from_the_keyboard(opened):
+    heading = opened.locator("#verdicts th button", has_text="largest TV")
+    heading.press("Enter")
+    heading.press("Enter")
+    assert heading.locator("xpath=..").get_attribute("aria-sort") == "descending"
+    assert opened.locator("#verdicts tbody th").first.inner_text() == "hsd-released"
+    opened.fill("#filter-claims", "nothing like this")
+    assert opened.locator("#claims [role=status]").inner_text() == "0 of 1"
+    assert "</script>" in opened.evaluate(
+        "JSON.parse(document.getElementById('data').textContent).claims[0].statement"
+    )
+
+
+@pytest.mark.parametrize(
+    "opened", [{"viewport": {"width": 375, "height": 700}, "color_scheme": "dark"}], indirect=True
+)
+def test_narrow_and_dark(opened):
+    assert opened.evaluate("document.documentElement.scrollWidth") <= 375
+    background = opened.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert all(int(part) < 60 for part in background.removeprefix("rgb(").removesuffix(")").split(","))
+
+
+def test_everything_that_takes_a_hand_has_a_name(opened):
+    unnamed = opened.evaluate("""
+        [...document.querySelectorAll('button, select, input, summary, [role=region], svg[role]')]
+          .filter((each) => !each.textContent.trim() && !each.labels?.length && !each.ariaLabel)
+          .map((each) => each.outerHTML)
+    """)
+    assert unnamed == []
+    assert opened.evaluate(
+        "[...document.querySelectorAll('table')].every((each) => each.caption && each.tHead)"
+    )
+    assert opened.locator("#said").get_attribute("aria-live") == "polite"
+    assert opened.evaluate("document.documentElement.lang") == "en"
+
+
+def test_the_page_is_one_file(made):
+    content = made.read_text(encoding="utf-8")
+    assert "<title>a &lt;title&gt;</title>" in content
+    assert not any(
+        f'{what}="{scheme}' in content for what in ("src", "href") for scheme in ("http", "//", "/")
+    )
+    assert "import " not in content.split('<script type="module">')[1].replace("important", "")
+    data = content.split('<script type="application/json" id="data">')[1].split("</script>")[0]
+    assert json.loads(data)["claims"][0]["statement"] == "a < b & </script>"

@@ -1,0 +1,82 @@
+"""Reading back: the documented snippets are run, and a row leads to its instance."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from draftproof.simulators.instances.files import read
+from draftproof.simulators.study.results import Results
+from draftproof.simulators.verdict import judge
+from draftproof.theory.errors import BadInput
+from draftproof.theory.numbers import text
+from draftproof.theory.verifiers import VERIFIERS
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory) -> Path:
+    """A folder in which studies/small.toml was swept, with fewer rows and verifiers."""
+    from draftproof.simulators.study import runners
+    from draftproof.simulators.study.configuration import parsed
+    from draftproof.simulators.study.plan import METRICS, plan
+    from draftproof.simulators.study.store import manifest, sweep
+
+    given = {
+        "metrics": ["check", "gap"],
+        "drafts": ["chain", "paths"],
+        "verifiers": ["token", "rrs", "hsd-released"],
+        "rows": [{"kind": "random", "count": 5}, {"kind": "logits", "count": 3}],
+    }
+    entries = parsed(given, METRICS)
+    chunks = plan(entries, METRICS)
+    place = tmp_path_factory.mktemp("swept")
+    sweep(chunks, manifest(entries, len(chunks)), place / "results" / "small", runners.processes(1))
+    return place
+
+
+def test_the_snippets_of_the_page(small, monkeypatch, capsys):
+    pytest.importorskip("duckdb")
+    pytest.importorskip("polars")
+    monkeypatch.chdir(small)
+    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    snippets = re.findall(r"```python\n(.*?)```", page, re.S)
+    assert len(snippets) == 3
+    scope: dict = {}
+    for snippet in snippets:
+        exec(snippet, scope)  # as a reader would run them, one after the other
+    out = capsys.readouterr().out
+    assert "hsd-released" in out
+    assert "share_stateless" in out
+    assert read(small / "worst.json") == scope["instance"]
+
+
+def test_a_row_leads_to_its_instance(small):
+    found = Results(small / "results" / "small")
+    for row in found.table("check").to_pylist():
+        verdict = judge(found.instance(row), VERIFIERS[row["verifier"]])
+        assert row["total_variation_exact"] == text(verdict.total_variation)
+
+
+def test_the_page_lists_every_column(small):
+    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    from draftproof.proofs_check.sweep import PROVE
+    from draftproof.simulators.study.metrics.audit import AUDIT
+    from draftproof.simulators.study.metrics.check import CHECK
+    from draftproof.simulators.study.metrics.gap import GAP
+
+    for metric in (CHECK, GAP, PROVE, AUDIT):
+        for column in metric.schema.names:
+            assert f"`{column.removesuffix('_exact')}`" in page, (metric.name, column)
+
+
+def test_what_is_not_there_is_one_line(small, tmp_path):
+    with pytest.raises(BadInput, match="no such file"):
+        Results(tmp_path)
+    found = Results(small / "results" / "small")
+    with pytest.raises(BadInput, match="no results of 'audit'"):
+        found.table("audit")
+    row = {**found.table("check").to_pylist()[0], "rows": "others"}
+    with pytest.raises(BadInput, match="no family"):
+        found.instance(row)

@@ -1,0 +1,94 @@
+"""Aggregates agree with the rows they are made of."""
+
+from collections import Counter
+from statistics import fmean, median
+
+import pytest
+
+from draftproof.simulators.study.gap import expected
+from draftproof.simulators.study.report import sections
+from draftproof.simulators.study.results import Results
+from draftproof.theory.verifiers import named
+
+
+@pytest.fixture(scope="module")
+def store(results):
+    return Results(results)
+
+
+@pytest.fixture(scope="module")
+def rows(store):
+    return {metric: store.table(metric).to_pylist() for metric in store.metrics}
+
+
+def test_verdicts(store, rows):
+    found = {row["verifier"]: row for row in sections.verdicts(store)}
+    assert found.keys() == {row["verifier"] for row in rows["check"]}
+    for name, row in found.items():
+        mine = [each for each in rows["check"] if each["verifier"] == name]
+        assert row["instances"] == row["decided"] == len(mine)
+        assert row["lossless"] == sum(each["lossless"] for each in mine)
+        assert row["found"] == all(each["lossless"] for each in mine)
+        assert row["total_variation"] == max(each["total_variation"] for each in mine)
+        assert row["expected_accepted"] == pytest.approx(fmean(each["expected_accepted"] for each in mine))
+    assert found["hsd-released"]["found"] is False
+
+
+def test_gaps(store, rows):
+    settings = sections.gaps(store)
+    assert [setting["title"] for setting in settings] == [
+        "chain, depth 2, V = 2",
+        "tree without replacement [[[], []], [[], []]], V = 2",
+        "chain, depth 1, V = 2",
+        "tree without replacement [[], []], V = 2",
+    ]
+    for row in settings[1]["rows"]:
+        mine = [
+            each["share_stateless"]
+            for each in rows["gap"]
+            if each["verifier"] == row["verifier"] and each["depth"] == 2 and each["kind"].startswith("tree")
+        ]
+        assert row["instances"] == len(mine) == sum(row["histogram"])
+        assert (row["least"], row["median"]) == pytest.approx((min(mine), median(mine)))
+        scaled = [(share - row["low"]) / (1 - row["low"]) for share in mine]
+        bins = Counter(max(0, min(sections.BARS - 1, int(at * sections.BARS // 1))) for at in scaled)
+        assert row["histogram"] == [bins[n] for n in range(sections.BARS)]
+
+
+def test_curves_run_along_one_axis_with_the_rest_fixed(store, rows):
+    found = {curve["title"]: curve for curve in sections.curves(store)}
+    title = "E[tau] by depth: chain, V = 2, logits spread 2 far 0.7 grain 360, temperature = 0.5"
+    series = {line["name"]: line["points"] for line in found[title]["series"]}
+    for name, points in series.items():
+        for at, value in points:
+            mine = [
+                each["expected_accepted"]
+                for each in rows["gap"]
+                if (each["verifier"], each["depth"], each["temperature"]) == (name, at, 0.5)
+                and each["kind"] == "chain"
+            ]
+            assert value == pytest.approx(fmean(mine))
+    assert not any("hsd-released" in str(curve) for title, curve in found.items() if "missing" in title)
+
+
+def test_worst_instances_are_those_of_the_rows(store, rows):
+    missing = sections.missing(store)
+    assert missing[0]["missing"] == max(row["missing"] for row in missing)
+    for row in missing:
+        gaps = [
+            each["stateless"] - each["expected_accepted"]
+            for each in rows["gap"]
+            if each["verifier"] == row["verifier"]
+        ]
+        assert row["missing"] == pytest.approx(max(gaps))
+    for verifier, instance in sections.worst_instances(store, 2):
+        row = next(each for each in missing if each["verifier"] == verifier)
+        assert float(expected(instance, named(verifier))) == pytest.approx(row["mean"])
+    assert [row["verifier"] for row in sections.wrong(store)] == ["hsd-released"]
+
+
+def test_proofs_and_audits_are_rows_of_their_own(store):
+    proofs = [(row["verifier"], row["draft"], row["verdict"]) for row in sections.proofs(store)]
+    assert proofs == [("block", "chain, depth 1", "proved"), ("token", "chain, depth 1", "proved")]
+    (audit,) = sections.audits(store)
+    assert (audit["instances"], audit["lossless"], audit["findings"]) == (3, "lossless", None)
