@@ -9,6 +9,6 @@ The commands `sweep` and `report` (`sweep_command`, `report_command`):
 
 * `configuration` reads the TOML file, `families` makes its instances and cuts them into slices;
 * `plan` numbers the chunks; a metric is one file in `metrics/`; `runners` compute on processes or a cluster;
-* `store` keeps each chunk as a Parquet file in the columns of `columns`; `results` reads them back;
+* `store` keeps each chunk as a Parquet file, whose columns are in `columns`; `results` reads them back;
 * `report/` makes the page: `sections` of results, `explorer` of small instances.
 """
