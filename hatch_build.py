@@ -1,20 +1,35 @@
-"""The wheel's layout: draftproof.py becomes the package, the four folders beside it its subpackages.
+"""How the package is laid out: draftproof.py is `draftproof/__init__.py`, the four folders are inside.
 
-In a clone and in an editable install `draftproof.py` is the module and finds the folders by its `__path__`.
+In the wheel they are files. An editable install puts `build/package` on the path, which holds links to
+them, so that the folders' bare names (theory, gpu, ...) are on no path but that of the clone itself.
 """
+
+from pathlib import Path
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-PACKAGE = {"draftproof.py": "__init__.py"} | {
+LAYOUT = {"draftproof.py": "__init__.py"} | {
     folder: folder for folder in ("theory", "simulators", "proofs_check", "gpu")
 }
 
 
 class CustomBuildHook(BuildHookInterface):
-    """Puts the files of the wheel where they belong; an editable install takes them from the clone."""
+    """Puts the files of a wheel where they belong; for an editable install, links to them."""
 
     def initialize(self, version: str, build_data: dict) -> None:
-        if self.target_name == "wheel" and version != "editable":
+        root = Path(self.root)
+        if version == "editable":
+            link(root, root / "build" / "package")
+        elif self.target_name == "wheel":
             build_data["force_include"] |= {
-                f"{self.root}/{source}": f"draftproof/{place}" for source, place in PACKAGE.items()
+                str(root / source): f"draftproof/{place}" for source, place in LAYOUT.items()
             }
+
+
+def link(root: Path, folder: Path) -> None:
+    """Lays the package of the clone `root` out in `folder`, as links."""
+    package = folder / "draftproof"
+    package.mkdir(parents=True, exist_ok=True)
+    for source, place in LAYOUT.items():
+        (package / place).unlink(missing_ok=True)
+        (package / place).symlink_to(root / source)

@@ -14,10 +14,11 @@ from flint import fmpq
 from draftproof.theory.rows import Row, meet, total
 from draftproof.theory.table import Table
 from draftproof.theory.transport.block import chain_optimum, problem
-from draftproof.theory.transport.draws import Draws, top_and_sample, with_replacement, without_replacement
-from draftproof.theory.transport.problem import Transport, highs, network_simplex
-from draftproof.theory.transport.single_step import alpha, hu_greedy, linear_program
+from draftproof.theory.transport.certificate import Transport, network_simplex
+from draftproof.theory.transport.siblings import SetLaw, set_law, top_and_sample
+from draftproof.theory.transport.single_step import alpha, hu_greedy
 from draftproof.theory.transport.single_step import problem as single_step
+from tests.theory.transport.solvers import highs, linear_program
 
 
 def row(random: Random, vocab: int) -> Row:
@@ -53,7 +54,7 @@ def compared(name: str, transport: Transport, closed: Callable[[], fmpq]) -> str
     return line(name, " x ".join(map(str, transport.reward.shape)), *times)
 
 
-def multi_draft(name: str, p: Row, draws: Draws, closed: Callable[[], fmpq]) -> str:
+def multi_draft(name: str, p: Row, draws: SetLaw, closed: Callable[[], fmpq]) -> str:
     """The single-step program of several drafts against the subset formula."""
     assert abs(linear_program(p, draws) - float(closed())) < 1e-7
     size = f"{sum(map(len, draws))} variables"
@@ -79,11 +80,11 @@ def main() -> None:
         transport, closed = chain_problem(random, vocab, depth)
         print(compared(f"chain, V={vocab}, gamma={depth}", transport, closed), flush=True)
     p, q = row(random, 256), row(random, 256)
-    one = single_step(p, with_replacement(q, 1))
+    one = single_step(p, set_law(q, 1, True))
     print(compared("one draft, V=256", one, lambda: total(meet(p, q))), flush=True)
     hu = single_step(p, top_and_sample(q, 2))
     print(compared("Hu greedy, n=2, V=256", hu, lambda: hu_greedy(p, q, 2)), flush=True)
-    for replacement, draws in ((True, with_replacement(q, 2)), (False, without_replacement(q, 2))):
+    for replacement, draws in ((True, set_law(q, 2, True)), (False, set_law(q, 2, False))):
         name = f"two drafts {'with' if replacement else 'without'}, V=256"
         print(multi_draft(name, p, draws, lambda: alpha(p, q, 2, replacement)[0]), flush=True)  # noqa: B023
 

@@ -12,12 +12,12 @@ import time
 
 import torch
 
+from draftproof.gpu.bench.models import ASSISTED, transformers
 from draftproof.gpu.drafters.choose import SHIPPED, pair
 from draftproof.gpu.drafters.model import ModelDrafter
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import structure
-from draftproof.gpu.throughput.peers import ASSISTED, run
 from draftproof.gpu.verify import named
 
 PROMPTS = ("def main():\n", "import os\n\n\nclass ", '"""Read and write', "    for i in range(")
@@ -44,7 +44,7 @@ def ours(target, drafter, ids, gamma, tokens, temperature, seed):
 
 def theirs(target, drafter, ids, gamma, tokens, temperature, seed):
     """Seconds and tokens of transformers' assisted generation."""
-    made, seconds = run(ASSISTED, target, drafter, gamma, [ids], tokens, temperature, seed)
+    made, seconds = transformers(ASSISTED, target, drafter, gamma, [ids], tokens, temperature, seed)
     return seconds, made
 
 

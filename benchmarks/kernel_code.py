@@ -83,7 +83,7 @@ def main() -> None:
         parser.error(str(error))
     import torch
 
-    from draftproof.gpu.kernel_bench.case import tree_of
+    from draftproof.gpu.bench.cases import tree_of
 
     for name, draft, B in CASES:
         print(f"\n{name}, {draft}, B = {B}, gamma = {given.gamma}, V = {given.vocab:,}, bfloat16\n{TITLE}")
@@ -114,6 +114,7 @@ def compiled(name: str, tree: Any, B: int, V: int, dtype: Any) -> list[tuple[str
     from triton.runtime.jit import JITFunction
 
     from draftproof.gpu.kernels import launch
+    from draftproof.gpu.verify import Batch
 
     made: list[tuple[str, int, Any]] = []
     run = JITFunction.run
@@ -128,7 +129,7 @@ def compiled(name: str, tree: Any, B: int, V: int, dtype: Any) -> list[tuple[str
         temperature, extra = torch.empty(B), torch.empty(B)
     on_h200 = mock.patch.object(launch, "processors", return_value=PROCESSORS)
     with on_h200, mock.patch.object(JITFunction, "run", keep):
-        launch.launch(name, tree, target, proposal, temperature, tokens, coins, extra)
+        launch.launch(name, Batch(tree, target, proposal, tokens, coins, extra), temperature)
     return made
 
 

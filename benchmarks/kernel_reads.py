@@ -19,13 +19,13 @@ import argparse
 import torch
 from torch import Tensor
 
-from draftproof.gpu.kernel_bench.case import make
-from draftproof.gpu.kernels import bounds, fields
-from draftproof.gpu.kernels.launch import Cut
+from draftproof.gpu.bench.cases import make
+from draftproof.gpu.kernels import nodes
+from draftproof.gpu.kernels.launch import Split
 from draftproof.gpu.rows import probabilities
 from draftproof.gpu.verify import named
 
-OCTET, SLACK = fields.OCTET.value, bounds.SLACK.value
+OCTET, SLACK = nodes.OCTET.value, nodes.SLACK.value
 WAYS = ("all", "drafted", "bounded", "in order")
 
 
@@ -40,17 +40,15 @@ def main() -> None:
     totals: dict[str, list[float]] = {}
     gamma = arguments.gamma
     case = make("chain", gamma, arguments.vocab, arguments.batch, torch.device("cpu"), torch.float32)
-    noise = (case.tokens, case.coins, case.extra)
-    chunk = Cut.of(arguments.batch * (2 * gamma + 1), arguments.vocab, torch.device("cpu")).size
+    chunk = Split.of(arguments.batch * (2 * gamma + 1), arguments.vocab, torch.device("cpu")).size
     for b in range(arguments.batch):
-        rows = [probabilities(each[b : b + 1]).double() for each in (case.target, case.proposal)]
-        tokens, coins, extra = (each[b : b + 1] for each in noise)
+        one = case.take(torch.tensor([b])).map_rows(lambda logits: probabilities(logits).double())
         for name in ("token", "block"):
-            stop = int(named(name).verify(case.tree, *rows, tokens, coins, extra).node)
+            stop = int(named(name).verify(one).node)
             if name == "token":
                 pairs = dict.fromkeys(WAYS, int(stop < gamma))
             else:
-                pairs = counted(rows[0][0], rows[1][0], tokens[0], coins[0].tolist(), stop, chunk)
+                pairs = counted(one.target[0], one.q[0], one.tokens[0], one.coins[0].tolist(), stop, chunk)
             for key, value in pairs.items():
                 totals.setdefault(f"{name}, {key}", []).append(1 + 2 * value / (2 * gamma + 1))
             totals.setdefault(f"{name}, accepted", []).append(stop)

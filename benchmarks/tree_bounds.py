@@ -1,62 +1,47 @@
 """How near the bounds that a sampled tree shows of itself come to the exact optima.
 
     python benchmarks/tree_bounds.py --count 40
-    python benchmarks/tree_bounds.py --cost
 
 Small instances of the tree gap's ensemble. The bounds are averaged over all drafts, the optima certified;
 "above" is the mean of bound over optimum less one, "most" the largest difference in E[tau], "at it" on how
 many instances the two are equal within 1e-7. The last column is the mean bound over the best E[tau] that a
 verifier here reaches without state (`layered`, exact), less one.
-
-With --cost: processor time of both bounds for a row of a batch of 8 over 1,024 tokens, one thread.
 """
 
 import argparse
 import time
+from dataclasses import replace
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from draftproof.gpu.draft import Tree as Planned
-from draftproof.gpu.exact.bounds import mean_odds
-from draftproof.gpu.validate.tree_bounds import tree_odds
+from draftproof.gpu.draft import Tree as Shape
+from draftproof.gpu.exact.drafts import Drafted, every
+from draftproof.gpu.validate.bounds import tree_odds
+from draftproof.gpu.verify import Drafts
 from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.randoms import Mixed, Randoms
 from draftproof.simulators.optimum import full_information, stateless
+from draftproof.theory.draft import Node
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
-from draftproof.theory.drafts.shape import every
+from draftproof.theory.drafts.shape import every as full
 from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
 from draftproof.theory.verifiers import named
 
 DRAFTS = (
-    ("binary, without replacement", Tree(every(2, 2)), 3),
-    ("binary, with replacement", Tree(every(2, 2), replacement=True), 3),
+    ("binary, without replacement", Tree(full(2, 2)), 3),
+    ("binary, with replacement", Tree(full(2, 2), replacement=True), 3),
     ("two siblings, two below the first", Tree((((), ()), ())), 3),
     ("two siblings with a child each", Tree((((),), ((),))), 3),
     ("two paths", Paths(2, 2), 3),
     ("three paths", Paths(3, 2), 2),
     ("two paths of three", Paths(2, 3), 2),
 )
-
-
-def cost() -> None:
-    """Milliseconds a row, the best of three."""
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
-    batch, vocab = 8, 1024
-    for width, depth in ((2, 2), (2, 3), (3, 2)):
-        for replacement in (False, True):
-            tree = Planned.of_shape(every(width, depth), replacement)
-            target = torch.softmax(3 * torch.randn(batch, tree.size, vocab), -1)
-            proposal = torch.softmax(3 * torch.randn(batch, len(tree.inner or ()), vocab), -1)
-            tokens = torch.randint(vocab, (batch, tree.size - 1))
-            took = []
-            for _ in range(3):
-                start = time.process_time()
-                tree_odds(tree, tree, target, proposal, tokens)
-                took.append(time.process_time() - start)
-            drawn = "with" if replacement else "without"
-            print(f"tree {width}x{depth} {drawn} replacement: {1000 * min(took) / batch:.2f} ms a row")
 
 
 def nearness(count: int) -> None:
@@ -84,17 +69,79 @@ def nearness(count: int) -> None:
     print(f"{count} instances each, stateless optima to {error:.0e}; {took:.0f} s")
 
 
+def mean_odds(instance: Instance) -> tuple[Tensor, Tensor]:
+    """([depth], [depth]): the means of `tree_odds` over all drafts, "stateless" and "full information".
+
+    For chains, for trees drawn with or without replacement, and for K paths, which are merged. Float64.
+    """
+    rows, weights = placed(instance)
+    if isinstance(instance.draft, Paths):
+        rows = merged(rows, instance.draft.count)
+    tree = planned(instance.draft)
+    stateless, full = tree_odds(tree, rows.tree, rows.target, rows.q, rows.tokens)
+    return weights @ stateless, weights @ full
+
+
+def planned(scheme: Scheme) -> Shape:
+    """The tree as it is drawn, equal tokens kept apart."""
+    if isinstance(scheme, Paths):
+        return Shape.paths(scheme.count, scheme.depth)
+    if isinstance(scheme, Chain):
+        return Shape.chain(scheme.depth)
+    if isinstance(scheme, Tree):
+        return Shape.of_shape(scheme.shape, scheme.replacement)
+    raise BadInput(f"a draft of the kind {scheme.label} is not drawn as a tree of one shape")
+
+
+def placed(instance: Instance) -> tuple[Drafts, Tensor]:
+    """All drafts in the places of the planned tree, -1 where q ran out of tokens, and their probabilities."""
+    if isinstance(instance.draft, Paths):
+        return _side_by_side(instance, instance.draft)
+    tree, drafts = planned(instance.draft), list(every(instance))
+    places = [_place(each, tree) for each in drafts]
+    target, proposal, tokens = (list(parts) for parts in zip(*places, strict=True))
+    rows = torch.tensor(target, dtype=torch.float64), torch.tensor(proposal, dtype=torch.float64)
+    weights = torch.tensor([float(each.weight) for each in drafts], dtype=torch.float64)
+    return Drafts(tree, *rows, torch.tensor(tokens)), weights
+
+
+def merged(rows: Drafts, count: int) -> Drafts:
+    """K paths side by side, merged by prefix."""
+    tree, tokens = Shape.merged(rows.tokens.view(len(rows.tokens), count, -1))
+    return Drafts(tree, rows.target, rows.proposal, tokens)
+
+
+def _place(drafted: Drafted, tree: Shape) -> tuple[list[list[float]], list[list[float]], list[int]]:
+    parents, instance = tree.parents[0].tolist(), drafted.instance
+    nodes: list[Node | None] = [drafted.draft.root]
+    for i in range(1, tree.size):
+        above, rank = nodes[parents[i]], parents[1:i].count(parents[i])
+        nodes.append(above.children[rank] if above is not None and rank < len(above.children) else None)
+    even = [1 / instance.vocab] * instance.vocab
+    target = [list(map(float, instance.target[node.prefix])) if node else even for node in nodes]
+    proposal = [
+        list(map(float, instance.proposal[node.prefix])) if node else even
+        for node in map(nodes.__getitem__, tree.inner or ())
+    ]
+    return target, proposal, [node.token if node else -1 for node in nodes[1:]]
+
+
+def _side_by_side(instance: Instance, scheme: Paths) -> tuple[Drafts, Tensor]:
+    chains, weights = placed(replace(instance, draft=Chain(scheme.depth)))
+    chosen = torch.cartesian_prod(*[torch.arange(len(weights))] * scheme.count).view(-1, scheme.count)
+    paths = [chains.take(which) for which in chosen.unbind(1)]
+    target = torch.cat([path.target[:, min(k, 1) :] for k, path in enumerate(paths)], 1)
+    proposal = torch.cat([path.q[:, min(k, 1) :] for k, path in enumerate(paths)], 1)
+    tokens = torch.cat([path.tokens for path in paths], 1)
+    return Drafts(planned(scheme), target, proposal, tokens), weights[chosen].prod(1)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--count", type=int, default=40)
-    parser.add_argument("--cost", action="store_true")
-    options = parser.parse_args()
-    if options.cost:
-        cost()
-    else:
-        nearness(options.count)
+    nearness(parser.parse_args().count)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
-from draftproof.theory.transport.validity import Optimum
+from draftproof.theory.transport.bounds import Optimum
 from draftproof.theory.verifiers import named
 
 DRAFTS = {

@@ -1,4 +1,4 @@
-"""Docstrings on the reference pages: examples as code, which plain Markdown takes for quotations."""
+"""Docstrings on the reference pages: examples become code; plain Markdown would make quotations of them."""
 
 import re
 from typing import Any
@@ -9,7 +9,7 @@ EXAMPLE = re.compile(r"^>>> .*(?:\n(?!\s*$).*)*", re.MULTILINE)
 
 
 class Doctests(griffe.Extension):
-    """Puts a fence around each run of lines that begins with a prompt."""
+    """Puts a fence around each example, from its prompt to the next empty line."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         if obj.docstring:

@@ -1,4 +1,4 @@
-"""The page of commands: what each says of itself under --help, asked when the site is built."""
+"""The page of commands: the `--help` of each, run when the site is built."""
 
 import re
 import subprocess
@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-DOOR = Path(__file__).parents[1] / "draftproof.py"
+DRAFTPROOF = Path(__file__).parents[1] / "draftproof.py"
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
@@ -18,5 +18,5 @@ def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
 
 
 def _help(*command: str) -> str:
-    asked = [sys.executable, str(DOOR), *command, "--help"]
-    return subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+    run = [sys.executable, str(DRAFTPROOF), *command, "--help"]
+    return subprocess.run(run, capture_output=True, text=True, check=True).stdout

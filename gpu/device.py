@@ -1,14 +1,18 @@
-"""The device that a run is asked for: whether it can be used, its name, waiting for it."""
+"""The device of a run: whether it can be used, its name, waiting for it, running out of its memory."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from textwrap import shorten
 
 import torch
 
 from draftproof.theory.errors import BadInput
 
+OUT_OF_MEMORY = "can't allocate memory", "not enough memory", "out of memory", "STATUS_ALLOC_FAILED"
+
 
 def usable(name: torch.device | str | None = None) -> torch.device:
-    """The device of that name, or the GPU where there is one; BadInput where torch cannot compute on it.
+    """The device of that name, by default the GPU if there is one; BadInput if torch cannot compute on it.
 
     >>> usable("cpu")
     device(type='cpu')
@@ -16,10 +20,10 @@ def usable(name: torch.device | str | None = None) -> torch.device:
     name = name or ("cuda" if torch.cuda.is_available() else "cpu")
     try:
         tried = torch.zeros(1, device=name)
-        tried.tolist()  # "meta" has no numbers
+        tried.tolist()  # fails on "meta", which holds no numbers
     except (RuntimeError, AssertionError) as error:
-        said = shorten(str(error).splitlines()[0], 120, placeholder=" ...")
-        raise BadInput(f"--device {name}: {said}") from None
+        reason = shorten(str(error).splitlines()[0], 120, placeholder=" ...")
+        raise BadInput(f"--device {name}: {reason}") from None
     return tried.device
 
 
@@ -35,6 +39,31 @@ def described(device: torch.device) -> str:
 
 
 def wait(device: torch.device) -> None:
-    """Until a GPU has done what it was given."""
+    """Waits until a GPU has finished its queued work; does nothing on a CPU."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether torch, CUDA or Triton raised this because memory ran out, on any device.
+
+    >>> out_of_memory(RuntimeError("Triton Error [CUDA]: out of memory")), out_of_memory(RuntimeError("no"))
+    (True, False)
+    >>> out_of_memory(RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate`"))
+    True
+    """
+    if isinstance(error, torch.OutOfMemoryError | MemoryError):
+        return True
+    return isinstance(error, RuntimeError) and any(text in str(error) for text in OUT_OF_MEMORY)
+
+
+@contextmanager
+def memory_errors(advice: str) -> Iterator[None]:
+    """Turns running out of memory into BadInput with a piece of advice."""
+    try:
+        yield
+        return
+    except (RuntimeError, MemoryError) as error:
+        if not out_of_memory(error):
+            raise
+    raise BadInput(f"out of memory; {advice}")

@@ -1,10 +1,14 @@
-"""The shape of a draft: a tree by parent indices, siblings in drawing order."""
+"""Draft trees by parent indices, siblings in drawing order, and the attention and path tables of a tree."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from copy import copy
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from draftproof.theory.errors import BadInput
 
@@ -12,24 +16,23 @@ from draftproof.theory.errors import BadInput
 class Tree:
     """Node 0 is the root; `parents[i] < i` is node i's parent, and siblings stand in drawing order.
 
-    `parents` is one tree [N] for all rows of a batch, or one a row [B, N]. `replacement` says whether
-    siblings were drawn with replacement, from the same q, or each from q without the earlier ones.
-    Nodes that a row did not draw have token -1. Every table below is [1, N] or [B, N]:
+    `parents` is one tree [N] shared by all rows of a batch, or one tree a row [B, N]. `replacement`: siblings
+    were drawn with replacement, from the same q; otherwise each from q without the earlier ones. A node that
+    was not drawn in a row has token -1 there. `depth` is the longest path or an upper bound; per-row trees
+    without it are read back from the device. Raises BadInput for other shapes and invalid parents.
 
-    * `parents` (the root's is 0 here), `levels` (depth of a node), `first` (its first sibling);
-    * `rows`, the proposal row of an inner node: the k-th node that has children has row k, unless
-      `rows` is given; the root's entry of a tree without children is 0, and so is every leaf's;
-    * `turn`, the node's place in the order from leaf to root, depth first: children before parents.
-
-    `steps` are groups of nodes that can be judged at once: their parents differ, and what they
-    depend on comes in earlier groups; `generations` groups the nodes that may have children, level by
-    level. `depth` is the longest path, or a bound on it, which must be given to build per-row trees
-    without reading them back from the device.
+    Tables [1 or B, N]: `parents` (0 for the root); `levels`, the depths; `first`, the first sibling; `rows`,
+    the proposal row (by default k for the k-th node with children, and 0 for leaves); `turn`, the place in
+    the order from leaf to root, depth first; `above` [.., N, N], whether node j is node i or above it.
+    `steps` are groups of nodes that can be judged at once: their parents differ, and the nodes they
+    depend on are in earlier groups. `generations` groups the nodes that may have children by level.
 
     >>> tree = Tree([-1, 0, 0, 1])
     >>> tree.size, tree.depth, tree.inner, tree.turn.tolist()
     (4, 2, (0, 1), [[3, 1, 2, 0]])
     """
+
+    TABLES = "parents", "above", "levels", "turn", "first", "rows"
 
     def __init__(
         self,
@@ -42,14 +45,25 @@ class Tree:
         given = torch.as_tensor(parents, dtype=torch.long)
         if given.dim() not in (1, 2) or not given.shape[-1]:
             raise BadInput("parents must be [N] or [B, N], and N at least 1: the root")
-        self.shared = given.dim() == 1
-        self.replacement = replacement
-        self.spelled = tuple(given.tolist()) if self.shared else None
-        if self.spelled is not None:
-            _check(self.spelled)
-        self.parents = given.reshape(-1, given.shape[-1]).clamp(min=0)
-        self.size = given.shape[-1]
-        self.levels, self.turn, self.first, has_child = _tables(self.parents)
+        self.shared, self.replacement, self.size = given.dim() == 1, replacement, given.shape[-1]
+        self.as_tuple = tuple(given.tolist()) if self.shared else None
+        for i, parent in enumerate(self.as_tuple or ()):
+            if i == 0 and parent not in (-1, 0):
+                raise BadInput(f"node 0 is the root; its parent must be -1, not {parent}")
+            if i > 0 and not 0 <= parent < i:
+                raise BadInput(f"the parent of node {i} must come before it, not be {parent}")
+        self.parents = given.reshape(-1, self.size).clamp(min=0)
+        self.above = _ancestors(self.parents)
+        self.levels = self.above.sum(-1) - 1
+        nodes = torch.arange(self.size, device=given.device)
+        drafted = nodes > 0
+        siblings = (self.parents[:, :, None] == self.parents[:, None]) & drafted & drafted[:, None]
+        subtree = self.above.sum(1)
+        older = torch.where(siblings & (nodes < nodes[:, None]), subtree[:, None], 0).sum(-1)
+        before = torch.where(self.above, older[:, None], 0).sum(-1)
+        self.turn = before + subtree - 1
+        self.first = torch.where(siblings, nodes, self.size).amin(-1).clamp(max=self.size - 1)
+        has_child = ((self.parents[:, None] == nodes[:, None]) & drafted).any(-1)
         self.inner = tuple(has_child[0].nonzero().flatten().tolist()) if self.shared else None
         counted = (has_child.cumsum(-1) - 1) * has_child
         self.rows = counted if rows is None else rows.reshape(-1, self.size)
@@ -69,24 +83,24 @@ class Tree:
 
     @classmethod
     def of_shape(cls, shape: Sequence, replacement: bool = False) -> "Tree":
-        """The tree whose root has the children shape[0], shape[1], ..., breadth first.
+        """The tree whose root has the children shape[0], shape[1], ..., numbered breadth first.
 
         >>> Tree.of_shape([[[], []], [[]]]).parents.tolist()
         [[0, 0, 0, 1, 1, 2]]
         """
         parents, queue = [-1], [shape]
-        for node, below in enumerate(queue):  # which grows meanwhile
-            queue += below
-            parents += [node] * len(below)
+        for node, children in enumerate(queue):  # the queue grows meanwhile
+            queue += children
+            parents += [node] * len(children)
         return cls(parents, replacement=replacement)
 
     @classmethod
     def merged(cls, tokens: Tensor) -> "tuple[Tree, Tensor]":
         """K i.i.d. paths [B, K, gamma] merged by prefix: (tree [B, 1 + K gamma], tokens [B, K gamma]).
 
-        They are a tree drawn without replacement, children in order of first appearance. Nodes
-        keep the places and the proposal rows they have in `Tree.paths(K, gamma)`; a later copy gets
-        token -1, and what is below it hangs below the first copy.
+        The result is a tree drawn without replacement, children in order of first appearance. Nodes
+        keep the places and the proposal rows of `Tree.paths(K, gamma)`; a later copy of a node gets
+        token -1, and its children become children of the first copy.
 
         >>> tree, tokens = Tree.merged(torch.tensor([[[5, 6], [5, 7]]]))
         >>> tree.parents.tolist(), tokens.tolist()
@@ -94,22 +108,36 @@ class Tree:
         """
         B, K, gamma = tokens.shape
         same = (tokens[:, :, None] == tokens[:, None]) | ((tokens[:, :, None] < 0) & (tokens[:, None] < 0))
-        same = same.cumprod(-1)  # [B, K, K, gamma]: equal up to here
+        same = same.cumprod(-1)  # [B, K, K, gamma]: whether two paths are equal so far
         original = same.argmax(2)  # the first path with this prefix
-        own = torch.arange(K, device=tokens.device)[:, None]
-        node = 1 + original * gamma + torch.arange(gamma, device=tokens.device)
-        parents = torch.cat((torch.zeros_like(node[..., :1]), node[..., :-1]), -1)[..., :gamma]
-        root = parents.new_zeros(B, 1)
-        deep = torch.arange(gamma, device=tokens.device)
-        inner = torch.where(deep < gamma - 1, 1 + own * (gamma - 1) + deep, 0).flatten()
-        rows = torch.cat((inner.new_zeros(1), inner))
-        tree = cls(torch.cat((root, parents.reshape(B, -1)), 1), depth=gamma, rows=rows)
+        own, depth = (torch.arange(n, device=tokens.device) for n in (K, gamma))
+        own = own[:, None]
+        node = 1 + original * gamma + depth
+        parents = pad(node, (1, 0))[..., :gamma].flatten(1)
+        inner = torch.where(depth < gamma - 1, 1 + own * (gamma - 1) + depth, 0)
+        tree = cls(pad(parents, (1, 0)), depth=gamma, rows=pad(inner.flatten(), (1, 0)))
         return tree, torch.where(original == own, tokens, -1).reshape(B, -1)
 
     @property
     def is_chain(self) -> bool:
         """Whether this is one path, shared by all rows."""
         return self.shared and self.depth == self.size - 1
+
+    @property
+    def kind(self) -> Hashable:
+        """A key: equal for equal shared trees, and for per-row trees that differ in their tables alone."""
+        return self.as_tuple, self.size, self.depth, self.replacement
+
+    @property
+    def tables(self) -> dict[str, Tensor]:
+        """The tables by name; per-row trees of one size differ in nothing else."""
+        return {name: getattr(self, name) for name in self.TABLES}
+
+    def holding(self, tables: dict[str, Tensor]) -> "Tree":
+        """A copy of this tree with other tables."""
+        held = copy(self)
+        vars(held).update(tables)
+        return held
 
     def to(self, device: torch.device | str) -> "Tree":
         """The same tree with its tables on another device."""
@@ -118,22 +146,6 @@ class Tree:
         moved.generations = tuple(nodes.to(device) for nodes in self.generations)
         return moved
 
-    @property
-    def kind(self) -> Hashable:
-        """The same for equal shared trees, and for per-row trees that differ in their tables alone."""
-        return self.spelled, self.size, self.depth, self.replacement
-
-    @property
-    def tables(self) -> dict[str, Tensor]:
-        """What tells per-row trees of one size apart."""
-        return {name: getattr(self, name) for name in ("parents", "levels", "turn", "first", "rows")}
-
-    def holding(self, tables: dict[str, Tensor]) -> "Tree":
-        """A tree like this one, with other tables."""
-        held = copy(self)
-        vars(held).update(tables)
-        return held
-
     def take(self, which: Tensor) -> "Tree":
         """Some rows of per-row trees, in any order, also repeated."""
         if self.shared:
@@ -141,53 +153,91 @@ class Tree:
         return self.holding({name: table[which] for name, table in self.tables.items()})
 
     def drawn(self, tokens: Tensor) -> Tensor:
-        """[B, N]: whether each node was drawn, as all nodes above it must be; the root always is."""
+        """[B, N]: whether each node was drawn, as all its ancestors must be; the root always is."""
         there = torch.cat((tokens.new_ones(len(tokens), 1, dtype=torch.bool), tokens >= 0), 1)
-        parents = self.parents.expand(len(tokens), -1)
-        for _ in range(self.depth):
-            there = there & there.gather(1, parents)
-        return there
+        return (there[:, None] | ~self.above).all(-1)
 
     def _steps(self) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
         device = self.parents.device
         if self.inner is None:
             nodes = tuple(torch.full((1,), i, device=device) for i in range(self.size))
             return nodes[1:], nodes[:-1]
-        steps: dict[tuple[int, int], list[int]] = {}
-        generations: dict[int, list[int]] = {}
         parents, levels = self.parents[0].tolist(), self.levels[0].tolist()
-        for i in range(1, self.size):
-            steps.setdefault((levels[i], parents[1:i].count(parents[i])), []).append(i)
-        for i in self.inner:
-            generations.setdefault(levels[i], []).append(i)
-        by_step = tuple(torch.tensor(steps[key], device=device) for key in sorted(steps))
-        by_level = tuple(torch.tensor(generations[level], device=device) for level in sorted(generations))
-        return by_step, by_level
+
+        def grouped(nodes: Iterable[int], key: Callable[[int], Any]) -> tuple[Tensor, ...]:
+            groups = groupby(sorted(nodes, key=key), key)
+            return tuple(torch.tensor([*group], device=device) for _, group in groups)
+
+        steps = grouped(range(1, self.size), lambda i: (levels[i], parents[1:i].count(parents[i])))
+        return steps, grouped(self.inner, levels.__getitem__)
 
 
-def _check(parents: Sequence[int]) -> None:
-    if parents[0] not in (-1, 0):
-        raise BadInput(f"node 0 is the root; its parent must be -1, not {parents[0]}")
-    for i, parent in enumerate(parents[1:], 1):
-        if not 0 <= parent < i:
-            raise BadInput(f"the parent of node {i} must come before it, not be {parent}")
-
-
-def _tables(parents: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    # levels, place from leaf to root, first sibling, has children; without reading anything back.
+def _ancestors(parents: Tensor) -> Tensor:
     B, N = parents.shape
-    nodes = torch.arange(N, device=parents.device).expand(B, N)
-    levels, below, before = torch.zeros_like(parents), torch.ones_like(parents), torch.zeros_like(parents)
-    for i in range(N - 1, 0, -1):
-        below = below.scatter_add(1, parents[:, i : i + 1], below[:, i : i + 1])
+    above = torch.eye(N, dtype=torch.bool, device=parents.device).repeat(B, 1, 1)
     for i in range(1, N):
-        up = parents[:, i : i + 1]
-        levels[:, i : i + 1] = levels.gather(1, up) + 1
-    siblings = (parents[:, :, None] == parents[:, None]) & (nodes > 0)[:, None] & (nodes > 0)[:, :, None]
-    earlier = siblings & (nodes[:, None] < nodes[:, :, None])
-    older = torch.where(earlier, below[:, None], 0).sum(-1)  # nodes below earlier siblings
-    for i in range(1, N):
-        before[:, i : i + 1] = before.gather(1, parents[:, i : i + 1]) + older[:, i : i + 1]
-    first = torch.where(siblings, nodes[:, None], N).amin(-1).clamp(max=N - 1)
-    has_child = ((parents[:, None] == nodes[:, :, None]) & (nodes > 0)[:, None]).any(-1)
-    return levels, before + below - 1, first, has_child
+        above[:, i] |= above.gather(1, parents[:, i, None, None].expand(-1, 1, N))[:, 0]
+    return above
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Tables of a tree, each with a first dimension of 1 (shared by all rows) or B.
+
+    sees [*, N, N + 2]: whether node i attends to the text before the root (column 0), to node j (column
+    1 + j), and to slots behind the tree (last column: never). levels [*, N]: depths of the nodes.
+    paths [*, N, depth + 1]: the nodes from the root to node i, then zeros.
+    """
+
+    sees: Tensor
+    levels: Tensor
+    paths: Tensor
+
+    @classmethod
+    def of(cls, tree: Tree) -> "Layout":
+        """The tables of a tree.
+
+        >>> Layout.of(Tree([-1, 0, 0, 1])).paths.tolist()
+        [[[0, 0, 0], [0, 1, 0], [0, 2, 0], [0, 1, 3]]]
+        """
+        nodes = torch.arange(tree.size, device=tree.above.device)
+        place = torch.where(tree.above, tree.levels[:, None], tree.depth + 1)  # the last place is scratch
+        paths = tree.parents.new_zeros(*tree.above.shape[:2], tree.depth + 2)
+        paths = paths.scatter(2, place, nodes.expand_as(place))
+        sees = pad(pad(tree.above, (1, 0), value=True), (0, 1))
+        return cls(sees, tree.levels, paths[..., :-1])
+
+
+def mask(sees: Tensor, starts: Tensor, width: int) -> Tensor:
+    """The attention mask [B, 1, n, width] over cache slots, from sees [1 or B, n, N + 2] (as in `Layout`);
+    the root of row b is at slot starts[b].
+    """
+    last = sees.shape[-1] - 1
+    column = torch.arange(1, width + 1, device=starts.device) - starts[:, None]
+    column = column.clamp(0, last)
+    if len(sees) == 1:
+        return sees[0][:, column].transpose(0, 1)[:, None]
+    return sees.gather(2, column[:, None].expand(-1, sees.shape[1], -1))[:, None]
+
+
+def emitted(
+    levels: Tensor, paths: Tensor, tokens: Tensor, node: Tensor, token: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """(tau, path, words) of a verification that stops at node [B] with an extra token [B].
+
+    tau [B]: accepted tokens; path [B, depth + 1]: the nodes from the root to the stop, then zeros; words
+    [B, depth + 1]: the tokens along the path, the extra token, then -1. levels [1 or B, N] and paths
+    [1 or B, N, depth + 1] are those of `Layout`, tokens [B, N - 1] those of the draft.
+
+    >>> levels, paths = torch.tensor([[0, 1, 2]]), torch.tensor([[[0, 0, 0], [0, 1, 0], [0, 1, 2]]])
+    >>> found = emitted(levels, paths, torch.tensor([[5, 6]]), torch.tensor([1]), torch.tensor([7]))
+    >>> [each.tolist() for each in found]
+    [[1], [[0, 1, 0]], [[5, 7, -1]]]
+    """
+    batch, size = torch.arange(len(node), device=node.device), paths.shape[-1]
+    tau = levels.expand(len(node), -1)[batch, node]
+    path = paths.expand(len(node), -1, -1)[batch, node]
+    place = torch.arange(size, device=node.device)
+    drafted = pad(tokens.gather(1, (path[:, 1:] - 1).clamp(min=0)), (0, 1))
+    after = torch.where(place == tau[:, None], token[:, None], -1)
+    return tau, path, torch.where(place < tau[:, None], drafted, after)

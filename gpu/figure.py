@@ -1,4 +1,4 @@
-"""The file that `--plot` asks for."""
+"""The file that `--plot` names."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ from draftproof.theory.errors import BadInput
 
 
 def required(path: Path) -> Any:
-    """matplotlib's Figure; BadInput where it is not installed or could not write to that path."""
+    """matplotlib's Figure; BadInput if it is not installed or cannot write to that path."""
     Figure = figures.required()
     from matplotlib.backend_bases import FigureCanvasBase
 

@@ -1,19 +1,38 @@
-"""CUDA graphs: what a call launches, recorded once and launched again as one."""
+"""CUDA graphs: the launches of a call that comes again are captured once and replayed as one."""
 
 import warnings
-from collections.abc import Callable
-from typing import TypeVar
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import is_dataclass
+from functools import partial
+from typing import Any, TypeAlias, TypeVar
 
 import torch
+from torch import Tensor
+
+from draftproof.gpu.device import out_of_memory
 
 Result = TypeVar("Result")
+Call: TypeAlias = Callable[[], Any]
+Recording: TypeAlias = Callable[[Call, torch.device], Call | None]
+"""Captures a call; returns a function that replays it on its arguments' current contents, or None if the
+call cannot be captured.
+"""
+
+GRAPHS = ContextVar("GRAPHS", default=True)
+"""Whether recorders that are made now capture graphs."""
+
+CALLS = 8
+"""Plain calls before a function is captured; capturing costs about as much as six."""
 
 
 def captured(call: Callable[[], Result], device: torch.device) -> tuple[Callable[[], object], Result]:
-    """How to launch the call again, and its result, whose tensors each launch overwrites.
+    """Captures a call; returns the replay function and the result, whose tensors each replay overwrites.
 
-    The call must read the same memory each time and wait for nothing (`waits`). It is run three times
-    before, on a stream of its own: kernels are compiled and libraries set up.
+    The call must read the same memory each time and must not wait for the device (see `waits`). It runs
+    three times before, on a stream of its own, so that kernels are compiled and libraries are set up.
     """
     with torch.cuda.device(device):
         side = torch.cuda.Stream()
@@ -29,11 +48,11 @@ def captured(call: Callable[[], Result], device: torch.device) -> tuple[Callable
 
 
 def waits(call: Callable[[], object], device: torch.device) -> bool:
-    """Whether a call waits for the device, as one that reads a number back does. Such a call cannot be
+    """Whether a call waits for the device, for instance by reading a number back. Such a call cannot be
     captured, and an attempt would leave torch's generator and allocator in the middle of a capture.
     """
     with torch.cuda.device(device), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch says that this mode misses some
+        warnings.simplefilter("ignore")  # torch warns that this mode misses some synchronisations
         torch.cuda.set_sync_debug_mode("error")
         try:
             call()
@@ -42,3 +61,117 @@ def waits(call: Callable[[], object], device: torch.device) -> bool:
         finally:
             torch.cuda.set_sync_debug_mode("default")
     return False
+
+
+class Recorder:
+    """Calls functions of tensors; from the ninth call of one kind on, by replaying a recording of it.
+
+    A kind is a name, the names, shapes and types of the tensor arguments, and every other argument's value.
+    Functions must be determined by their name and be idempotent: recording runs them a few times. Whatever
+    they use besides their arguments must stay where it is in memory. Tensor arguments are copied to where
+    the recording reads them, unless they are themselves results of a recording. The caller must be done
+    with a result before the next call of the same kind, which overwrites it. Functions that wait for the
+    device are never recorded, and nothing is recorded without a GPU.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self.device = device
+        self.records = recording(device)
+        self.calls: Counter[Hashable] = Counter()
+        self.known: dict[Hashable, tuple[Call, dict[str, Tensor]] | None] = {}
+        self.results: set[int] = set()  # addresses of the recordings' results
+
+    def __call__(self, name: Hashable, function: Callable[..., Any], **given: Any) -> Any:
+        """function(**given)."""
+        if self.records is None:
+            return function(**given)
+        kind = (name, *((key, _kind(value)) for key, value in given.items()))
+        if kind not in self.known:
+            self.calls[kind] += 1
+            if self.calls[kind] <= CALLS:
+                return function(**given)
+            self.known[kind] = self._record(self.records, function, given)
+        record = self.known[kind]
+        if record is None:
+            return function(**given)
+        replay, held = record
+        for key, kept in held.items():
+            new = given[key]
+            if (kept.data_ptr(), kept.stride()) != (new.data_ptr(), new.stride()):
+                kept.copy_(new)
+        return replay()
+
+    def _record(
+        self, records: Recording, function: Callable[..., Any], given: dict[str, Any]
+    ) -> tuple[Call, dict[str, Tensor]] | None:
+        held = {key: value for key, value in given.items() if isinstance(value, Tensor)}
+        held = {key: each if each.data_ptr() in self.results else each.clone() for key, each in held.items()}
+        replay = records(partial(function, **{**given, **held}), self.device)
+        if replay is None:
+            return None
+        self.results.update(each.data_ptr() for each in tensors(replay()))
+        return replay, held
+
+    @property
+    def active(self) -> bool:
+        """Whether calls may be recorded, and so results overwritten."""
+        return self.records is not None
+
+    def forget(self) -> None:
+        """Drops all recordings; needed when memory that they use has moved."""
+        self.calls.clear()
+        self.known.clear()
+        self.results.clear()
+
+
+def recording(device: torch.device) -> Recording | None:
+    """How calls are recorded on a device; None if they are not."""
+    return cuda_graph if device.type == "cuda" and GRAPHS.get() else None
+
+
+@contextmanager
+def without_graphs() -> Iterator[None]:
+    """Recorders made inside record nothing."""
+    token = GRAPHS.set(False)
+    try:
+        yield
+    finally:
+        GRAPHS.reset(token)
+
+
+def cuda_graph(call: Call, device: torch.device) -> Call | None:
+    """Captures a call as a CUDA graph; None if it waits for the device or capture fails."""
+    if waits(call, device):
+        return None
+    try:
+        replay, result = captured(call, device)
+    except RuntimeError as error:
+        if out_of_memory(error):
+            raise
+        return None
+
+    def again() -> Any:
+        replay()
+        return result
+
+    return again
+
+
+def tensors(value: Any) -> Iterator[Tensor]:
+    """All tensors in a result: in tuples, lists, dictionaries and dataclasses.
+
+    >>> len(list(tensors((torch.zeros(1), {"a": torch.zeros(1), "b": None}))))
+    2
+    """
+    if isinstance(value, Tensor):
+        yield value
+        return
+    if is_dataclass(value) and not isinstance(value, dict):
+        value = vars(value)
+    if isinstance(value, dict | tuple | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from tensors(each)
+
+
+def _kind(value: Any) -> Hashable:
+    return (value.shape, value.dtype) if isinstance(value, Tensor) else value

@@ -17,10 +17,10 @@ from draftproof.theory.errors import BadInput, quoted
 
 @dataclass(frozen=True)
 class Model:
-    """A causal language model of transformers' (`network`) with its tokenizer.
+    """A causal language model of transformers (`network`) with its tokenizer.
 
-    `vocab` is the number of ids the tokenizer knows: a head with more outputs is padded, and those
-    are left out of every row. `context` is the largest number of tokens in a text.
+    `vocab` is the number of ids that the tokenizer knows; further outputs of the network are padding and
+    left out of every row. `context` is the largest number of tokens in a text.
     """
 
     name: str
@@ -37,18 +37,18 @@ class Model:
     @property
     def ends(self) -> frozenset[int]:
         """The ids that end a text, from the generation settings and the tokenizer."""
-        said = getattr(self.network.generation_config, "eos_token_id", None)
-        ids = said if isinstance(said, list) else [said, self.tokenizer.eos_token_id]
+        given = getattr(self.network.generation_config, "eos_token_id", None)
+        ids = given if isinstance(given, list) else [given, self.tokenizer.eos_token_id]
         return frozenset(each for each in ids if each is not None)
 
 
 def load(
     name: str | Path, device: torch.device | str | None = None, dtype: torch.dtype | None = None
 ) -> Model:
-    """The model in a folder, or of that name where transformers can fetch it; BadInput where neither works.
+    """The model in a folder, or of a name that transformers can fetch; BadInput if it cannot be loaded.
 
-    Without a `device` it is the GPU where there is one. Without a `dtype` it is float32 on a CPU and
-    the one the weights were saved in elsewhere. A folder is read without any network.
+    Default `device`: the GPU if there is one. Default `dtype`: float32 on a CPU, elsewhere the one the
+    weights were saved in. A folder is read without network access.
     """
     device = usable(device)
     local = Path(name).exists()
@@ -64,9 +64,11 @@ def load(
             tokenizer = AutoTokenizer.from_pretrained(name, local_files_only=local)
             network: Any = AutoModelForCausalLM.from_pretrained(name, dtype=kind, local_files_only=local)
         network = network.to(device).eval().requires_grad_(False)
+    except BadInput:
+        raise
     except (OSError, ValueError, KeyError, ImportError) as error:
-        said = str(error).strip().splitlines() or [type(error).__name__]
-        raise BadInput(f"{name}: transformers cannot load this model: {said[0]}") from None
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise BadInput(f"{name}: transformers cannot load this model: {reason}") from None
     vocab = 1 + max(tokenizer.get_vocab().values(), default=-1)
     outputs = network.get_output_embeddings().weight.shape[0]
     if outputs < vocab:
@@ -75,7 +77,7 @@ def load(
 
 
 def context_of(config: Any) -> int:
-    """The largest number of tokens that every layer sees whole: a sliding window bounds it too.
+    """The largest number of tokens that every layer attends to; a sliding window bounds it too.
 
     >>> from transformers import MistralConfig
     >>> context_of(MistralConfig(max_position_embeddings=8192, sliding_window=4096))
@@ -94,15 +96,11 @@ def check_pair(target: Model, drafter: Model) -> None:
     if ours == theirs:
         return
     if len(ours) != len(theirs):
-        raise BadInput(
-            f"{drafter.name} has {len(theirs)} tokens and {target.name} {len(ours)}: "
-            "a drafter must share the target's tokenizer"
-        )
-    token = min((each for each in ours if theirs.get(each) != ours[each]), key=ours.__getitem__)
-    raise BadInput(
-        f"{drafter.name} gives token {quoted(token)} the id {theirs.get(token)}, {target.name} "
-        f"{ours[token]}: a drafter must share the target's tokenizer"
-    )
+        difference = f"has {len(theirs)} tokens and {target.name} {len(ours)}"
+    else:
+        token = min((each for each in ours if theirs.get(each) != ours[each]), key=ours.__getitem__)
+        difference = f"gives token {quoted(token)} the id {theirs.get(token)}, {target.name} {ours[token]}"
+    raise BadInput(f"{drafter.name} {difference}: a drafter must share the target's tokenizer")
 
 
 def _can_be_cached(name: str, config: Any) -> None:
@@ -116,16 +114,16 @@ def _can_be_cached(name: str, config: Any) -> None:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keeps transformers' progress bars and notices off the screen, and every retry of a download."""
-    level, loud = logging.get_verbosity(), hub.get_verbosity()
+    """Keeps transformers' progress bars and notices and the retries of downloads off the screen."""
+    levels = [(each, each.get_verbosity()) for each in (logging, hub)]
     shown = logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    hub.set_verbosity_error()
+    for each, _ in levels:
+        each.set_verbosity_error()
     logging.disable_progress_bar()
     try:
         yield
     finally:
-        logging.set_verbosity(level)
-        hub.set_verbosity(loud)
+        for each, level in levels:
+            each.set_verbosity(level)
         if shown:
             logging.enable_progress_bar()

@@ -1,28 +1,27 @@
 """Prompts to measure on: a file's, or text that the models of `gpu train` have not seen."""
 
 import json
-from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from draftproof.gpu.models import Model
-from draftproof.gpu.train.corpus import names, readable, standard_library
+from draftproof.gpu.train.data import names, readable, standard_library
 from draftproof.theory.errors import BadInput
 
 
 def prompts(file: Path | None, target: Model, count: int, tokens: int = 32) -> list[list[int]]:
-    """Token ids of up to `count` prompts.
+    """Token ids of up to `count` prompts; BadInput if there are none.
 
     A file has one prompt a line, or one JSON object a line with a "prompt", or "turns" (as in Spec-Bench),
     of which the first is taken. Without a file: the first `tokens` tokens of the last files of the
-    standard library in the order of `gpu train`, which are those kept apart there.
+    standard library in the order of `gpu train`, which keeps them out of training.
     """
     if file is not None:
         return [target.tokenizer.encode(text) for text in _read(file)[:count]]
     folder = standard_library().resolve()
     texts = islice(readable(folder, reversed(names(folder))), 4 * count)
-    encoded: Sequence[list[int]] = [target.tokenizer.encode(text[: 16 * tokens])[:tokens] for text in texts]
+    encoded = (target.tokenizer.encode(text[: 16 * tokens])[:tokens] for text in texts)
     found = [ids for ids in encoded if len(ids) == tokens][:count]
     if not found:
         raise BadInput("no sources of the standard library were found here: give --prompts FILE")
@@ -33,8 +32,8 @@ def _read(file: Path) -> list[str]:
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        said = getattr(error, "strerror", None) or "not UTF-8 text"
-        raise BadInput(f"{file}: {said}") from None
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
+        raise BadInput(f"{file}: {reason}") from None
     found = [_prompt(f"{file}, line {number}", line) for number, line in enumerate(lines, 1) if line.strip()]
     if not found:
         raise BadInput(f"{file}: no prompt is in it")
@@ -45,10 +44,10 @@ def _prompt(where: str, line: str) -> str:
     if not line.lstrip().startswith("{"):
         return line
     try:
-        said: Any = json.loads(line)
+        given: Any = json.loads(line)
     except ValueError:
         return line
-    text = said.get("prompt") or next(iter(said.get("turns") or ()), None)
+    text = given.get("prompt") or next(iter(given.get("turns") or ()), None)
     if not isinstance(text, str) or not text:
         raise BadInput(f'{where}: neither a "prompt" nor "turns"')
     return text

@@ -1,5 +1,6 @@
 """Logits to next-token rows: one function, applied to target and proposal alike."""
 
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import torch
@@ -11,7 +12,30 @@ Setting: TypeAlias = float | Tensor
 """One number for all rows, or a tensor that broadcasts against [..., 1], such as [B, 1, 1]."""
 
 COLDEST = 1e-30
-"""A positive temperature counts as at least this: float32 makes 0 of much smaller ones."""
+"""Smallest positive temperature; smaller ones count as this, because float32 rounds many of them to 0."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """The sampling settings of a run, the same for target and drafter; see `probabilities`."""
+
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    min_p: float = 0.0
+
+    @property
+    def only_temperature(self) -> bool:
+        """Whether rows are a softmax of the logits over a positive temperature, without filters."""
+        return self.temperature > 0 and (self.top_k, self.top_p, self.min_p) == (0, 1, 0)
+
+    def rows(self, logits: Tensor) -> Tensor:
+        """Logits [..., V] to float32 probabilities."""
+        return probabilities(logits, self.temperature, self.top_k, self.top_p, self.min_p)
+
+
+PLAIN = Sampling()
+"""The model's own distribution: temperature 1, no filter."""
 
 
 def probabilities(
@@ -25,7 +49,7 @@ def probabilities(
 
     In this order: temperature (0 is greedy: all mass on the likeliest token), then the `top_k`
     likeliest tokens (0 keeps all), then the fewest likeliest tokens whose mass reaches `top_p`, then
-    those with at least `min_p` times the likeliest one's probability; what stays is renormalised.
+    those with at least `min_p` times the likeliest one's probability; the rest is renormalised.
     Ties go to the lower id. A row with a NaN, with +inf or with nothing but -inf becomes a row of
     NaN, which the verifiers report as an error. Raises BadInput for a setting out of range.
 
@@ -34,7 +58,11 @@ def probabilities(
     >>> probabilities(torch.tensor([3.0, 2.0, 1.0]), top_k=1)
     tensor([1., 0., 0.])
     """
-    _check(temperature, top_k, top_p, min_p)
+    named = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
+    for name, setting in named.items():
+        high = 1.0 if name in ("top_p", "min_p") else float("inf")
+        if not isinstance(setting, Tensor) and not 0 <= setting <= high:
+            raise BadInput(f"{name} must be from 0 to {high:g}, not {setting:g}")
     logits = logits if logits.dtype == torch.float64 else logits.float()
     centred = logits - logits.amax(-1, keepdim=True)
     if isinstance(temperature, Tensor):
@@ -72,14 +100,3 @@ def _nucleus(rows: Tensor, logits: Tensor, top_k: int | Tensor, top_p: Setting) 
 
 def _is(setting: Setting, neutral: float) -> bool:
     return not isinstance(setting, Tensor) and setting == neutral
-
-
-def _check(temperature: Setting, top_k: int | Tensor, top_p: Setting, min_p: Setting) -> None:
-    for name, setting, low, high in (
-        ("temperature", temperature, 0.0, float("inf")),
-        ("top_k", top_k, 0, float("inf")),
-        ("top_p", top_p, 0.0, 1.0),
-        ("min_p", min_p, 0.0, 1.0),
-    ):
-        if not isinstance(setting, Tensor) and not low <= setting <= high:
-            raise BadInput(f"{name} must be from {low:g} to {high:g}, not {setting:g}")

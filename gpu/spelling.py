@@ -1,4 +1,4 @@
-"""What commands call verifiers and drafts, read without torch, whose import takes seconds."""
+"""The names of verifiers and drafts in commands, read without torch, whose import takes seconds."""
 
 import re
 from typing import Any

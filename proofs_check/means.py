@@ -1,36 +1,33 @@
 """E[tau] for all p and q: equal, never below, or rational p and q that show otherwise."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import product
-from math import prod
+from functools import partial
 from typing import Literal
 
 from flint import fmpq
 
-from draftproof.proofs_check.cells.cell import Cell
-from draftproof.proofs_check.cells.cutting import sides
-from draftproof.proofs_check.cells.deferred import draw
-from draftproof.proofs_check.cells.domain import Domain
-from draftproof.proofs_check.cells.points import rational_points
-from draftproof.proofs_check.cells.signs import Program
-from draftproof.proofs_check.cells.signset import NEGATIVE, ZERO
-from draftproof.proofs_check.cells.symbol import Symbol
+from draftproof.proofs_check.cells.cell import sides
+from draftproof.proofs_check.cells.domain import Domain, draw, rational_points
+from draftproof.proofs_check.cells.symbol import NEGATIVE, ZERO, Symbol
 from draftproof.proofs_check.cells.tree import leaves, mapped
 from draftproof.simulators.enumerate import emission
+from draftproof.theory.closed_forms import expected_accepted
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.instance import Instance
 from draftproof.theory.oracle import Oracle
-from draftproof.theory.rows import Row, minimum
+from draftproof.theory.rows import Number, Row
 from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers import named
 
 Relation = Literal["equal", "never below", "refuted", "undecided"]
-Mean = Callable[[Domain], Program]
+Mean = Callable[[Domain, Oracle], Symbol]
+"""A mean as a sampler program on the tables of a domain: its expectation is compared."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """How one mean relates to another; `witness` is a target and proposal where it is below."""
+    """How one mean relates to another; `witness` is an instance on which it is below."""
 
     relation: Relation
     cells: int
@@ -40,56 +37,25 @@ class Comparison:
 def accepted(verifier: Verifier, scheme: Scheme) -> Mean:
     """The mean number of accepted tokens."""
 
-    def mean(domain: Domain) -> Program:
-        def program(oracle: Oracle) -> Symbol:
-            node, _ = verifier.verify(oracle, draw(scheme, oracle, domain.proposal), domain.target)
-            return domain.signs.number(len(node.prefix))
-
-        return program
+    def mean(domain: Domain, oracle: Oracle) -> Symbol:
+        node, _ = verifier.verify(oracle, draw(scheme, oracle, domain.proposal), domain.target)
+        return domain.number(len(node.prefix))
 
     return mean
 
 
-def formula(of: Callable[[Domain], Symbol]) -> Mean:
-    """A closed form, which may compare and take minima."""
-    return lambda domain: lambda oracle: of(domain)
+def closed_form(name: str, scheme: Scheme) -> Mean:
+    """The mean number of accepted tokens by the verifier's closed form in `theory/closed_forms`."""
+
+    def mean(domain: Domain, oracle: Oracle) -> Symbol:
+        return domain.number(1) * expected_accepted(Instance(domain.target, domain.proposal, scheme), name)
+
+    return mean
 
 
-def words(domain: Domain) -> Iterator[list[tuple[Symbol, Symbol]]]:
-    """The pairs (p, q) along every word of 1 .. depth tokens."""
-    for length in range(1, domain.depth + 1):
-        for word in product(range(domain.vocab), repeat=length):
-            yield [(domain.target[word[:i]][x], domain.proposal[word[:i]][x]) for i, x in enumerate(word)]
-
-
-def token_mean(domain: Domain) -> Symbol:
-    """sum over words of the product of min(p, q) (leviathan2023fast)."""
-    one = domain.signs.number(1)
-    return sum((prod((minimum(p, q) for p, q in word), start=one) for word in words(domain)), one * 0)
-
-
-def greedy_mean(domain: Domain) -> Symbol:
-    """sum over words of min(p(word), q(word)): the full-information optimum."""
-    one = domain.signs.number(1)
-    joint = ([prod(row, start=one) for row in zip(*word, strict=True)] for word in words(domain))
-    return sum((minimum(P, Q) for P, Q in joint), one * 0)
-
-
-def block_mean(domain: Domain) -> Symbol:
-    """sum over words of q(word) w(word), carried as Q w = min(Q, the one before times p) (sun2025block)."""
-    out = domain.signs.number(0)
-    for word in words(domain):
-        Q = carried = domain.signs.number(1)
-        for p, q in word:
-            Q = Q * q
-            carried = minimum(carried * p, Q)
-        out = out + carried
-    return out
-
-
-def by_row(of: Callable[[Row, Row], Symbol]) -> Mean:
-    """A closed form of the root's rows p and q alone."""
-    return formula(lambda domain: domain.signs.number(1) * of(domain.target[()], domain.proposal[()]))
+def by_row(formula: Callable[[Row, Row], Number]) -> Mean:
+    """A closed form of the root's rows p and q alone, which may compare and take minima."""
+    return lambda domain, oracle: domain.number(1) * formula(domain.target[()], domain.proposal[()])
 
 
 def compare(a: Mean, b: Mean, vocab: int, scheme: Scheme, seconds: float = 60.0) -> Comparison:
@@ -98,36 +64,30 @@ def compare(a: Mean, b: Mean, vocab: int, scheme: Scheme, seconds: float = 60.0)
     A witness is given with the draft `scheme`. Raises OutOfTime after that many CPU seconds.
 
     >>> from draftproof.theory.drafts.chain import Chain
-    >>> from draftproof.theory.verifiers import named
     >>> block, token = (accepted(named(name), Chain(1)) for name in ("block", "token"))
     >>> compare(block, token, 2, Chain(1)).relation
     'equal'
     """
-    domain = Domain(vocab, scheme.depth, seconds=seconds)
-    signs, whole = domain.signs, domain.whole
-    left = signs.expectation(a(domain), whole)
-    right = mapped(signs.expectation(b(domain), whole), Symbol.__neg__)
+    domain = Domain(vocab, scheme.depth, seconds)
+    enumeration, whole = domain.enumeration, domain.whole
+    left = enumeration.expectation(partial(a, domain), whole)
+    right = mapped(enumeration.expectation(partial(b, domain), whole), Symbol.__neg__)
     relation: Relation = "equal"
-    for cell, difference in leaves(whole, signs.sum(whole, left, right)):
+    for cell, difference in leaves(whole, enumeration.sum(whole, left, right)):
         if cell.vanishes(difference.top):
             continue
-        below = _below(cell, difference)
+        below, _ = sides(cell, difference.top * difference.bottom, NEGATIVE)
         if below is None:
             if sides(cell, difference.top, ZERO)[1] is not None:
                 relation = "never below"
             continue
         for point in rational_points(below):
-            return Comparison("refuted", signs.cells, Instance(*domain.at(point), scheme))
-        return Comparison("undecided", signs.cells)
-    return Comparison(relation, signs.cells)
+            return Comparison("refuted", enumeration.cells, Instance(*domain.at(point), scheme))
+        return Comparison("undecided", enumeration.cells)
+    return Comparison(relation, enumeration.cells)
 
 
-def _below(cell: Cell, difference: Symbol) -> Cell | None:
-    # The part of the cell where the difference is negative, its denominator's sign taken into account.
-    product = difference.top * difference.bottom
-    return sides(cell, product, NEGATIVE)[0]
-
-
-def mean_on(instance: Instance, verifier: Verifier, scheme: Scheme) -> fmpq:
-    """The exact E[tau] on one rational instance, to confirm a witness."""
-    return emission(Instance(instance.target, instance.proposal, scheme), verifier).expected_accepted
+def mean_on(instance: Instance, name: str, scheme: Scheme | None = None) -> fmpq:
+    """The exact E[tau] of the named verifier on one rational instance; with another draft if given."""
+    scheme = scheme or instance.draft
+    return emission(Instance(instance.target, instance.proposal, scheme), named(name)).expected_accepted

@@ -1,6 +1,6 @@
 """docs/claims.md, as text: generated, never written by hand.
 
-python -m proofs_check.page > docs/claims.md
+python -m draftproof.proofs_check.page > docs/claims.md
 """
 
 from collections.abc import Iterable
@@ -10,8 +10,8 @@ from draftproof.proofs_check.induction import THEOREMS
 
 HEAD = """# Claims
 
-Every theorem that the registry `proofs_check/claims/` holds, with its verdict. This page is generated from
-it (`python -m proofs_check.page > docs/claims.md`); a test fails when it is stale.
+Every theorem in the registry `proofs_check/claims/`, with its verdict. This page is generated from the
+registry (`python -m draftproof.proofs_check.page > docs/claims.md`); a test fails when it is stale.
 
 | verdict | means |
 | --- | --- |
@@ -46,14 +46,14 @@ def page(claims: Iterable[Claim] = tuple(CLAIMS.values())) -> str:
         "| --- | --- | --- | --- | --- | --- |",
     ]
     for claim in claims:
-        said = claim.statement + (f" *{claim.note}*" if claim.note else "")
-        cells = (said, claim.source, claim.scope, claim.verdict, f"`{claim.command}`", f"{claim.seconds:g}")
+        text = claim.statement + (f" *{claim.note}*" if claim.note else "")
+        cells = (text, claim.source, claim.scope, claim.verdict, f"`{claim.command}`", f"{claim.seconds:g}")
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     lines += ["", "## What the induction proofs assume and check"]
     for theorem in THEOREMS.values():
         lines += ["", f"### {theorem.name}", "", theorem.statement, ""]
         lines += [f"* assumed: {line}" for line in theorem.assumed]
-        lines += [f"* checked: {step.said}" for step in theorem.steps]
+        lines += [f"* checked: {step.statement}" for step in theorem.steps]
     return "\n".join(lines) + "\n"
 
 

@@ -7,24 +7,25 @@ keeps state, by the target that it leaves behind: then later iterations, lossles
 they are given, complete it likewise. The words are proved one by one.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
+from pathlib import Path
 from time import thread_time
 from typing import Any, Literal
 
-from draftproof.proofs_check.cells.cell import Cell
-from draftproof.proofs_check.cells.cutting import sides
-from draftproof.proofs_check.cells.deferred import draw
-from draftproof.proofs_check.cells.domain import Domain
-from draftproof.proofs_check.cells.points import rational_points, why_none
-from draftproof.proofs_check.cells.signs import Program
-from draftproof.proofs_check.cells.signset import ZERO
-from draftproof.proofs_check.cells.solver import OutOfTime, Solver
-from draftproof.proofs_check.cells.symbol import LeafRead, Symbol
+from draftproof.proofs_check.cells.cell import Cell, sides
+from draftproof.proofs_check.cells.domain import Domain, draw, rational_points, why_none
+from draftproof.proofs_check.cells.enumeration import Program
+from draftproof.proofs_check.cells.solver import OutOfTime
+from draftproof.proofs_check.cells.symbol import ZERO, LeafRead, Symbol
 from draftproof.proofs_check.cells.tree import leaves
-from draftproof.proofs_check.counterexample import searched, smaller, wrong
-from draftproof.proofs_check.progress import Begun
+from draftproof.simulators.files import replacing, text_of
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.instances.scenarios import Scenarios
+from draftproof.simulators.verdict import judge
+from draftproof.simulators.witness import shrink
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -34,15 +35,21 @@ from draftproof.theory.verifier import Verifier
 
 Answer = Literal["proved", "refuted", "undecided"]
 
+Partial = tuple[Prefix, dict[str, Any]]
+"""A word that time ran out on, and the checkpoint of its proof."""
+
+RANDOM = 200
+"""Random instances that are tried where sign cells give no answer."""
+
 
 @dataclass
 class Proof:
-    """What was found, and what it took.
+    """The verdict, and what it took.
 
-    `done` and `left` are the words whose mass was proved, and the others; `begun` is a word that
-    time ran out on, with what was worked out of it. `cells` counts the runs of the verifier that
-    came to an end, one for each way of drawing in each cell of signs; `parameters` are free
-    probabilities; `seconds` are CPU seconds. `counterexample` is confirmed by exact enumeration.
+    `done` are the words whose mass was proved, `left` the others; `partial` is the word that time ran
+    out on, with its checkpoint. `cells` counts the runs of the verifier that came to an end, one for
+    each way of drawing in each cell of signs; `parameters` are free probabilities; `seconds` are CPU
+    seconds. `counterexample` is confirmed by exact enumeration.
     """
 
     verifier: str
@@ -53,7 +60,7 @@ class Proof:
     seconds: float = 0.0
     done: list[Prefix] = field(default_factory=list)
     left: list[Prefix] = field(default_factory=list)
-    begun: Begun | None = None
+    partial: Partial | None = None
     counterexample: Instance | None = None
     why: str = ""
 
@@ -64,18 +71,17 @@ def prove(
     vocab: int,
     seconds: float = 60.0,
     done: Iterable[Prefix] = (),
-    begun: Begun | None = None,
-    keep: Callable[[Proof], None] = lambda proof: None,
+    partial: Partial | None = None,
+    save: Callable[[Proof], None] = lambda proof: None,
 ) -> Proof:
     """Proves or refutes that one iteration is lossless, for all real p and q, zeros included.
 
-    Words in `done` were proved before and are not proved again, a word `begun` is taken up where it
-    was left; every call does some of what is left, however few the CPU seconds. `keep` is given the
+    Words in `done` were proved before and are not proved again, the word of `partial` goes on from its
+    checkpoint; every call does some of what is left, however few the CPU seconds. `save` is given the
     proof at the end, also when it is interrupted. A verifier that computes with more than the four
     operations and comparisons is searched for a counterexample instead. Raises BadInput for a
     vocabulary below 2.
 
-    >>> from draftproof.simulators.verdict import judge
     >>> from draftproof.theory.drafts.chain import Chain
     >>> from draftproof.theory.verifiers import named
     >>> prove(named("token"), Chain(1), vocab=2).verdict
@@ -86,53 +92,53 @@ def prove(
     """
     if vocab < 2:
         raise BadInput(f"a proof needs a vocabulary of at least 2, not {vocab}")
-    started, solver = thread_time(), Solver()
+    started = thread_time()
     size = f"depth={scheme.depth}" if scheme.kind == "chain" else f"draft={scheme}"
-    proof = Proof(verifier.name, f"vocab={vocab} {size}", "undecided", begun=begun)
+    proof = Proof(verifier.name, f"vocab={vocab} {size}", "undecided", partial=partial)
     known = set(done)
     try:
         try:
-            _words(proof, Domain(vocab, scheme.depth, solver, seconds), verifier, scheme, known)
+            _prove_words(proof, Domain(vocab, scheme.depth, seconds), verifier, scheme, known)
         except LeafRead:
-            _words(proof, Domain(vocab, scheme.depth, solver, seconds, leaves=True), verifier, scheme, known)
+            _prove_words(proof, Domain(vocab, scheme.depth, seconds, leaves=True), verifier, scheme, known)
     except TypeError as error:
         proof.why = f"{verifier.name} cannot be run on rational functions ({error})"
         _search(proof, verifier, scheme, vocab)
     finally:
         proof.seconds = round(thread_time() - started, 3)
-        keep(proof)
+        save(proof)
     return proof
 
 
-def _words(proof: Proof, domain: Domain, verifier: Verifier, scheme: Scheme, done: set[Prefix]) -> None:
+def _prove_words(proof: Proof, domain: Domain, verifier: Verifier, scheme: Scheme, done: set[Prefix]) -> None:
     words = list(product(range(domain.vocab), repeat=domain.depth + domain.leaves))
     proof.parameters = domain.parameters
     proof.done = [word for word in words if word in done]
     proof.left = [word for word in words if word not in done]
-    signs = domain.signs
     for word in list(proof.left):
-        kept = proof.begun[1] if proof.begun is not None and proof.begun[0] == word else None
-        lost: list[Cell] = []
+        saved = proof.partial[1] if proof.partial is not None and proof.partial[0] == word else None
+        failing: list[Cell] = []
         try:
-            for cell in _failing(domain, through(domain, verifier, scheme, word), word, kept):
-                lost.append(cell)
-                if (instance := _witness(domain, cell, verifier, scheme)) is not None:
-                    _refuted(proof, instance, verifier)
-                    return
+            for cell in _failing(domain, through(domain, verifier, scheme, word), word, saved):
+                failing.append(cell)
+                for point in rational_points(cell):
+                    if _lossy(instance := Instance(*domain.at(point), scheme), verifier):
+                        _refute(proof, instance, verifier)
+                        return
         except (OutOfTime, KeyboardInterrupt) as stopped:
-            trees = signs.memory.spelled()
-            proof.begun = (word, trees) if trees else None
+            trees = domain.enumeration.checkpoint.to_json()
+            proof.partial = (word, trees) if trees else None
             proof.why = f"out of time with {len(proof.left)} of {len(words)} words left"
             if isinstance(stopped, KeyboardInterrupt):
                 raise
             return
         finally:
-            proof.cells = signs.cells
-        if lost:
-            proof.why = f"the law differs in a cell; of rational points in it {why_none(lost[0])}"
+            proof.cells = domain.enumeration.cells
+        if failing:
+            proof.why = f"the law differs in a cell; of rational points in it {why_none(failing[0])}"
             _search(proof, verifier, scheme, domain.vocab)
             return
-        proof.begun = None
+        proof.partial = None
         proof.left.remove(word)
         proof.done.append(word)
     proof.verdict = "proved"
@@ -140,22 +146,21 @@ def _words(proof: Proof, domain: Domain, verifier: Verifier, scheme: Scheme, don
 
 def through(domain: Domain, verifier: Verifier, scheme: Scheme, word: Prefix) -> Program:
     """The program whose expectation is the mass through `word` of one iteration, completed."""
-    number = domain.signs.number
 
     def program(oracle: Oracle) -> Symbol:
         draft = draw(scheme, oracle, domain.proposal)
         node, row = verifier.verify(oracle, draft, domain.target)
         at = len(node.prefix)
         if node.prefix != word[:at]:
-            return number(0)
+            return domain.number(0)
         if at == domain.depth and not domain.leaves:
             if row is not domain.target[node.prefix]:
                 raise LeafRead
-            return number(1)
+            return domain.number(1)
         following = domain.target
         if verifier.carry is not None:
             following = verifier.carry(domain.target, domain.proposal, draft, node)
-        mass = number(1) * row[word[at]]
+        mass = domain.number(1) * row[word[at]]
         for i in range(at + 1, len(word)):
             mass = mass * following[word[:i]][word[i]]
         return mass
@@ -163,12 +168,12 @@ def through(domain: Domain, verifier: Verifier, scheme: Scheme, word: Prefix) ->
     return program
 
 
-def _failing(domain: Domain, program: Program, word: Prefix, kept: dict[str, Any] | None) -> Iterator[Cell]:
+def _failing(domain: Domain, program: Program, word: Prefix, saved: dict[str, Any] | None) -> Iterator[Cell]:
     # The cells in which the mass through the word is not shown to be the product formula.
     try:
-        tree = domain.signs.expectation(program, domain.whole, kept)
+        tree = domain.enumeration.expectation(program, domain.whole, saved)
     except ZeroDivisionError:
-        yield domain.signs.here
+        yield domain.enumeration.cell
         return
     want = domain.product(word)
     for cell, mass in leaves(domain.whole, tree):
@@ -178,19 +183,67 @@ def _failing(domain: Domain, program: Program, word: Prefix, kept: dict[str, Any
                 yield differs
 
 
-def _witness(domain: Domain, cell: Cell, verifier: Verifier, scheme: Scheme) -> Instance | None:
-    instances = (Instance(*domain.at(point), scheme) for point in rational_points(cell))
-    return next((instance for instance in instances if wrong(instance, verifier)), None)
-
-
 def _search(proof: Proof, verifier: Verifier, scheme: Scheme, vocab: int) -> None:
-    found, count = searched(verifier, scheme, vocab)
+    # Refutes the verifier by an exact instance if there is one among scenarios and random instances.
+    instances = [*Scenarios(scheme, vocab), *Randoms(scheme, vocab, RANDOM)]
+    found = next((instance for instance in instances if _lossy(instance, verifier)), None)
     if found is None:
-        proof.why += f"; no counterexample in {count} exact instances"
+        proof.why += f"; no counterexample in {len(instances)} exact instances"
     else:
-        _refuted(proof, found, verifier)
+        _refute(proof, found, verifier)
 
 
-def _refuted(proof: Proof, instance: Instance, verifier: Verifier) -> None:
-    proof.verdict, proof.why, proof.begun = "refuted", "", None
-    proof.counterexample = smaller(instance, verifier)
+def _refute(proof: Proof, instance: Instance, verifier: Verifier) -> None:
+    # The counterexample is shrunk to simpler rows over the same vocabulary.
+    vocab = instance.vocab
+    proof.verdict, proof.why, proof.partial = "refuted", "", None
+    proof.counterexample = shrink(instance, lambda small: small.vocab == vocab and _lossy(small, verifier))
+
+
+def _lossy(instance: Instance, verifier: Verifier) -> bool:
+    # Exact enumeration finds another law than the target's, or a division by zero.
+    try:
+        return judge(instance, verifier, 1).wrong is not None
+    except ZeroDivisionError:
+        return True
+
+
+def load_progress(path: Path, statement: str) -> tuple[list[Prefix], Partial | None]:
+    """The words already proved of a statement, and the one in progress; none when there is no file yet.
+
+    Raises BadInput when the file is about something else.
+    """
+    if not path.exists():
+        return [], None
+    text = text_of(path)
+    try:
+        content = json.loads(text)
+        if content["statement"] == statement:
+            begun = content.get("begun")
+            partial = begun and (_word(begun["word"]), dict(begun["trees"]))
+            return list(map(_word, content["proved"])), partial
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise BadInput(f"{path}: is not the progress of a proof") from None
+    raise BadInput(f"{path}: is the progress of another proof")
+
+
+def save_progress(
+    path: Path, statement: str, proved: Iterable[Prefix], partial: Partial | None = None
+) -> None:
+    """Writes the words proved so far, and the checkpoint of the one in progress.
+
+    The file is replaced when all is written, so a full disk or a kill leaves the one before.
+    """
+    content: dict[str, Any] = {"statement": statement, "proved": list(map(_text, proved))}
+    if partial is not None:
+        content["begun"] = {"word": _text(partial[0]), "trees": partial[1]}
+    with replacing(path) as part:
+        part.write_text(json.dumps(content) + "\n", encoding="utf-8")
+
+
+def _word(text: str) -> Prefix:
+    return tuple(int(x) for x in text.split())
+
+
+def _text(word: Prefix) -> str:
+    return " ".join(map(str, word))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from draftproof.proofs_check.prove import prove
+from draftproof.proofs_check.prove import Proof, prove
 from draftproof.simulators.instances.files import document
 from draftproof.simulators.study.columns import SIZE, schema, size, table
 from draftproof.simulators.study.configuration import Entry
@@ -43,22 +43,22 @@ class Prove:
 
     def __call__(self) -> pa.Table:
         rule = VERIFIERS[self.verifier]
-        row = {"verifier": self.verifier, **size(self.draft, self.vocab), "declared": rule.lossless}
         try:
             found = prove(rule, self.draft, self.vocab, self.seconds)
         except BadInput as error:  # more parameters than are tried
-            said = {"scope": f"vocab={self.vocab} {self.draft}", "verdict": "undecided", "why": str(error)}
-            return table(SCHEMA, [row | said | {"cells": 0, "parameters": 0}])
-        counterexample = found.counterexample and json.dumps(document(found.counterexample))
-        said = {
+            found = Proof(rule.name, f"vocab={self.vocab} {self.draft}", "undecided", why=str(error))
+        row = {
+            "verifier": self.verifier,
+            **size(self.draft, self.vocab),
+            "declared": rule.lossless,
             "scope": found.scope,
             "verdict": found.verdict,
             "cells": found.cells,
             "parameters": found.parameters,
-            "counterexample": counterexample,
+            "counterexample": found.counterexample and json.dumps(document(found.counterexample)),
             "why": found.why,
         }
-        return table(SCHEMA, [row | said])
+        return table(SCHEMA, [row])
 
 
 def jobs(entry: Entry) -> Iterator[Prove]:

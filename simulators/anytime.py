@@ -38,8 +38,8 @@ class Process:
     def saw(self, word: Hashable, probability: float) -> None:
         """One more outcome, and the law's probability of it; infinite evidence where that is 0."""
         if probability > 0:
-            foreseen = (1 + self.counts[word]) / (self.words + self.runs)
-            self.log_e += log(foreseen) - log(probability)
+            predicted = (1 + self.counts[word]) / (self.words + self.runs)
+            self.log_e += log(predicted) - log(probability)
         else:
             self.log_e = inf
         self.counts[word] += 1

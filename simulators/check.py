@@ -34,13 +34,13 @@ class Piece:
 
     @property
     def effort(self) -> int:
-        """In proportion, roughly, to the time it takes."""
+        """A number roughly in proportion to the time that the piece takes."""
         return len(self.indices) * len(self.verifiers) * self.size[0]
 
 
 @dataclass
 class Tally:
-    """What was found of one verifier; `smallest` leads to a failing instance of least size."""
+    """What was found about one verifier; `smallest` points at a failing instance of least size."""
 
     verifier: Verifier
     drafts: set[str] = field(default_factory=set)
@@ -64,15 +64,16 @@ class Tally:
                 self.smallest = found
 
     def as_declared(self, thorough: bool) -> bool:
-        """Whether the finding is the declaration, or has nothing to say against it.
+        """Whether what was found agrees with what the verifier declares.
 
-        One harmless instance does not refute "lossy"; `thorough` ones, made to show it, do.
+        A verifier declared lossy may be lossless on a few instances; on a `thorough` suite, which was
+        made to expose it, being lossless everywhere is a disagreement.
         """
         decided = self.instances and (self.verifier.lossless or thorough)
         return not decided or self.found_lossless == self.verifier.lossless
 
     def failing(self) -> Instance | None:
-        """The smallest instance met on which the verifier is not lossless."""
+        """The smallest instance found on which the verifier is not lossless."""
         return self.smallest[2][self.smallest[3]] if self.smallest else None
 
 
@@ -104,7 +105,7 @@ def cores() -> int:
 
 
 def pieces(families: Iterable[Family], verifiers: Sequence[Verifier], force: bool = False) -> Iterator[Piece]:
-    """The work, cut up; a family reduced by symmetry goes only to verifiers that do not order tokens."""
+    """The work in pieces. A family reduced by symmetry goes only to verifiers that do not order tokens."""
     for family in families:
         if not len(family):
             continue
@@ -120,7 +121,7 @@ def pieces(families: Iterable[Family], verifiers: Sequence[Verifier], force: boo
 
 
 def chunk(drafts: int) -> int:
-    """How many instances of so many drafts make one piece of work."""
+    """How many instances make one piece of work, when each has `drafts` possible drafts."""
     return max(1, min(SINGLES, CHUNK // drafts))
 
 
@@ -137,7 +138,7 @@ def judged(piece: Piece) -> list[tuple[int, Verdict]]:
 def run(work: Sequence[Piece], jobs: int) -> Iterator[tuple[Piece, list[tuple[int, Verdict]]]]:
     """Every piece with its verdicts, as they are finished, on `jobs` processes.
 
-    A KeyboardInterrupt ends the workers and passes on; what was yielded before stays good.
+    A KeyboardInterrupt ends the workers and is raised again; results yielded before it stay valid.
     """
     if jobs < 1:
         raise BadInput(f"--jobs must be at least 1, not {jobs}")
@@ -148,7 +149,7 @@ def run(work: Sequence[Piece], jobs: int) -> Iterator[tuple[Piece, list[tuple[in
     executor = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
     pending: dict[Future[list[tuple[int, Verdict]]], Piece] = {}
     try:
-        # Workers inherit the mask, so Ctrl-C reaches the parent alone; it waits there until all are started.
+        # Workers inherit the mask, so that Ctrl-C reaches the parent alone, once all workers are started.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             pending = {executor.submit(judged, piece): piece for piece in work}

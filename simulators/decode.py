@@ -43,13 +43,13 @@ def decode(
     verifier: Verifier,
     iterations: int,
     length: int | None = None,
-    told: Callable[[float], object] = lambda done: None,
+    progress: Callable[[float], object] = lambda done: None,
 ) -> Decoded:
     """The exact state of decoding after `iterations` rounds of draft, verify, emit.
 
     With `length` a word is followed until it has so many tokens and cut there, which is all that
-    `first(length)` needs; of `accepted` only the first is then E[tau] of an iteration. `told` hears
-    how many iterations are done; of the one under way, what share of its probability.
+    `first(length)` needs; of `accepted` only the first is then E[tau] of an iteration. `progress` is
+    called with the number of iterations done, the fraction of the current one's probability included.
 
     >>> from draftproof.theory.drafts.chain import Chain
     >>> from draftproof.theory.instance import context_free
@@ -65,10 +65,10 @@ def decode(
     for done in range(iterations):
         accepted.append(ZERO)
         after: dict[tuple[Prefix, Rows], fmpq] = {}
-        share = 0.0
+        fraction = 0.0
         for (word, target), mass in states.items():
-            told(done + share)
-            share += float(mass)
+            progress(done + fraction)
+            fraction += float(mass)
             if length is not None and len(word) >= length:
                 after[word, target] = after.get((word, target), ZERO) + mass
                 continue

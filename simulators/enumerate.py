@@ -1,7 +1,7 @@
 """Exact enumeration: a sampler program is run once for every way its choices can fall."""
 
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.drafts import Scheme
@@ -25,13 +25,13 @@ class Enumerator:
 
     __slots__ = ("_at", "_start", "_trail")
 
-    def __init__(self, start: Number):
+    def __init__(self, start: Any):
         self._start = start
-        self._trail: list[list[tuple[int, Number]]] = []  # the branches still to take at each choice
+        self._trail: list[list[tuple[int, Any]]] = []  # the branches still to take at each choice
         self._at = 0
 
     @property
-    def weight(self) -> Number:
+    def weight(self) -> Any:
         """The probability of the branches taken so far."""
         return self._trail[-1][-1][1] if self._trail else self._start
 
@@ -55,7 +55,7 @@ class Enumerator:
             self._branch(branches)
         return bool(self._trail[at][-1][0])
 
-    def _branch(self, branches: list[tuple[int, Number]]) -> None:
+    def _branch(self, branches: list[tuple[int, Any]]) -> None:
         if not branches:
             raise ZeroDivisionError("nothing can be drawn from a row without mass")
         kind = type(self._start)
@@ -77,7 +77,7 @@ class Enumerator:
         return False
 
 
-def outcomes(program: Callable[[Oracle], Result], start: Number = ONE) -> Iterator[tuple[Number, Result]]:
+def outcomes(program: Callable[[Oracle], Result], start: Any = ONE) -> Iterator[tuple[Any, Result]]:
     """(weight, result) of every run of the program that has positive probability.
 
     >>> from draftproof.theory.numbers import exact
@@ -94,8 +94,8 @@ def outcomes(program: Callable[[Oracle], Result], start: Number = ONE) -> Iterat
 
 
 def iteration(
-    scheme: Scheme, proposal: Rows, verifier: Verifier, target: Rows, *, context: Prefix = (), start: Number
-) -> Iterator[tuple[Number, Draft, Node, Row]]:
+    scheme: Scheme, proposal: Rows, verifier: Verifier, target: Rows, *, context: Prefix = (), start: Any
+) -> Iterator[tuple[Any, Draft, Node, Row]]:
     """(weight, draft, node, row) of every stop of one iteration after `context`, entered with weight `start`.
 
     Drafts are enumerated outside, verification inside: each draft is drawn once.
@@ -106,7 +106,7 @@ def iteration(
             yield inner, draft, node, row
 
 
-def drafts(instance: Instance) -> Iterator[tuple[Number, Draft]]:
+def drafts(instance: Instance) -> Iterator[tuple[Any, Draft]]:
     """(probability, draft) of every draft of the instance."""
     return outcomes(lambda oracle: instance.draft.draw(oracle, instance.proposal))
 

@@ -1,4 +1,4 @@
-"""Files of users: read as text, written whole or not at all, every fault one line that names them."""
+"""Reading and writing users' files: whole or not at all, every fault one line that names the file."""
 
 import os
 import sys
@@ -10,12 +10,12 @@ from draftproof.theory.errors import BadInput
 
 
 def unusable(path: Path, error: OSError) -> BadInput:
-    """What the operating system says of a file, as the line for it."""
+    """The operating system's error about a file as a BadInput of one line."""
     return BadInput(f"{path}: {(error.strerror or str(error)).lower()}")
 
 
 def text_of(path: Path) -> str:
-    """The text of a UTF-8 file, or of standard input if the path is `-`; BadInput where there is none."""
+    """The text of a UTF-8 file, or of standard input if the path is `-`. Raises BadInput if unreadable."""
     try:
         if str(path) == "-":
             return sys.stdin.buffer.read().decode("utf-8-sig")
@@ -28,10 +28,10 @@ def text_of(path: Path) -> str:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """The name of a file beside `path` that takes its place once the block has ended well.
+    """Yields a temporary path beside `path`, which replaces `path` when the block ends without an error.
 
-    So a full disk or Ctrl-C leaves what was there, and no reader meets half of it. What is no file,
-    as /dev/stdout, is written itself. Raises BadInput where it cannot be written.
+    A full disk or Ctrl-C thus leaves the old file, and readers never see half of a new one. A path that is
+    not a regular file, such as /dev/stdout, is written directly. Raises BadInput if it cannot be written.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:

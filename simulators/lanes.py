@@ -28,7 +28,7 @@ class Lanes:
 
     @property
     def count(self) -> int:
-        return self.target[()].shape[1]
+        return len(self.target[()][0])
 
     def take(self, which: np.ndarray | slice) -> "Lanes":
         """Some of the lanes."""
@@ -92,7 +92,7 @@ def measure(lanes: Lanes, verifier: Verifier) -> Measured:
 def _measure(lanes: Lanes, verifier: Verifier) -> Measured:
     try:
         return _in_step(lanes, verifier)
-    except LanesDiffer as differ:  # supports run out in some lanes only: these go their own way
+    except LanesDiffer as differ:  # supports run out in some lanes only: split them off
         variation, accepted = np.empty(lanes.count), np.empty(lanes.count)
         for mask in (differ.mask, ~differ.mask):
             part = _measure(lanes.take(mask), verifier)

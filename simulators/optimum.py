@@ -12,11 +12,9 @@ from draftproof.theory.rows import Row
 from draftproof.theory.transport import block
 from draftproof.theory.transport import partial as incomplete
 from draftproof.theory.transport import stateless as problems
-from draftproof.theory.transport.certificate import Certificate, certified
-from draftproof.theory.transport.plan import Rule
-from draftproof.theory.transport.problem import Transport
+from draftproof.theory.transport.bounds import Optimum
+from draftproof.theory.transport.certificate import Certificate, Transport, certified
 from draftproof.theory.transport.single_step import subset_formula
-from draftproof.theory.transport.validity import Optimum
 
 SETS = 10
 """Largest vocabulary of which every set of tokens is listed."""
@@ -67,11 +65,6 @@ def one_level(instance: Instance) -> fmpq:
         raise BadInput(f"optima in closed form are for drafts of depth 1 and up to {SETS} tokens")
     draws = {frozenset().union(*seen): mass for seen, mass in drafted(instance).items()}
     return subset_formula(instance.target[()], draws)
-
-
-def stateless_rule(instance: Instance) -> Rule:
-    """A rule as good as the stateless optimum up to float accuracy, and exactly valid, written out."""
-    return problems.stateless_rule(drafted(instance), instance.target)
 
 
 def completions(

@@ -1,4 +1,4 @@
-"""What people see: tables on standard output, witnesses beside them."""
+"""What is printed: tables, numbers, witnesses and progress bars."""
 
 import json
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ WIDTH = 110
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        raise BrokenPipeError  # for the door; rich's own exit status 1 would be a verdict
+        raise BrokenPipeError  # `entry.enter` ends quietly; rich would exit with 1, which is a verdict
 
 
 def console(stderr: bool = False) -> Console:
@@ -44,7 +44,7 @@ class _Counted(ProgressColumn):
 def progress(unit: str = "instances") -> Progress:
     """A progress bar on standard error, where that is a terminal.
 
-    What is counted is `completed` of `total`, or a task's fields `done` of `all` where those differ.
+    The bar shows `completed` of `total`; a task with the fields `done` and `all` shows those counts.
     """
     made = console(stderr=True)
     return Progress(

@@ -18,7 +18,7 @@ ITERATIONS = 2
 
 @dataclass(frozen=True)
 class Wrong:
-    """The first wrong prefix: its probability as it came out, and as the target has it."""
+    """The first wrong prefix: its probability under the verifier, and under the target."""
 
     prefix: Prefix
     got: fmpq
@@ -29,8 +29,9 @@ class Wrong:
 class Verdict:
     """Whether one verifier is lossless on one instance, by exact enumeration.
 
-    `total_variation` is between the completed law of what comes out and the target's: of the first
-    depth + N tokens over N iterations. `expected_accepted` is E[tau] of the first.
+    `total_variation` is between the law of what the verifier emits, completed by the target, and the
+    target's own, over the first depth + N tokens of N iterations. `expected_accepted` is E[tau] of the
+    first iteration.
     """
 
     verifier: str
@@ -67,14 +68,14 @@ def joint(
     instance: Instance,
     verifier: Verifier,
     iterations: int,
-    told: Callable[[float], object] = lambda done: None,
+    progress: Callable[[float], object] = lambda done: None,
 ) -> tuple[Verdict, Law]:
-    """The verdict over several iterations, and the law it is about: of the first depth + N tokens.
+    """The verdict over N iterations, and the law of the first depth + N tokens that the verdict is about.
 
-    `told` hears how many iterations are done.
+    `progress` is called with the number of iterations done.
     """
     length = instance.draft.depth + iterations
-    decoded = decode(instance, verifier, iterations, length, told)
+    decoded = decode(instance, verifier, iterations, length, progress)
     got, want = decoded.first(length), law_of(instance.target, length)
     figures = got.total_variation(want), decoded.accepted[0]
     return _verdict(instance, verifier, *figures, first_difference(got, want)), got

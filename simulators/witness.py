@@ -16,8 +16,8 @@ from draftproof.theory.verifier import Verifier
 
 
 def shrink(instance: Instance, fails: Callable[[Instance], bool], seconds: float = 5.0) -> Instance:
-    """The instance made smaller while `fails` holds: shorter drafts, fewer symbols, rows that do not
-    depend on the context, smaller denominators; stops where no single step helps, or out of time.
+    """Makes the instance smaller for as long as `fails` holds: shorter drafts, fewer symbols, rows that do
+    not depend on the context, smaller denominators. Stops when no single step helps or time is up.
 
     >>> from draftproof.simulators.instances.randoms import Randoms
     >>> from draftproof.simulators.verdict import judge
@@ -43,7 +43,7 @@ def shrink(instance: Instance, fails: Callable[[Instance], bool], seconds: float
 
 
 def smallest(instance: Instance, verifier: Verifier, iterations: int | None = None) -> tuple[Instance, Wrong]:
-    """An instance on which a verifier is not lossless, made smaller, and what is wrong there."""
+    """A smaller instance on which the verifier is still not lossless, and the first wrong prefix there."""
     small = shrink(instance, lambda each: not judge(each, verifier, iterations).lossless)
     wrong = judge(small, verifier, iterations).wrong
     assert wrong is not None

@@ -53,7 +53,7 @@ def test_check_of_a_file(command, toy):
     status, out, err = command("check", toy, "--json")
     answer = json.loads(out)
     assert (status, err) == (0, "")
-    assert answer.keys() == {"results", "ok", "instances", "seconds"}
+    assert answer.keys() == {"results", "summary", "ok", "instances", "seconds"}
     assert (answer["ok"], answer["instances"]) == (True, 1)
     rows = {row["verifier"]: row for row in answer["results"]}
     assert rows.keys() == {each.name for each in VERIFIERS.values() if "chain" in each.drafts}

@@ -1,7 +1,8 @@
 """What texts name exists: files, modules that are run, commands and their options."""
 
+import doctest
 import re
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import click
@@ -12,10 +13,13 @@ HOUSE = Path(__file__).parents[1]
 ROOMS = ("theory", "simulators", "proofs_check", "gpu", "tests", "benchmarks", "docs", "studies")
 FILES = [*HOUSE.glob("*.*"), *(path for room in ROOMS for path in (HOUSE / room).rglob("*.*"))]
 PATHS = [path.relative_to(HOUSE).as_posix() for path in FILES]
-MADE_UP = "tests/benchmarks/on_gpu/test_runs.py"  # quotes pytest's lines on tests that do not exist
-OURS = [path for path in PATHS if path.endswith((".md", ".py")) and path != MADE_UP]
+EXEMPT = (
+    "tests/benchmarks/on_gpu/test_runs.py",  # quotes pytest's lines on tests that do not exist
+    "docs/measurements.md",  # commands as they were at their commit
+)
+OURS = [path for path in PATHS if path.endswith((".md", ".py")) and path not in EXEMPT]
 TEXTS = {path: (HOUSE / path).read_text(encoding="utf-8") for path in OURS}
-"""Every page and every source but one."""
+"""Every page and every source but those."""
 
 PLACE = re.compile(rf"(?<![\w/.:-])((?:{'|'.join(ROOMS)})/[\w/.-]*\w)")
 FILE = re.compile(r"`((?:(\w+)/)?[\w/-]+\.(?:py|md|toml|js))`")
@@ -43,6 +47,20 @@ def test_pages_are_in_the_navigation():
         path.removeprefix("docs/") for path in PATHS if path.startswith("docs/") and path.endswith(".md")
     }
     assert pages == set(re.findall(r"[\w/-]+\.md", (HOUSE / "mkdocs.yml").read_text(encoding="utf-8")))
+
+
+def test_tables_are_those_of_the_results():
+    spec = spec_from_file_location("results_tables", HOUSE / "docs" / "results_tables.py")
+    tables = module_from_spec(spec)
+    spec.loader.exec_module(tables)
+    assert tables.stale() == {}  # `python docs/results_tables.py --write` renews them
+    assert doctest.testmod(tables).failed == 0
+    subjects = {tables.result(path.name)["subject"] for path in tables.RESULTS.glob("*.json")}
+    assert subjects == {None, *tables.SUBJECTS}  # without one: tables of other pages
+
+
+def test_every_public_name_is_on_its_page():
+    assert [name for name in draftproof.__all__ if f"`dp.{name}" not in TEXTS["docs/api.md"]] == []
 
 
 def test_modules_that_are_run_exist():

@@ -1,7 +1,9 @@
-"""The tutorials' commands, run as they stand: what the pages show is what comes out."""
+"""The commands and examples of pages, run as they stand: what the pages show is what comes out."""
 
+import doctest
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +14,7 @@ HOUSE = Path(__file__).parents[1]
 SLOW = ("gap-study",)
 PAGES = [
     pytest.param(page, id=page.stem, marks=[pytest.mark.slow] if page.stem in SLOW else [])
-    for page in sorted((HOUSE / "docs" / "tutorial").glob("*.md"))
+    for page in (HOUSE / "README.md", *sorted((HOUSE / "docs" / "tutorial").glob("*.md")))
 ]
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 
@@ -65,6 +67,8 @@ def test_a_tutorial_shows_what_its_commands_print(page, tmp_path):
     if page.stem == "gap-study":
         pytest.importorskip("duckdb")
         pytest.importorskip("pyarrow")
+    (tmp_path / "docs").mkdir()
+    shutil.copy(HOUSE / "docs" / "toy.json", tmp_path / "docs")
     for language, title, content in BLOCK.findall(page.read_text(encoding="utf-8")):
         if title:
             (tmp_path / title).write_text(content, encoding="utf-8")
@@ -80,3 +84,14 @@ def test_lines_left_out_are_said_to_be():
     assert not shows(["a", "b", "c"], ["a", "c"])
     assert not shows(["a", "b"], ["a"])
     assert not shows(["b", "a"], ["a", "b"])
+
+
+@pytest.mark.parametrize("page", ["api.md", "audit.md", "write.md"])
+def test_the_examples_of_a_page_give_what_it_shows(page, monkeypatch):
+    monkeypatch.chdir(HOUSE)
+    examples = re.findall(
+        r"^```pycon\n(.*?)^```$", (HOUSE / "docs" / page).read_text(), re.MULTILINE | re.DOTALL
+    )
+    test = doctest.DocTestParser().get_doctest("\n".join(examples), {}, page, page, 0)
+    assert doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test).failed == 0
+    assert test.examples

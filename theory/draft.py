@@ -7,12 +7,12 @@ from draftproof.theory.rows import Prefix, Row
 
 
 class Node:
-    """One drafted context: the tokens up to here, the law its children were drawn from, and they.
+    """One drafted context, with its drafted children.
 
     `prefix` includes the context before the draft; `proposal` is the drafter's next-token row q
-    after `prefix` (None at a leaf that was asked for no children); `children` stand in drawing
-    order, duplicates separately. `shape` is the shape that was asked for below: more than is
-    there when q ran out of tokens or equal paths were merged.
+    after `prefix`, which the children were drawn from (None at a leaf); `children` stand in drawing
+    order, duplicates separately. `shape` is the requested shape of the subtree: more than was drawn
+    if q ran out of tokens or equal paths were merged.
     """
 
     __slots__ = ("children", "prefix", "proposal", "shape")
@@ -20,18 +20,18 @@ class Node:
     def __init__(
         self,
         prefix: Prefix,
-        proposal: Row,
+        proposal: Row | None,
         children: "tuple[Node, ...]" = (),
         shape: tuple | None = None,
     ):
         self.prefix = prefix
-        self.proposal = proposal
+        self.proposal: Row = proposal  # type: ignore[assignment]
         self.children = children
         self.shape = tuple([child.shape for child in children]) if shape is None else shape
 
     @property
     def token(self) -> int:
-        """The drafted token that leads here."""
+        """The last token of the prefix."""
         return self.prefix[-1]
 
     def child(self, token: int) -> "Node | None":
@@ -40,6 +40,12 @@ class Node:
             if child.prefix[-1] == token:
                 return child
         return None
+
+    def __iter__(self) -> "Iterator[Node]":
+        """The nodes of the subtree, parents before children."""
+        yield self
+        for child in self.children:
+            yield from child
 
     def __repr__(self) -> str:
         return f"Node({self.prefix}, {list(self.children)})"
@@ -64,9 +70,8 @@ Path: TypeAlias = tuple[Node, ...]
 class Draft:
     """What one call of a drafting scheme returns.
 
-    `replacement` says whether siblings were drawn with replacement; `paths` lists the drafted
-    paths from root to leaf in drawing order (for K paths, all K of them, equal ones repeated);
-    `merged` says that the draft is such paths, i.i.d. and merged by prefix, rather than one tree.
+    `replacement`: siblings were drawn with replacement. `merged`: the draft is i.i.d. paths, merged by
+    prefix. `paths` lists the drafted paths from root to leaf in drawing order, equal ones repeated.
     """
 
     __slots__ = ("_paths", "merged", "replacement", "root")

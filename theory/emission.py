@@ -1,6 +1,7 @@
-"""What one iteration emits, gathered stop by stop, and how far that is from the target."""
+"""The law of what one iteration emits, and its distance from the target."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from typing import Any
 
 from draftproof.theory.draft import Node
 from draftproof.theory.law import Law
@@ -21,9 +22,9 @@ class Emission:
     def __init__(self, target: Rows, context: Prefix = ()):
         self.target = target
         self.context = context
-        self.bonus: dict[Prefix, Number] = {}
+        self.bonus: dict[Prefix, Any] = {}
         self.residual: dict[Prefix, Row] = {}
-        self.stopped: dict[int, Number] = {}
+        self.stopped: dict[int, Any] = {}
 
     def add(self, weight: Number, node: Node, row: Row) -> None:
         """One stop: with probability `weight` at `node`, and then Y ~ row."""
@@ -40,42 +41,20 @@ class Emission:
         self.stopped[tau] = weight if known is None else known + weight
 
     @property
-    def expected_accepted(self) -> Number:
+    def expected_accepted(self) -> Any:
         """E[tau], the mean number of accepted drafted tokens."""
         zero = self._one * 0
-        return sum((tau * mass for tau, mass in self.stopped.items()), zero)
+        return sum((mass * tau for tau, mass in self.stopped.items()), zero)
 
     @property
-    def total_variation(self) -> Number:
+    def total_variation(self) -> Any:
         """Between the block completed by the target and the target's own law of as many tokens."""
-        inner = self._inner()
-        out = self._one * 0
+        parts = (abs(got - want) for _, got, want, is_last in self._prefixes() if is_last)
+        return sum(parts, self._one * 0) / 2
 
-        def walk(prefix: Prefix, mass: Number, want: Number) -> None:
-            nonlocal out
-            for child, got, due in self._below(prefix, mass, want):
-                if child in inner:
-                    walk(child, got, due)
-                else:
-                    out = out + abs(got - due)
-
-        walk(self.context, self.bonus.get(self.context, 0), self._one)
-        return out / 2
-
-    def wrong_prefix(self) -> tuple[Prefix, Number, Number] | None:
+    def wrong_prefix(self) -> tuple[Prefix, Any, Any] | None:
         """The shortest wrong prefix, in the order of token ids: (prefix, got, want); None if lossless."""
-        inner = self._inner()
-        wrong: list[tuple[int, Prefix, Number, Number]] = []
-
-        def walk(prefix: Prefix, mass: Number, want: Number) -> Number:
-            got = mass
-            if prefix in inner:
-                got = sum((walk(*below) for below in self._below(prefix, mass, want)), self._one * 0)
-            if got != want:
-                wrong.append((len(prefix), prefix, got, want))
-            return got
-
-        walk(self.context, self.bonus.get(self.context, self._one * 0), self._one)
+        wrong = [(len(prefix), prefix, got, want) for prefix, got, want, _ in self._prefixes() if got != want]
         return min(wrong)[1:] if wrong else None
 
     def law(self) -> Law:
@@ -89,23 +68,33 @@ class Emission:
         return Law(words)
 
     @property
-    def _one(self) -> Number:
+    def _one(self) -> Any:
         return one(self.target[self.context])
 
-    def _below(self, prefix: Prefix, mass: Number, want: Number) -> Iterator[tuple[Prefix, Number, Number]]:
-        # The children of a prefix: what starts with them once shorter blocks are completed, so far.
-        p, residual = self.target[prefix], self.residual.get(prefix)
-        for x in range(len(p)):
-            child = (*prefix, x)
-            got = mass * p[x]
-            if residual is not None:
-                got = got + residual[x]
-            if (bonus := self.bonus.get(child)) is not None:
-                got = got + bonus
-            yield child, got, want * p[x]
+    def _prefixes(self) -> Iterator[tuple[Prefix, Any, Any, bool]]:
+        # (prefix, probability that the completed block starts with it, that of the target, is_last), longer
+        # prefixes first. After a last prefix the completed block follows the target.
+        inner = self._inner()
+
+        def walk(prefix: Prefix, got: Any, want: Any) -> Generator[tuple[Prefix, Any, Any, bool], None, Any]:
+            if prefix in inner:
+                p, residual = self.target[prefix], self.residual.get(prefix)
+                mass, got = got, self._one * 0
+                for x in range(len(p)):
+                    child = (*prefix, x)
+                    part = mass * p[x]
+                    if residual is not None:
+                        part = part + residual[x]
+                    if (bonus := self.bonus.get(child)) is not None:
+                        part = part + bonus
+                    got = got + (yield from walk(child, part, want * p[x]))
+            yield prefix, got, want, prefix not in inner
+            return got
+
+        yield from walk(self.context, self.bonus.get(self.context, self._one * 0), self._one)
 
     def _inner(self) -> set[Prefix]:
-        # Prefixes below which something other than the target's own continuation is emitted.
+        # Prefixes after which the emitted tokens do not simply follow the target.
         inner = set(self.residual)
         for prefix in [*self.bonus, *self.residual]:
             while len(prefix) > len(self.context):

@@ -1,4 +1,4 @@
-"""The one error that means: the input is wrong, and here is how."""
+"""The error for wrong input, and how it quotes the input."""
 
 from reprlib import Repr
 
@@ -18,7 +18,7 @@ class BadInput(ValueError):
 
 
 def quoted(value: object) -> str:
-    """A value as an error line can quote it: short, printable, however large or deep it is.
+    """A short printable form of a value for an error line, however large or deep the value is.
 
     >>> quoted("a\\nb"), quoted([[[[]]]])
     ("'a\\\\nb'", '[[[...]]]')

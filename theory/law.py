@@ -58,7 +58,7 @@ class Law(Mapping[Prefix, fmpq]):
 
     @property
     def total(self) -> fmpq:
-        """The whole mass, 1 unless something was lost."""
+        """The whole mass: 1 for a probability law."""
         return sum(self._mass.values(), ZERO)
 
     def map(self, function: Callable[[Prefix], Prefix]) -> "Law":

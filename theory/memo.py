@@ -1,4 +1,4 @@
-"""Remembered results, where the arguments can be remembered."""
+"""A cache for functions of exact rows."""
 
 from collections.abc import Callable
 from functools import lru_cache, wraps
@@ -45,8 +45,8 @@ def _near(argument: Any) -> Any:
 
 
 def remembered(maxsize: int) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
-    """`functools.lru_cache`, except that arguments which cannot be hashed are computed with anew:
-    whether two symbols are equal depends on where one stands.
+    """`functools.lru_cache`, which calls the function anew for arguments that cannot be hashed: whether two
+    symbols are equal depends on the cell of a proof.
 
     >>> calls = []
     >>> total = remembered(16)(lambda row: calls.append(row) or sum(row))

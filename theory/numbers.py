@@ -23,7 +23,7 @@ _DECIMAL = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?", re.ASCII)
 def exact(value: object) -> fmpq:
     """The rational that `value` spells: an fmpq, an int, "num/den", or a decimal string.
 
-    Raises BadInput for floats (their decimal spelling is lost), booleans and anything else.
+    Raises BadInput for floats (they do not keep their decimal spelling), booleans and anything else.
 
     >>> exact("1/3"), exact("0.1"), exact("2.5e-1"), exact(2)
     (1/3, 1/10, 1/4, 2)

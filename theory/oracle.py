@@ -1,8 +1,7 @@
-"""The only question a sampler program asks: which way?
+"""The oracle answers the random choices of drafting schemes and verifiers.
 
-Drafts and verifiers are written once, as sampler programs over an oracle. Whether the oracle
-takes every branch in turn (enumeration), draws at random (Monte Carlo) or splits on signs
-(proofs) is not theirs to know.
+Both are written once, as sampler programs over an oracle, which takes every branch in turn
+(enumeration), draws at random (Monte Carlo) or splits on signs (proofs).
 """
 
 from typing import Protocol

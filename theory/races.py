@@ -2,8 +2,8 @@
 
 There are K independent copies of one Exp(1) noise E_i^(k) a token. Draft k is the winner of the race
 E_i^(k) / q_i, the target token Y that of min_k E_i^(k) / p_i (rowan2025list), so
-X^(k) ~ q, i.i.d., and Y ~ p. Given Y and its time s, every other clock has lost p_i s of its wait and
-starts anew (no memory); so each draft race is a race with handicaps p_i s / q_i, its law a sum of
+X^(k) ~ q, i.i.d., and Y ~ p. Given Y and its time s, every other E_i^(k) exceeds p_i s by an Exp(1)
+noise (no memory); so each draft race is a race with handicaps p_i s / q_i, its law a sum of
 exponentials in s, and the integral over s rational in p and q.
 """
 
@@ -59,8 +59,8 @@ class _Track:
             self.masses.append(Q)
 
     def winner(self, x: int, y: int | None) -> Decays:
-        """The probability that x wins, as a function of s; y is the token whose clock of this very
-        race rang at s, if any, and ends the race where it enters."""
+        """The probability that x wins, as a function of s. If the target token y won by this race's noise
+        (None if not), the race ends where y enters."""
         end = len(self.rates) if y is None else self.place.get(y, len(self.rates))
         start = self.place[x]
         if x == y:

@@ -12,7 +12,7 @@ from draftproof.theory.rows import Prefix, Row
 
 
 class Rows(Protocol):
-    """What a verifier may ask of a model: its next-token row after a prefix."""
+    """A model: its next-token row after a prefix."""
 
     @property
     def vocab(self) -> int: ...

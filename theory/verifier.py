@@ -25,9 +25,9 @@ class Verifier:
 
     `source` is a key of references.bib with the place in the paper; `drafts` the labels of the
     drafting schemes it is made for; `lossless` whether one iteration is declared to follow the
-    target exactly; `carry`, where the algorithm keeps state, is the target that the next
-    iteration must verify against, given (target, proposal, draft, stop node); `ordered` says
-    that the rule orders tokens, so that lanes cannot run it in step.
+    target exactly; `carry`, for an algorithm with state, gives the target that the next
+    iteration must verify against, from (target, proposal, draft, stop node); `ordered`: the rule
+    orders tokens, so that lanes cannot run it in step.
     """
 
     name: str

@@ -50,44 +50,44 @@ def main() -> int:
     )
     parser.add_argument("--small", action="store_true", help="the small version on a GPU, too")
     parser.add_argument("--report", action="store_true", help="run nothing, write report.md anew")
-    asked = parser.parse_args()
-    unknown = [name for name in asked.stages if name not in STAGES]
+    options = parser.parse_args()
+    unknown = [name for name in options.stages if name not in STAGES]
     if unknown:
         parser.error(f"no stage is named {unknown[0]!r}; there are {', '.join(STAGES)}")
     try:
-        asked.out.mkdir(parents=True, exist_ok=True)
+        options.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        parser.error(f"--out {asked.out}: {(error.strerror or str(error)).lower()}")
+        parser.error(f"--out {options.out}: {(error.strerror or str(error)).lower()}")
     status = 0
     try:
-        if not asked.report:
-            _run(asked)
+        if not options.report:
+            _run(options)
     except KeyboardInterrupt:
         print("interrupted: what was measured is in the report", file=sys.stderr)
         status = INTERRUPTED
-    _write(asked.out)
-    print((asked.out / "report.md").read_text(encoding="utf-8"))
+    _write(options.out)
+    print((options.out / "report.md").read_text(encoding="utf-8"))
     return status
 
 
-def _run(asked: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> None:
     # A shell's job in the background ignores Ctrl-C, and so would all that it starts.
     for ended in (signal.SIGINT, signal.SIGTERM):
         signal.signal(ended, signal.default_int_handler)
     found = machine.probed()
-    small = asked.small or not found["gpu"]
+    small = options.small or not found["gpu"]
     print(found["name"], file=sys.stderr)
     if not found["gpu"]:
         why = f" ({found['error']})" if found.get("error") else ""
         print(f"no GPU is used{why}: a small version of every stage runs, no figure counts", file=sys.stderr)
-    for name in asked.stages or STAGES:
-        folder = Folder(asked.out, name, found, small)
-        runs = stages(small, asked.pair.resolve(), folder.before)[name]
+    for name in options.stages or STAGES:
+        folder = Folder(options.out, name, found, small)
+        runs = stages(small, options.pair.resolve(), folder.before)[name]
         if not runs:
-            print(f"{name}: {asked.pair} is finished; remove it to train anew", file=sys.stderr)
+            print(f"{name}: {options.pair} is finished; remove it to train anew", file=sys.stderr)
         for run in runs:
             folder.add(run)
-            _write(asked.out)
+            _write(options.out)
 
 
 def _write(out: Path) -> None:

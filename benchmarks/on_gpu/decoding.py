@@ -42,18 +42,18 @@ def _validated(said: Mapping[str, Any] | None) -> Figure:
 
 def _speeds(cells: list[dict[str, Any]]) -> Iterator[Figure]:
     required = "speculative / plain decoding in tokens a second: above 1, interval and all"
-    heats = sorted({cell["temperature"] for cell in cells})
-    for heat in heats:
-        here = [cell for cell in cells if cell["temperature"] == heat and cell["over_plain"]["low"]]
+    temperatures = sorted({cell["temperature"] for cell in cells})
+    for temperature in temperatures:
+        here = [cell for cell in cells if cell["temperature"] == temperature and cell["over_plain"]["low"]]
         best = max(here, key=lambda cell: cell["over_plain"]["low"], default=None)
         if best is None:
-            yield Figure("bench", f"{required}, T = {heat:g}", "fewer than two repeats")
+            yield Figure("bench", f"{required}, T = {temperature:g}", "fewer than two repeats")
             continue
         above = sum(cell["over_plain"]["low"] > 1 for cell in here)
         named = f"{best['method']} {best['draft']}"
         said = f"{named} {_interval(best['over_plain'])}; {above} of {len(here)} cells"
-        yield Figure("bench", f"{required}, T = {heat:g}", said, best["over_plain"]["low"] > 1)
-    if not heats:
+        yield Figure("bench", f"{required}, T = {temperature:g}", said, best["over_plain"]["low"] > 1)
+    if not temperatures:
         yield Figure("bench", required)
 
 

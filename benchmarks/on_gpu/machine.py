@@ -1,4 +1,4 @@
-"""What a stage runs on: asked in a process of its own, which a broken driver may take down or hang."""
+"""What a stage runs on: asked in a process of its own, since a broken driver may crash it or hang."""
 
 import json
 import platform
@@ -16,10 +16,10 @@ LIMIT = 120
 
 
 def probed() -> dict[str, Any]:
-    """What `found` says; without a GPU, and with the error, where that cannot be asked."""
+    """What `found` says; without a GPU, and with the error, if that process fails."""
     try:
-        asked = [sys.executable, "-m", "benchmarks.on_gpu.machine"]
-        done = subprocess.run(asked, capture_output=True, text=True, timeout=LIMIT, cwd=ROOT)
+        command = [sys.executable, "-m", "benchmarks.on_gpu.machine"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, cwd=ROOT)
         return json.loads(done.stdout)
     except subprocess.TimeoutExpired:
         error = f"torch did not answer within {LIMIT} s"
@@ -60,8 +60,8 @@ def _versions() -> dict[str, str]:
 
 def _commit() -> str | None:
     try:
-        asked = ["git", "rev-parse", "--short=12", "HEAD"]
-        done = subprocess.run(asked, capture_output=True, text=True, cwd=ROOT)
+        command = ["git", "rev-parse", "--short=12", "HEAD"]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     except OSError:
         return None
     return done.stdout.strip() or None

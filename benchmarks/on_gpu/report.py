@@ -71,7 +71,7 @@ def _machines(found: Mapping[str, dict[str, Any]]) -> list[str]:
 
 
 def _brief(command: str) -> str:
-    return command.partition(" -m ")[2].replace("benchmarks.on_gpu.door", "gpu")
+    return command.partition(" -m ")[2].replace("benchmarks.on_gpu.command", "gpu")
 
 
 def _escaped(cell: str) -> str:

@@ -57,11 +57,11 @@ class Folder:
     def before(self) -> float:
         """Seconds of the last unfinished run that this stage's JSON tells of; 0 where it was finished."""
         try:
-            said = json.loads((self.out / f"{self.stage}.json").read_text(encoding="utf-8"))
+            output = json.loads((self.out / f"{self.stage}.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return 0.0
-        last = said["runs"][-1]
-        return 0.0 if last["answer"] or said["small"] != self.small else last["seconds"]
+        last = output["runs"][-1]
+        return 0.0 if last["answer"] or output["small"] != self.small else last["seconds"]
 
     def add(self, run: Run) -> None:
         """Runs a command and keeps what came of it, then what there is otherwise where it failed.
@@ -70,18 +70,18 @@ class Folder:
         """
         print(f"{self.stage}: {run.name} (at most {run.limit:.0f} s)", file=sys.stderr, flush=True)
         log = self.out / f"{self.stage}.log"
-        with log.open("ab" if self.runs else "wb") as heard:
-            heard.write(f"$ {run.shown}\n".encode())
-            heard.flush()
+        with log.open("ab" if self.runs else "wb") as log_file:
+            log_file.write(f"$ {run.shown}\n".encode())
+            log_file.flush()
             started = time.monotonic()
-            said, status, stopped, interrupted = _ended(run, heard, self.grace)
+            output, status, stopped, interrupted = _ended(run, log_file, self.grace)
             seconds = time.monotonic() - started
             answer = None
             with suppress(Exception):
-                answer = run.read(said)
+                answer = run.read(output)
             if answer is None or run.read is not json.loads:
-                heard.write(said.encode())
-            heard.write(f"[exit status {status}, {seconds:.1f} s{', stopped' * stopped}]\n".encode())
+                log_file.write(output.encode())
+            log_file.write(f"[exit status {status}, {seconds:.1f} s{', stopped' * stopped}]\n".encode())
         if log.stat().st_size > LOG:
             log.write_bytes(log.read_bytes()[-LOG:])
         print(f"  exit status {status}, {seconds:.1f} s{', stopped' * stopped}", file=sys.stderr, flush=True)
@@ -114,14 +114,14 @@ class Folder:
         partial.replace(self.out / f"{self.stage}.json")
 
 
-def _ended(run: Run, heard: Any, grace: float) -> tuple[str, int, bool, bool]:
+def _ended(run: Run, log_file: Any, grace: float) -> tuple[str, int, bool, bool]:
     # (standard output, exit status, stopped at the limit, Ctrl-C from the user)
     settings = {**os.environ, "PYTHONUNBUFFERED": "1", "HF_HUB_OFFLINE": "1"}
     try:
         child = subprocess.Popen(
             run.command,
             stdout=subprocess.PIPE,
-            stderr=heard,
+            stderr=log_file,
             cwd=ROOT,
             env=settings,
             start_new_session=True,
@@ -129,9 +129,9 @@ def _ended(run: Run, heard: Any, grace: float) -> tuple[str, int, bool, bool]:
     except OSError as error:
         return f"{error}\n", 127, False, False
     stopped = interrupted = False
-    said = b""
+    output = b""
     try:
-        said, _ = child.communicate(timeout=run.limit)
+        output, _ = child.communicate(timeout=run.limit)
     except subprocess.TimeoutExpired:
         stopped = True
     except KeyboardInterrupt:
@@ -139,10 +139,10 @@ def _ended(run: Run, heard: Any, grace: float) -> tuple[str, int, bool, bool]:
     if stopped or interrupted:
         child.send_signal(signal.SIGINT)
         try:
-            said, _ = child.communicate(timeout=grace)
+            output, _ = child.communicate(timeout=grace)
         except (subprocess.TimeoutExpired, KeyboardInterrupt):
             os.killpg(child.pid, signal.SIGKILL)
-            said, _ = child.communicate()
+            output, _ = child.communicate()
     with suppress(ProcessLookupError):  # what it started and left
         os.killpg(child.pid, signal.SIGKILL)
-    return said.decode(errors="replace"), child.returncode, stopped, interrupted
+    return output.decode(errors="replace"), child.returncode, stopped, interrupted

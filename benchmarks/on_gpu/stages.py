@@ -98,8 +98,8 @@ def _finished(pair: Path) -> bool:
 
 
 def _gpu(name: str, limit: float, *arguments: str, small: bool = False, before: float = 0.0) -> Run:
-    door = [sys.executable, "-m", "benchmarks.on_gpu.door", *(["--small"] if small else [])]
-    return Run(name, [*door, *arguments, "--json"], limit, before=before)
+    command = [sys.executable, "-m", "benchmarks.on_gpu.command", *(["--small"] if small else [])]
+    return Run(name, [*command, *arguments, "--json"], limit, before=before)
 
 
 def _decoding(name: str, limit: float, *arguments: str) -> Run:
@@ -109,7 +109,7 @@ def _decoding(name: str, limit: float, *arguments: str) -> Run:
 
 def _tuning(limit: float) -> Run:
     # No figure hangs on it: it tells which sizes to choose, and which kernel takes the time.
-    return Run("sizes", [sys.executable, "-m", "benchmarks.kernel_tuning", "--json"], limit)
+    return Run("sizes", [sys.executable, "-m", "benchmarks.on_gpu.kernel_tuning", "--json"], limit)
 
 
 def _tests(name: str, limit: float, *arguments: str) -> Run:
@@ -118,12 +118,12 @@ def _tests(name: str, limit: float, *arguments: str) -> Run:
     return Run(name, [*pytest, *arguments], limit, counted)
 
 
-def counted(said: str) -> dict[str, Any] | None:
+def counted(output: str) -> dict[str, Any] | None:
     """What pytest -v printed, by outcome, also file by file; None where no test ran."""
     outcomes: dict[str, int] = {}
     files: dict[str, dict[str, int]] = {}
     failed = []
-    for line in said.splitlines():
+    for line in output.splitlines():
         found = TEST.match(line)
         if found is None:
             continue
@@ -135,6 +135,6 @@ def counted(said: str) -> dict[str, Any] | None:
             failed.append(name)
     if not outcomes:
         return None
-    ended = bool(re.search(r"^=+ .*\d+ (passed|skipped|failed|error).* in [\d.]+s", said, re.MULTILINE))
-    stopped = re.search(r"^!+ .*(KeyboardInterrupt|Interrupted)", said, re.MULTILINE) is not None
+    ended = bool(re.search(r"^=+ .*\d+ (passed|skipped|failed|error).* in [\d.]+s", output, re.MULTILINE))
+    stopped = re.search(r"^!+ .*(KeyboardInterrupt|Interrupted)", output, re.MULTILINE) is not None
     return {"outcomes": outcomes, "failed": failed, "files": files, "complete": ended and not stopped}

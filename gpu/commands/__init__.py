@@ -29,6 +29,6 @@ HELP = {
 gpu = _NeedsTorch(
     "gpu",
     {name: (f"{__name__}.{name}:COMMAND", said) for name, said in HELP.items()},
-    help="The same algorithms in batched torch, on whatever device is there.",
+    help="Batched torch, kernels and real models, on whatever device is there.",
 )
 """`draftproof gpu ...`."""

@@ -1,16 +1,23 @@
-"""The command `gpu bench`."""
+"""The command `gpu bench`: verification from logits or, with --model, decoding."""
 
+import json
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import click
 
 from draftproof.gpu import spelling
+from draftproof.gpu.commands.measuring import loaded, measured, status
 from draftproof.gpu.options import DTYPE, VERIFIER, as_json, device, no_graphs
+from draftproof.simulators import screen
 from draftproof.theory.errors import BadInput
 
 FOR_KERNELS = ("vocab", "gamma", "batch")
 FOR_BOTH = ("model", "device", "draft", "figure", "as_json")
+FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command("bench")
@@ -32,19 +39,13 @@ FOR_BOTH = ("model", "device", "draft", "figure", "as_json")
 @click.option(
     "--temperature", type=click.FloatRange(0), multiple=True, help="With --model [default: 0.2, 0.6, 1]."
 )
-@click.option(
-    "--prompts",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="With --model: one a line, or Spec-Bench's.",
-)
+@click.option("--prompts", type=FILE, help="With --model: one a line, or Spec-Bench's.")
 @click.option("--count", type=click.IntRange(1), help="With --model: prompts at most [default: 4].")
 @click.option("--repeats", type=click.IntRange(1), help="With --model [default: 3].")
 @click.option("--max-new-tokens", type=click.IntRange(1), help="With --model: of each text [default: 64].")
 @click.option("--seed", type=click.IntRange(0), help="With --model: of the first repeat [default: 0].")
 @click.option("--dtype", type=DTYPE, help="With --model.")
-@click.option(
-    "--plot", "figure", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="A figure too."
-)
+@click.option("--plot", "figure", type=FILE, metavar="FILE", help="A figure too.")
 @no_graphs
 @as_json
 def COMMAND(**options: Any) -> int:
@@ -54,7 +55,7 @@ def COMMAND(**options: Any) -> int:
     V 32k, 128k and 256k, gamma 4 and 8, B 1, 8, 64 and 256, chain and tree, bfloat16. Without one: a smaller
     grid of plain torch and transformers. The floor is one read of each logit at the copy bandwidth measured
     in the same run; ratios are to the case's first method. Exit status 1 when a case did not fit into memory,
-    or one of our own methods did not run; a peer that is not there is no fault.
+    or one of our own methods did not run; a peer that is not installed is no failure.
 
     With --model: tokens a second, mean acceptance length (the extra token counted), acceptance by
     position, time by phase, for every verifier, draft and temperature, beside plain decoding and
@@ -75,8 +76,107 @@ def COMMAND(**options: Any) -> int:
             spelling.draft(draft)
         elif draft not in ("chain", "tree"):
             raise BadInput(f"--draft {draft}: without --model it is chain or tree")
-    if with_model:
-        from draftproof.gpu.throughput.command import measure
-    else:
-        from draftproof.gpu.kernel_bench.command import measure
-    return measure(options)
+    if options["figure"] is not None:
+        from draftproof.gpu.figure import required
+
+        required(options["figure"])
+    return _decoding(options) if with_model else _verification(options)
+
+
+def _verification(options: dict[str, Any]) -> int:
+    from draftproof.gpu.bench import kernels, timing
+    from draftproof.gpu.device import described, usable
+
+    on = usable(options["device"])
+    if on.type not in ("cuda", "cpu"):
+        raise BadInput(f"--device {options['device']}: without --model it is cuda or cpu, which can be timed")
+    asked = {name: options[name] for name in ("vocab", "gamma", "batch", "draft") if options[name]}
+    grid = replace(kernels.FULL if on.type == "cuda" else kernels.ON_CPU, **asked)
+    if on.type != "cuda":
+        click.echo(
+            "no GPU is used: a smaller grid, without the kernels and the peers that need one", err=True
+        )
+    bandwidth: float | None = None
+
+    def run() -> "Iterator[kernels.Point]":
+        nonlocal bandwidth
+        bandwidth = timing.copy_bandwidth(on)
+        yield from kernels.run(grid, on, bandwidth)
+
+    points, stop = measured(
+        run(),
+        "measurements",
+        grid.total(on),
+        lambda point: f"{point.draft} gamma {point.gamma} V {point.V:,} B {point.B} {point.method}",
+        "take a smaller --vocab or --batch",
+    )
+    if options["as_json"]:
+        click.echo(json.dumps(kernels.document(points, on, bandwidth, stop is None)))
+    elif bandwidth is not None:
+        screen.console().print(kernels.table(points))
+        click.echo(f"{described(on)}; copy bandwidth {bandwidth / 1e9:,.1f} GB/s")
+    if options["figure"] is not None and points:
+        kernels.plot(points, options["figure"], on)
+    missing = kernels.missing(points)
+    if missing and stop is None:
+        click.echo(f"{len(missing)} of {len(points)} measurements could not be made", err=True)
+    return status(stop, "what was measured is above", bool(missing))
+
+
+def _decoding(options: dict[str, Any]) -> int:
+    from draftproof.gpu.bench import report
+    from draftproof.gpu.device import described, memory_errors
+    from draftproof.gpu.graphs import recording
+
+    started = monotonic()
+    with memory_errors("take a smaller model or another --device"):
+        bench = _bench(options)
+    _, stop = measured(
+        bench.run(),
+        "runs",
+        bench.total,
+        lambda cell: f"T {cell.temperature:g} {cell.draft} {cell.method}",
+        "what was measured is above; take fewer drafts or shorter texts",
+    )
+    on = bench.target.device
+    rows, versus = report.rows_of(bench.cells), report.versus_of(bench.cells)
+    target, drafter = bench.target.name, bench.drafter.name
+    title = f"{_short(target)} with {_short(drafter)} on {described(on)}"
+    if options["as_json"]:
+        about = {
+            "model": target,
+            "drafter": drafter,
+            "device": described(on),
+            "gpu": on.type == "cuda",
+            "graphs": recording(on) is not None,
+            "seconds": round(monotonic() - started, 1),
+            "complete": stop is None,
+        }
+        click.echo(json.dumps(report.document(rows, versus, bench.plan, about)))
+    elif rows:
+        screen.console().print(*report.tables(rows, versus, title))
+        click.echo(report.notes(rows, versus))
+    if options["figure"] is not None and rows:
+        report.plot(rows, options["figure"], title)
+    return status(stop, "what was measured is above", any(row["problems"] for row in rows))
+
+
+def _short(name: str) -> str:
+    return "/".join(Path(name).parts[-2:])
+
+
+def _bench(options: dict[str, Any]) -> Any:
+    from draftproof.gpu.bench.models import DRAFTS, Bench, Plan
+    from draftproof.gpu.prompts import prompts
+
+    refusal = "plain decoding is measured beside any drafter; name one"
+    target, drafter, structures, verifiers = loaded(options, DRAFTS, refusal)
+    asked = {
+        "tokens": options["max_new_tokens"],
+        "repeats": options["repeats"],
+        "seed": options["seed"],
+        "temperatures": options["temperature"],
+    }
+    plan = Plan(**{key: value for key, value in asked.items() if value not in (None, ())})
+    given = prompts(options["prompts"], target, options["count"] or 4)
+    return Bench(target, drafter, structures, verifiers, given, plan)

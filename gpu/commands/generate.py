@@ -5,57 +5,41 @@ import sys
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-import click
+from click import FloatRange, IntRange, command, echo, option
 
 from draftproof.gpu.options import DTYPE, VERIFIER, as_json, device, known_drafts, model, no_graphs
 from draftproof.theory.errors import BadInput
 
 if TYPE_CHECKING:
-    from draftproof.gpu.engine.transcript import Transcript
+    from draftproof.gpu.engine.output import Transcript
 
 PROMPT = "def main():\n"
+USUAL = {"chain": "block", "deterministic": "one-hot"}
+"""The verifier by kind of draft; traversal for the others."""
+DRAFT = (
+    "chain:4, paths:3x4, tree:2x3, tree:eagle, tree:[[[],[]],[[]]], top-k:WIDTHxDEPTHxTOKENS; "
+    "paths+: and tree+: draw with replacement."
+)
 
 
-@click.command("generate")
+@command("generate")
 @model
-@click.option(
-    "--drafter", help="Likewise, or features, ngram, none [default: trained with the target, or ngram]."
+@option("--drafter", help="Likewise, or features, ngram, none [default: trained with the target, or ngram].")
+@option(
+    "--verifier", type=VERIFIER, help="[default: block on chains, traversal on trees, one-hot on top-k trees]"
 )
-@click.option(
-    "--verifier",
-    type=VERIFIER,
-    help="[default: block on chains, traversal on trees, one-hot on top-k trees]",
-)
-@click.option(
-    "--draft",
-    "spelling",
-    callback=known_drafts,
-    default="chain:4",
-    show_default=True,
-    help="chain:4, paths:3x4, tree:2x3, tree:eagle, "
-    "tree:[[[],[]],[[]]], top-k:WIDTHxDEPTHxTOKENS; paths+: and tree+: draw with replacement.",
-)
-@click.option(
-    "--prompt", "prompts", multiple=True, help="Text to continue; several make a batch; - reads it."
-)
-@click.option("--max-new-tokens", type=click.IntRange(1, 2**20), default=128, show_default=True)
-@click.option(
-    "--temperature", type=click.FloatRange(min=0), default=1.0, show_default=True, help="0 is greedy."
-)
-@click.option(
-    "--top-k", type=click.IntRange(min=0), default=0, help="Keep so many likeliest tokens; 0 keeps all."
-)
-@click.option(
-    "--top-p", type=click.FloatRange(0, 1), default=1.0, help="Keep the likeliest tokens of this mass."
-)
-@click.option(
-    "--min-p", type=click.FloatRange(0, 1), default=0.0, help="Drop tokens below this share of the best."
-)
-@click.option("--stop", multiple=True, help="End where this string appears.")
-@click.option("--ignore-end", is_flag=True, help="Go on after end-of-text tokens.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@option("--draft", "spelling", callback=known_drafts, default="chain:4", show_default=True, help=DRAFT)
+@option("--prompt", "prompts", multiple=True, help="Text to continue; several make a batch; - reads it.")
+@option("--max-new-tokens", type=IntRange(1, 2**20), default=128, show_default=True)
+@option("--temperature", type=FloatRange(min=0), default=1.0, show_default=True, help="0 is greedy.")
+@option("--top-k", type=IntRange(min=0), default=0, help="Keep so many likeliest tokens; 0 keeps all.")
+@option("--top-p", type=FloatRange(0, 1), default=1.0, help="Keep the likeliest tokens of this mass.")
+@option("--min-p", type=FloatRange(0, 1), default=0.0, help="Drop tokens below this fraction of the best.")
+@option("--stop", multiple=True, help="End where this string appears.")
+@option("--ignore-end", is_flag=True, help="Go on after end-of-text tokens.")
+@option("--seed", type=IntRange(min=0), default=0, show_default=True)
 @device
-@click.option("--dtype", type=DTYPE, help="[default: as saved; CPU float32]")
+@option("--dtype", type=DTYPE, help="[default: as saved; CPU float32]")
 @no_graphs
 @as_json
 def COMMAND(**options: Any) -> int:
@@ -64,7 +48,7 @@ def COMMAND(**options: Any) -> int:
     The text is written as it comes; of a batch, each text when it is finished. The last line counts
     tokens and steps; block efficiency is accepted tokens a step plus the extra one that every step emits.
     """
-    from draftproof.gpu.memory import memory_errors
+    from draftproof.gpu.device import memory_errors
 
     started = monotonic()
     prompts = [sys.stdin.read() if each == "-" else each for each in options["prompts"] or (PROMPT,)]
@@ -74,14 +58,13 @@ def COMMAND(**options: Any) -> int:
         raise BadInput("--stop is empty")
     with memory_errors("take a smaller model or another --device"):
         steps, transcript = _begin(prompts, options)
-    stream = not options["as_json"]
     loaded = monotonic()
     try:
         with memory_errors("the text so far is above; take fewer prompts or --max-new-tokens"):
             for step in steps:
                 new = transcript.add(step)
-                if stream:
-                    click.echo(new, nl=False)
+                if not options["as_json"]:
+                    echo(new, nl=False)
     except (BadInput, KeyboardInterrupt) as error:
         transcript.error = str(error) or "interrupted"
         if transcript.steps:
@@ -92,33 +75,28 @@ def COMMAND(**options: Any) -> int:
 
 
 def _begin(prompts: list[str], options: dict[str, Any]) -> "tuple[Any, Transcript]":
+    """Loads the models and reads the prompts; fills in what `options` left to defaults."""
     import torch
 
     from draftproof.gpu.drafters.choose import pair
     from draftproof.gpu.engine.loop import generate
-    from draftproof.gpu.engine.sampling import Sampling
-    from draftproof.gpu.engine.transcript import Transcript
+    from draftproof.gpu.engine.output import Transcript
+    from draftproof.gpu.rows import Sampling
     from draftproof.gpu.structures import structure
     from draftproof.gpu.verify import named
 
     shape = structure(options["spelling"])
-    named_by_kind = {"chain": "block", "deterministic": "one-hot"}
-    options["verifier"] = options["verifier"] or named_by_kind.get(shape.kind, "traversal")
-    verifier = named(options["verifier"])
+    options["verifier"] = options["verifier"] or USUAL.get(shape.kind, "traversal")
     dtype = getattr(torch, options["dtype"]) if options["dtype"] else None
     target, drafter = pair(options["model"], options["drafter"], options["device"], dtype)
-    ids = [target.tokenizer.encode(prompt) for prompt in prompts]
     steps = generate(
         target,
         drafter,
-        ids,
-        verifier=verifier,
+        [target.tokenizer.encode(prompt) for prompt in prompts],
+        verifier=named(options["verifier"]),
         structure=shape if drafter else None,
-        sampling=Sampling(options["temperature"], options["top_k"], options["top_p"], options["min_p"]),
-        max_new_tokens=options["max_new_tokens"],
-        stop=options["stop"],
-        ignore_end=options["ignore_end"],
-        seed=options["seed"],
+        sampling=Sampling(*(options[name] for name in ("temperature", "top_k", "top_p", "min_p"))),
+        **{name: options[name] for name in ("max_new_tokens", "stop", "ignore_end", "seed")},
     )
     options["drafter"] = drafter.name if drafter else "none"
     options["model"] = target.name
@@ -126,19 +104,16 @@ def _begin(prompts: list[str], options: dict[str, Any]) -> "tuple[Any, Transcrip
 
 
 def _end(transcript: "Transcript", options: dict[str, Any], started: float, loaded: float) -> None:
-    """The last line, or the whole answer as JSON."""
+    """Writes the last line, or the whole answer as JSON."""
+    seconds, spelling, verifier = monotonic() - loaded, options["spelling"], options["verifier"]
     if options["as_json"]:
-        kept = ("model", "drafter", "verifier", "temperature", "top_k", "top_p", "min_p", "seed")
-        asked = {key: options[key] for key in kept}
-        seconds = {"seconds": round(monotonic() - loaded, 3), "loading": round(loaded - started, 3)}
-        click.echo(json.dumps(asked | {"draft": options["spelling"]} | transcript.answer() | seconds))
+        names = ("model", "drafter", "verifier", "temperature", "top_k", "top_p", "min_p", "seed")
+        asked = {name: options[name] for name in names} | {"draft": spelling}
+        times = {"seconds": round(seconds, 3), "loading": round(loaded - started, 3)}
+        echo(json.dumps(asked | transcript.answer() | times))
         return
-    click.echo(transcript.rest(), nl=False)
-    rate = transcript.tokens / max(monotonic() - loaded, 1e-9)
-    draft = (
-        f"{options['verifier']}, {options['spelling']}" if options["drafter"] != "none" else "plain decoding"
-    )
-    click.echo(
-        f"\n[{transcript.tokens} tokens in {transcript.steps} steps, block efficiency "
-        f"{transcript.block_efficiency:.2f}, {rate:.1f} tokens/s; {draft}]"
+    draft = f"{verifier}, {spelling}" if options["drafter"] != "none" else "plain decoding"
+    echo(
+        f"{transcript.rest()}\n[{transcript.tokens} tokens in {transcript.steps} steps, block efficiency "
+        f"{transcript.block_efficiency:.2f}, {transcript.tokens / max(seconds, 1e-9):.1f} tokens/s; {draft}]"
     )

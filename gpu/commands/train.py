@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich import progress
+from rich.progress import TaskID, TimeRemainingColumn
 
 from draftproof.gpu.options import as_json
 from draftproof.simulators import screen
 
-MANY = 4
-"""Readings of one text; beyond these it teaches a language model little more (muennighoff2023scaling)."""
+EPOCHS = 4
+"""Epochs after which the same text teaches a language model little more (muennighoff2023scaling)."""
 
 
 @click.command("train")
@@ -40,49 +40,39 @@ def COMMAND(out: Path, preset: str, corpus: Path | None, seed: int, as_json: boo
 
     A run that was stopped, by Ctrl-C or otherwise, goes on when the same command is given again.
     OUT then holds target/, drafter/ and features/ (safetensors), train.json with what was measured on
-    text kept apart, and the loss curves as curve.json and, where matplotlib is installed, curve.png.
+    held-out text, and the loss curves as curve.json and, if matplotlib is installed, curve.png.
     """
-    from draftproof.gpu.memory import memory_errors
+    from draftproof.gpu.device import memory_errors
     from draftproof.gpu.train.run import train
 
-    shown = screen.console(stderr=True)
-    bar = progress.Progress(
-        progress.TextColumn("{task.description}"),
-        progress.BarColumn(),
-        progress.MofNCompleteColumn(),
-        progress.TextColumn("{task.fields[loss]}"),
-        progress.TimeElapsedColumn(),
-        progress.TimeRemainingColumn(),
-        console=shown,
-        disable=not shown.is_terminal,
-    )
-    tasks = {}
+    with screen.progress("steps") as bar, memory_errors("take a smaller --preset"):
+        bar.columns += (TimeRemainingColumn(),)
+        tasks: dict[str, TaskID] = {}
 
-    def advance(stage: str, done: int, steps: int, loss: float) -> None:
-        if stage not in tasks:
-            tasks[stage] = bar.add_task(stage, total=steps, loss="")
-        said = "" if math.isnan(loss) else f"loss {loss:.3f}"
-        bar.update(tasks[stage], completed=done, loss=said)
+        def progress(stage: str, done: int, steps: int, loss: float) -> None:
+            if stage not in tasks:
+                tasks[stage] = bar.add_task(stage, total=steps)
+            last = "" if math.isnan(loss) else f" loss {loss:.3f}"
+            bar.update(tasks[stage], description=stage + last, completed=done)
 
-    with bar, memory_errors("take a smaller --preset"):
-        answer = train(out, preset, corpus, seed, advance)
+        answer = train(out, preset, corpus, seed, progress)
     if as_json:
         click.echo(json.dumps(answer))
         return 0
-    for line in told(answer):
+    for line in summary(answer):
         click.echo(line)
     click.echo(f"trained in {answer['seconds']:.0f} s (this run): draftproof gpu generate --model {out}")
     return 0
 
 
-def told(answer: dict[str, Any]) -> Iterator[str]:
-    """What was measured, in lines; of earlier versions there is less."""
+def summary(answer: dict[str, Any]) -> Iterator[str]:
+    """What was measured, in lines; folders trained by earlier versions have fewer figures."""
     if "epochs" in answer:
         yield (
             f"text: {answer['characters']:,} characters, {answer['tokens']:,} tokens; "
             f"the target read {answer['epochs']:.2f} times as many"
         )
-        if answer["epochs"] > MANY:
+        if answer["epochs"] > EPOCHS:
             yield "so often that more text (--corpus) would make a better target"
     parameters, characters = answer["parameters"], answer.get("nats_per_character", {})
     for name in ("target", "drafter"):

@@ -7,15 +7,15 @@ from typing import Any
 
 import click
 
+from draftproof.gpu.commands.measuring import loaded, measured, status
 from draftproof.gpu.options import DTYPE, VERIFIER, as_json, device, known_drafts, model, no_graphs
 from draftproof.simulators import screen
-from draftproof.simulators.commands.entry import INTERRUPTED
 
 OPENINGS = ("import os\n\n\nclass ", "def main():\n", '"""Read and write', "    for i in range(")
 """Prompts that leave the next tokens open, before those that `gpu bench` takes."""
 
 MANY = 128
-"""Prompts at most among which the worst one for a faint specimen is sought."""
+"""Among how many prompts, at most, the worst one for a faint lossy verifier is sought."""
 
 
 @click.command("validate")
@@ -23,18 +23,11 @@ MANY = 128
 @click.option("--drafter", help="Likewise, or features, ngram [default: trained with the target, or ngram].")
 @click.option(
     "--draft",
-    "drafts",
     multiple=True,
     callback=known_drafts,
     help="As for `gpu generate`; may be repeated [default: five].",
 )
-@click.option(
-    "--verifier",
-    "verifiers",
-    type=VERIFIER,
-    multiple=True,
-    help="May be repeated [default: all].",
-)
+@click.option("--verifier", type=VERIFIER, multiple=True, help="May be repeated [default: all].")
 @click.option("--specimens/--no-specimens", default=True, help="The lossy verifiers that must be noticed.")
 @click.option(
     "--only", multiple=True, metavar="SPECIMEN", help="Of the specimens; may be repeated [default: all]."
@@ -75,32 +68,20 @@ def COMMAND(**options: Any) -> int:
     position, and beside the stateless and full-information bounds. Lossy specimens must be noticed. Exit
     status 0 when all is as expected, 1 when not, 2 for bad input. Ctrl-C prints what was finished.
     """
-    from draftproof.gpu.memory import memory_errors
-    from draftproof.gpu.validate.show import document, summary, tables
-    from draftproof.theory.errors import BadInput
+    from draftproof.gpu.device import memory_errors
+    from draftproof.gpu.validate.run import document, summary, tables
 
     started = monotonic()
     with memory_errors("take a smaller model or another --device"):
         validation = _prepared(options)
-    cells: list[Any] = []
-    status: int | None = None
-    error: BadInput | None = None
-    with screen.progress("cells") as bar:
-        total = len(validation.cells)
-        task = bar.add_task("validating", total=total)
-        try:
-            with memory_errors("what was finished is above; take a smaller --batch"):
-                for cell in validation.run():
-                    cells.append(cell)
-                    said = f"{cell.draft} {cell.verifier}"
-                    bar.update(task, description=said, completed=len(cells))
-        except KeyboardInterrupt:
-            status = INTERRUPTED
-        except BadInput as raised:
-            error = raised
-    if error is not None and not cells:
-        raise error
-    complete = status is None and error is None
+    total = len(validation.cells)
+    cells, stop = measured(
+        validation.run(),
+        "cells",
+        total,
+        lambda cell: f"{cell.draft} {cell.verifier}",
+        "what was finished is above; take a smaller --batch",
+    )
     about = {
         "model": validation.target.name,
         "drafter": validation.drafter.name,
@@ -109,41 +90,27 @@ def COMMAND(**options: Any) -> int:
         "seconds": round(monotonic() - started, 1),
     }
     if options["as_json"]:
-        click.echo(json.dumps(document(cells, validation.plan, about, complete)))
+        click.echo(json.dumps(document(cells, validation.plan, about, stop is None)))
     elif cells:
         screen.console().print(*tables(cells))
         click.echo(f"{summary(cells)}\n{about['seconds']} s on {about['device']}")
-    if error is not None:
-        raise error
-    if status is not None:
-        click.echo(f"interrupted: {len(cells)} of {total} cells were finished", err=True)
-        return status
-    return int(any(cell.problems for cell in cells))
+    failed = any(cell.problems for cell in cells)
+    return status(stop, f"{len(cells)} of {total} cells were finished", failed)
 
 
 def _prepared(options: dict[str, Any]) -> Any:
-    import torch
-
-    from draftproof.gpu.drafters.choose import pair
     from draftproof.gpu.prompts import prompts
-    from draftproof.gpu.structures import structure
+    from draftproof.gpu.validate.lossy import lossy_named
     from draftproof.gpu.validate.run import DRAFTS, Plan, Validation
-    from draftproof.gpu.validate.specimens import specimens_of
-    from draftproof.gpu.verify import VERIFIERS, named
-    from draftproof.theory.errors import BadInput
 
-    structures = [structure(each) for each in options["drafts"] or DRAFTS]
-    verifiers = [named(name) for name in options["verifiers"] or VERIFIERS]
-    specimens = specimens_of(options["only"])
-    dtype = getattr(torch, options["dtype"])
-    target, drafter = pair(options["model"], options["drafter"], options["device"], dtype)
-    if drafter is None:
-        raise BadInput("--drafter none: there is nothing to validate without a draft")
+    lossy = lossy_named(options["only"])
+    refusal = "there is nothing to validate without a draft"
+    target, drafter, structures, verifiers = loaded(options, DRAFTS, refusal)
     asked = ("runs", "length", "batch", "seed", "temperature", "top_k")
     plan = Plan(**{key: options[key] for key in asked}, tokens=options["max_new_tokens"])
     many = prompts(options["file"], target, count=MANY)
     given = many[:8]
     if options["file"] is None:
         given = [target.tokenizer.encode(text) for text in OPENINGS] + given[: 8 - len(OPENINGS)]
-    lossy = specimens if options["specimens"] else ()
+    lossy = lossy if options["specimens"] else []
     return Validation(target, drafter, structures, verifiers, given, plan, lossy, many)

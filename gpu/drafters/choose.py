@@ -6,8 +6,7 @@ from pathlib import Path
 import torch
 
 from draftproof.gpu.drafters.drafter import Drafter
-from draftproof.gpu.drafters.feature_head import load_head
-from draftproof.gpu.drafters.features import FeatureDrafter
+from draftproof.gpu.drafters.features import FeatureDrafter, load_head
 from draftproof.gpu.drafters.model import ModelDrafter
 from draftproof.gpu.drafters.ngram import NgramDrafter
 from draftproof.gpu.models import Model, check_pair, load
@@ -24,37 +23,31 @@ def pair(
 
     `model` is a folder of transformers' or a name it knows, or a folder that `draftproof gpu train`
     made; None, or `shipped`, is the pair that ships. `drafter` is such a model too, or `features` (the
-    one trained with the target), `ngram`, or `none`; None is the drafter trained with the target, and
-    ngram where there is none.
+    one trained with the target), `ngram`, or `none`; None is the drafter trained with the target, or
+    ngram if there is none.
     """
-    model = None if model == "shipped" else model
-    folder = Path(model) if model is not None else SHIPPED
+    folder = SHIPPED if model in (None, "shipped") else Path(model)
     if (folder / "target" / "config.json").is_file():
         folder = folder / "target"
     elif (folder / "work").is_dir():
         raise BadInput(
             f"{folder}: this training run is not finished; run the same `draftproof gpu train` again"
         )
-    target = load(folder if model is None or folder.exists() else model, device, dtype)
+    target = load(folder if folder.exists() else model or folder, device, dtype)
     beside = folder.parent
     if drafter is None:
         trained = folder.name == "target" and (beside / "drafter" / "config.json").is_file()
         drafter = str(beside / "drafter") if trained else "ngram"
-    return target, _drafter(drafter, beside, target, dtype)
-
-
-def _drafter(name: str, beside: Path, target: Model, dtype: torch.dtype | None) -> Drafter | None:
-    if name == "none":
-        return None
-    if name == "ngram":
-        return NgramDrafter(target)
-    if name == "features":
-        return FeatureDrafter(load_head(beside / "features", target.network), target)
-    if _is_head(Path(name)):
-        return FeatureDrafter(load_head(Path(name), target.network), target, name)
-    model = load(name, target.device, dtype or target.network.dtype)
-    check_pair(target, model)
-    return ModelDrafter(model)
+    if drafter == "none":
+        return target, None
+    if drafter == "ngram":
+        return target, NgramDrafter(target)
+    head = beside / "features" if drafter == "features" else Path(drafter)
+    if drafter == "features" or _is_head(head):
+        return target, FeatureDrafter(load_head(head, target.network), target, drafter)
+    smaller = load(drafter, target.device, dtype or target.network.dtype)
+    check_pair(target, smaller)
+    return target, ModelDrafter(smaller)
 
 
 def _is_head(folder: Path) -> bool:

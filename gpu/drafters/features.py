@@ -1,102 +1,177 @@
-"""A drafter that reads the target's hidden states (EAGLE-3, li2025eagle3)."""
+"""Drafting from the target's hidden states (EAGLE-3, li2025eagle3): the network and its drafter."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import torch
-from torch import Tensor
-from torch.nn import functional
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from torch.nn.functional import pad
+from transformers import LlamaConfig
+from transformers.cache_utils import Cache
+from transformers.models.llama.modeling_llama import LlamaModel, LlamaRMSNorm
 
-from draftproof.gpu.drafters.drafter import Accepted, Draft, Level, Structure
-from draftproof.gpu.drafters.feature_head import FeatureHead
-from draftproof.gpu.engine.reader import Reader, padded
-from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.drafters.drafter import Accepted, Drafter, Session
 from draftproof.gpu.models import Model
+from draftproof.gpu.passes import Reader, padded
+from draftproof.gpu.structures import Level
+from draftproof.theory.errors import BadInput
+
+HEADS = "num_attention_heads", "num_key_value_heads"
+SIZES = *HEADS, "hidden_size", "intermediate_size", "max_position_embeddings"
+"""What a new head's decoder layer takes from the target's configuration."""
 
 
-class FeatureDrafter:
-    """Drafts with a feature head over the target's hidden states.
+class FeatureHead(nn.Module):
+    """Predicts the next token from the last token and a feature of the position before it.
 
-    Its rows depend on how far the target had read when it began, so it is not stateless.
+    The feature is a fused low, middle and high hidden state of the target if the target has read that
+    position, and this network's own output there if not. Embeddings and output head are the
+    target's, so only the fusion and one decoder layer are learned.
     """
 
-    reads_hidden, stateless, only_chains = True, False, False
+    def __init__(self, config: LlamaConfig, source: int, layers: tuple[int, ...]) -> None:
+        """`source` is the target's hidden size, `layers` the indices of its hidden states that are read."""
+        super().__init__()
+        hidden = config.hidden_size
+        self.config, self.source, self.layers = config, source, layers
+        self.fuse = nn.Linear(source * len(layers), hidden, bias=False)
+        self.feature_norm = LlamaRMSNorm(hidden, config.rms_norm_eps)
+        self.token_norm = LlamaRMSNorm(hidden, config.rms_norm_eps)
+        self.join = nn.Linear(2 * hidden, hidden, bias=False)
+        self.decoder = LlamaModel(config)
+        self.decoder.embed_tokens = None  # type: ignore[assignment]  # inputs come embedded
+
+    def fused(self, hidden_states: Mapping[int, Tensor] | Sequence[Tensor]) -> Tensor:
+        """The target's hidden states as one feature, [B, T, hidden]."""
+        return self.fuse(torch.cat([hidden_states[layer] for layer in self.layers], dim=-1))
+
+    def forward(
+        self,
+        embedded: Tensor,
+        feature: Tensor,
+        attention_mask: Tensor,
+        position_ids: Tensor,
+        past_key_values: Cache | None = None,
+        **options: Any,
+    ) -> Tensor:
+        """Hidden states [B, T, hidden], ready for the target's output head.
+
+        `embedded` [B, T, hidden] are the tokens at `position_ids`, `feature` [B, T, hidden] belongs
+        to the positions before them, `attention_mask` [B or 1, 1, T, keys] is true where a key is seen.
+        """
+        options |= {"attention_mask": attention_mask, "position_ids": position_ids}
+        inputs = self.join(torch.cat([self.token_norm(embedded), self.feature_norm(feature)], dim=-1))
+        output = self.decoder(inputs_embeds=inputs, past_key_values=past_key_values, **options)
+        return output.last_hidden_state
+
+    def save(self, folder: Path) -> None:
+        """Writes model.safetensors (bfloat16) and config.json."""
+        folder.mkdir(parents=True, exist_ok=True)
+        weights = {name: each.to(torch.bfloat16).contiguous() for name, each in self.state_dict().items()}
+        save_file(weights, folder / "model.safetensors")
+        about = {
+            "draftproof": "feature drafter",
+            "source": self.source,
+            "layers": list(self.layers),
+            "decoder": self.config.to_diff_dict(),
+        }
+        (folder / "config.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+
+
+def new_head(target: Any) -> FeatureHead:
+    """An untrained feature head for a target: one layer as wide as the target."""
+    sizes = {name: getattr(target.config, name) for name in SIZES}
+    decoder = LlamaConfig(vocab_size=1, num_hidden_layers=1, bos_token_id=None, eos_token_id=None, **sizes)
+    depth = target.config.num_hidden_layers
+    quarter = depth // 4
+    layers = (min(2, quarter), depth // 2, depth - max(1, min(3, quarter)))
+    return FeatureHead(decoder, target.config.hidden_size, layers)
+
+
+def load_head(folder: Path, target: Any) -> FeatureHead:
+    """The feature head saved in a folder; BadInput if it does not fit the target."""
+    try:
+        about = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        head = FeatureHead(LlamaConfig(**about["decoder"]), about["source"], tuple(about["layers"]))
+        head.load_state_dict(load_file(folder / "model.safetensors"))
+    except FileNotFoundError as error:
+        raise BadInput(f"{error.filename or folder}: no such file") from None
+    except (KeyError, ValueError, TypeError, RuntimeError) as error:
+        raise BadInput(f"{folder}: not a feature drafter: {str(error).splitlines()[0]}") from None
+    size = target.config.hidden_size
+    fits = head.source == head.config.hidden_size == size
+    if not fits or max(head.layers) > target.config.num_hidden_layers:
+        raise BadInput(f"{folder}: made for a target of hidden size {head.source}, not {size}")
+    embeddings = target.get_input_embeddings().weight
+    return head.to(embeddings.device, embeddings.dtype).eval()
+
+
+class FeatureDrafter(Drafter):
+    """Drafts with a feature head over the target's hidden states.
+
+    Its rows depend on how far the target had read when the draft began, so it is not stateless.
+    """
+
+    reads_hidden = True
 
     def __init__(self, head: FeatureHead, target: Model, name: str = "features") -> None:
         self.head, self.target, self.name = head, target, name
 
-    def begin(
-        self, prompts: Sequence[Sequence[int]], room: int, hidden: tuple[Tensor, ...] | None
-    ) -> "FeatureSession":
-        """Reads the prompts with the features of all their tokens but the last."""
-        return FeatureSession(self, prompts, room, hidden)
+    def begin(self, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any = None) -> "FeatureSession":
+        return FeatureSession(self, prompts, capacity, hidden)
 
 
-class FeatureSession:
-    """The text's features are the target's, those of a draft its own; the latter are overwritten."""
+class FeatureSession(Session):
+    """`last` [B, 1, H] is the head's output at the root, `above` its output at the level before. The
+    features of the text are the target's; those of a draft are the head's own, and overwritten later.
+    """
 
     def __init__(
-        self,
-        drafter: FeatureDrafter,
-        prompts: Sequence[Sequence[int]],
-        room: int,
-        hidden: tuple[Tensor, ...] | None,
+        self, drafter: FeatureDrafter, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any
     ) -> None:
+        super().__init__(Reader.of(drafter.head, len(prompts), capacity, drafter.target.context))
         target = drafter.target.network
         self.head, self.vocab = drafter.head, drafter.target.vocab
         self.embed, self.output = target.get_input_embeddings(), target.get_output_embeddings()
-        self.reader = Reader.of(self.head, len(prompts), room, drafter.target.context)
-        self.recorder = self.reader.recorder
         ids = padded(prompts, drafter.target.device)
         shape = (*ids.shape, self.head.config.hidden_size)
-        feature = self.embed.weight.new_zeros(shape)  # nothing stands before the first token
+        feature = self.embed.weight.new_zeros(shape)  # there is no feature before the first token
         if hidden is not None:
             feature[:, 1:] = self.head.fused(hidden)[:, : shape[1] - 1]
-        seen = self.reader.read(prompts, embedded=self.embed(ids), feature=feature)
-        self._stand(seen, [len(prompt) - 1 for prompt in prompts])
+        output = self.reader.read(prompts, embedded=self.embed(ids), feature=feature)
+        self.last = _at(output, [len(prompt) - 1 for prompt in prompts])
         self.reader.back(1)  # the root is behind the end
-        self.above = self.top
-
-    def _stand(self, seen: Tensor, index: list[int]) -> None:
-        """Takes each row's hidden state at `index` as the root's."""
-        at = torch.tensor(index, device=seen.device)[:, None, None].expand(-1, 1, seen.shape[-1])
-        self.top = seen.gather(1, at)
-
-    def draft(self, structure: Structure, sampling: Sampling, uniforms: Tensor) -> Draft:
-        """Drafts for every row."""
-        return structure.grow(self, sampling, uniforms)
+        self.above = self.last
 
     def root(self) -> Tensor:
-        """Logits [B, V] after each row's text."""
-        self.above = self.top
-        return self.output(self.top)[:, 0, : self.vocab]
+        self.above = self.last
+        return self.output(self.last)[:, 0, : self.vocab]
 
     def extend(self, tokens: Tensor, level: Level) -> Tensor:
-        """Logits [B, m, V] after a level's tokens."""
         at = level.above[..., None].expand(len(tokens), -1, self.above.shape[-1])
         feature = self.above.gather(1, at)
-        embedded = self.embed(tokens)
         self.above = self.reader.tree(
-            level.sees, level.depth, level.first, embedded=embedded, feature=feature
+            level.sees, level.depth, level.first, embedded=self.embed(tokens), feature=feature
         )
         return self.output(self.above)[..., : self.vocab]
 
     def accept(self, accepted: Accepted) -> None:
-        """Reads the emitted tokens with the target's features of what stands before them."""
+        """Reads the emitted tokens, each with the target's feature at the token before."""
         assert accepted.hidden is not None
         rows = torch.arange(len(accepted.path), device=accepted.path.device)[:, None]
         feature = self.head.fused({k: accepted.hidden[k][rows, accepted.path] for k in self.head.layers})
         longest = feature.shape[1]
         ids = padded(accepted.tokens, feature.device)
-        ids = functional.pad(ids, (0, longest - ids.shape[1]))
-        seen = self.reader.causal(1, longest, embedded=self.embed(ids), feature=feature)
-        self._stand(seen, [count - 1 for count in accepted.counts])
+        ids = pad(ids, (0, longest - ids.shape[1]))
+        output = self.reader.causal(1, longest, embedded=self.embed(ids), feature=feature)
+        self.last = _at(output, [count - 1 for count in accepted.counts])
         self.reader.advance(accepted.counts, accepted.read, None)
 
-    def keep(self, rows: list[int]) -> None:
-        """Drops all rows but these."""
-        self.reader.keep(rows)
-        self.top = self.top[rows]
 
-    def close(self) -> None:
-        """Gives the reader back."""
-        self.reader.give_back()
+def _at(states: Tensor, index: list[int]) -> Tensor:
+    """[B, 1, H]: the state of each row at its index, from states [B, T, H]."""
+    at = torch.tensor(index, device=states.device)[:, None, None]
+    return states.gather(1, at.expand(-1, 1, states.shape[-1]))

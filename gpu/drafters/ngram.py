@@ -1,4 +1,4 @@
-"""Prompt lookup: what followed the last few tokens when they stood in the text before (no model at all)."""
+"""Prompt lookup: copies what followed the last few tokens where they stood in the text before (no model)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,29 +7,27 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from draftproof.gpu.drafters.drafter import Accepted, Draft, Structure
-from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.drafters.drafter import Accepted, Drafter, Session
 from draftproof.gpu.models import Model
-from draftproof.gpu.structures.sampled import Sampled
+from draftproof.gpu.rows import Sampling
+from draftproof.gpu.structures import Draft, Sampled, Structure
 
 
-class NgramDrafter:
-    """Copies the tokens that followed the latest earlier place where the last `longest` tokens stood, or
-    fewer of them down to one; its rows are one-hot.
+class NgramDrafter(Drafter):
+    """Copies the tokens that followed the latest earlier place of the last `longest` tokens, or of fewer of
+    them down to one; its rows are one-hot.
     """
 
-    reads_hidden, stateless, only_chains = False, False, True
-    name = "ngram"
+    name, only_chains = "ngram", True
 
     def __init__(self, target: Model, longest: int = 3) -> None:
         self.target, self.longest = target, longest
 
-    def begin(self, prompts: Sequence[Sequence[int]], room: int, hidden: Any = None) -> "NgramSession":
-        """Indexes the prompts."""
+    def begin(self, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any = None) -> "NgramSession":
         return NgramSession(self, prompts)
 
 
-class NgramSession:
+class NgramSession(Session):
     """Texts, and where each n-gram ended last."""
 
     def __init__(self, drafter: NgramDrafter, prompts: Sequence[Sequence[int]]) -> None:
@@ -61,21 +59,17 @@ class NgramSession:
         assert isinstance(structure, Sampled)
         gamma = structure.depth
         found = [self.found(row, gamma) for row in range(len(self.texts))]
-        tokens = torch.tensor(
-            [[*each, *[-1] * (gamma - len(each))] for each in found], device=uniforms.device
-        )
+        tokens = torch.tensor([each + [-1] * (gamma - len(each)) for each in found], device=uniforms.device)
         proposal = functional.one_hot(tokens.clamp(min=0), self.drafter.target.vocab).float()
         return Draft(structure.tree, tokens, proposal)
 
     def accept(self, accepted: Accepted) -> None:
-        """Indexes what was emitted."""
         for row, tokens in enumerate(accepted.tokens):
             self._append(row, tokens)
 
     def keep(self, rows: list[int]) -> None:
-        """Drops all rows but these."""
         self.texts = [self.texts[row] for row in rows]
         self.ends = [self.ends[row] for row in rows]
 
     def close(self) -> None:
-        """Holds nothing that could be given back."""
+        pass

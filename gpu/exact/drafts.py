@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import torch
 from flint import fmpq
 from torch import Tensor
 
 from draftproof.gpu.draft import Tree
-from draftproof.gpu.verify import Outcome, Rates, Verifier
+from draftproof.gpu.verify import Drafts
 from draftproof.gpu.verify.residual import remainder
 from draftproof.simulators.enumerate import outcomes
 from draftproof.theory.draft import Draft, Node
@@ -41,79 +42,39 @@ def every(instance: Instance, proposal: Rows | None = None) -> Iterator[Drafted]
         yield Drafted(instance, draft, weight)
 
 
-@dataclass(frozen=True)
-class Batch:
-    """Drafts as the verifiers take them, in float64: target [D, N, V], proposal [D, I, V], tokens [D, N-1].
+def from_leaf_to_root(node: Node) -> list[Node]:
+    """The nodes of a subtree, depth first, children in drawing order before their parent."""
+    return [below for child in node.children for below in from_leaf_to_root(child)] + [node]
 
-    Drafts of one structure share a tree; drafts of several get one a row, missing nodes with token -1.
+
+def remainders(drafts: Drafts, cut: Tensor) -> Tensor:
+    """[D, N, V], not normalised: the row that the extra token comes from after a stop at each node."""
+    D, N = drafts.target.shape[:2]
+    nodes = [torch.full((D,), node, device=cut.device) for node in range(N)]
+    return torch.stack([remainder(drafts, cut, node) for node in nodes], 1)
+
+
+def batch(drafts: Sequence[Drafted]) -> Drafts:
+    """Drafts of one vocabulary and scheme in float64, one a row.
+
+    Drafts of one shape share a tree; drafts of several shapes get one a row, missing nodes with token -1.
     """
-
-    tree: Tree
-    target: Tensor
-    proposal: Tensor
-    tokens: Tensor
-
-    def to(self, dtype: torch.dtype, device: str | torch.device) -> "Batch":
-        """The rows in another type, everything on a device; the numbers rounded once."""
-        rows = self.target.to(device, dtype), self.proposal.to(device, dtype)
-        return Batch(self.tree.to(device), *rows, self.tokens.to(device))
-
-    def judged(self, verifier: Verifier) -> Rates:
-        """What a verifier makes of the drafts."""
-        return verifier.rates(self.tree, self.target, self.proposal, *self._tokens)
-
-    def left(self, cut: Tensor, node: Tensor) -> Tensor:
-        """[D, V]: the row that Y is drawn from at node [D], not normalised."""
-        return remainder(self.tree, self.target, self.proposal, *self._tokens, cut, node)
-
-    def all_left(self, cut: Tensor) -> Tensor:
-        """[D, N, V]: these rows at every node."""
-        D, N = self.target.shape[:2]
-        nodes = [torch.full((D,), node, device=cut.device) for node in range(N)]
-        return torch.stack([self.left(cut, node) for node in nodes], 1)
-
-    @property
-    def _tokens(self) -> tuple[Tensor, Tensor]:
-        return self.tokens.clamp(min=0), self.tree.drawn(self.tokens)
-
-    def verified(self, verifier: Verifier, coins: Tensor, extra: Tensor) -> Outcome:
-        """What a verifier decides with that noise."""
-        return verifier.verify(self.tree, self.target, self.proposal, self.tokens, coins, extra)
-
-    def take(self, which: Tensor) -> "Batch":
-        """Some rows, in any order, also repeated."""
-        return Batch(self.tree.take(which), self.target[which], self.proposal[which], self.tokens[which])
-
-
-def batch(drafts: Sequence[Drafted]) -> Batch:
-    """The tensors of some drafts of one vocabulary and scheme."""
     N = max(len(drafted.nodes) for drafted in drafts)
+    I = max(1, *(sum(bool(node.children) for node in drafted.nodes) for drafted in drafts))
     V = drafts[0].instance.vocab
-    shapes = [tuple(drafted.parents) for drafted in drafts]
-    nowhere = [0.0] * V
+    as_floats = cache(lambda row: list(map(float, row)))
+
+    def padded(rows: list, size: int) -> list:
+        return rows + [[0.0] * V] * (size - len(rows))
+
     target, proposal, tokens = [], [], []
-    known: dict[int, list[float]] = {}
-    I = 1
-
-    def floats(row: tuple) -> list[float]:
-        if id(row) not in known:
-            known[id(row)] = [float(mass) for mass in row]
-        return known[id(row)]
-
     for drafted in drafts:
-        p, missing = drafted.instance.target, N - len(drafted.nodes)
-        target.append([floats(p[node.prefix]) for node in drafted.nodes] + [nowhere] * missing)
-        q = drafted.instance.proposal
-        inner = [floats(q[node.prefix]) for node in drafted.nodes if node.children]
-        I = max(I, len(inner))
-        proposal.append(inner)
-        tokens.append([node.token for node in drafted.nodes[1:]] + [-1] * missing)
-    for inner in proposal:
-        inner.extend([nowhere] * (I - len(inner)))
-    if len(set(shapes)) == 1:
-        tree = Tree(shapes[0], replacement=drafts[0].draft.replacement)
-    else:
-        padded = torch.tensor([(*shape, *[0] * (N - len(shape))) for shape in shapes])
-        tree = Tree(padded, replacement=drafts[0].draft.replacement)
+        nodes, p, q = drafted.nodes, drafted.instance.target, drafted.instance.proposal
+        target.append(padded([as_floats(p[node.prefix]) for node in nodes], N))
+        proposal.append(padded([as_floats(q[node.prefix]) for node in nodes if node.children], I))
+        tokens.append([node.token for node in nodes[1:]] + [-1] * (N - len(nodes)))
+    parents = [drafted.parents + [0] * (N - len(drafted.parents)) for drafted in drafts]
+    shared = all(each.parents == drafts[0].parents for each in drafts)
+    tree = Tree(parents[0] if shared else torch.tensor(parents), replacement=drafts[0].draft.replacement)
     rows = torch.tensor(target, dtype=torch.float64), torch.tensor(proposal, dtype=torch.float64)
-    return Batch(tree, *rows, torch.tensor(tokens).reshape(len(drafts), N - 1))
+    return Drafts(tree, *rows, torch.tensor(tokens).reshape(len(drafts), N - 1))

@@ -1,6 +1,6 @@
 """Real vocabulary sizes: float32 against float64, from the same logits."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 
@@ -8,47 +8,31 @@ import torch
 from torch import Tensor
 
 from draftproof.gpu.draft import Tree
-from draftproof.gpu.exact.drafts import Batch
-from draftproof.gpu.exact.margin import STEPS, UNIT, margins
+from draftproof.gpu.exact.rounding import STEPS, UNIT, margins
 from draftproof.gpu.rows import probabilities
-from draftproof.gpu.verify import VERIFIERS, Verifier
-
-Pair = tuple[Tensor, Tensor]
+from draftproof.gpu.verify import VERIFIERS, Drafts, Verifier
+from draftproof.gpu.verify.residual import remainder
 
 TYPES = torch.float32, torch.float64
 
 
-def _random(shape: tuple[int, ...], random: torch.Generator) -> Pair:
+KINDS: tuple[str, ...] = ("random", "peaked", "near-equal", "adversarial")
+
+
+def logits(kind: str, shape: tuple[int, ...], random: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Logits of the target and of the proposal, of one of `KINDS`."""
     target = 3 * torch.randn(shape, generator=random)
-    return target, target + torch.randn(shape, generator=random)
+    proposal = target + (1e-3 if kind == "near-equal" else 1.0) * torch.randn(shape, generator=random)
+    if kind == "peaked":
+        ids = torch.randint(shape[-1], (*shape[:-1], 1), generator=random)
+        peak = torch.zeros(shape).scatter(-1, ids, 20.0)
+        return target + peak, proposal + peak
+    if kind == "adversarial":  # half of the tokens in both supports, probabilities down to float32's smallest
+        u = torch.rand(shape, generator=random)
+        tail = torch.where(torch.rand(shape, generator=random) < 0.5, 90.0, 0.0)
+        return (target - tail).masked_fill(u < 0.25, -torch.inf), proposal.masked_fill(u > 0.75, -torch.inf)
+    return target, proposal
 
-
-def _peaked(shape: tuple[int, ...], random: torch.Generator) -> Pair:
-    peak = torch.zeros(shape).scatter(-1, torch.randint(shape[-1], (*shape[:-1], 1), generator=random), 20.0)
-    target, proposal = _random(shape, random)
-    return target + peak, proposal + peak
-
-
-def _near_equal(shape: tuple[int, ...], random: torch.Generator) -> Pair:
-    target = 3 * torch.randn(shape, generator=random)
-    return target, target + 1e-3 * torch.randn(shape, generator=random)
-
-
-def _adversarial(shape: tuple[int, ...], random: torch.Generator) -> Pair:
-    # Supports that overlap in half of the tokens, and probabilities down to the smallest float32.
-    target, proposal = _random(shape, random)
-    u = torch.rand(shape, generator=random)
-    tail = torch.where(torch.rand(shape, generator=random) < 0.5, 90.0, 0.0)
-    return (target - tail).masked_fill(u < 0.25, -torch.inf), proposal.masked_fill(u > 0.75, -torch.inf)
-
-
-KINDS: dict[str, Callable[[tuple[int, ...], torch.Generator], Pair]] = {
-    "random": _random,
-    "peaked": _peaked,
-    "near-equal": _near_equal,
-    "adversarial": _adversarial,
-}
-"""Name -> (target logits, proposal logits)."""
 
 DRAFTS = {
     "chain": Tree.chain(4),
@@ -59,8 +43,10 @@ DRAFTS = {
 
 @dataclass(frozen=True)
 class Closeness:
-    """float32 beside float64 on one kind of logits: the largest difference of a rate, of a rate in units
-    of its margin (at most 1), of a final row (total variation); rows of noise, and those decided otherwise.
+    """float32 beside float64 on one kind of logits.
+
+    The largest difference of a rate, of a rate in units of its margin (at most 1), and of a final row (total
+    variation); how many rows of noise were compared, and how many were decided differently.
     """
 
     verifier: str
@@ -76,67 +62,55 @@ class Closeness:
 
 def closeness(
     vocab: int,
-    batch: int = 1,
     device: str = "cpu",
     seed: int = 0,
-    deciding: Mapping[str, Verifier] | None = None,
+    verifiers: Sequence[Verifier] = (),
     cases: int | None = None,
 ) -> Iterator[Closeness]:
     """Every verifier on every draft it is made for and every kind of logits, at one vocabulary size.
 
-    `deciding` has those that decide in float32, by name, where they are not `gpu.verify`'s own; `cases`
-    stops after so many pairs of draft and logits.
+    `verifiers` are those to compare, if not all; `cases` stops after so many pairs of draft and logits.
     """
-    deciding = VERIFIERS if deciding is None else deciding
     for draft, kind in islice(product(DRAFTS, KINDS), cases):
-        drafted = _drafted(DRAFTS[draft], kind, vocab, batch, seed)
-        for name, decides in deciding.items():
-            if decides.fits(DRAFTS[draft]):
-                yield _compare(VERIFIERS[name], decides, draft, kind, drafted, device)
+        drafted = _drafted(DRAFTS[draft], kind, vocab, seed)
+        for verifier in verifiers or VERIFIERS.values():
+            if verifier.fits(DRAFTS[draft]):
+                yield _compare(verifier, draft, kind, drafted, device)
 
 
-def _drafted(tree: Tree, kind: str, vocab: int, batch: int, seed: int) -> tuple[Batch, Batch, Tensor]:
+def _drafted(tree: Tree, kind: str, vocab: int, seed: int) -> tuple[Drafts, Drafts, Tensor]:
     # float32 and float64 rows; the unit of error also has that of exp(logit), logit times a rounding.
     random = torch.Generator().manual_seed(seed)
-    p, q = KINDS[kind]((batch, tree.size, vocab), random)
+    p, q = logits(kind, (1, tree.size, vocab), random)
     q = q[:, : len(tree.inner or ())]
     single, double = ((probabilities(p.to(dtype)), probabilities(q.to(dtype))) for dtype in TYPES)
     tokens = _siblings(tree, single[1], random)
     span = [(side.amax(-1) - side.masked_fill(side.isinf(), torch.inf).amin(-1)).amax(1) for side in (p, q)]
     unit = UNIT[torch.float32] * (1 + 2 * torch.maximum(*span).double() / STEPS)
-    return Batch(tree, *single, tokens), Batch(tree, *double, tokens), unit[:, None, None]
+    return Drafts(tree, *single, tokens), Drafts(tree, *double, tokens), unit[:, None, None]
 
 
 def _siblings(tree: Tree, q: Tensor, random: torch.Generator) -> Tensor:
-    # Exponential races: one a sibling with replacement, one for all of them without.
     tokens = torch.full((len(q), tree.size - 1), -1)
     for node in tree.inner or ():
         row = q[:, tree.rows[0, node]]
         children = (tree.parents[0, 1:] == node).nonzero().flatten()
-        if tree.replacement:
-            tokens[:, children] = torch.multinomial(row, len(children), replacement=True, generator=random)
-        else:
-            race = row / torch.empty_like(row).exponential_(generator=random)
-            best, drawn = race.topk(len(children))
-            tokens[:, children] = torch.where(best > 0, drawn, -1)
+        drawn = torch.multinomial(row, len(children), replacement=tree.replacement, generator=random)
+        tokens[:, children] = torch.where(row.gather(1, drawn) > 0, drawn, -1)
     return tokens
 
 
 def _compare(
-    verifier: Verifier,
-    decides: Verifier,
-    draft: str,
-    kind: str,
-    drafted: tuple[Batch, Batch, Tensor],
-    device: str,
+    verifier: Verifier, draft: str, kind: str, drafted: tuple[Drafts, Drafts, Tensor], device: str
 ) -> Closeness:
+    plain = VERIFIERS[verifier.name]  # torch's, in float64
     single, double, unit = drafted
-    single, double, unit = single.to(torch.float32, device), double.to(torch.float64, device), unit.to(device)
+    single, double, unit = single.to(device), double.to(device), unit.to(device)
     tree, tokens = single.tree, single.tokens
-    one, two = single.judged(verifier), double.judged(verifier)
+    one, two = verifier.rates(single), verifier.rates(double)
     low, high = one.accept.double(), two.accept
-    margin = margins(lambda rows: rows.judged(verifier).accept, double, unit)
-    off = ((low - high).abs() * tree.drawn(tokens))[:, 1:]
+    margin = margins(lambda rows: verifier.rates(rows).accept, double, unit)
+    off = ((low - high).abs() * single.drawn)[:, 1:]
     wrong = count = 0
     apart = 0.0
     for side in (-1, 1):  # all coins at random, but each in turn just below, then just above its threshold
@@ -147,18 +121,18 @@ def _compare(
             coins = torch.where(near, (high + side * 2 * margin)[:, 1:], coins).clamp(0, 1 - 2**-24).float()
             clear = _clear(verifier, tree, coins, high, margin)
             extra = torch.rand(len(tokens), generator=random).to(device)
-            ours = single.verified(decides, coins, extra)
-            exact = double.verified(verifier, coins, extra)
+            ours = verifier.verify(single.with_noise(coins, extra))
+            exact = plain.verify(double.with_noise(coins, extra))
             wrong += int((clear & ((ours.node != exact.node) | (ours.error != 0))).sum())
             count += int(clear.sum())
-            laws = single.left(one.cut, exact.node).double(), double.left(two.cut, exact.node)
+            laws = remainder(single, one.cut, exact.node).double(), remainder(double, two.cut, exact.node)
             apart = max(apart, _distance(*laws))
     errors = float(off.max()), float((off / margin[:, 1:]).nan_to_num().max()), apart
     return Closeness(verifier.name, draft, kind, single.target.shape[-1], *errors, count, wrong)
 
 
 def _clear(verifier: Verifier, tree: Tree, coins: Tensor, rate: Tensor, margin: Tensor) -> Tensor:
-    # Rows in which no coin that may be asked lies within the margin of a threshold.
+    # Rows in which no coin lies within the margin of its threshold.
     if verifier.one_coin:
         coins = coins.gather(1, (tree.first[:, 1:] - 1).expand(len(coins), -1))
     return ((coins - rate[:, 1:]).abs() > margin[:, 1:]).all(1)

@@ -1,35 +1,44 @@
-"""The same noise, the same decision: every draft, every way through it, both ends of every interval."""
+"""The same noise, the same decision: every draft, every path of decisions, both ends of every interval."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from flint import fmpq
 from torch import Tensor
 
-from draftproof.gpu.exact.drafts import Batch, Drafted, batch, every
-from draftproof.gpu.exact.margin import UNIT, margins, rates_and_sums
-from draftproof.gpu.exact.paths import ways
-from draftproof.gpu.verify import VERIFIERS, Verifier
+from draftproof.gpu.exact.drafts import Drafted, batch, every, from_leaf_to_root
+from draftproof.gpu.exact.rounding import UNIT, margins, rates_and_sums
+from draftproof.gpu.verify import VERIFIERS, Drafts, Verifier
 from draftproof.gpu.verify.verifier import BELOW_ONE
 from draftproof.simulators.check import Family, applies
+from draftproof.simulators.enumerate import Enumerator
+from draftproof.theory.draft import Node
 from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.rows import Row, has_mass, without
+from draftproof.theory.table import Rows
 from draftproof.theory.verifiers import VERIFIERS as EXACT
 
 ROWS = 1 << 16
 """Rows of one call."""
 
+Interval = tuple[fmpq | None, fmpq | None]
+"""Thresholds between which a coin falls; None at an end of [0, 1)."""
+
 FREE = -1.0, 2.0
-"""Ends of an interval without thresholds."""
+"""An interval without thresholds, in floats."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """What was compared for one verifier: instances, drafts, rows of noise; how many rows came out
-    otherwise than in the exact engine; how many intervals were too narrow for the rounding; the widest
-    margin that was kept from a threshold.
+    """What was compared for one verifier.
+
+    Counts of instances, drafts and rows of noise; wrong: rows decided otherwise than by the exact engine;
+    narrow: cases with an interval too narrow for the rounding, which are left out; margin: the widest one
+    that was kept from a threshold.
     """
 
     verifier: str
@@ -41,33 +50,17 @@ class Agreement:
     margin: float = 0.0
 
     def __add__(self, other: "Agreement") -> "Agreement":
-        return Agreement(
-            self.verifier,
-            self.instances + other.instances,
-            self.drafts + other.drafts,
-            self.rows + other.rows,
-            self.wrong + other.wrong,
-            self.narrow + other.narrow,
-            max(self.margin, other.margin),
-        )
-
-
-class _Case(NamedTuple):
-    """A way and a token Y of it: draft index, coin intervals, stop, Y, its cumulative ends."""
-
-    draft: int
-    coins: list[tuple[float, float]]
-    node: int
-    token: int
-    ends: tuple[float, float]
+        counts = "instances", "drafts", "rows", "wrong", "narrow"
+        sums = {name: getattr(self, name) + getattr(other, name) for name in counts}
+        return replace(self, **sums, margin=max(self.margin, other.margin))
 
 
 def agreement(family: Family, device: str = "cpu", verifiers: Sequence[Verifier] = ()) -> Iterator[Agreement]:
     """Every verifier that fits on all instances of one family.
 
-    A case is a way through a draft and a token Y. All its coins and its extra uniform are put at the
-    low ends of their intervals, then at the high ends; ends at 0 and 1 are met as 0 and 1 - 2^-24,
-    thresholds from a distance that rounding cannot move them by (`margin`).
+    A case is a path of decisions through a draft and an extra token. All its coins and its extra uniform are
+    put at the low ends of their intervals, then at the high ends; ends of [0, 1) are tried as 0 and
+    1 - 2^-24, thresholds from a distance that rounding cannot move them by (`rounding.margins`).
     """
     instances = list(family)
     drafts = [drafted for instance in instances for drafted in every(instance)]
@@ -83,22 +76,121 @@ def fits(verifier: Verifier, instance: Instance) -> bool:
     return applies(EXACT[verifier.name], instance)
 
 
+def grouped(families: Sequence[Family]) -> Iterator[list[Instance]]:
+    """The instances of all families, those of one vocabulary and scheme together."""
+    groups: dict[tuple, list[Instance]] = {}
+    for family in families:
+        for instance in family:
+            groups.setdefault((instance.vocab, instance.draft), []).append(instance)
+    yield from groups.values()
+
+
+class _Path(NamedTuple):
+    """The stop, the row of the extra token there, and the interval of every coin that was compared."""
+
+    node: Node
+    row: Row
+    coins: dict[Node, Interval]
+
+
+class _Recorder(Enumerator):
+    """Notes the interval of every uniform that a run asks for, and the tokens it chose."""
+
+    def __init__(self) -> None:
+        super().__init__(ONE)
+        self.restart()
+
+    def restart(self) -> None:
+        self.intervals: list[Interval] = []
+        self.accepted: list[bool] = []
+        self.chosen: list[int] = []
+
+    def accept(self, probability: Any) -> bool:
+        accepted = super().accept(probability)
+        self.accepted.append(accepted)
+        self.intervals.append((None, probability) if accepted else (probability, None))
+        return accepted
+
+    def choose(self, row: Row) -> int:
+        self.chosen.append(super().choose(row))
+        return self.chosen[-1]
+
+
+def _paths(verifier: Verifier, drafted: Drafted) -> Iterator[_Path]:
+    # Every path of positive probability; thresholds and rows are those of the exact verifier.
+    exact, target, oracle = EXACT[verifier.name], drafted.instance.target, _Recorder()
+    root = drafted.draft.root
+    order = from_leaf_to_root(root) if verifier.upwards else []
+    stops: set[Node] = set()
+    while True:
+        oracle.restart()
+        node, row = exact.verify(oracle, drafted.draft, target)
+        if verifier.one_coin:
+            path = _one_coin_path(root, oracle.chosen, target)
+            if path.node not in stops:  # all extra tokens that were not drafted make the same path
+                stops.add(path.node)
+                yield path
+        elif verifier.upwards:
+            yield _Path(node, row, dict(zip(order, oracle.intervals, strict=False)))
+        else:
+            yield _Path(node, row, _downward_coins(root, oracle.intervals, oracle.accepted))
+        if not oracle.next():
+            return
+
+
+def _downward_coins(node: Node, intervals: list[Interval], accepted: list[bool]) -> dict[Node, Interval]:
+    coins, siblings = {}, iter(node.children)
+    for interval, descends in zip(intervals, accepted, strict=True):
+        child = next(siblings)
+        coins[child] = interval
+        if descends:
+            siblings = iter(child.children)
+    return coins
+
+
+def _one_coin_path(node: Node, chosen: list[int], target: Rows) -> _Path:
+    # y ~ p: the children lie one after the other on [0, 1), and what is beyond them is the extra token.
+    coins: dict[Node, Interval] = {}
+    for y in chosen:
+        p, child = target[node.prefix], node.child(y)
+        tokens = list(dict.fromkeys(sibling.token for sibling in node.children))
+        before = tokens if child is None else tokens[: tokens.index(y)]
+        low = sum((p[x] for x in before), ZERO)
+        coins[node.children[0]] = (low if before else None, None if child is None else low + p[y])
+        if child is None:
+            for sibling in node.children:
+                p = without(p, sibling.token)
+            assert has_mass(p)
+            return _Path(node, p, coins)
+        node = child
+    return _Path(node, target[node.prefix], coins)
+
+
+class _Case(NamedTuple):
+    """A path and one of its extra tokens: draft index, coin intervals, stop, token, the token's interval."""
+
+    draft: int
+    coins: list[tuple[float, float]]
+    node: int
+    token: int
+    ends: tuple[float, float]
+
+
 def _cases(verifier: Verifier, drafts: Sequence[Drafted], N: int) -> list[_Case]:
     cases = []
     for index, drafted in enumerate(drafts):
         place = {node: i for i, node in enumerate(drafted.nodes)}
-        for way in ways(verifier, drafted):
+        for path in _paths(verifier, drafted):
             coins = [FREE] * (N - 1)
-            for node, (low, high) in way.coins.items():
+            for node, (low, high) in path.coins.items():
                 if place[node]:
                     coins[place[node] - 1] = _end(low, FREE[0]), _end(high, FREE[1])
-            below = FREE[0]
-            reach = way.row[0] * 0
-            for x, mass in enumerate(way.row):
+            below, reach = FREE[0], path.row[0] * 0
+            for x, mass in enumerate(path.row):
                 reach = reach + mass
                 if mass > 0:
-                    ends = below, float(reach) if x < len(way.row) - 1 else FREE[1]
-                    cases.append(_Case(index, coins, place[way.node], x, ends))
+                    ends = below, float(reach) if x < len(path.row) - 1 else FREE[1]
+                    cases.append(_Case(index, coins, place[path.node], x, ends))
                 below = float(reach)
     return cases
 
@@ -107,30 +199,28 @@ def _end(threshold: fmpq | None, free: float) -> float:
     return free if threshold is None else float(threshold)
 
 
-def _compare(verifier: Verifier, rows: Batch, cases: Sequence[_Case], device: str) -> Agreement:
+def _compare(verifier: Verifier, rows: Drafts, cases: Sequence[_Case], device: str) -> Agreement:
     index = torch.tensor([case.draft for case in cases])
     node, token = torch.tensor([(case.node, case.token) for case in cases]).unbind(1)
     coins = torch.tensor([case.coins for case in cases], dtype=torch.float64).reshape(len(index), -1, 2)
     ends = torch.tensor([case.ends for case in cases], dtype=torch.float64)
-    slack = _slack(verifier, rows)
-    N, V = rows.tree.size, rows.target.shape[-1]
-    by_coin = slack[index, 1:N]
-    if verifier.one_coin:
-        by_coin = slack[index, :N].amax(1, keepdim=True).expand(-1, N - 1)
-    by_end = slack[index, N:].reshape(len(index), N, V)[torch.arange(len(index)), node].amax(1)
-    inputs = torch.cat((coins, ends[:, None]), 1)
-    margin = torch.cat((by_coin, by_end[:, None]), 1)
-    placed, narrow = _placed(inputs, margin)
-    single = rows.to(torch.float32, device)
+    margin = _margins(verifier, rows, index, node)
+    intervals = torch.cat((coins, ends[:, None]), 1)
+    low, high = intervals.unbind(-1)
+    first = torch.where(low < 0, 0.0, low + margin)
+    last = torch.where(high > 1, BELOW_ONE, high - margin)
+    narrow = (first > last).any(1)
+    single = rows.to(device, torch.float32)
     wrong = 0
-    for side in placed:
+    for side in (first, last):
         for at in range(0, len(index), ROWS):
             part = slice(at, at + ROWS)
             noise = side[part].float().to(device)
-            out = single.take(index[part].to(device)).verified(verifier, noise[:, :-1], noise[:, -1])
+            drafts = single.take(index[part].to(device))
+            out = verifier.verify(drafts.with_noise(noise[:, :-1], noise[:, -1]))
             same = (out.node.cpu() == node[part]) & (out.token.cpu() == token[part]) & (out.error.cpu() == 0)
             wrong += int((~same & ~narrow[part]).sum())
-    kept = torch.where(narrow[:, None] | (inputs == torch.tensor(FREE)).all(-1), 0.0, margin)
+    kept = torch.where(narrow[:, None] | (intervals == torch.tensor(FREE)).all(-1), 0.0, margin)
     return Agreement(
         verifier.name,
         rows=2 * int((~narrow).sum()),
@@ -140,25 +230,12 @@ def _compare(verifier: Verifier, rows: Batch, cases: Sequence[_Case], device: st
     )
 
 
-def _placed(intervals: Tensor, margin: Tensor) -> tuple[tuple[Tensor, Tensor], Tensor]:
-    # (all at the low ends, all at the high ends), and which cases have no room for it.
-    low, high = intervals.unbind(-1)
-    first = torch.where(low < 0, 0.0, low + margin)
-    last = torch.where(high > 1, BELOW_ONE, high - margin)
-    return (first, last), (first > last).any(1)
-
-
-def _slack(verifier: Verifier, rows: Batch) -> Tensor:
-    count = len(rows.tokens)
+def _margins(verifier: Verifier, rows: Drafts, index: Tensor, node: Tensor) -> Tensor:
+    # [cases, N]: how far rounding can move each coin's threshold, and the ends of the extra token's interval.
+    count, outputs = len(rows.tokens), partial(rates_and_sums, verifier)
     parts = [torch.arange(at, min(at + ROWS, count)) for at in range(0, count, ROWS)]
-    outputs = partial(rates_and_sums, verifier)
-    return torch.cat([margins(outputs, rows.take(part), UNIT[torch.float32]) for part in parts])
-
-
-def grouped(families: Sequence[Family]) -> Iterator[list[Instance]]:
-    """The instances of all families, those of one vocabulary and scheme together."""
-    groups: dict[tuple, list[Instance]] = {}
-    for family in families:
-        for instance in family:
-            groups.setdefault((instance.vocab, instance.draft), []).append(instance)
-    yield from groups.values()
+    every = torch.cat([margins(outputs, rows.take(part), UNIT[torch.float32]) for part in parts])[index]
+    N, V = rows.tree.size, rows.target.shape[-1]
+    by_coin = every[:, :N].amax(1, keepdim=True).expand(-1, N - 1) if verifier.one_coin else every[:, 1:N]
+    by_end = every[:, N:].reshape(len(index), N, V)[torch.arange(len(index)), node].amax(1, keepdim=True)
+    return torch.cat((by_coin, by_end), 1)

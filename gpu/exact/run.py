@@ -1,6 +1,7 @@
-"""All three ties on one device, of plain torch and of the kernels, gathered into one report."""
+"""All comparisons on one device, of plain torch and of the kernels, gathered into one report."""
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import product
 from typing import Any
@@ -8,50 +9,146 @@ from typing import Any
 import torch
 from rich.table import Table
 
+from draftproof.gpu import kernels
 from draftproof.gpu.device import usable
-from draftproof.gpu.exact.kernels import Kernels
 from draftproof.gpu.exact.large import Closeness, closeness
-from draftproof.gpu.exact.law import rounded
-from draftproof.gpu.exact.margin import STEPS, UNIT
 from draftproof.gpu.exact.noise import Agreement, agreement, fits, grouped
-from draftproof.gpu.kernels import NAMES
-from draftproof.gpu.verify import VERIFIERS
+from draftproof.gpu.exact.rounding import ROUNDING, rounded
+from draftproof.gpu.verify import VERIFIERS, Batch, Outcome, Verifier, named
 from draftproof.simulators.check import Family
+from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.suite import standard
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.top_k import TopK
+from draftproof.theory.drafts.tree import Tree as Drawn
+from draftproof.theory.instance import Instance
 
-Tell = Callable[[str, int, int], None]
-"""Progress: (stage, instances done, of how many)."""
+Progress = Callable[[str, int, int], None]
+"""Called with the stage, how many instances are done, and of how many."""
 
 TYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
-ROUNDING = STEPS * UNIT[torch.float32]
-"""Largest total variation that float32 arithmetic is allowed: each entry may move by a relative STEPS u."""
+COMPILED, INTERPRETED = "compiled", "in Triton's interpreter"
+
+PAIR = ((), ())
+FEW: dict[str, tuple[Scheme, int]] = {
+    "token": (Chain(1), 3),
+    "block": (Chain(2), 2),
+    "greedy-block": (Chain(2), 2),
+    "rrs": (Drawn(PAIR), 3),
+    "specinfer": (Drawn(PAIR, replacement=True), 2),
+    "traversal": (Drawn(PAIR), 3),
+    "one-hot": (TopK(PAIR), 3),
+    "nss": (Drawn(PAIR, replacement=True), 2),
+}
+"""Draft and vocabulary of the one instance that each verifier has in the interpreter, which is slow."""
+
+
+class Fused(Verifier):
+    """A verifier whose decisions are made by its kernels, from the logarithms of its rows."""
+
+    def verify(self, batch: Batch) -> Outcome:
+        return kernels.verify(self.name, batch.map_rows(torch.log))
+
+
+def fused(name: str) -> Fused:
+    """The verifier of that name, decided by its kernels."""
+    return Fused(**vars(named(name)))
 
 
 @dataclass
-class Report:
-    """What the three ties found, by verifier, and what they found for the kernels."""
+class Found:
+    """The agreements by verifier, and the comparisons at the large vocabulary."""
 
-    device: str
-    kernels: Kernels
-    complete: bool = False
     noise: dict[str, Agreement] = field(default_factory=dict)
-    laws: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)
     large: list[Closeness] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """Whether every decision is the exact engine's, and at the large vocabulary that of float64."""
+        return not any(each.wrong for each in (*self.noise.values(), *self.large))
+
+    def add(self, found: Agreement) -> None:
+        """Joins an agreement with what is known of its verifier."""
+        known = self.noise.get(found.verifier)
+        self.noise[found.verifier] = found if known is None else known + found
+
+
+@dataclass
+class Kernels(Found):
+    """What was found for the kernels; how they were run, or None and why they were not."""
+
+    run: str | None = None
+    skipped: str = ""
+
+    @classmethod
+    def on(cls, device: str) -> "Kernels":
+        """Nothing compared yet."""
+        if not kernels.AVAILABLE:
+            return cls(skipped="Triton is not installed")
+        if torch.device(device).type == "cuda":
+            return cls(run=COMPILED)
+        if torch.cuda.is_available():
+            return cls(skipped=f"they are compiled for the GPU that is there, and the device is {device}")
+        return cls(run=INTERPRETED)
+
+    def check(self, sample: Sequence[Instance], device: str, vocab: int, seed: int) -> Iterator[str]:
+        """Compares verifier by verifier; yields each one's name when it is done."""
+        compiled = self.run == COMPILED
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", category=RuntimeWarning, module="triton")
+            for name in kernels.NAMES if self.run else ():
+                self.add(Agreement(name))
+                for instance in sample if compiled else Randoms(*FEW[name], 1):
+                    if fits(named(name), instance):
+                        self.add(next(agreement([instance], device, [fused(name)])))
+                if compiled or name == "block":  # the interpreter: one verifier, on a chain
+                    self.large += closeness(vocab, device, seed, [fused(name)], None if compiled else 1)
+                yield name
+
+    def answer(self) -> dict[str, Any]:
+        """Their part of the JSON document."""
+        keys = "verifier", "draft", "logits", "vocab", "rows", "wrong"
+        return {
+            "run": self.run,
+            "skipped": self.skipped,
+            "noise": [asdict(each) for each in self.noise.values()],
+            "large": [{key: getattr(each, key) for key in keys} for each in self.large],
+        }
+
+    def table(self) -> Table | str:
+        """One row a verifier, or the line that says why there is none."""
+        if not self.run:
+            return f"kernels skipped: {self.skipped}"
+        return _table(f"Kernels beside the exact engine, {self.run}", self)
+
+
+@dataclass
+class Report(Found):
+    """What the comparisons found for plain torch, and what they found for the kernels.
+
+    laws: by verifier and type of its rows, the largest `own` and `ideal` of `rounding.Rounded`.
+    """
+
+    device: str = "cpu"
+    kernels: Kernels = field(default_factory=Kernels)
+    laws: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)
+    complete: bool = False
 
     @classmethod
     def on(cls, device: str | None) -> "Report":
         """Nothing compared yet."""
         chosen = str(usable(device))
-        return cls(chosen, Kernels.on(chosen))
+        return cls(device=chosen, kernels=Kernels.on(chosen))
 
     @property
     def ok(self) -> bool:
         """Whether no decision differs and every error is within what rounding explains."""
         return (
-            not any(each.wrong for each in self.noise.values())
+            super().ok
             and all(own <= ROUNDING for by_type in self.laws.values() for own, _ in by_type.values())
-            and not any(each.wrong or each.of_margin > 1 for each in self.large)
+            and all(each.of_margin <= 1 for each in self.large)
             and self.kernels.ok
         )
 
@@ -73,25 +170,7 @@ class Report:
 
     def table(self) -> Table:
         """One row a verifier."""
-        table = Table(title=f"Batched verifiers beside the exact engine, torch on {self.device}")
-        vocab = max((each.vocab for each in self.large), default=0)
-        noisy, large = ("instances", "noise rows", "differ"), (f"V = {vocab:,}", "differ", "rate error")
-        table.add_column("verifier", no_wrap=True)
-        for heading in (*noisy, *(f"TV {kind}" for kind in TYPES), *large):
-            table.add_column(heading, justify="right")
-        for name in sorted({*self.noise, *self.laws, *(each.verifier for each in self.large)}):
-            noise, laws = self.noise.get(name), self.laws.get(name)
-            large = [each for each in self.large if each.verifier == name]
-            counts = (noise.instances, noise.rows, noise.wrong) if noise else ()
-            table.add_row(
-                name,
-                *([f"{count:,}" for count in counts] or [""] * 3),
-                *(f"{laws[kind][0]:.1e}" if laws else "" for kind in TYPES),
-                f"{sum(each.rows for each in large):,}",
-                f"{sum(each.wrong for each in large):,}",
-                f"{max((each.rate for each in large), default=0):.1e}",
-            )
-        return table
+        return _table(f"Batched verifiers beside the exact engine, torch on {self.device}", self, self.laws)
 
     def summary(self) -> str:
         """One line: what was compared, and whether it held."""
@@ -101,37 +180,56 @@ class Report:
         return f"{verdict}: {rows:,} rows of noise, {narrow:,} cases narrower than float32;"
 
 
-def fill(report: Report, vocab: int, seed: int, tell: Tell) -> None:
+def _table(title: str, found: Found, laws: dict[str, dict[str, tuple[float, float]]] | None = None) -> Table:
+    # Without `laws` the table has no columns of errors.
+    vocab, kinds = max((each.vocab for each in found.large), default=0), () if laws is None else TYPES
+    headings = ["instances", "noise rows", "differ", *(f"TV {kind}" for kind in kinds)]
+    headings += [f"V = {vocab:,}", "differ", *(["rate error"] if laws is not None else [])]
+    table = Table(title=title)
+    table.add_column("verifier", no_wrap=True)
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    for name in sorted({*found.noise, *(laws or ()), *(each.verifier for each in found.large)}):
+        noise, large = found.noise.get(name), [each for each in found.large if each.verifier == name]
+        cells = [f"{count:,}" for count in (noise.instances, noise.rows, noise.wrong)] if noise else [""] * 3
+        cells += [f"{laws[name][kind][0]:.1e}" if laws and name in laws else "" for kind in kinds]
+        if large:
+            cells += [f"{sum(each.rows for each in large):,}", f"{sum(each.wrong for each in large):,}"]
+            cells += [f"{max(each.rate for each in large):.1e}"] * (laws is not None)
+        table.add_row(name, *cells)
+    return table
+
+
+def fill(report: Report, vocab: int, seed: int, progress: Progress) -> None:
     """The standard suite, a sample of it for the laws and for the kernels, and one large vocabulary.
 
-    What takes long comes last, and an interrupted report keeps what was compared until then.
+    The slowest comparisons come last, and an interrupted report keeps what was compared until then.
     """
     families = [family for family in standard() if len(family)]
     sample = [family[len(family) // 2] for family in families]
-    tell(f"V = {vocab:,}", 0, 1)
-    for each in closeness(vocab, device=report.device, seed=seed):
+    progress(f"V = {vocab:,}", 0, 1)
+    for each in closeness(vocab, report.device, seed):
         report.large.append(each)
-    tell("kernels", 0, len(NAMES))
+    progress("kernels", 0, len(kernels.NAMES))
     for done, _ in enumerate(report.kernels.check(sample, report.device, vocab, seed), 1):
-        tell("kernels", done, len(NAMES))
-    _noise(report, families, tell)
-    _laws(report, families, tell)
+        progress("kernels", done, len(kernels.NAMES))
+    _noise(report, families, progress)
+    _laws(report, families, progress)
     report.complete = True
 
 
-def _noise(report: Report, families: list[Family], tell: Tell) -> None:
+def _noise(report: Report, families: list[Family], progress: Progress) -> None:
     done, of = 0, sum(map(len, families))
     for instances in grouped(families):
         for found in agreement(instances, report.device):
-            known = report.noise.get(found.verifier)
-            report.noise[found.verifier] = found if known is None else known + found
+            report.add(found)
         done += len(instances)
-        tell("same noise", done, of)
+        progress("same noise", done, of)
     report.noise = dict(sorted(report.noise.items()))
 
 
-def _laws(report: Report, families: list[Family], tell: Tell) -> None:
-    for done, family in enumerate(families):
+def _laws(report: Report, families: list[Family], progress: Progress) -> None:
+    for done, family in enumerate(families, 1):
         quartiles = [family[i] for i in sorted({quarter * len(family) // 4 for quarter in (1, 2, 3)})]
         for instance, verifier in product(quartiles, VERIFIERS.values()):
             if fits(verifier, instance):
@@ -140,4 +238,4 @@ def _laws(report: Report, families: list[Family], tell: Tell) -> None:
                     found = rounded(verifier, instance, dtype, report.device)
                     own, ideal = by_type[kind]
                     by_type[kind] = max(own, float(found.own)), max(ideal, float(found.ideal))
-        tell("exact laws", done + 1, len(families))
+        progress("exact laws", done, len(families))

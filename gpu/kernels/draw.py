@@ -1,36 +1,22 @@
-"""The extra token: one chunk is found by the masses, one token in it by the cumulative sum."""
+"""The extra token: the masses choose a chunk, the cumulative sum in that chunk chooses the token."""
 
 # pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false
 # Triton declares that a reduction may be a tuple.
 import triton
 import triton.language as tl
 
-from draftproof.gpu.kernels.descend import excess, next_child
-from draftproof.gpu.kernels.fields import BELOW_ONE, CUT, FIELDS
-from draftproof.gpu.kernels.statistics import LOG2_E, law
+from draftproof.gpu.kernels.nodes import BELOW_ONE, CUT, FIELDS, LOG2_E, excess, law, next_child
 
 
 @triton.jit
 def residual(
-    target,
-    proposal,
-    of_p,
-    of_q,
-    scale,
-    x,
-    V,
-    cut,
-    f,
-    parent_of,
-    token_of,
-    ids,
-    SAMPLED: tl.constexpr,
-    NODES: tl.constexpr,
-):
+    target, proposal, norm_p, norm_q, scale, x, V, cut, f, parent_of, token_of, ids,
+    SAMPLED: tl.constexpr, NODES: tl.constexpr,
+):  # fmt: skip
     """(p - cut q)+ at the ids x, 0 at the tokens of f's children."""
-    row = law(target, x, scale, of_p, V)
+    row = law(target, x, scale, norm_p, V)
     if SAMPLED:
-        row = excess(row, cut, law(proposal, x, scale, of_q, V))
+        row = excess(row, cut, law(proposal, x, scale, norm_q, V))
     child = next_child(f, 0, parent_of, token_of, NODES)
     while child < NODES:
         row = tl.where(x == tl.load(ids + child), 0.0, row)
@@ -40,8 +26,8 @@ def residual(
 
 @triton.jit
 def choose(masses, u, index):
-    """The first index with mass whose cumulative sum exceeds u, the last one with mass where rounding
-    leaves none; and u less the masses before it.
+    """The first index with mass whose cumulative sum exceeds u, or the last one with mass if rounding leaves
+    none; and u minus the masses before that index.
     """
     cumulative = tl.cumsum(masses, axis=0)
     most = tl.max(index, axis=0)
@@ -53,37 +39,13 @@ def choose(masses, u, index):
 
 @triton.jit(do_not_specialize=["tree_b", "N", "I"])
 def draw(
-    target,
-    proposal,
-    temperature,
-    sums,
-    normaliser,
-    parents,
-    rows,
-    turn,
-    ids,
-    numbers,
-    stop,
-    swept,
-    extra,
-    error,
-    node,  # [B] out
-    token,  # [B] out
-    target_b,
-    target_n,
-    proposal_b,
-    proposal_n,
-    tree_b,
-    N,
-    I,
-    V,
-    C: tl.constexpr,
-    SAMPLED: tl.constexpr,
-    NODES: tl.constexpr,
-    CHUNKS: tl.constexpr,
-    CHUNK: tl.constexpr,
-):
-    """One program a request; reads the chunks that hold a rejected token, and that of the extra token."""
+    target, proposal, temperature, sums, normaliser, parents, rows, turn, ids, state, stop, swept,
+    extra, error,
+    node, token,  # [B] out
+    target_b, target_n, proposal_b, proposal_n, tree_b, N, I, V, C: tl.constexpr,
+    SAMPLED: tl.constexpr, NODES: tl.constexpr, CHUNKS: tl.constexpr, CHUNK: tl.constexpr,
+):  # fmt: skip
+    """One program a request; reads the chunks of rejected tokens, and the chunk of the extra token."""
     b = tl.program_id(0).to(tl.int64)
     nodes = tl.arange(0, NODES)
     below = (nodes > 0) & (nodes < N)
@@ -97,8 +59,8 @@ def draw(
     fine = tl.load(error + b) == 0
 
     target += b * target_b + f.to(tl.int64) * target_n
-    of_p = tl.load(normaliser + b * (N + I) + f)
-    of_q = of_p
+    norm_p = tl.load(normaliser + b * (N + I) + f)
+    norm_q = norm_p
     cut = tl.full([], 0.0, tl.float32)
     chunks = tl.arange(0, CHUNKS)
     whole = tl.load(sums + (b * (N + I) + f) * C + chunks, mask=chunks < C, other=0.0)
@@ -107,8 +69,8 @@ def draw(
     if SAMPLED:
         row = tl.load(rows + b * tree_b + f).to(tl.int32)
         proposal += b * proposal_b + row.to(tl.int64) * proposal_n
-        of_q = tl.load(normaliser + b * (N + I) + N + row, mask=row < I, other=0.0)
-        cut = tl.load(numbers + (b * FIELDS + CUT) * N + f, mask=last > 0, other=0.0)
+        norm_q = tl.load(normaliser + b * (N + I) + N + row, mask=row < I, other=0.0)
+        cut = tl.load(state + (b * FIELDS + CUT) * N + f, mask=last > 0, other=0.0)
         left = tl.load(swept + (b * N + last) * C + chunks, mask=(chunks < C) & (last > 0), other=0.0)
         masses = tl.where(last > 0, left, whole)
 
@@ -117,12 +79,12 @@ def draw(
         chunk = tl.load(ids + child) // CHUNK
         x = chunk * CHUNK + tl.arange(0, CHUNK)
         kept = residual(
-            target, proposal, of_p, of_q, scale, x, V, cut, f, parent_of, token_of, ids, SAMPLED, NODES
+            target, proposal, norm_p, norm_q, scale, x, V, cut, f, parent_of, token_of, ids, SAMPLED, NODES
         )
         masses = tl.where(chunks == chunk, tl.sum(kept, axis=0), masses)
         child = next_child(f, child, parent_of, token_of, NODES)
     keeps = f
-    if (tl.sum(masses, axis=0) > 0) == 0:  # only rounding gets here: nothing is left, so the row is p
+    if (tl.sum(masses, axis=0) > 0) == 0:  # rounding left no mass: the row is p
         masses = whole
         cut = tl.full([], 0.0, tl.float32)
         keeps = tl.full([], NODES, tl.int32)
@@ -131,7 +93,7 @@ def draw(
     chunk, left = choose(exact, u * tl.sum(exact, axis=0), chunks)
     x = chunk * CHUNK + tl.arange(0, CHUNK)
     kept = residual(
-        target, proposal, of_p, of_q, scale, x, V, cut, keeps, parent_of, token_of, ids, SAMPLED, NODES
+        target, proposal, norm_p, norm_q, scale, x, V, cut, keeps, parent_of, token_of, ids, SAMPLED, NODES
     )
     found, _ = choose(kept.to(tl.float64), left, x)
     tl.store(node + b, tl.where(fine, f, 0).to(tl.int64))

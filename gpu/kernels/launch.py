@@ -1,4 +1,4 @@
-"""One verification: the kernels in a row, and the memory they share. Nothing is read back."""
+"""Launches the kernels of one verification, with the memory they share. Nothing is read back."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,54 +10,52 @@ import triton
 from torch import Tensor
 
 from draftproof.gpu.draft import Tree
-from draftproof.gpu.kernels import fields
 from draftproof.gpu.kernels.draw import draw
-from draftproof.gpu.kernels.opening import opening
-from draftproof.gpu.kernels.statistics import chunk_statistics
+from draftproof.gpu.kernels.nodes import COINS, FIELDS, RATES, UNCAPPED
+from draftproof.gpu.kernels.opening import chunk_statistics, opening
 from draftproof.gpu.kernels.sweep import sweep
 from draftproof.gpu.kernels.walk import walk
+from draftproof.gpu.verify import Batch, Outcome
 
 RULES = {
-    "token": fields.COINS,
-    "rrs": fields.COINS,
-    "specinfer": fields.COINS,
-    "block": fields.RATES,
-    "traversal": fields.RATES,
-    "greedy-block": fields.UNCAPPED,
+    "token": COINS,
+    "rrs": COINS,
+    "specinfer": COINS,
+    "block": RATES,
+    "traversal": RATES,
+    "greedy-block": UNCAPPED,
 }
 WALKS = {"one-hot": False, "nss": True}
-"""Deterministic drafts: whether siblings share a coin."""
+"""Verifiers of deterministic drafts, and whether siblings share a coin."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """How work is shared out: logits of the largest chunk, and of a warp by kernel; warps of an opening that
-    bounds rates; chunks that a program of a sweep reads in turn where there are more than `many`.
-    """
+    """How work is divided among programs and warps."""
 
-    chunk: int = 4096
-    statistics: int = 2048
+    chunk: int = 4096  # logits of the largest chunk
+    statistics: int = 2048  # logits of a warp, here and in the next two kernels
     sweep: int = 1024
     draw: int = 512
-    opening: int = 8
-    group: int = 4
+    opening: int = 8  # warps, if rates are bounded
+    group: int = 4  # chunks that a program of a sweep reads in turn, if there are more than
     many: int = 8192
 
 
 SIZES = Sizes()
-"""Chosen by counting instructions and waits; `benchmarks/kernel_tuning.py` measures others on a GPU."""
+"""Chosen by counting instructions and waits; `benchmarks.on_gpu.kernel_tuning` measures others on a GPU."""
 
 
 @dataclass(frozen=True)
-class Cut:
-    """How a row of V logits is cut into `count` chunks of `size`."""
+class Split:
+    """A row of V logits as `count` chunks of `size`."""
 
     size: int
     count: int
 
     @classmethod
-    def of(cls, rows: int, V: int, device: torch.device) -> "Cut":
-        """Chunks as large as leaves four programs a processor, but of 1,024 logits at least."""
+    def of(cls, rows: int, V: int, device: torch.device) -> "Split":
+        """The largest chunks that give each processor four programs, but not below 1,024 logits."""
         size, programs = SIZES.chunk, 4 * processors(device)
         while size > 1024 and rows * -(-V // size) < programs:
             size //= 2
@@ -69,19 +67,16 @@ def processors(device: torch.device) -> int:
     return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 1
 
 
+@lru_cache(maxsize=64)
 def rounds(tree: Tree) -> int:
-    """How many sweeps can depend on one another: one for each earlier sibling on a path, then the node's own.
-
-    A shared tree is read once, when it is first used; for trees that differ from row to row it is a bound.
+    """The most sweeps that can depend on one another: one for each earlier sibling on a path, then the node's
+    own. For a shared tree, which is read back once; for trees that differ from row to row an upper bound.
 
     >>> rounds(Tree.chain(8)), rounds(Tree.of_shape([[[], []], [[], []]])), rounds(Tree.chain(0))
     (1, 3, 0)
     """
-    return _rounds(tree) if tree.shared else tree.size - 1
-
-
-@lru_cache(maxsize=64)
-def _rounds(tree: Tree) -> int:
+    if not tree.shared:
+        return tree.size - 1
     parents = tree.parents[0].tolist()
     entered, tried = [0] * tree.size, [0] * tree.size
     for v in range(1, tree.size):
@@ -91,17 +86,9 @@ def _rounds(tree: Tree) -> int:
     return max(map(sum, zip(entered, tried, strict=True)))
 
 
-def launch(
-    name: str,
-    tree: Tree,
-    target: Tensor,
-    proposal: Tensor | None,
-    temperature: Tensor,
-    tokens: Tensor,
-    coins: Tensor,
-    extra: Tensor,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """(node, token, error), each [B]."""
+def launch(name: str, batch: Batch, temperature: Tensor) -> Outcome:
+    """Runs the kernels of that verifier on a batch of logits, with a temperature [B] for each request."""
+    tree, target, proposal = batch.tree, batch.target, batch.proposal
     B, N, V = target.shape
     sampled = name in RULES and N > 1
     if not sampled or proposal is None:
@@ -110,74 +97,71 @@ def launch(
         target, proposal = target.float(), proposal.float()
     I = proposal.shape[1]
     device = target.device
-    cut = Cut.of(B * (N + I), V, device)
+    split = Split.of(B * (N + I), V, device)
     target, proposal = _rows(target), _rows(proposal)
-    tokens, coins, extra = tokens.contiguous(), coins.contiguous(), extra.contiguous()
+    tokens, coins, extra = batch.tokens.contiguous(), batch.coins.contiguous(), batch.extra.contiguous()
     tree_b = 0 if tree.shared else N
     parents, rows, turn, first = (
         table if tree.shared else table.expand(B, -1).contiguous()
         for table in (tree.parents, tree.rows, tree.turn, tree.first)
     )
     nodes = max(2, triton.next_power_of_2(N))
-    chunks = max(2, triton.next_power_of_2(cut.count))
+    chunks = max(2, triton.next_power_of_2(split.count))
 
-    def floats(*shape: int) -> Tensor:
-        return torch.empty(shape, dtype=torch.float32, device=device)
-
-    def whole(*shape: int, dtype: torch.dtype = torch.int32) -> Tensor:
-        return torch.empty(shape, dtype=dtype, device=device)
-
-    maxima, sums = floats(B, N + I, cut.count), floats(B, N + I, cut.count)
-    normaliser, numbers, noise = floats(B, N + I), floats(B, fields.FIELDS.value, N), floats(B, N)
-    placed = N if sampled and RULES[name] != fields.COINS else 0  # rows whose largest logits bound a rate
-    places = whole(B, placed, cut.count)
-    swept = floats(B, N, cut.count) if sampled else floats(0)
-    ids, due, arrived = whole(B, N), whole(B, N), whole(B, N)
-    stop, error = whole(B), whole(B, dtype=torch.int64)
-    node, token = whole(B, dtype=torch.int64), whole(B, dtype=torch.int64)
+    floats, ints, longs = (
+        partial(torch.empty, dtype=dtype, device=device)
+        for dtype in (torch.float32, torch.int32, torch.int64)
+    )
+    maxima, sums = floats(B, N + I, split.count), floats(B, N + I, split.count)
+    normaliser, state, noise = floats(B, N + I), floats(B, FIELDS.value, N), floats(B, N)
+    placed = N if sampled and RULES[name] != COINS else 0  # rows whose largest logits bound a rate
+    places = ints(B, placed, split.count)
+    swept = floats(B, N, split.count) if sampled else floats(0)
+    ids, due, arrived, stop = ints(B, N), ints(B, N), ints(B, N), ints(B)
+    error, node, token = longs(B), longs(B), longs(B)
     if not B:
-        return node, token, error
+        return Outcome(node, token, error)
 
     of_target = (target.stride(0), target.stride(1))
     strides = (*of_target, proposal.stride(0), proposal.stride(1))
     logits = (target, proposal, temperature)
     sizes = {"NODES": nodes, "CHUNKS": chunks}
-    whole_chunk = {"CHUNK": cut.size, "num_warps": max(1, cut.size // SIZES.draw)}
-    programs = B * (N + I) * cut.count
+    whole_chunk = {"CHUNK": split.size, "num_warps": max(1, split.size // SIZES.draw)}
+    programs = B * (N + I) * split.count
     group = SIZES.group if programs > SIZES.many else 1
     _run(chunk_statistics, programs)(
-        *logits, maxima, sums, places, *strides, N, I, V, placed, cut.count,
-        CHUNK=cut.size, num_warps=max(1, cut.size // SIZES.statistics),
+        *logits, maxima, sums, places, *strides, N, I, V, placed, split.count,
+        CHUNK=split.size, num_warps=max(1, split.size // SIZES.statistics),
     )  # fmt: skip
     rows_at_once = max(1, min(2048 // chunks, triton.next_power_of_2(N + I)))
     _run(opening, B)(
         *logits, maxima, sums, places, normaliser, parents, rows, turn, tokens, coins, extra,
-        noise, ids, numbers, due, arrived, stop, error, *strides, tree_b, N, I, V, cut.count, tree.depth,
-        RULE=RULES.get(name, fields.COINS), SAMPLED=sampled, ROWS=rows_at_once, CHUNK=cut.size,
+        noise, ids, state, due, arrived, stop, error, *strides, tree_b, N, I, V, split.count, tree.depth,
+        RULE=RULES.get(name, COINS), SAMPLED=sampled, ROWS=rows_at_once, CHUNK=split.size,
         AT_ONCE=max(1, min(nodes, 512 // chunks)), num_warps=SIZES.opening if placed else 4, **sizes,
     )  # fmt: skip
     if sampled:
         for step in range(1, rounds(tree) + 1):
-            _run(sweep, B, -(-cut.count // group), N - 1)(
-                *logits, sums, normaliser, parents, rows, turn, noise, ids, numbers, due, arrived,
-                stop, swept, *strides, tree_b, step, N, I, V, cut.count, GROUP=group, RULE=RULES[name],
-                REPLACEMENT=tree.replacement, CHUNK=cut.size,
-                num_warps=max(1, cut.size // SIZES.sweep), **sizes,
+            _run(sweep, B, -(-split.count // group), N - 1)(
+                *logits, sums, normaliser, parents, rows, turn, noise, ids, state, due, arrived,
+                stop, swept, *strides, tree_b, step, N, I, V, split.count, GROUP=group, RULE=RULES[name],
+                REPLACEMENT=tree.replacement, CHUNK=split.size,
+                num_warps=max(1, split.size // SIZES.sweep), **sizes,
             )  # fmt: skip
     elif name in WALKS:
         _run(walk, B)(
-            target, temperature, sums, normaliser, parents, first, turn, noise, ids, numbers, stop,
-            *of_target, tree_b, N, V, cut.count, ONE_COIN=WALKS[name], **sizes, **whole_chunk,
+            target, temperature, sums, normaliser, parents, first, turn, noise, ids, state, stop,
+            *of_target, tree_b, N, V, split.count, ONE_COIN=WALKS[name], **sizes, **whole_chunk,
         )  # fmt: skip
     _run(draw, B)(
-        *logits, sums, normaliser, parents, rows, turn, ids, numbers, stop, swept, extra, error,
-        node, token, *strides, tree_b, N, I, V, cut.count, SAMPLED=sampled, **sizes, **whole_chunk,
+        *logits, sums, normaliser, parents, rows, turn, ids, state, stop, swept, extra, error,
+        node, token, *strides, tree_b, N, I, V, split.count, SAMPLED=sampled, **sizes, **whole_chunk,
     )  # fmt: skip
-    return node, token, error
+    return Outcome(node, token, error)
 
 
 def _run(kernel: Any, *programs: int) -> Callable[..., object]:
-    # Without fused multiply-adds of the compiler's choice two kernels round one expression alike.
+    # Two kernels must round one expression alike: the compiler may not choose to fuse multiply and add.
     return partial(kernel[programs], enable_fp_fusion=False)
 
 

@@ -1,19 +1,58 @@
-"""Between the passes: masses of chunks, the drafted tokens' probabilities, errors, and the first rates."""
+"""Pass 1, the softmax statistics of every row by chunks; then what needs no second pass over the rows.
+
+`chunk_statistics` reads every logit once. `opening` combines the chunks, and computes the drafted tokens'
+probabilities, errors and the first rates.
+"""
 
 # pyright: reportOperatorIssue=false
 # Triton declares that a reduction may be a tuple.
 import triton
 import triton.language as tl
 
-from draftproof.gpu.kernels.bounds import settle
-from draftproof.gpu.kernels.descend import enter
-from draftproof.gpu.kernels.fields import BELOW_ONE, COINS, FIELDS, PP, QQ
-from draftproof.gpu.kernels.statistics import LOG2_E
+from draftproof.gpu.kernels.nodes import BELOW_ONE, COINS, FIELDS, LOG2_E, OCTET, PP, QQ, enter, settle
+
+
+@triton.jit(do_not_specialize=["N", "I", "placed"])
+def chunk_statistics(
+    target,  # [B, N, V] logits
+    proposal,  # [B, I, V] logits, of the same type
+    temperature,  # [B]
+    maxima,  # [B, N + I, C] out: the largest logit / temperature of each chunk, as an exponent of 2
+    sums,  # [B, N + I, C] out: sum of exp(logit / temperature), divided by 2^maximum
+    places,  # [B, placed, C] out: which octet of the target's row holds the largest logit of each chunk
+    target_b, target_n, proposal_b, proposal_n, N, I, V,
+    placed,  # N, or 0 if no rate is bounded by places
+    C: tl.constexpr,
+    CHUNK: tl.constexpr,
+):  # fmt: skip
+    """One program a chunk; reads each logit once. `normalise` combines the chunks in the next kernel, so that
+    no program waits for another.
+    """
+    program = tl.program_id(0)
+    line = program // C
+    b = (line // (N + I)).to(tl.int64)
+    row = line % (N + I)
+    scale = LOG2_E / tl.load(temperature + b)
+    of_target = target + b * target_b + row.to(tl.int64) * target_n
+    of_proposal = proposal + b * proposal_b + (row - N).to(tl.int64) * proposal_n
+    x = program % C * CHUNK + tl.arange(0, CHUNK)
+    at = tl.where(row < N, of_target, of_proposal)  # a branch would double the code
+    logits = tl.load(at + x, mask=x < V, other=-float("inf")).to(tl.float32)
+    groups = tl.max(tl.reshape(logits, [CHUNK // OCTET, OCTET]), axis=1)
+    largest = tl.max(groups, axis=0)
+    maximum = largest * scale
+    shift = tl.where(maximum == -float("inf"), 0.0, maximum)
+    tl.store(maxima + program, maximum)
+    tl.store(sums + program, tl.sum(tl.exp2(tl.fma(logits, scale, -shift)), axis=0))
+    if row < placed:
+        index = tl.arange(0, CHUNK // OCTET)
+        group = program % C * (CHUNK // OCTET) + tl.max(tl.where(groups == largest, index, 0), axis=0)
+        tl.store(places + (b * placed + row) * C + program % C, group)
 
 
 @triton.jit
 def normalise(maxima, sums, normaliser, rows, C, ROWS: tl.constexpr, CHUNKS: tl.constexpr):
-    """log2 sum exp of each row, inf where there is none; the sums become the chunks' masses."""
+    """log2 sum exp of each row, inf if it has none; the sums become the chunks' probability masses."""
     for start in range(0, rows, ROWS):
         row = start + tl.arange(0, ROWS)
         chunk = tl.arange(0, CHUNKS)
@@ -38,39 +77,22 @@ def opening(
     maxima,  # [B, N + I, C]
     sums,  # [B, N + I, C] in and out
     places,  # [B, N, C]
-    normaliser,  # [B, N + I] out
-    parents,  # [1 or B, N]
-    rows,  # [1 or B, N]
-    turn,  # [1 or B, N]
-    tokens,  # [B, N - 1]
-    coins,  # [B, N - 1]
+    normaliser,  # [B, N + I] out: log2 sum exp of the row
+    parents, rows, turn,  # [1 or B, N]: tables of the tree
+    tokens, coins,  # [B, N - 1]
     extra,  # [B]
     noise,  # [B, N] out: the coin of each node, below 1; 0 for the root
     ids,  # [B, N] out: the tokens drawn, -1 elsewhere
-    numbers,  # [B, FIELDS, N] out
-    due,  # [B, N] out: the round in which a child's rejection is worked out
-    arrived,  # [B, N] out: how many programs have worked it out
-    stop,  # [B] out: turn of the first node known to be accepted
+    state,  # [B, FIELDS, N] out
+    due,  # [B, N] out: the round of sweeps in which a child's rejection is computed; 0: none
+    arrived,  # [B, N] out: how many programs of that sweep have finished
+    stop,  # [B] out: the smallest turn of a node known to be accepted
     error,  # [B] out
-    target_b,
-    target_n,
-    proposal_b,
-    proposal_n,
-    tree_b,
-    N,
-    I,
-    V,
-    C: tl.constexpr,
-    DEPTH,
-    RULE: tl.constexpr,
-    SAMPLED: tl.constexpr,
-    NODES: tl.constexpr,
-    ROWS: tl.constexpr,
-    CHUNKS: tl.constexpr,
-    CHUNK: tl.constexpr,
-    AT_ONCE: tl.constexpr,
-):
-    """One program a request; what waits for no statistics is loaded before they are looked at."""
+    target_b, target_n, proposal_b, proposal_n, tree_b, N, I, V, C: tl.constexpr, DEPTH,
+    RULE: tl.constexpr, SAMPLED: tl.constexpr, NODES: tl.constexpr, ROWS: tl.constexpr,
+    CHUNKS: tl.constexpr, CHUNK: tl.constexpr, AT_ONCE: tl.constexpr,
+):  # fmt: skip
+    """One program a request; loads that do not depend on the statistics come first, to overlap with them."""
     b = tl.program_id(0).to(tl.int64)
     nodes = tl.arange(0, NODES)
     node = nodes < N
@@ -98,16 +120,16 @@ def opening(
     for _ in range(DEPTH):
         there = there & (tl.gather(there.to(tl.int32), parent, 0) > 0)
     drawn = there & within
-    of_p = tl.load(normaliser + parent, mask=drawn, other=0.0)
-    p = tl.exp2(tl.fma(p_logit.to(tl.float32), scale, -of_p))
+    norm_p = tl.load(normaliser + parent, mask=drawn, other=0.0)
+    p = tl.exp2(tl.fma(p_logit.to(tl.float32), scale, -norm_p))
     own = tl.load(normaliser + nodes, mask=there & node, other=0.0)
     bad_target = there & node & ((tl.abs(own) < float("inf")) == 0)
     q = tl.full([NODES], 1.0, tl.float32)
     bad_proposal = node & (nodes < 0)
     if SAMPLED:
-        of_q = tl.load(normaliser + N + row, mask=known & drawn, other=float("inf"))
-        q = tl.exp2(tl.fma(q_logit.to(tl.float32), scale, -of_q))
-        bad_proposal = drawn & ((tl.abs(of_q) < float("inf")) == 0)
+        norm_q = tl.load(normaliser + N + row, mask=known & drawn, other=float("inf"))
+        q = tl.exp2(tl.fma(q_logit.to(tl.float32), scale, -norm_q))
+        bad_proposal = drawn & ((tl.abs(norm_q) < float("inf")) == 0)
 
     bad_coin = (((coin >= 0) & (coin <= 1)) == 0) & below
     wrong = tl.where(((uniform >= 0) & (uniform <= 1)), 0, 4)
@@ -117,58 +139,26 @@ def opening(
     wrong = tl.where(tl.max(bad_target.to(tl.int32), axis=0) > 0, 1, wrong)
     tl.store(error + b, wrong)
 
-    numbers += b * FIELDS * N
+    state += b * FIELDS * N
     ids_now = tl.where(drawn & (wrong == 0), token, -1).to(tl.int32)
-    tl.store(numbers + PP * N + nodes, p, mask=node)
-    tl.store(numbers + QQ * N + nodes, q, mask=node)
+    tl.store(state + PP * N + nodes, p, mask=node)
+    tl.store(state + QQ * N + nodes, q, mask=node)
     tl.store(ids + b * N + nodes, ids_now, mask=node)
     tl.store(due + b * N + nodes, nodes * 0, mask=node)
     tl.store(arrived + b * N + nodes, nodes * 0, mask=node)
     tl.store(noise + b * N + nodes, tl.minimum(coin, BELOW_ONE), mask=node)
-    tl.store(stop + b, N - 1)  # the root, asked last, is always accepted
+    tl.store(stop + b, N - 1)  # the root, whose turn is last, is always accepted
     tl.debug_barrier()
     if SAMPLED:
         enter(
-            tl.full([], 0, tl.int32),
-            tl.full([], 1.0, tl.float32),
-            parent_of,
-            ids_now,
-            numbers,
-            noise + b * N,
-            turn + b * tree_b,
-            stop + b,
-            due + b * N,
-            0,
-            N,
-            RULE,
-            NODES,
-        )
+            tl.full([], 0, tl.int32), tl.full([], 1.0, tl.float32), parent_of, ids_now, state,
+            noise + b * N, turn + b * tree_b, stop + b, due + b * N, 0, N, RULE, NODES,
+        )  # fmt: skip
         if RULE != COINS:
             tl.debug_barrier()
             settle(
-                target + b * target_b,
-                proposal + b * proposal_b,
-                temperature + b,
-                places + b * N * C,
-                normaliser,
-                parents + b * tree_b,
-                rows + b * tree_b,
-                turn + b * tree_b,
-                ids + b * N,
-                numbers,
-                noise + b * N,
-                due + b * N,
-                stop + b,
-                parent_of,
-                ids_now,
-                target_n,
-                proposal_n,
-                N,
-                V,
-                C,
-                RULE,
-                NODES,
-                CHUNKS,
-                CHUNK,
-                AT_ONCE,
-            )
+                target + b * target_b, proposal + b * proposal_b, temperature + b, places + b * N * C,
+                normaliser, parents + b * tree_b, rows + b * tree_b, turn + b * tree_b, ids + b * N,
+                state, noise + b * N, due + b * N, stop + b, parent_of, ids_now, target_n, proposal_n,
+                N, V, C, RULE, NODES, CHUNKS, CHUNK, AT_ONCE,
+            )  # fmt: skip

@@ -1,12 +1,26 @@
-"""Pass 2: masses of residuals, for the rejections that are due; the last program to finish goes on down."""
+"""Pass 2: masses of residuals for the rejections that are due; the last program continues down the tree."""
 
 import triton
 import triton.language as tl
 
-from draftproof.gpu.kernels.bounds import share
-from draftproof.gpu.kernels.descend import accept, attempt, enter, excess, next_child
-from draftproof.gpu.kernels.fields import COINS, CUT, FIELDS, LARGEST, MASS, RATE, RATES, REST
-from draftproof.gpu.kernels.statistics import LOG2_E, law
+from draftproof.gpu.kernels.nodes import (
+    COINS,
+    CUT,
+    FIELDS,
+    LARGEST,
+    LOG2_E,
+    MASS,
+    RATE,
+    RATES,
+    REST,
+    accept,
+    attempt,
+    enter,
+    excess,
+    law,
+    next_child,
+    share,
+)
 
 
 @triton.jit(do_not_specialize=["tree_b", "round", "N", "I", "C"])
@@ -15,39 +29,16 @@ def sweep(
     proposal,
     temperature,
     sums,  # [B, N + I, C] masses of chunks; a row of q loses its rejected tokens
-    normaliser,
-    parents,
-    rows,
-    turn,
-    noise,
-    ids,
-    numbers,
-    due,
-    arrived,
-    stop,
+    normaliser, parents, rows, turn, noise, ids, state, due, arrived, stop,
     swept,  # [B, N, C] out: masses of (p - cut q)+ after a child's rejection
-    target_b,
-    target_n,
-    proposal_b,
-    proposal_n,
-    tree_b,
-    round,
-    N,
-    I,
-    V,
-    C,
-    GROUP: tl.constexpr,
-    RULE: tl.constexpr,
-    REPLACEMENT: tl.constexpr,
-    NODES: tl.constexpr,
-    CHUNKS: tl.constexpr,
+    target_b, target_n, proposal_b, proposal_n, tree_b, round, N, I, V, C, GROUP: tl.constexpr,
+    RULE: tl.constexpr, REPLACEMENT: tl.constexpr, NODES: tl.constexpr, CHUNKS: tl.constexpr,
     CHUNK: tl.constexpr,
-):
-    """One program a (child, request, GROUP chunks); later nodes first, since what they settle saves work.
+):  # fmt: skip
+    """One program a (child, request, GROUP chunks); later nodes first, since their acceptance saves work.
 
-    A program reads no logit unless its child's rejection is due and no acceptance comes before it. Such
-    an acceptance may be found while a sweep is under way: then part of it is left undone, and
-    nobody asks for it.
+    A program reads no logit unless its child's rejection is due and no node is accepted whose turn is
+    before it. If such a node is accepted during a sweep, the sweep stays incomplete and its result unused.
     """
     b = tl.program_id(0).to(tl.int64)
     start = tl.program_id(1) * GROUP
@@ -56,29 +47,29 @@ def sweep(
     f = tl.load(parents + b * tree_b + v).to(tl.int32)
     own = tl.load(turn + v)
     needed = tl.load(due + b * N + v) == round
-    # Asked for before it is known whether anything comes before: one wait instead of three.
-    numbers += b * FIELDS * N
-    rate = tl.load(numbers + RATE * N + f, mask=needed, other=0.0)
-    cut = tl.load(numbers + CUT * N + f, mask=needed, other=0.0)
-    mass = tl.load(numbers + MASS * N + f, mask=needed, other=0.0)
-    rest = tl.load(numbers + REST * N + f, mask=needed, other=0.0)
+    # Loaded before `stop` is compared: one wait instead of three.
+    state += b * FIELDS * N
+    rate = tl.load(state + RATE * N + f, mask=needed, other=0.0)
+    cut = tl.load(state + CUT * N + f, mask=needed, other=0.0)
+    mass = tl.load(state + MASS * N + f, mask=needed, other=0.0)
+    rest = tl.load(state + REST * N + f, mask=needed, other=0.0)
     row = tl.load(rows + b * tree_b + f, mask=needed, other=0).to(tl.int32)
-    of_p = tl.load(normaliser + b * (N + I) + f, mask=needed, other=0.0)
-    heat = tl.load(temperature + b, mask=needed, other=1.0)
+    norm_p = tl.load(normaliser + b * (N + I) + f, mask=needed, other=0.0)
+    t = tl.load(temperature + b, mask=needed, other=1.0)
     if needed:
-        # Others may lower it meanwhile. A load is made by each thread on its own, an atomic by one for all.
+        # Other programs may lower it meanwhile. An atomic gives all threads one value, a load might not.
         needed = own < tl.atomic_min(stop + b, N, sem="relaxed")
     if needed:
-        of_q = tl.load(normaliser + b * (N + I) + N + row)
+        norm_q = tl.load(normaliser + b * (N + I) + N + row)
         possible = (rate > 0) & (mass > 0) & (rest > 0)
         cut = tl.where(possible, tl.minimum(cut + mass / (rate * rest), LARGEST), cut)
-        scale = LOG2_E / heat
+        scale = LOG2_E / t
         target += b * target_b + f.to(tl.int64) * target_n
         proposal += b * proposal_b + row.to(tl.int64) * proposal_n
         swept += (b * N + v) * C
         for chunk in range(start, tl.minimum(start + GROUP, C)):
             x = chunk * CHUNK + tl.arange(0, CHUNK)
-            p, q = law(target, x, scale, of_p, V), law(proposal, x, scale, of_q, V)
+            p, q = law(target, x, scale, norm_p, V), law(proposal, x, scale, norm_q, V)
             tl.store(swept + chunk, tl.sum(excess(p, cut, q), axis=0))
 
         tl.debug_barrier()  # this program's masses are stored before it counts as arrived
@@ -102,70 +93,35 @@ def sweep(
                 if REPLACEMENT == 0:
                     masses = sums + (b * (N + I) + N + row) * C
                     rest = drop(
-                        proposal,
-                        of_q,
-                        scale,
-                        masses,
-                        f,
-                        v,
-                        parent_of,
-                        token_of,
-                        ids,
-                        V,
-                        C,
-                        NODES,
-                        CHUNKS,
-                        CHUNK,
-                    )
-                tl.store(numbers + REST * N + f, rest)
-            tl.store(numbers + RATE * N + f, rate)
-            tl.store(numbers + CUT * N + f, cut)
-            tl.store(numbers + MASS * N + f, total)
+                        proposal, norm_q, scale, masses, f, v, parent_of, token_of, ids, V, C, NODES,
+                        CHUNKS, CHUNK,
+                    )  # fmt: skip
+                tl.store(state + REST * N + f, rest)
+            tl.store(state + RATE * N + f, rate)
+            tl.store(state + CUT * N + f, cut)
+            tl.store(state + MASS * N + f, total)
             due += b * N
             noise += b * N
             if after < NODES:
                 last = next_child(f, after, parent_of, token_of, NODES) == NODES
-                entered = attempt(f, after, rate, cut, total, rest, last, numbers, noise, due, round, N, RULE)
+                entered = attempt(f, after, rate, cut, total, rest, last, state, noise, due, round, N, RULE)
                 down = tl.where(entered > 0, after, NODES)
                 enter(
-                    down,
-                    entered,
-                    parent_of,
-                    token_of,
-                    numbers,
-                    noise,
-                    turn,
-                    stop + b,
-                    due,
-                    round,
-                    N,
-                    RULE,
-                    NODES,
-                )
+                    down, entered, parent_of, token_of, state, noise, turn, stop + b, due, round, N,
+                    RULE, NODES,
+                )  # fmt: skip
             else:
                 accept(f, rate, noise, turn, stop + b, RULE)
 
 
 @triton.jit
 def drop(
-    row,
-    normaliser,
-    scale,
-    masses,
-    f,
-    v,
-    parent_of,
-    token_of,
-    ids,
-    V,
-    C,
-    NODES: tl.constexpr,
-    CHUNKS: tl.constexpr,
-    CHUNK: tl.constexpr,
-):
-    """The mass of f's row without the tokens of its children up to v, of which only v's is new.
+    row, normaliser, scale, masses, f, v, parent_of, token_of, ids, V, C, NODES: tl.constexpr,
+    CHUNKS: tl.constexpr, CHUNK: tl.constexpr,
+):  # fmt: skip
+    """The mass of f's row without the tokens of its children up to v; those before v were dropped earlier.
 
-    The chunk that holds the token is summed again: 1 minus the dropped mass would cancel.
+    The chunk that holds v's token is summed again: 1 minus the dropped mass would cancel.
     """
     chunk = tl.load(ids + v) // CHUNK
     x = chunk * CHUNK + tl.arange(0, CHUNK)

@@ -1,43 +1,24 @@
-"""Deterministic drafts: down the tree by the target's own probabilities, without a second pass."""
+"""Deterministic drafts: down the tree by the target's probabilities alone, without a second pass."""
 
 # pyright: reportOperatorIssue=false
 # Triton declares that a reduction may be a tuple.
 import triton
 import triton.language as tl
 
-from draftproof.gpu.kernels.descend import next_child, share
-from draftproof.gpu.kernels.fields import FIELDS, PP
-from draftproof.gpu.kernels.statistics import LOG2_E
+from draftproof.gpu.kernels.nodes import FIELDS, LOG2_E, PP, next_child, share
 from draftproof.gpu.kernels.sweep import drop
 
 
 @triton.jit(do_not_specialize=["tree_b", "N"])
 def walk(
-    target,
-    temperature,
-    sums,
-    normaliser,
-    parents,
+    target, temperature, sums, normaliser, parents,
     first,  # [1 or B, N]: each node's first sibling
-    turn,
-    noise,
-    ids,
-    numbers,
-    stop,
-    target_b,
-    target_n,
-    tree_b,
-    N,
-    V,
-    C: tl.constexpr,
-    ONE_COIN: tl.constexpr,
-    NODES: tl.constexpr,
-    CHUNKS: tl.constexpr,
-    CHUNK: tl.constexpr,
-):
-    """One program a request. A child x is entered with probability p(x) over what the tokens tried before
-    it left; with ONE_COIN the first sibling's coin falls among the children laid end to end. A token that was
-    tried before has nothing left.
+    turn, noise, ids, state, stop, target_b, target_n, tree_b, N, V, C: tl.constexpr,
+    ONE_COIN: tl.constexpr, NODES: tl.constexpr, CHUNKS: tl.constexpr, CHUNK: tl.constexpr,
+):  # fmt: skip
+    """One program a request. A child x is entered with probability p(x) over the mass that earlier siblings'
+    tokens left; with ONE_COIN the first sibling's coin falls among the children, laid end to end on [0, 1).
+    A token that an earlier sibling has counts as p = 0.
     """
     b = tl.program_id(0).to(tl.int64)
     nodes = tl.arange(0, NODES)
@@ -46,7 +27,7 @@ def walk(
     ids += b * N
     noise += b * N
     token_of = tl.load(ids + nodes, mask=below, other=-1)
-    numbers += b * FIELDS * N
+    state += b * FIELDS * N
     scale = LOG2_E / tl.load(temperature + b)
 
     f = tl.full([], 0, tl.int32)
@@ -54,7 +35,7 @@ def walk(
     rest = tl.full([], 1.0, tl.float32)
     v = next_child(f, 0, parent_of, token_of, NODES)
     while v < NODES:
-        p = tl.load(numbers + PP * N + v)
+        p = tl.load(state + PP * N + v)
         earlier = (parent_of == f) & (nodes < v) & (token_of >= 0)
         again = tl.max((earlier & (token_of == tl.load(ids + v))).to(tl.int32), axis=0) > 0
         p = tl.where(again, 0.0, p)
@@ -71,20 +52,9 @@ def walk(
         else:
             if ONE_COIN == 0:
                 rest = drop(
-                    target + b * target_b + f.to(tl.int64) * target_n,
-                    tl.load(normaliser + b * N + f),
-                    scale,
-                    sums + (b * N + f) * C,
-                    f,
-                    v,
-                    parent_of,
-                    token_of,
-                    ids,
-                    V,
-                    C,
-                    NODES,
-                    CHUNKS,
+                    target + b * target_b + f.to(tl.int64) * target_n, tl.load(normaliser + b * N + f),
+                    scale, sums + (b * N + f) * C, f, v, parent_of, token_of, ids, V, C, NODES, CHUNKS,
                     CHUNK,
-                )
+                )  # fmt: skip
             v = next_child(f, v, parent_of, token_of, NODES)
     tl.store(stop + b, tl.load(turn + b * tree_b + f).to(tl.int32))

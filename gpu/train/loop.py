@@ -1,35 +1,192 @@
-"""One training loop: batches by step number, Muon and AdamW, checkpoints, and a stop that loses nothing."""
+"""What each model learns, and the training loop: Muon and AdamW, checkpoints, and Ctrl-C between steps."""
 
 import hashlib
 import math
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import click
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
+from transformers import DynamicCache, PreTrainedModel
 
-from draftproof.gpu.train.muon import Muon
+from draftproof.gpu.device import out_of_memory
+from draftproof.gpu.drafters.features import FeatureHead
+from draftproof.simulators.files import replacing
 from draftproof.theory.errors import BadInput
 
 EVERY = 30.0
 """Seconds between checkpoints."""
 MUON_RATE = 0.02
 OUTER = {"embed_tokens", "lm_head"}
+"""Matrices that AdamW trains."""
+QUINTIC = 3.4445, -4.7750, 2.0315
+"""a, b, c of jordan2024muon: s -> a s + b s^3 + c s^5 takes every s of (0, 1] to near 1 in a few steps."""
+
+
+def text_loss(model: PreTrainedModel, batch: Tensor) -> Tensor:
+    """Mean negative log-likelihood of the tokens of a batch [B, T], in nats."""
+    logits = model(input_ids=batch, use_cache=False).logits[:, :-1].float()
+    return functional.cross_entropy(logits.flatten(0, 1), batch[:, 1:].flatten())
+
+
+def row_loss(logits: Tensor, target: Tensor) -> Tensor:
+    """Mean cross-entropy of drafted rows (logits) against the target's rows (probabilities), in nats."""
+    return -(target * functional.log_softmax(logits.float(), dim=-1)).sum(-1).mean()
+
+
+def overlap(logits: Tensor, target: Tensor) -> Tensor:
+    """Mean of sum min(p, q): the probability that token verification accepts one drafted token."""
+    return torch.minimum(logits.float().softmax(-1), target).sum(-1).mean()
+
+
+@torch.no_grad()
+def rows_and_hidden(target: Any, batch: Tensor, hidden: bool = True) -> tuple[Tensor, tuple[Tensor, ...]]:
+    """The target's rows [B, T, V] and, if wanted, all its hidden states, without gradients."""
+    out = target(input_ids=batch, use_cache=False, output_hidden_states=hidden)
+    return out.logits.float().softmax(-1), out.hidden_states
+
+
+def drafter_loss(drafter: Any, target: Any, batch: Tensor) -> Tensor:
+    """Row loss of a drafter on a batch [B, T]."""
+    rows, _ = rows_and_hidden(target, batch, hidden=False)
+    return row_loss(drafter(input_ids=batch, use_cache=False).logits, rows)
+
+
+def rollouts(
+    head: FeatureHead, target: Any, hidden: tuple[Tensor, ...], batch: Tensor, depth: int
+) -> Iterator[Tensor]:
+    """Yields the head's logits [B, T - k, V] for k = 0..depth-1 steps on its own outputs, from position k on.
+
+    The k-th pass attends to what it has when drafting: the target's features up to k positions back, and
+    its own outputs of passes 1..k since then.
+    """
+    length = batch.shape[1]
+    embedded = target.get_input_embeddings()(batch)
+    feature = head.fused(hidden)
+    positions = torch.arange(length, device=batch.device)
+    back = positions[:, None] - positions[None, :]
+    cache = DynamicCache()
+    for step in range(depth):
+        feature = functional.pad(feature[:, :-1], (0, 0, 1, 0))
+        earlier = [back >= step, *(back == step - own for own in range(1, step + 1))]
+        visible = torch.cat(earlier, dim=1)
+        feature = head(embedded, feature, visible[None, None], positions[None], cache)
+        yield target.get_output_embeddings()(feature[:, step:])
+
+
+def rollout_loss(head: FeatureHead, target: Any, batch: Tensor, depth: int) -> Tensor:
+    """Mean row loss over the head's own rollouts."""
+    rows, hidden = rows_and_hidden(target, batch)
+    passes = enumerate(rollouts(head, target, hidden, batch, depth))
+    return torch.stack([row_loss(logits, rows[:, step:]) for step, logits in passes]).mean()
+
+
+def orthogonal(matrices: Tensor, steps: int = 5) -> Tensor:
+    """About U V^T for each U S V^T of a stack [N, R, C]: singular values end between 0.5 and 1.5.
+
+    >>> _ = torch.manual_seed(0)
+    >>> values = torch.linalg.svdvals(orthogonal(torch.randn(3, 8, 20)))
+    >>> bool(((values > 0.5) & (values < 1.5)).all())
+    True
+    """
+    tall = matrices.shape[-2] > matrices.shape[-1]
+    x = matrices.mT if tall else matrices
+    x = x / x.norm(dim=(-2, -1), keepdim=True).clamp(min=1e-7)
+    a, b, c = QUINTIC
+    for _ in range(steps):
+        square = x @ x.mT
+        x = a * x + torch.baddbmm(square, square, square, beta=b, alpha=c) @ x
+    return x.mT if tall else x
+
+
+class Muon(torch.optim.Optimizer):
+    """Nesterov momentum made orthogonal (jordan2024muon), all matrices of one shape at once.
+
+    `dtype` is that of the products. torch.optim.Muon (since 2.9) always uses bfloat16, which takes most
+    CPUs many times as long as float32, and goes through the matrices one by one.
+    """
+
+    def __init__(
+        self,
+        matrices: Iterable[Tensor],
+        lr: float,
+        momentum: float = 0.95,
+        weight_decay: float = 0.05,
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        by_shape: defaultdict[torch.Size, list[Tensor]] = defaultdict(list)
+        for each in matrices:
+            by_shape[each.shape].append(each)
+        self.dtype = dtype
+        settings = {"lr": lr, "momentum": momentum, "weight_decay": weight_decay}
+        super().__init__([{"params": each} for each in by_shape.values()], settings)
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> None:  # type: ignore[override]
+        """One step down the gradients of the matrices; `closure` is not called."""
+        for group in self.param_groups:
+            weights = group["params"]
+            gradients = torch.stack([each.grad for each in weights])
+            state = self.state[weights[0]]
+            if not state:
+                state["mean"] = torch.zeros_like(gradients)
+            mean = state["mean"].lerp_(gradients, 1 - group["momentum"])
+            ahead = gradients.lerp(mean, group["momentum"])
+            rows, columns = weights[0].shape
+            rate = group["lr"] * max(1, rows / columns) ** 0.5
+            for weight, update in zip(weights, orthogonal(ahead.to(self.dtype)), strict=True):
+                weight.mul_(1 - group["lr"] * group["weight_decay"])
+                weight.add_(update.to(weight.dtype), alpha=-rate)
+
+
+class Compiler:
+    """Compiles networks for a GPU. If torch.compile fails in the first pass of a network, a line on standard
+    error says so, and this network and all later ones run uncompiled.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self.works = device.type == "cuda"
+
+    def __call__(self, network: Any) -> Any:
+        """What to call in the network's place."""
+        if not self.works:
+            return network
+        compiled, tried = torch.compile(network), False
+
+        def call(**inputs: Any) -> Any:
+            nonlocal compiled, tried
+            try:
+                out = compiled(**inputs)
+            except Exception as error:  # of torch, of triton, or because a compiler is missing
+                if tried or out_of_memory(error):
+                    raise
+                self.works, compiled = False, network
+                why = next(iter(str(error).splitlines()), type(error).__name__)
+                click.echo(f"trained without torch.compile, which does not work here: {why}", err=True)
+                out = network(**inputs)
+            tried = True
+            return out
+
+        return call
 
 
 def batch_at(tokens: np.ndarray, batch: int, length: int, key: str) -> Tensor:
-    """`batch` windows of `length` ids, chosen by `key` alone: a resumed run meets the same ones."""
+    """`batch` windows of `length` ids that depend on `key` alone, so that a resumed run has the same ones."""
     seed = int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big")
     starts = np.random.default_rng(seed).integers(0, len(tokens) - length, batch)
     return torch.from_numpy(np.stack([tokens[at : at + length] for at in starts]).astype(np.int64))
 
 
 def rate_at(step: int, steps: int, peak: float) -> float:
-    """A linear rise over the first twentieth, then a straight line that would reach zero after the last step.
+    """A linear rise over the first twentieth, then a straight line that reaches zero after the last step.
 
     >>> [rate_at(step, 40, 1.0) for step in (0, 1, 2, 20, 39)]
     [0.5, 1.0, 1.0, 0.5263157894736842, 0.02631578947368421]
@@ -39,7 +196,7 @@ def rate_at(step: int, steps: int, peak: float) -> float:
 
 
 def halves(device: torch.device) -> bool:
-    """Whether this processor multiplies bfloat16 itself, which elsewhere is slower than float32."""
+    """Whether the processor itself multiplies bfloat16; elsewhere bfloat16 is slower than float32."""
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
     able = getattr(torch.cpu, "get_capabilities", dict)()  # not in older torch
@@ -53,12 +210,12 @@ def fit(
     steps: int,
     rate: float,
     checkpoint: Path,
-    advance: Callable[[int, float], None],
+    progress: Callable[[int, float], None],
 ) -> list[float]:
-    """Trains the parameters of `model` that want gradients and returns the loss of every step.
+    """Trains the parameters of `model` that want gradients; returns the loss of every step.
 
-    Goes on from `checkpoint` where there is one. Ctrl-C finishes the step in hand, writes the
-    checkpoint and raises KeyboardInterrupt.
+    Resumes from `checkpoint` if it exists. `progress` is called with the steps done and the last loss.
+    Ctrl-C finishes the current step, writes the checkpoint and raises KeyboardInterrupt.
     """
     device = next(model.parameters()).device
     cuda = device.type == "cuda"
@@ -66,9 +223,9 @@ def fit(
     learned = [each for each in model.parameters() if each.requires_grad]
     optimizers = _optimizers(model, rate, torch.bfloat16 if half else torch.float32)
     losses = _resume(model, optimizers, checkpoint, device)
-    advance(len(losses), losses[-1] if losses else math.nan)
+    progress(len(losses), losses[-1] if losses else math.nan)
     model.train()
-    waiting: list[Tensor] = []  # losses still on the device
+    pending: list[Tensor] = []  # losses still on the device
     saved = time.monotonic()
     with _held_interrupt() as interrupted:
         for step in range(len(losses), steps):
@@ -83,15 +240,17 @@ def fit(
             nn.utils.clip_grad_norm_(learned, 1.0)
             for each in optimizers:
                 each.step()
-            waiting.append(loss.detach())
-            if not cuda or len(waiting) == 25 or step + 1 == steps or interrupted():
-                losses += torch.stack(waiting).tolist()
-                advance(len(losses), losses[-1])
-                waiting = []
-                if interrupted() or time.monotonic() - saved > EVERY:
-                    _save(model, optimizers, losses, checkpoint)
+            pending.append(loss.detach())
+            if not cuda or len(pending) == 25 or step + 1 == steps or interrupted:
+                losses += torch.stack(pending).tolist()
+                progress(len(losses), losses[-1])
+                pending = []
+                if interrupted or time.monotonic() - saved > EVERY:
+                    kept = [each.state_dict() for each in optimizers]
+                    with replacing(checkpoint) as part:
+                        torch.save({"model": model.state_dict(), "optimizers": kept, "losses": losses}, part)
                     saved = time.monotonic()
-            if interrupted():
+            if interrupted:
                 raise KeyboardInterrupt
     model.eval()
     return losses
@@ -99,10 +258,10 @@ def fit(
 
 def _optimizers(model: nn.Module, rate: float, dtype: torch.dtype) -> list[torch.optim.Optimizer]:
     """Muon for the matrices between layers; AdamW, at `rate`, for embeddings, heads and vectors."""
-    learned = {name: each for name, each in model.named_parameters() if each.requires_grad}
-    inner = [each for name, each in learned.items() if each.ndim == 2 and not OUTER & set(name.split("."))]
-    inside = {id(each) for each in inner}
-    outer = [each for each in learned.values() if id(each) not in inside]
+    inner, outer = [], []
+    for name, each in model.named_parameters():
+        if each.requires_grad:
+            (inner if each.ndim == 2 and not OUTER & set(name.split(".")) else outer).append(each)
     adamw = torch.optim.AdamW(outer, rate, betas=(0.9, 0.95), weight_decay=0.05, fused=True)
     optimizers = [Muon(inner, MUON_RATE, dtype=dtype), adamw]
     for group in (group for each in optimizers for group in each.param_groups):
@@ -113,6 +272,7 @@ def _optimizers(model: nn.Module, rate: float, dtype: torch.dtype) -> list[torch
 def _resume(
     model: nn.Module, optimizers: list[torch.optim.Optimizer], path: Path, device: torch.device
 ) -> list[float]:
+    """Loads a checkpoint if there is one; the losses so far."""
     if not path.exists():
         return []
     state = torch.load(path, map_location=device, weights_only=True)
@@ -124,29 +284,22 @@ def _resume(
     return state["losses"]
 
 
-def _save(model: nn.Module, optimizers: list[torch.optim.Optimizer], losses: list[float], path: Path) -> None:
-    partial = path.with_suffix(".partial")
-    kept = [each.state_dict() for each in optimizers]
-    torch.save({"model": model.state_dict(), "optimizers": kept, "losses": losses}, partial)
-    partial.replace(path)
-
-
 @contextmanager
-def _held_interrupt() -> Iterator[Callable[[], bool]]:
-    """Turns Ctrl-C into a question that the loop asks between steps; a second Ctrl-C is obeyed at once."""
-    heard = []
+def _held_interrupt() -> Iterator[list[bool]]:
+    """A list that Ctrl-C fills, for the loop to look at between steps; a second Ctrl-C interrupts at once."""
+    interrupted: list[bool] = []
 
-    def hear(*_: object) -> None:
-        if heard:
+    def handle(*_: object) -> None:
+        if interrupted:
             raise KeyboardInterrupt
-        heard.append(True)
+        interrupted.append(True)
 
     try:
-        before = signal.signal(signal.SIGINT, hear)
-    except ValueError:  # not the main thread: nobody sends Ctrl-C here
-        yield lambda: False
+        before = signal.signal(signal.SIGINT, handle)
+    except ValueError:  # only the main thread gets Ctrl-C
+        yield interrupted
         return
     try:
-        yield lambda: bool(heard)
+        yield interrupted
     finally:
         signal.signal(signal.SIGINT, before)

@@ -1,149 +1,152 @@
-"""Training a pair from nothing: tokenizer, target, drafter, feature drafter; every stage resumes."""
+"""Training a pair from nothing: tokenizer, target, drafter, feature drafter. Every stage can be resumed."""
 
+import json
 import math
 import shutil
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
 
-from draftproof.gpu.drafters.feature_head import FeatureHead, load_head, new_head
+from draftproof.gpu.drafters.features import FeatureHead, load_head, new_head
 from draftproof.gpu.models import quiet
-from draftproof.gpu.train import folder
-from draftproof.gpu.train.attention import CAUSAL
-from draftproof.gpu.train.compiled import Compiler
-from draftproof.gpu.train.corpus import documents, kept_apart
-from draftproof.gpu.train.curve import write_curve
-from draftproof.gpu.train.loop import batch_at, fit
-from draftproof.gpu.train.losses import drafter_loss, rollout_loss, text_loss
-from draftproof.gpu.train.measure import measured
-from draftproof.gpu.train.presets import PRESETS, Preset
-from draftproof.gpu.train.tokens import byte_pairs, encoded
+from draftproof.gpu.train.data import byte_pairs, documents, encoded, kept_apart
+from draftproof.gpu.train.loop import (
+    Compiler,
+    batch_at,
+    drafter_loss,
+    fit,
+    overlap,
+    rollout_loss,
+    rollouts,
+    rows_and_hidden,
+    text_loss,
+)
+from draftproof.gpu.train.recipe import CAUSAL, PRESETS, Preset
+from draftproof.simulators import figures
+from draftproof.simulators.files import replacing
 from draftproof.theory.errors import BadInput
 
 STAGES = ("target", "drafter", "features")
-Advance = Callable[[str, int, int, float], None]
-"""Told (stage, steps done, steps in all, loss)."""
+Progress: TypeAlias = Callable[[str, int, int, float], None]
+"""Called with (stage, steps done, steps in all, loss)."""
 MEASURED = 16
-"""Batches of text kept apart that the finished models are measured on."""
+"""Batches of held-out text that the finished models are measured on."""
 
 
-def train(out: Path, preset: str, corpus: Path | None, seed: int, advance: Advance) -> dict[str, Any]:
-    """Trains a pair into the folder `out`, going on where an earlier run stopped; what it measured.
+def train(out: Path, preset: str, corpus: Path | None, seed: int, progress: Progress) -> dict[str, Any]:
+    """Trains a pair into the folder `out`, resuming an earlier run, and returns what train.json holds.
 
-    A folder that is finished is left as it is.
+    A finished folder is left as it is. Raises BadInput for a folder of another run.
     """
     started = time.monotonic()
     settings = {"preset": preset, "seed": seed, "corpus": str(corpus) if corpus else "standard library"}
-    begun = folder.begun(out, settings)
-    if "overlap" in begun:
-        return begun | {"out": str(out), "seconds": 0.0}
+    earlier = _earlier_run(out, settings)
+    if "overlap" in earlier:
+        return earlier | {"out": str(out), "seconds": 0.0}
     texts = documents(corpus and corpus.resolve(), PRESETS[preset].megabytes)
-    if not begun:
-        folder.begin(out, settings)
-    run = _Run(out, PRESETS[preset], seed, advance)
+    if not earlier:
+        try:
+            (out / "work").mkdir(parents=True)
+        except OSError as error:
+            raise BadInput(f"{out}: cannot be written: {error.strerror}") from None
+        _write(out / "train.json", settings)
+    run = _Run(out, PRESETS[preset], seed, progress)
     unseen = run.read(texts)
-    target = run.fresh("target")
-    fast = run.compiled(target)
-    run.stage("target", target, lambda batch: text_loss(fast, batch))
-    target = run.trained("target")
+    target = run.stage("target", text_loss)
     fixed = run.compiled(target)
-    drafter = run.fresh("drafter")
-    small = run.compiled(drafter)
-    run.stage("drafter", drafter, lambda batch: drafter_loss(small, fixed, batch))
-    drafter = run.trained("drafter")
-    torch.manual_seed(seed + STAGES.index("features"))
-    head = new_head(target).to(run.device)
-    run.stage("features", head, lambda batch: rollout_loss(head, target, batch, run.sizes.rollouts))
-    head = load_head(out / "features", target)
+    drafter = run.stage("drafter", lambda model, batch: drafter_loss(model, fixed, batch))
+    depth = run.sizes.rollouts
+    head = run.stage("features", lambda model, batch: rollout_loss(model, target, batch, depth), target)
+    models = {"target": target, "drafter": drafter, "features": head}
     answer = settings | {
         "sizes": asdict(run.sizes),
         "characters": sum(map(len, texts)),
         "tokens": run.count,
         "epochs": run.epochs(),
-        "parameters": {"target": _count(target), "drafter": _count(drafter), "features": _count(head)},
-        **measured(target, drafter, head, run.tokenizer, unseen, run.sizes.rollouts),
+        "parameters": {name: sum(each.numel() for each in m.parameters()) for name, m in models.items()},
+        **_measured(target, drafter, head, run.tokenizer, unseen, depth),
     }
-    write_curve(run.curves, out)
-    folder.write(out / "train.json", answer)
+    _write_curve(run.curves, out)
+    _write(out / "train.json", answer)
     shutil.rmtree(run.work)
     return answer | {"out": str(out), "seconds": round(time.monotonic() - started, 1)}
 
 
 class _Run:
-    """What the stages of a run share."""
+    """What the stages of a run have in common."""
 
-    def __init__(self, out: Path, sizes: Preset, seed: int, advance: Advance) -> None:
-        self.out, self.sizes, self.seed, self.advance = out, sizes, seed, advance
+    def __init__(self, out: Path, sizes: Preset, seed: int, progress: Progress) -> None:
+        self.out, self.sizes, self.seed, self.progress = out, sizes, seed, progress
         self.work = out / "work"
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.compiled = Compiler(self.device)
-        self.curves: dict[str, list[float]] = folder.read(self.work / "losses.json", {})
+        self.curves: dict[str, list[float]] = _read(self.work / "losses.json")
 
     def read(self, texts: list[str]) -> list[Tensor]:
-        """Makes the tokenizer, encodes the corpus; batches of text that no model is trained on."""
-        self.advance("tokenizer", 0, 1, math.nan)
+        """Makes the tokenizer and encodes the corpus; returns batches of held-out text."""
+        self.progress("tokenizer", 0, 1, math.nan)
         if not (self.work / "tokenizer").exists():
-            folder.whole(self.work / "tokenizer", byte_pairs(texts, self.sizes.vocab).save_pretrained)
+            _whole_folder(self.work / "tokenizer", byte_pairs(texts, self.sizes.vocab).save_pretrained)
         self.tokenizer = AutoTokenizer.from_pretrained(self.work / "tokenizer", local_files_only=True)
         self.known, unseen = (encoded(part, self.tokenizer) for part in kept_apart(texts))
         self.count = len(self.known) + len(unseen)
-        self.advance("tokenizer", 1, 1, math.nan)
+        self.progress("tokenizer", 1, 1, math.nan)
         self.length = min(self.sizes.context, len(unseen) // 2)
         if self.length < 8:
             raise BadInput(f"{self.out}: the corpus has too little text to train on")
         return [self.windows(unseen, f"held out {number}").to(self.device) for number in range(MEASURED)]
 
     def windows(self, tokens: np.ndarray, key: str) -> Tensor:
-        """A batch [B, T] of windows, chosen by the seed and a key."""
+        """A batch [B, T] of windows that depends on the seed and a key."""
         return batch_at(tokens, self.sizes.batch, self.length, f"{self.seed} {key}")
 
     def epochs(self) -> float:
         """How many times the target reads the text."""
         return round(self.sizes.steps[0] * self.sizes.batch * self.length / len(self.known), 2)
 
-    def fresh(self, name: str) -> Any:
-        """A Llama with weights drawn by the seed."""
-        torch.manual_seed(self.seed + STAGES.index(name))
+    def stage(self, name: str, loss: Callable[[Any, Tensor], Tensor], target: Any = None) -> Any:
+        """Trains and saves a model unless an earlier run has; loads it. `target`: of a feature drafter."""
+        if not (self.out / name).exists():
+            torch.manual_seed(self.seed + STAGES.index(name))
+            model = new_head(target).to(self.device) if target is not None else self._llama(name)
+            network = model if target is not None else self.compiled(model)
+            steps = self.sizes.steps[STAGES.index(name)]
+            checkpoint = self.work / f"{name}.checkpoint"
+            self.curves[name] = fit(
+                model,
+                lambda batch: loss(network, batch),
+                lambda step: self.windows(self.known, f"{name} {step}"),
+                steps,
+                self.sizes.rate,
+                checkpoint,
+                lambda done, last: self.progress(name, done, steps, last),
+            )
+            _write(self.work / "losses.json", self.curves)
+            with quiet():
+                _whole_folder(self.out / name, lambda into: self._save(model, into))
+            checkpoint.unlink(missing_ok=True)
+        if target is not None:
+            return load_head(self.out / name, target)
+        trained: Any = AutoModelForCausalLM.from_pretrained(
+            self.out / name, dtype=torch.float32, attn_implementation=CAUSAL, local_files_only=True
+        )
+        return trained.to(self.device).eval().requires_grad_(False)
+
+    def _llama(self, name: str) -> Any:
         shape = self.sizes.target if name == "target" else self.sizes.drafter
         config = shape.config(len(self.tokenizer), self.sizes.context, self.tokenizer.eos_token_id)
         model: Any = LlamaForCausalLM(config)
         model.set_attn_implementation(CAUSAL)
         return model.to(self.device)
-
-    def trained(self, name: str) -> Any:
-        """The finished model of a stage, in float32."""
-        model: Any = AutoModelForCausalLM.from_pretrained(
-            self.out / name, dtype=torch.float32, attn_implementation=CAUSAL, local_files_only=True
-        )
-        return model.to(self.device).eval().requires_grad_(False)
-
-    def stage(self, name: str, model: nn.Module, loss_of: Callable[[Tensor], Tensor]) -> None:
-        """Trains a model and saves it into its folder, unless an earlier run has."""
-        if (self.out / name).exists():
-            return
-        steps = self.sizes.steps[STAGES.index(name)]
-        checkpoint = self.work / f"{name}.checkpoint"
-        self.curves[name] = fit(
-            model,
-            loss_of,
-            lambda step: self.windows(self.known, f"{name} {step}"),
-            steps,
-            self.sizes.rate,
-            checkpoint,
-            lambda done, loss: self.advance(name, done, steps, loss),
-        )
-        folder.write(self.work / "losses.json", self.curves)
-        with quiet():
-            folder.whole(self.out / name, lambda into: self._save(model, into))
-        checkpoint.unlink(missing_ok=True)
 
     def _save(self, model: Any, into: Path) -> None:
         if isinstance(model, FeatureHead):
@@ -153,5 +156,82 @@ class _Run:
             self.tokenizer.save_pretrained(into)
 
 
-def _count(model: nn.Module) -> int:
-    return sum(each.numel() for each in model.parameters())
+@torch.no_grad()
+def _measured(
+    target: Any, drafter: Any, head: FeatureHead, tokenizer: Any, batches: list[Tensor], depth: int
+) -> dict[str, Any]:
+    """Held-out losses in nats a token and a character, and mean sum min(p, q), over batches [B, T].
+
+    Pairs with different tokenizers can be compared by nats a character only.
+    """
+    sums: defaultdict[str, float] = defaultdict(float)
+    for batch in batches:
+        rows, hidden = rows_and_hidden(target, batch)
+        sums["target"] += float(text_loss(target, batch))
+        sums["drafter"] += float(text_loss(drafter, batch))
+        sums["overlap"] += float(overlap(drafter(input_ids=batch, use_cache=False).logits, rows))
+        for step, logits in enumerate(rollouts(head, target, hidden, batch, depth)):
+            sums[f"features {step}"] += float(overlap(logits, rows[:, step:]))
+    mean = {name: each / len(batches) for name, each in sums.items()}
+    read = torch.cat(batches)[:, 1:]
+    characters = sum(map(len, tokenizer.batch_decode(read.tolist(), skip_special_tokens=True)))
+    length = characters / read.numel()
+    return {
+        "held_out_loss": {name: round(mean[name], 4) for name in ("target", "drafter")},
+        "nats_per_character": {name: round(mean[name] / length, 4) for name in ("target", "drafter")},
+        "overlap": {
+            "drafter": round(mean["overlap"], 4),
+            "features": [round(mean[f"features {step}"], 4) for step in range(depth)],
+        },
+    }
+
+
+def _earlier_run(out: Path, settings: dict[str, Any]) -> dict[str, Any]:
+    """The train.json of a run in that folder, empty if there is none; BadInput if it had other settings."""
+    if out.exists() and not out.is_dir():
+        raise BadInput(f"{out}: is a file, not a folder")
+    found = _read(out / "train.json")
+    if not found and out.exists() and any(out.iterdir()):
+        raise BadInput(f"{out}: is not empty and holds no training run")
+    for key, value in settings.items() if found else ():
+        if found.get(key) != value:
+            raise BadInput(f"{out}: was begun with {key} {found.get(key)}, not {value}; take another folder")
+    return found
+
+
+def _whole_folder(folder: Path, save: Callable[[Path], object]) -> None:
+    """Saves into a folder that gets its name only when it is complete."""
+    partial = folder.with_name(folder.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    save(partial)
+    partial.replace(folder)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """The JSON object in a file; empty if there is no file."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    except ValueError as error:
+        raise BadInput(f"{path}: not JSON: {error}") from None
+
+
+def _write(path: Path, value: Any, indent: int | None = 2) -> None:
+    with replacing(path) as part:
+        part.write_text(json.dumps(value, indent=indent) + "\n", encoding="utf-8")
+
+
+def _write_curve(losses: dict[str, list[float]], folder: Path) -> None:
+    """Writes curve.json (the loss of every step of every stage, in nats) and, with matplotlib, curve.png."""
+    rounded = {name: [round(each, 4) for each in row] for name, row in losses.items()}
+    _write(folder / "curve.json", rounded, indent=None)
+    try:
+        figure = figures.required()(figsize=(7, 4), layout="constrained")
+    except BadInput:
+        return
+    axes = figure.subplots()
+    for name, row in losses.items():
+        axes.plot(range(1, len(row) + 1), row, label=name, linewidth=1)
+    axes.set(xlabel="step", ylabel="loss (nats a token)", title="Training loss")
+    axes.grid(alpha=0.3)
+    axes.legend()
+    figure.savefig(folder / "curve.png", dpi=120)

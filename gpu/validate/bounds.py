@@ -1,15 +1,40 @@
-"""What no verifier can exceed on the rows of a chain or of a deterministic tree."""
+"""What no verifier can exceed: bounds on Pr(tau >= l), read off single drafts.
+
+They are exact on chains and deterministic trees, unbiased estimates on sampled trees (see docs/gpu.md).
+Draws without replacement are the order in which independent exponential times with rates q arrive. Let Q be
+the mass outside a set, c_j(t) the probability that exactly j of the set have arrived by t. Then
+
+    Pr(k draws are not all in the set) = Q (I_0 + ... + I_{k-1}),   I_j = integral of exp(-Q t) c_j(t) dt.
+
+The first two terms are Q and Q sum q_y / (1 - q_y); the others are integrated over log t. exp(-Q t) c_j(t) is
+exp(-t) times the j-th elementary symmetric polynomial of exp(q_y t) - 1, y in the set. The k - 1 likeliest
+tokens would make that overflow; they are split off by which of them have arrived. All terms are positive.
+"""
+
+from itertools import product
+from math import ceil
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.verify.residual import pick, share
-from draftproof.gpu.verify.stopping import level_law
+from draftproof.gpu.verify.verifier import level_law
+
+Shape: TypeAlias = "tuple[Shape, ...]"
+
+STEP = 0.3
+"""Of the trapezoidal rule in log t: its error falls as exp(-pi^2 / STEP), and stays below 1e-11."""
+SMALLEST, LARGEST = -10.0, 40.0
+"""log t at the lowest node, the exponent at the last: t^3 and 40^4 exp(-40) / 4! are below 1e-12."""
+CHUNK = 2**15
+"""Numbers in one table of the integral at once: few enough to stay in a cache."""
 
 
 def chain_odds(target: Tensor, proposal: Tensor, tokens: Tensor, capped: bool) -> Tensor:
-    """[B, gamma]: the most that Pr(tau >= l) can be, given the draft up to l - 1 and averaged over token l.
+    """[B, gamma]: the largest possible Pr(tau >= l) given the draft up to l - 1, averaged over token l.
 
     sum over x of min(q(x), w p(x)), with w = min(1, w rho) along the drafted tokens (`capped`): block
     verification's, the optimum of valid verification of one path in one iteration ("stateless"); or with
@@ -24,13 +49,12 @@ def chain_odds(target: Tensor, proposal: Tensor, tokens: Tensor, capped: bool) -
         x = tokens[:, i : i + 1].clamp(min=0)
         p_x, q_x = p.gather(1, x)[:, 0], q.gather(1, x)[:, 0]
         w = share(w * p_x, q_x) if capped else torch.where(q_x > 0, w * p_x / q_x, 0.0)
-    there = (tokens >= 0).cumprod(1)
-    return torch.stack(odds, 1) * there
+    return torch.stack(odds, 1) * (tokens >= 0).cumprod(1)
 
 
 def covered(tree: Tree, target: Tensor, tokens: Tensor) -> Tensor:
-    """[B, depth]: the target's mass on the drafted words of each length: Pr(tau >= l) of every lossless
-    rule on a deterministic draft, with or without full information.
+    """[B, depth]: the target's mass on the drafted words of each length, which is Pr(tau >= l) of every
+    lossless rule on a deterministic draft, with or without full information.
     """
     parents = tree.parents.expand(len(tokens), -1)
     x = torch.cat((torch.zeros_like(tokens[:, :1]), tokens.clamp(min=0)), 1)
@@ -39,3 +63,195 @@ def covered(tree: Tree, target: Tensor, tokens: Tensor) -> Tensor:
     for i in range(1, tree.size):
         mass[:, i] *= mass.gather(1, parents[:, i : i + 1])[:, 0]
     return level_law(tree, torch.where(tree.drawn(tokens), mass, 0.0))[:, 1:]
+
+
+def tree_odds(
+    planned: Tree, tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor
+) -> tuple[Tensor, Tensor]:
+    """([B, depth], [B, depth]): from each sampled draft, unbiased estimates of bounds on Pr(tau >= 1), ...,
+    Pr(tau >= depth): of verifiers that are valid in one iteration ("stateless"), of all ("full information").
+
+    `planned` is the tree as it is drawn; `tree` differs from it where i.i.d. paths were merged. For any set H
+    of tokens, with esc(H) the probability that the draft holds a word w x with x outside H,
+
+        Pr(tau > |w|, w accepted) <= C(w) p(H|w) + esc(H).
+
+    With full information C(w) = p(w); if every iteration is valid by itself, C(root) = 1 and C(w x) =
+    min(C(w) p(x|w), probability that the draft holds w x). H runs through the prefixes of the tokens sorted
+    by q/p, largest first, and a word w behind which the draft goes on counts its least bound over the
+    probability of that. On one level both are the optimum (hu2025towards, Theorem 3), on a chain block
+    verification's and block transport's (sun2025block); on deeper trees they are bounds, not optima.
+    """
+    B, levels = len(tokens), tree.levels[0].tolist()
+    parents, rows = tree.parents.expand(B, -1), tree.rows.expand(B, -1)
+    shape, widths, counted = _nested(planned), _widths(planned), _words(planned, tree, tokens)
+    draws = [1] * tree.depth if planned.replacement else widths
+    most = target.new_ones(2, B, tree.size, dtype=torch.float64)  # C by node
+    steps = most.new_zeros(B, tree.size, max(draws))  # by node: the probability that draw j gives its token
+    found = most.new_zeros(2, B, tree.depth)
+    for node, level in enumerate(levels):
+        if 0 < level < tree.depth:
+            up, x = parents[:, node : node + 1], tokens[:, node - 1 : node].clamp(min=0)
+            p, q = pick(target, up)[:, 0].double(), pick(proposal, rows.gather(1, up))[:, 0]
+            among = included(q, x[:, 0], draws[level - 1])  # the first draw, the first two, ...
+            steps[:, node, : draws[level - 1]] = among.diff(prepend=torch.zeros_like(x))
+            path = _path(steps, parents, up[:, 0], level - 1)
+            held = _odds(shape, path, among[:, None], planned.replacement)[:, 0]
+            here = most.gather(2, up.expand(2, -1, -1))[..., 0] * p.gather(1, x)[:, 0]
+            most[:, :, node] = torch.stack((here[0].minimum(held), here[1]))
+        if level < tree.depth and bool(counted[:, node].any()):
+            p, q = target[:, node].double(), pick(proposal, rows[:, node : node + 1])[:, 0].double()
+            order = torch.where(p > 0, q / p, torch.inf).argsort(dim=-1, descending=True, stable=True)
+            inside = (p / p.sum(-1, keepdim=True)).gather(1, order).cumsum(-1)
+            inside = torch.cat((inside.new_zeros(B, 1), inside), -1)
+            path = _path(steps, parents, torch.full_like(parents[:, 0], node), level)
+            outside = _odds(shape, path, escapes(q.gather(1, order), draws[level]), planned.replacement)
+            bound = (most[:, :, node, None] * inside + outside).amin(-1)
+            found[:, :, level] += torch.where(counted[:, node], bound / outside[:, 0], 0.0)
+    return found[0], found[1]
+
+
+def _odds(shape: Shape, path: list[Tensor], off: Tensor, replacement: bool) -> Tensor:
+    """[B, n]: the probability that a tree of this shape holds a word, given by one entry of `path` [B, width]
+    for each token, and behind it a token outside the first n: off [B, n, width].
+    """
+    if not shape:
+        return torch.zeros_like(off[..., 0])
+    if not path and not replacement:
+        return off[..., len(shape) - 1]
+    if not path:
+        return -torch.expm1(len(shape) * torch.log1p(-off[..., 0]))
+    step, *rest = path
+    below = {child: _odds(child, rest, off, replacement) for child in set(shape)}
+    if not replacement:
+        return sum((step[:, j : j + 1] * below[child] for j, child in enumerate(shape)), 0 * off[..., 0])
+    missed = sum((torch.log1p(-step[:, :1] * below[child]) for child in shape), 0 * off[..., 0])
+    return -torch.expm1(missed)
+
+
+def _path(steps: Tensor, parents: Tensor, at: Tensor, level: int) -> list[Tensor]:
+    """The entries of `steps` from the root's child down to the nodes at [B] of that level."""
+    path = []
+    for _ in range(level):
+        path.append(pick(steps, at))
+        at = parents.gather(1, at[:, None])[:, 0]
+    return path[::-1]
+
+
+def _words(planned: Tree, tree: Tree, tokens: Tensor) -> Tensor:
+    """[B, N]: the nodes behind which the draft goes on, one for each word that several nodes spell."""
+    B, N = len(tokens), tree.size
+    parents = tree.parents.expand(B, -1)
+    goes_on = torch.zeros(N, dtype=torch.bool, device=tokens.device)
+    goes_on[planned.parents[0, 1:].to(tokens.device)] = True
+    counted = tree.drawn(tokens) & goes_on
+    word = torch.zeros_like(parents)  # the first node that spells the same word
+    for node in range(1, N):
+        up = word.gather(1, parents[:, 1 : node + 1])
+        same = (tokens[:, :node] == tokens[:, node - 1 : node]) & (up == up[:, -1:])
+        word[:, node] = 1 + same.long().argmax(1)
+        earlier = (word[:, 1:node] == word[:, node : node + 1]) & counted[:, 1:node]
+        counted[:, node] &= ~earlier.any(1)
+    return counted
+
+
+def _nested(tree: Tree) -> Shape:
+    """The tree as nested tuples of children."""
+    parents = tree.parents[0].tolist()
+    shapes: list[list[Shape]] = [[] for _ in parents]
+    for node in range(len(parents) - 1, 0, -1):
+        shapes[parents[node]].insert(0, tuple(shapes[node]))
+    return tuple(shapes[0])
+
+
+def _widths(tree: Tree) -> list[int]:
+    """The largest number of children of a node of each level."""
+    parents, levels = tree.parents[0].tolist(), tree.levels[0].tolist()
+    widths = [0] * tree.depth
+    for node in set(parents[1:]):
+        widths[levels[node]] = max(widths[levels[node]], parents[1:].count(node))
+    return widths
+
+
+def escapes(q: Tensor, most: int) -> Tensor:
+    """[..., V + 1, most]: entry (n, k - 1) is the probability that k draws without replacement from q are not
+    all among its first n tokens. Float64; q [..., V] holds masses, zeros among them, normalised here.
+
+    >>> escapes(torch.tensor([0.5, 0.25, 0.25]), 2)[1:3].tolist()
+    [[0.5, 1.0], [0.25, 0.5833333333333333]]
+    """
+    q, odds = _normalised(q)
+    none = torch.zeros_like(q[..., :1])
+    off = torch.cat((q.flip(-1).cumsum(-1).flip(-1), none), -1)
+    parts = [off, off * torch.cat((none, odds.cumsum(-1)), -1)]
+    if most > 2:
+        later = _integrals(_rows(q), _rows(off)[:, 1:], most, slice(None))
+        parts += [torch.cat((none, part.view(q.shape)), -1) for part in later]
+    return torch.stack(parts[:most], -1).cumsum(-1).clamp(max=1)
+
+
+def included(q: Tensor, x: Tensor, most: int) -> Tensor:
+    """[..., most]: the probabilities that token x [...] is among the first 1, 2, ..., most draws without
+    replacement from q [..., V].
+
+    >>> included(torch.tensor([0.5, 0.25, 0.25]), torch.tensor(2), 2).tolist()
+    [0.25, 0.5833333333333333]
+    """
+    q, odds = _normalised(q)
+    x = x[..., None]
+    off = q.gather(-1, x)
+    parts = [off[..., 0], (off * odds.scatter(-1, x, 0.0).sum(-1, keepdim=True))[..., 0]]
+    if most > 2:
+        behind = torch.cat((q.scatter(-1, x, q[..., -1:])[..., :-1], off), -1)  # x goes last
+        later = _integrals(_rows(behind), _rows(off), most, slice(-2, -1))
+        parts += [part.view(parts[0].shape) for part in later]
+    return torch.stack(parts[:most], -1).cumsum(-1).clamp(max=1)
+
+
+def _normalised(q: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows of mass 1 in float64, and q_y / (1 - q_y), 0 if there is no other token."""
+    q = q.double()
+    q = q / q.sum(-1, keepdim=True)
+    none = torch.zeros_like(q[..., :1])
+    before, behind = q.cumsum(-1)[..., :-1], q.flip(-1).cumsum(-1).flip(-1)[..., 1:]
+    others = torch.cat((none, before), -1) + torch.cat((behind, none), -1)
+    return q, torch.where(others > 0, q / others, 0.0)
+
+
+def _rows(values: Tensor) -> Tensor:
+    return values.reshape(-1, values.shape[-1])
+
+
+def _integrals(q: Tensor, off: Tensor, most: int, which: slice) -> list[Tensor]:
+    """Q I_2 ... Q I_{most - 1} of sets of the first 1, ..., V tokens of q [R, V], of which `which` picks n;
+    off [R, n] is Q, the mass outside each.
+    """
+    rates, likeliest = q.topk(min(most - 1, q.shape[-1]))
+    light = q.scatter(-1, likeliest, 0.0)
+    rest, least = light.sum(-1, keepdim=True), torch.where(q > 0, q, 1.0).amin(-1, keepdim=True)
+    last = (LARGEST / torch.where(rest > 0, rest, least)).log()
+    nodes = torch.arange(ceil((float(last.max()) - SMALLEST) / STEP) + 1, dtype=q.dtype, device=q.device)
+    among = torch.arange(q.shape[-1], device=q.device)[which] >= likeliest[..., None]  # [R, k - 1, n]
+    sums = off.new_zeros(most, *off.shape)
+    for some in nodes.split(max(1, CHUNK // q.numel())):
+        t = (last - STEP * some).exp()  # [R, T]
+        density = STEP * t * torch.exp(-rest * t)
+        exponent = -rates[..., None] * t[:, None]
+        arrived, missing = -torch.expm1(exponent), torch.exp(exponent)
+        parts = [each[..., which] for each in _symmetric(torch.expm1(light[:, None] * t[..., None]), most)]
+        for subset in product((False, True), repeat=rates.shape[-1]):  # which of the likeliest have arrived
+            weight, inside = density, torch.ones_like(off)
+            for h, has_arrived in enumerate(subset):
+                weight = weight * (arrived if has_arrived else missing)[:, h]
+                inside = inside * among[:, h] if has_arrived else inside
+            for j in range(max(2, sum(subset)), most):
+                sums[j] += inside * (weight[:, None] @ parts[j - sum(subset)])[:, 0]
+    return list(off * sums[2:])
+
+
+def _symmetric(values: Tensor, most: int) -> list[Tensor]:
+    """[..., V] each: the elementary symmetric polynomials 0 ... most - 1 of the first 1, 2, ... values."""
+    found = [torch.ones_like(values), values.cumsum(-1)]
+    while len(found) < most:
+        found.append(pad(values[..., 1:] * found[-1][..., :-1], (1, 0)).cumsum(-1))
+    return found

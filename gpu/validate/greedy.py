@@ -10,17 +10,19 @@ import torch
 from torch import Tensor
 
 from draftproof.gpu.engine.loop import Decode
-from draftproof.gpu.engine.sampling import Sampling
-from draftproof.gpu.engine.step import texts
+from draftproof.gpu.engine.output import texts
 from draftproof.gpu.models import Model
+from draftproof.gpu.rows import Sampling
 
-ROOM = 4
+MARGIN = 4
 """How much larger than measured the error of a logit may be in another order of summation."""
 
 
 @dataclass(frozen=True)
 class Tie:
-    """Where two greedy texts part: the tokens chosen, their logits on a plain pass, what counts as a tie."""
+    """The first difference of two greedy texts: the tokens chosen, their logits on a plain pass, and the
+    largest difference of logits that counts as a tie.
+    """
 
     prompt: int
     place: int
@@ -36,7 +38,7 @@ class Tie:
 
 @dataclass
 class Greedy:
-    """Texts compared, tokens that are equal, and the places where texts part."""
+    """The number of texts compared and of equal tokens, and the first differences."""
 
     texts: int = 0
     tokens: int = 0
@@ -57,13 +59,13 @@ class Reference:
 
     def __init__(self, target: Model, prompts: Sequence[Sequence[int]], tokens: int) -> None:
         self.target, self.prompts, self.tokens = target, prompts, tokens
-        self.texts = [self._own(prompt) for prompt in prompts]
+        self.texts = [self._text(prompt) for prompt in prompts]
 
     @torch.inference_mode()
-    def _own(self, prompt: Sequence[int]) -> list[int]:
+    def _text(self, prompt: Sequence[int]) -> list[int]:
         ids = torch.tensor([list(prompt)], device=self.target.device)
         ends = sorted(self.target.ends)
-        said = self.target.network.generate(
+        text = self.target.network.generate(
             ids,
             attention_mask=torch.ones_like(ids),
             max_new_tokens=min(self.tokens, self.target.context - len(prompt)),
@@ -71,7 +73,7 @@ class Reference:
             eos_token_id=ends or None,
             pad_token_id=ends[0] if ends else 0,
         )
-        return said[0, len(prompt) :].tolist()
+        return text[0, len(prompt) :].tolist()
 
     @cached_property
     def double(self) -> Any:
@@ -82,10 +84,9 @@ class Reference:
     def tie(self, prompt: int, ours: Sequence[int], theirs: Sequence[int]) -> Tie:
         """The first place where two texts differ.
 
-        Both argmaxes are of logits that are each off by some error from the exact ones, so they differ
-        only if the exact gap is below twice it, and the gap seen here, off by as much again, below
-        four times. The error is the largest difference, at this place, from the same pass in float64,
-        times `ROOM`.
+        Both argmaxes are of logits with some error, so they differ only if the exact gap is below twice that
+        error, and the gap measured here, with the same error, is below four times. The error is the largest
+        difference, at this place, from the same pass in float64, times `MARGIN`.
         """
         pairs = zip([*ours, -1], [*theirs, -1], strict=False)
         place = next(i for i, (a, b) in enumerate(pairs) if a != b)
@@ -94,7 +95,7 @@ class Reference:
         logits = _last(self.target.network, ids)[: self.target.vocab]
         error = float((logits - _last(self.double, ids)[: self.target.vocab]).abs().max())
         two = (float(logits[a]) if a >= 0 else -torch.inf, float(logits[b]) if b >= 0 else -torch.inf)
-        return Tie(prompt, place, a, b, two, 4 * ROOM * error)
+        return Tie(prompt, place, a, b, two, 4 * MARGIN * error)
 
 
 def _last(network: Any, ids: Tensor) -> Tensor:

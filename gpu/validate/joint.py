@@ -1,62 +1,87 @@
-"""The joint law of the first tokens: enumerated from plain passes, and tested on what came out."""
+"""The joint law of the first tokens, enumerated and tested; how far one step of a lossy rule is from it."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import torch
+from torch import Tensor
 
+from draftproof.gpu.draft import Tree
 from draftproof.gpu.engine.loop import Decode
-from draftproof.gpu.engine.sampling import Sampling
-from draftproof.gpu.engine.step import texts
+from draftproof.gpu.engine.output import texts
 from draftproof.gpu.models import Model
+from draftproof.gpu.rows import Sampling
+from draftproof.gpu.verify import Drafts, Verifier
+from draftproof.gpu.verify.residual import excess
+from draftproof.gpu.verify.verifier import stop_law
 from draftproof.simulators.anytime import ERROR, Process
 from draftproof.theory.errors import BadInput
 
 Word: TypeAlias = tuple[int, ...]
-
 Known: TypeAlias = tuple[int, Sequence[int], dict[Word, float]]
-"""A prompt's number, its token ids, and the law of what comes next."""
+"""A prompt's number, its token ids, and the law of the next tokens."""
 
 CLOSE = 1e-3
-"""A prompt is left out where the last kept token and the first dropped one are this close in log-probability:
-rounding could then change what is kept."""
+"""A prompt is left out if its last kept token and first dropped one are this close in log-probability:
+rounding could then change which tokens are kept."""
 
 
-def logits_after(model: Model, prompt: Sequence[int], words: Sequence[Word], vocab: int) -> torch.Tensor:
-    """[n, vocab]: the logits after the prompt and each of n words of one length, from plain passes."""
+def logits_after(model: Model, prompt: Sequence[int], words: Sequence[Word], vocab: int) -> Tensor:
+    """[n, vocab] float64: the logits after the prompt and each of n equally long words, by plain passes."""
     ids = torch.tensor([[*prompt, *word] for word in words], device=model.device)
     parts = [model.network(input_ids=part, use_cache=False).logits[:, -1, :vocab] for part in ids.split(512)]
-    return torch.cat(parts)
+    return torch.cat(parts).double()
+
+
+def _support(row: Tensor) -> list[int]:
+    return row.nonzero().flatten().tolist()
 
 
 @torch.inference_mode()
 def word_law(
     target: Model, prompt: Sequence[int], length: int, sampling: Sampling
 ) -> dict[Word, float] | None:
-    """The law of the next `length` tokens, from plain passes without a cache; None where a kept set is close.
+    """The law of the next `length` tokens, from plain passes without a cache; None if a kept set is `CLOSE`.
 
     Needs top_k: the words are the products of the kept tokens, top_k ** length of them.
     """
     law: dict[Word, float] = {(): 1.0}
     for _ in range(length):
-        words = list(law)
-        logits = logits_after(target, prompt, words, target.vocab)
-        best = logits.double().topk(min(sampling.top_k + 1, target.vocab)).values
+        logits = logits_after(target, prompt, list(law), target.vocab)
+        best = logits.topk(min(sampling.top_k + 1, target.vocab)).values
         if best.shape[1] > sampling.top_k and bool((best[:, -2] - best[:, -1] < CLOSE).any()):
             return None
-        rows = sampling.rows(logits.double())
-        after: dict[Word, float] = {}
-        for word, row in zip(words, rows, strict=True):
-            tokens = row.nonzero().flatten().tolist()
-            after |= {(*word, x): law[word] * float(row[x]) for x in tokens}
-        law = after
+        rows = zip(law.items(), sampling.rows(logits), strict=True)
+        law = {(*word, x): mass * float(row[x]) for (word, mass), row in rows for x in _support(row)}
     return law
+
+
+def laws(
+    target: Model, prompts: Sequence[Sequence[int]], length: int, sampling: Sampling, most: int
+) -> list[Known]:
+    """The first `most` prompts whose law can be enumerated; BadInput if there is none."""
+    if sampling.top_k**length > 4096:
+        raise BadInput(f"{sampling.top_k} ** {length} words are too many: take a smaller --top-k or --length")
+    found = []
+    for number, prompt in enumerate(prompts):
+        if len(found) < most and len(prompt) + length < target.context:
+            law = word_law(target, prompt, length, sampling)
+            if law is not None:
+                found.append((number, prompt, law))
+    if not found:
+        raise BadInput(
+            "no prompt is short enough, and clear enough about its top-k tokens, to enumerate its law"
+        )
+    return found
 
 
 @dataclass
 class Joint:
-    """One prompt's evidence: runs, the e-value's logarithm at the end and at most, what was detectable."""
+    """The evidence at one prompt: runs, logarithm of the final e-value, whether the law is rejected, and the
+    total variation that was detectable. `total_variation` is between frequencies and law: noise if lossless.
+    """
 
     prompt: int
     top_k: int
@@ -71,9 +96,7 @@ class Joint:
 def observe(
     decode: Decode, prompt: Known, sampling: Sampling, runs: int, batch: int, seed: int, error: float = ERROR
 ) -> Joint:
-    """Decodes one prompt (its number, its ids, its law) `runs` times, a batch of rows at a time, or until
-    the law is rejected. `total_variation` is between the frequencies and the law: noise where it is lossless.
-    """
+    """Decodes one prompt `runs` times, `batch` rows at a time, or until its law is rejected."""
     number, ids, law = prompt
     length = len(next(iter(law)))
     process = Process(len(law), error)
@@ -86,27 +109,114 @@ def observe(
                 process.saw(tuple(text), law.get(tuple(text), 0.0))
         if process.rejected:
             break
-    spread = [
-        abs(process.counts[word] / process.runs - law.get(word, 0.0)) for word in {*law, *process.counts}
-    ]
+    seen = {word: count / process.runs for word, count in process.counts.items()}
     evidence = process.runs, process.log_e, process.rejected, process.detectable
-    return Joint(number, sampling.top_k, len(law), *evidence, sum(spread) / 2)
+    return Joint(number, sampling.top_k, len(law), *evidence, _total_variation(seen, law))
 
 
-def laws(
-    target: Model, prompts: Sequence[Sequence[int]], length: int, sampling: Sampling, most: int
-) -> list[Known]:
-    """Up to `most` prompts whose law can be enumerated, with their numbers; BadInput where there is none."""
-    if sampling.top_k**length > 4096:
-        raise BadInput(f"{sampling.top_k} ** {length} words are too many: take a smaller --top-k or --length")
-    found = []
-    for number, prompt in enumerate(prompts):
-        if len(found) < most and len(prompt) + length < target.context:
-            law = word_law(target, prompt, length, sampling)
-            if law is not None:
-                found.append((number, prompt, law))
-    if not found:
-        raise BadInput(
-            "no prompt is short enough, and clear enough about its top-k tokens, to enumerate its law"
-        )
-    return found
+def _total_variation(one: Mapping, other: Mapping) -> float:
+    return sum(abs(one.get(word, 0.0) - other.get(word, 0.0)) for word in {*one, *other}) / 2
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """The rows of two models after the words behind a prompt, in float64, over the ids that any row keeps.
+
+    Words are tuples of indices into the rows, not of ids. `target` has every word of the target's kept
+    tokens up to some length, `proposal` the words that are shorter.
+    """
+
+    target: Mapping[Word, Tensor]
+    proposal: Mapping[Word, Tensor]
+
+
+@torch.inference_mode()
+def look_ahead(target: Model, drafter: Model, prompt: Sequence[int], sampling: Sampling, depth: int) -> Ahead:
+    """The target's rows after all words of up to `depth` kept tokens, the drafter's after shorter ones."""
+    rows: dict[Model, dict[Word, Tensor]] = {target: {}, drafter: {}}
+    words: list[Word] = [()]
+    for length in range(depth + 1):
+        for model in (target, drafter) if length < depth else (target,):
+            seen = sampling.rows(logits_after(model, prompt, words, target.vocab)).cpu()
+            rows[model] |= dict(zip(words, seen, strict=True))
+        words = [(*word, x) for word in words for x in _support(rows[target][word])]
+    every = [row > 0 for each in rows.values() for row in each.values()]
+    ids = torch.stack(every).any(0).nonzero().flatten()
+    index = {x: at for at, x in enumerate(ids.tolist())}
+
+    def narrow(found: dict[Word, Tensor]) -> dict[Word, Tensor]:
+        return {tuple(index[x] for x in word): row[ids] for word, row in found.items()}
+
+    return Ahead(narrow(rows[target]), narrow(rows[drafter]))
+
+
+def total_variation(verifier: Verifier, ahead: Ahead, gamma: int) -> float:
+    """Between the first gamma tokens after one step of `gamma` drafted ones and the target's own law of them.
+
+    The target completes shorter blocks. The rule is taken as it is written: independent coins by its rates,
+    Y ~ norm((p - cut q)+).
+    """
+    law = _extended(_blocks(verifier, ahead, gamma), ahead.target, gamma)
+    return _total_variation(law, _extended({(): 1.0}, ahead.target, gamma))
+
+
+def _blocks(verifier: Verifier, ahead: Ahead, gamma: int) -> dict[Word, float]:
+    """The law of what one step emits, without the extra token behind a whole draft."""
+    drafts = _extended({(): 1.0}, ahead.proposal, gamma)
+    # Behind a token without target mass nothing can be accepted: one filling stands for all.
+    words = [(*word, *word[-1:] * (gamma - len(word))) for word in drafts]
+    tokens, weights = torch.tensor(words), torch.tensor(list(drafts.values()), dtype=torch.float64)
+    p, q = _along(ahead.target, words, gamma + 1), _along(ahead.proposal, words, gamma)
+    chains = Drafts(Tree.chain(gamma), p, q, tokens)
+    rates = verifier.rates(chains)
+    stops = weights[:, None] * stop_law(verifier, chains.tree, rates.accept, chains.drawn)
+    row = excess(p[:, :-1], rates.cut[:, :-1], q)
+    row = torch.where(row.sum(-1, keepdim=True) > 0, row, p[:, :-1])
+    emitted = stops[:, :-1, None] * row / row.sum(-1, keepdim=True)
+    law: defaultdict[Word, float] = defaultdict(float)
+    for word, mass in zip(words, stops[:, gamma].tolist(), strict=True):
+        law[word] += mass
+    for at, tau, x in emitted.nonzero().tolist():
+        law[(*words[at][:tau], x)] += float(emitted[at, tau, x])
+    return law
+
+
+def _extended(law: Mapping[Word, float], rows: Mapping[Word, Tensor], length: int) -> Mapping[Word, float]:
+    """The law when words shorter than `length` go on by the rows; those without a row stay as they are."""
+    for size in range(length):
+        longer: defaultdict[Word, float] = defaultdict(float)
+        for word, mass in law.items():
+            if len(word) != size or word not in rows:
+                longer[word] += mass
+            else:
+                for x in _support(rows[word]):
+                    longer[(*word, x)] += mass * float(rows[word][x])
+        law = longer
+    return law
+
+
+def _along(rows: Mapping[Word, Tensor], words: list[Word], count: int) -> Tensor:
+    """[n, count, V]: the rows after the first 0, 1, ... tokens of each word, the root's if there is none."""
+    return torch.stack([torch.stack([rows.get(word[:i], rows[()]) for i in range(count)]) for word in words])
+
+
+def worst_prompt(
+    target: Model,
+    drafter: Model,
+    prompts: Sequence[Sequence[int]],
+    verifier: Verifier,
+    gamma: int,
+    sampling: Sampling,
+    length: int,
+) -> tuple[float, Known]:
+    """The total variation of one step at the prompt where it is largest, and that prompt, among those whose
+    law can be enumerated; BadInput if there is none.
+    """
+    short = [prompt for prompt in prompts if len(prompt) + max(gamma, length) < target.context]
+    ahead = (look_ahead(target, drafter, prompt, sampling, gamma) for prompt in short)
+    off = [total_variation(verifier, each, gamma) for each in ahead]
+    for number in sorted(range(len(short)), key=off.__getitem__, reverse=True):
+        law = word_law(target, short[number], length, sampling)
+        if law is not None:
+            return off[number], (number, short[number], law)
+    raise BadInput(f"no prompt is fit to look for {verifier.name} at")

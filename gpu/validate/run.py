@@ -1,36 +1,40 @@
-"""Every verifier on every draft it is made for, and the specimens, cell by cell."""
+"""Every verifier on every draft it is made for, and the lossy ones: run cell by cell, tables and JSON."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
+from typing import Any
 
-from draftproof.gpu.drafters.drafter import Drafter, Structure
+from rich.table import Table
+
+from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.drafters.model import ModelDrafter
-from draftproof.gpu.engine.fits import fitting, misfit
-from draftproof.gpu.engine.loop import Decode, generate
-from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.engine.loop import Decode, fitting, generate, misfit
 from draftproof.gpu.models import Model
+from draftproof.gpu.rows import Sampling
+from draftproof.gpu.structures import Structure
 from draftproof.gpu.validate.acceptance import Acceptance, Result
-from draftproof.gpu.validate.cell import Cell
-from draftproof.gpu.validate.greedy import Reference, compare
-from draftproof.gpu.validate.joint import Joint, Known, laws, observe
-from draftproof.gpu.validate.specimens import Specimen
-from draftproof.gpu.validate.step_law import worst_prompt
+from draftproof.gpu.validate.greedy import Greedy, Reference, compare
+from draftproof.gpu.validate.joint import Joint, Known, laws, observe, worst_prompt
+from draftproof.gpu.validate.lossy import Lossy
 from draftproof.gpu.verify import Verifier
+from draftproof.simulators import screen
 from draftproof.simulators.anytime import ERROR
 from draftproof.theory.errors import BadInput
 
 DRAFTS = ("chain:3", "paths:2x3", "tree:2x2", "tree+:2x2", "top-k:3x3x8")
 """What is validated by default."""
+FAINTEST = 0.03
+"""The smallest total variation at which a faint lossy verifier must be noticed."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is run: `runs` decodings of `length` tokens a law, texts of `tokens` tokens.
+    """How much is run: `runs` decodings of `length` tokens for each law, texts of `tokens` tokens.
 
     There are `laws` prompts for each number of kept tokens in `top_k`: few words show small differences
-    early, more words show more of them. Specimens get `patience` times as many prompts, and eight times as
-    many runs at each; faint ones one prompt out of all that were given for it, and `long` times as many runs.
+    early, more words show more of them. Lossy verifiers get `patience` times as many prompts, and eight times
+    as many runs at each; faint ones a single prompt, the worst, and `long` times as many runs.
     """
 
     runs: int = 500
@@ -45,11 +49,68 @@ class Plan:
     long: int = 24
 
 
+@dataclass
+class Cell:
+    """One verifier on one draft: the law of a lossy one (`fault` is set) must be rejected, of others nothing.
+
+    off: of a faint lossy verifier, the total variation of one step at the prompt where it is largest.
+    """
+
+    draft: str
+    verifier: str
+    fault: str | None = None
+    off: float | None = None
+    greedy: Greedy | None = None
+    laws: list[Joint] = field(default_factory=list)
+    acceptance: Result | None = None
+
+    @property
+    def rejected(self) -> bool:
+        return any(each.rejected for each in self.laws)
+
+    @property
+    def runs(self) -> int:
+        return sum(each.runs for each in self.laws)
+
+    @property
+    def too_faint(self) -> bool:
+        """Whether the bias is below `FAINTEST`, so that missing it is no failure."""
+        return self.off is not None and self.off < FAINTEST
+
+    @property
+    def problems(self) -> list[str]:
+        """What is not as expected, in words."""
+        if self.fault is not None:
+            fine = self.rejected or self.too_faint
+            return [] if fine else [f"lossy, and not noticed in {self.runs:,} runs"]
+        found = [f"the law is rejected at prompt {each.prompt + 1}" for each in self.laws if each.rejected]
+        if self.greedy is not None:
+            found += [
+                f"greedy text of prompt {each.prompt + 1} differs at token {each.place}"
+                for each in self.greedy.ties
+                if not each.explained
+            ]
+        return found + (self.acceptance.problems if self.acceptance else [])
+
+    def answer(self) -> dict[str, Any]:
+        """The JSON object."""
+        return {
+            "draft": self.draft,
+            "verifier": self.verifier,
+            "specimen": self.fault,
+            "off": self.off,
+            "greedy": self.greedy.answer() if self.greedy else None,
+            "laws": [asdict(each) for each in self.laws],
+            "acceptance": self.acceptance.answer() if self.acceptance else None,
+            "problems": self.problems,
+        }
+
+
 class Validation:
     """A pair, prompts and a plan; `run` goes through the cells.
 
-    `specimens` are run each on the first structure that it takes; faint ones at the worst of `many` prompts,
-    if there is a drafter that can be asked for its rows.
+    Each of `lossy` runs on the first structure it fits; faint ones only if the drafter is a model, whose rows
+    can be enumerated, and at the worst of the prompts `many`.
     """
 
     def __init__(
@@ -60,61 +121,54 @@ class Validation:
         verifiers: Sequence[Verifier],
         prompts: Sequence[Sequence[int]],
         plan: Plan,
-        specimens: Sequence[Specimen] = (),
+        lossy: Sequence[Lossy] = (),
         many: Sequence[Sequence[int]] = (),
     ) -> None:
         self.target, self.drafter, self.prompts, self.plan, self.many = target, drafter, prompts, plan, many
-        self.cells: list[tuple[Structure, Verifier, Specimen | None]] = [
+        self.cells: list[tuple[Structure, Verifier, Lossy | None]] = [
             (structure, verifier, None) for structure, verifier in fitting(structures, verifiers, drafter)
         ]
-        for each in specimens:
-            if each.faint and not isinstance(self.drafter, ModelDrafter):
-                continue
-            fit = (one for one in structures if misfit(each.verifier, one, self.drafter) is None)
-            first = next(fit, None)
-            if first is not None:
+        for each in lossy:
+            first = next((one for one in structures if misfit(each.verifier, one, drafter) is None), None)
+            if first is not None and (isinstance(drafter, ModelDrafter) or not each.faint):
                 self.cells.append((first, each.verifier, each))
 
     def run(self) -> Iterator[Cell]:
-        """The cells, one by one."""
+        """The cells, one by one. Raises BadInput for prompts that are too long or have no enumerable law."""
+        plan = self.plan
         for number, prompt in enumerate(self.prompts, 1):
-            if len(prompt) + self.plan.tokens > self.target.context:
+            if len(prompt) + plan.tokens > self.target.context:
                 raise BadInput(
-                    f"prompt {number} has {len(prompt)} tokens and {self.plan.tokens} more are asked for; "
+                    f"prompt {number} has {len(prompt)} tokens and {plan.tokens} more are asked for; "
                     f"{self.target.name} takes {self.target.context}"
                 )
-        plan = self.plan
         samplings = [Sampling(plan.temperature, top_k) for top_k in plan.top_k]
         most = plan.laws * plan.patience
         every = [
-            (sampling, laws(self.target, self.prompts, plan.length, sampling, most)) for sampling in samplings
+            [(sampling, law) for law in laws(self.target, self.prompts, plan.length, sampling, most)]
+            for sampling in samplings
         ]
-        some = [(sampling, law) for sampling, found in every for law in found[: plan.laws]]
-        turns = range(max(len(found) for _, found in every))
-        many = [(sampling, found[turn]) for turn in turns for sampling, found in every if turn < len(found)]
-        own = Reference(self.target, self.prompts, self.plan.tokens)
-        for structure, verifier, specimen in self.cells:
+        few = [law for found in every for law in found[: plan.laws]]
+        in_turn = [found[turn] for turn in range(most) for found in every if turn < len(found)]
+        reference = Reference(self.target, self.prompts, plan.tokens)
+        for structure, verifier, lossy in self.cells:
             decode = partial(generate, self.target, self.drafter, verifier=verifier, structure=structure)
-            cell = Cell(structure.name, verifier.name, specimen.how if specimen else None)
-            if specimen is None:
-                cell.greedy = compare(own, decode)
+            cell = Cell(structure.name, verifier.name, lossy.fault if lossy else None)
+            if lossy is None:
+                cell.greedy = compare(reference, decode)
                 cell.acceptance = self._acceptance(decode, Acceptance(verifier, structure))
-                cell.laws = self._laws(decode, some, 1)
-            elif specimen.faint:
-                cell.off, known = self._worst(verifier, structure, samplings[0])
+                cell.laws = self._laws(decode, few, 1)
+            elif lossy.faint:
+                assert isinstance(self.drafter, ModelDrafter)
+                pair = self.target, self.drafter.model
+                cell.off, known = worst_prompt(
+                    *pair, self.many, verifier, structure.depth, samplings[0], plan.length
+                )
                 if not cell.too_faint:
-                    cell.laws = self._laws(decode, [known], plan.long)
+                    cell.laws = self._laws(decode, [(samplings[0], known)], plan.long)
             else:
-                cell.laws = self._laws(decode, many, 8)
+                cell.laws = self._laws(decode, in_turn, 8)
             yield cell
-
-    def _worst(
-        self, verifier: Verifier, structure: Structure, sampling: Sampling
-    ) -> tuple[float, tuple[Sampling, Known]]:
-        assert isinstance(self.drafter, ModelDrafter)
-        asked = self.target, self.drafter.model, self.many, verifier
-        off, known = worst_prompt(*asked, structure.depth, sampling, self.plan.length)
-        return off, (sampling, known)
 
     def _acceptance(self, decode: Decode, found: Acceptance) -> Result:
         plan, sampling = self.plan, Sampling(self.plan.temperature)
@@ -125,7 +179,7 @@ class Validation:
         return found.result()
 
     def _laws(self, decode: Decode, known: Sequence[tuple[Sampling, Known]], times: int) -> list[Joint]:
-        """Prompt after prompt, `times` as many runs as planned at each; if more, until one is rejected."""
+        """Tests prompt after prompt with `times` as many runs as planned; if more, until one is rejected."""
         plan, error = self.plan, ERROR / len(known)
         found: list[Joint] = []
         for sampling, prompt in known:
@@ -133,3 +187,69 @@ class Validation:
             if times > 1 and found[-1].rejected:
                 break
         return found
+
+
+def tables(cells: Sequence[Cell]) -> list[Table]:
+    """One line a verifier and draft; the lossy verifiers in a table of their own."""
+    headings = "draft", "verifier", "greedy", "runs", "law", "E\\[tau]", "predicted", "stateless", "full inf."
+    lossless = screen.table("Real models beside their own laws", "llrrrrrrrl", *headings, "")
+    lossy = screen.table("Lossy specimens", "llrl", "draft", "specimen", "runs", "")
+    for made in (lossless, lossy):
+        made.columns[0].no_wrap = made.columns[1].no_wrap = True
+    for cell in cells:
+        style = "bold red" if cell.problems else ""
+        if cell.fault is not None:
+            verdict = "noticed" if cell.rejected else "too faint here" if cell.too_faint else "NOT noticed"
+            lossy.add_row(cell.draft, cell.verifier, f"{cell.runs:,}", verdict, style=style)
+        elif cell.acceptance is not None and cell.greedy is not None:
+            total, ties = cell.acceptance.total, len(cell.greedy.ties)
+            greedy = f"{cell.greedy.tokens}{f', {ties} ties' if ties else ''}"
+            law = f"{cell.runs:,}", "rejected" if cell.rejected else "kept"
+            predicted = f"{total.predicted:.3f} ± {max(total.above, total.below):.3f}"
+            bounds = ["" if bound is None else f"{bound:.3f}" for bound in cell.acceptance.bounds.values()]
+            found = greedy, *law, f"{total.measured:.3f}", predicted, *bounds
+            verdict = "NOT as expected" if cell.problems else ""
+            lossless.add_row(cell.draft, cell.verifier, *found, verdict, style=style)
+    return [each for each in (lossless, lossy) if each.row_count]
+
+
+def summary(cells: Sequence[Cell]) -> str:
+    """One line on what held, and one for each problem."""
+    lossless = [cell for cell in cells if cell.fault is None]
+    lossy = [cell for cell in cells if cell.fault is not None]
+    runs, tokens = sum(cell.runs for cell in cells), sum(cell.greedy.tokens for cell in cells if cell.greedy)
+    steps = sum(cell.acceptance.total.steps for cell in cells if cell.acceptance)
+    lines = [
+        f"{sum(not cell.problems for cell in lossless)} of {len(lossless)} as predicted "
+        f"({tokens:,} greedy tokens, {steps:,} steps, {runs:,} runs)"
+    ]
+    if lossy:
+        lines[0] += f", {sum(cell.rejected for cell in lossy)} of {len(lossy)} lossy specimens noticed"
+    lines += [
+        f"{cell.draft} {cell.verifier}: where one step is furthest off, total variation {cell.off:.3f}"
+        + (": too faint to be asked for" if cell.too_faint else "")
+        for cell in lossy
+        if cell.off is not None
+    ]
+    lines += [f"{cell.draft} {cell.verifier}: {each}" for cell in cells for each in cell.problems]
+    lines += [
+        f"{cell.draft} {cell.verifier}: token {tie.place} of greedy text {tie.prompt + 1} is a tie: "
+        f"logits {tie.logits[0]:.6f} and {tie.logits[1]:.6f}, tolerance {tie.tolerance:.1e}"
+        for cell in lossless
+        if cell.greedy
+        for tie in cell.greedy.ties
+        if tie.explained
+    ]
+    return "\n".join(lines)
+
+
+def document(cells: Sequence[Cell], plan: Plan, about: dict[str, Any], complete: bool) -> dict[str, Any]:
+    """What --json prints."""
+    return {
+        **about,
+        "plan": asdict(plan),
+        "error": ERROR,
+        "complete": complete,
+        "ok": complete and not any(cell.problems for cell in cells),
+        "cells": [cell.answer() for cell in cells],
+    }

@@ -1,26 +1,28 @@
-"""The lift of K-SEQ: subtrees are judged from leaf to root, siblings all against the same row."""
+"""The lift of K-SEQ to trees: subtrees are judged from leaf to root, all siblings against the same row."""
 
 import torch
 from torch import Tensor
 
-from draftproof.gpu.draft import Tree
+from draftproof.gpu.verify.batch import Drafts
 from draftproof.gpu.verify.residual import LARGEST, pick, rate, share
 from draftproof.gpu.verify.verifier import CHAIN, WITH, Rates, Verifier
 
 HALVINGS = 24
-"""Of [1, k], where rho lies: to float32's own resolution."""
+"""Bisections of [1, k], which contains rho: down to float32's resolution."""
 
 SLACK = 2.0**-48
-"""What float64 may miss the condition on rho by: with p = q it holds with equality, at rho = 1."""
+"""Relative error that float64 may make in the condition on rho, which for p = q is an equality at rho = 1."""
 
 
-def rates(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor) -> Rates:
-    """a(root) = 1; a child x enters with a(x) = min(1, a p / (rho q)), whatever its siblings did. The node
-    itself is then kept with S / (S + 1 - a), S = sum (a p - rho q)+, and Y ~ norm((a p - rho q)+).
+def rates(drafts: Drafts) -> Rates:
+    """a(root) = 1; a child x is entered with a(x) = min(1, a p / (rho q)), independently of its siblings. The
+    node itself is then accepted with S / (S + 1 - a), S = sum (a p - rho q)+, and Y ~ norm((a p - rho q)+).
 
-    rho is K-SEQ's for the row a p and k children: there 1 - (1 - beta)^k = rho beta, so that the children
-    take min(a p, rho q) of it. It is found in float64; the rows are read HALVINGS + 2 times for it.
+    rho is K-SEQ's for the row a p and k children: 1 - (1 - beta)^k = rho beta, so that the children take
+    min(a p, rho q) of the row. It is found in float64, for which the rows are read HALVINGS + 2 times.
     """
+    tree, target, proposal = drafts.tree, drafts.target, drafts.q
+    tokens, drawn = drafts.ids, drafts.drawn
     B, N = drawn.shape
     parents, rows = tree.parents.expand(B, -1), tree.rows.expand(B, -1)
     up = parents[:, 1:]
@@ -32,12 +34,13 @@ def rates(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: T
     rho, S = a, a
     for nodes in tree.generations:
         f = nodes.expand(B, -1)
-        p, q = _renormalised(pick(target, f)), _renormalised(pick(proposal, rows.gather(1, f)))
+        p, q = pick(target, f).double(), pick(proposal, rows.gather(1, f)).double()
+        p, q = p / p.sum(-1, keepdim=True), q / q.sum(-1, keepdim=True)
         t = a.gather(1, f)[..., None] * p
         found = a.new_ones(f.shape) if tree.is_chain else smallest_rho(t, q, k.gather(1, f))
         rho = rho.index_copy(1, nodes, found)
         S = S.index_copy(1, nodes, (t - found[..., None] * q).clamp(min=0).sum(-1))
-        entry = rate(a.gather(1, up) * p_x, rho.gather(1, up) * q_x)  # final once the parent was met
+        entry = rate(a.gather(1, up) * p_x, rho.gather(1, up) * q_x)  # final once the parent's level is done
         a = torch.cat((a[:, :1], entry), 1)
     accept = torch.where(k > 0, share(S, S + (1 - a)), a)
     cut = torch.where(k > 0, (rho / a).clamp(max=LARGEST), 0.0)
@@ -69,9 +72,4 @@ def smallest_rho(t: Tensor, q: Tensor, k: Tensor) -> Tensor:
     return high
 
 
-def _renormalised(rows: Tensor) -> Tensor:
-    rows = rows.double()
-    return rows / rows.sum(-1, keepdim=True)
-
-
-VERIFIER = Verifier("lifted-k-seq", (CHAIN, WITH), rates, upwards=True)
+VERIFIERS = (Verifier("lifted-k-seq", (CHAIN, WITH), rates, upwards=True),)

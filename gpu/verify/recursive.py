@@ -1,33 +1,43 @@
-"""Recursive rejection: siblings in turn, each against what the earlier ones left."""
+"""Siblings in turn, each judged by the row that earlier rejections left: recursive rejection, traversal."""
 
 import torch
 from torch import Tensor
 
-from draftproof.gpu.draft import Tree
+from draftproof.gpu.verify.batch import Drafts
 from draftproof.gpu.verify.residual import LARGEST, excess, pick, rate, share, without
-from draftproof.gpu.verify.verifier import CHAIN, WITH, WITHOUT, Rates, Verifier
+from draftproof.gpu.verify.verifier import CHAIN, TREES, WITH, WITHOUT, Rates, Verifier
 
 
-def rates(tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor) -> Rates:
+def rates(drafts: Drafts) -> Rates:
     """Accept a child with probability min(1, p/q); a rejection makes p <- norm((p - q)+)."""
-    accept, _, cut = rejections(tree, target, proposal, tokens, drawn, joint=False)
+    accept, _, cut = rejections(drafts, joint=False)
     return Rates(accept, cut)
 
 
-def rejections(
-    tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor, drawn: Tensor, joint: bool
-) -> tuple[Tensor, Tensor, Tensor]:
-    """(entry, left, cut), each [B, N]: the rate at which a node is entered, the rate of the node
-    itself when all below it is rejected, and the cut of its row then.
+def traversal_rates(drafts: Drafts) -> Rates:
+    """Subtrees are judged from leaf to root; a node's coin is compared after all below it.
 
-    After j rejections at a node the current row is (p - c q)+ / T, the siblings' law is q off the
-    earlier tokens over its mass D, the rate is a. With the next child x rejected too
+    a(root) = 1, a(x) = min(1, a(parent) p(x)/q(x)); a rejected child x makes, at its parent f,
+    p <- norm((a p - q)+) and a <- S / (S + 1 - a).
+    """
+    _, left, cut = rejections(drafts, joint=True)
+    return Rates(left, cut)
+
+
+def rejections(drafts: Drafts, joint: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """(entry, left, cut), each [B, N]: the rate at which a node is entered, its rate and the cut of its row
+    after all its children were rejected.
+
+    After j rejections at a node the row is (p - c q)+ / T, the next sibling's law is q without the
+    earlier tokens, divided by its mass D, and the rate is a. With the next child x rejected too
 
         c <- c + T / (a D);  T <- sum (p - c q)+;  S = a T_new / T_old;  a <- S / (S + 1 - a)
 
-    so three scalars a node stand for its row, and no row is written. `joint` starts a child at the
-    rate it is entered with (traversal); otherwise every node starts, and hence stays, at 1.
+    so three scalars a node stand for its row, and no row is written. With `joint` a child's rate starts
+    at its entry rate (traversal); otherwise every node's rate starts, and hence stays, at 1.
     """
+    tree, target, proposal = drafts.tree, drafts.target, drafts.q
+    tokens, drawn = drafts.ids, drafts.drawn
     B, N = drawn.shape
     entry = target.new_ones(B, N)
     a, c, T = entry, torch.zeros_like(entry), entry
@@ -35,7 +45,7 @@ def rejections(
     for nodes in tree.steps:
         f, x, there = parents[:, nodes], tokens[:, nodes - 1], drawn[:, nodes]
         p, q = pick(target, f), pick(proposal, rows.gather(1, f))
-        D = _left(tree, q, nodes, tokens, drawn)
+        D = _left(drafts, q, nodes)
         a_f, c_f, T_f = a.gather(1, f), c.gather(1, f), T.gather(1, f)
         p_x, q_x = p.gather(2, x[..., None])[..., 0], q.gather(2, x[..., None])[..., 0]
         into = rate(a_f * (p_x - c_f * q_x).clamp(min=0) * D, T_f * q_x)
@@ -52,19 +62,21 @@ def rejections(
     return entry, a, c
 
 
-def _left(tree: Tree, q: Tensor, nodes: Tensor, tokens: Tensor, drawn: Tensor) -> Tensor:
-    # The mass of q off the earlier siblings' tokens: a sum, since 1 minus theirs would cancel.
+def _left(drafts: Drafts, q: Tensor, nodes: Tensor) -> Tensor:
+    # The mass of q without the earlier siblings' tokens: summed, since 1 minus their mass would cancel.
+    tree = drafts.tree
     if tree.replacement or tree.is_chain:
         return torch.ones_like(q[..., 0])
     others = torch.arange(1, tree.size, device=q.device)
     parents = tree.parents
     earlier = (parents[:, None, 1:] == parents[:, nodes, None]) & (others < nodes[:, None])
-    earlier = earlier & drawn[:, None, 1:]
-    gone = without(tokens[:, None].expand_as(earlier), earlier, q.shape[-1])
-    return torch.where(earlier.any(-1), torch.where(gone, 0.0, q).sum(-1), 1.0)
+    earlier = earlier & drafts.drawn[:, None, 1:]
+    ids = without(drafts.ids[:, None].expand_as(earlier), earlier, q.shape[-1])
+    return torch.where(earlier.any(-1), torch.where(ids, 0.0, q).sum(-1), 1.0)
 
 
 VERIFIERS = (
     Verifier("rrs", (CHAIN, WITHOUT), rates),
     Verifier("specinfer", (CHAIN, WITH), rates),
+    Verifier("traversal", TREES, traversal_rates, upwards=True),
 )

@@ -1,12 +1,12 @@
-"""The row that the extra token comes from, and drawing from it."""
+"""Operations on batches of rows: acceptance probabilities, residuals, and drawing the extra token."""
 
 import torch
 from torch import Tensor
 
-from draftproof.gpu.draft import Tree
+from draftproof.gpu.verify.batch import Drafts
 
 LARGEST = 3e38
-"""Bound of what would divide by zero; near the largest float32."""
+"""Stands for infinity when a quotient divides by zero; near the largest float32."""
 
 
 def pick(rows: Tensor, index: Tensor) -> Tensor:
@@ -16,7 +16,7 @@ def pick(rows: Tensor, index: Tensor) -> Tensor:
 
 
 def drafted(rows: Tensor, tokens: Tensor) -> Tensor:
-    """[B, gamma]: what a chain's rows [B, gamma or more, V] give its tokens [B, gamma]."""
+    """[B, gamma]: the probability of each token of a chain in its row of [B, gamma or more, V]."""
     return rows[:, : tokens.shape[1]].gather(2, tokens[..., None])[..., 0]
 
 
@@ -26,44 +26,37 @@ def share(part: Tensor, whole: Tensor) -> Tensor:
 
 
 def rate(part: Tensor, whole: Tensor) -> Tensor:
-    """`share`, but 0 where the part is 0: a drafted token without target mass is never accepted."""
+    """`share`, but 0 if the part is 0: a drafted token without target mass is never accepted."""
     return torch.where(part > 0, share(part, whole), 0.0)
 
 
 def excess(p: Tensor, cut: Tensor, q: Tensor) -> Tensor:
-    """(p - cut q)+, and p itself where cut is 0, whatever q holds there."""
+    """(p - cut q)+; p itself if cut is 0, even if q is not finite."""
     cut = cut[..., None]
     return torch.where(cut > 0, (p - cut * q).clamp(min=0), p)
 
 
 def without(tokens: Tensor, chosen: Tensor, V: int) -> Tensor:
-    """[..., V]: which ids are among the tokens [..., n] of which `chosen` says yes."""
-    gone = torch.zeros(*chosen.shape[:-1], V + 1, dtype=torch.bool, device=tokens.device)
-    return gone.scatter(-1, torch.where(chosen, tokens, V), True)[..., :V]
+    """[..., V]: which ids are among those tokens [..., n] for which `chosen` [..., n] is true."""
+    among = torch.zeros(*chosen.shape[:-1], V + 1, dtype=torch.bool, device=tokens.device)
+    return among.scatter(-1, torch.where(chosen, tokens, V), True)[..., :V]
 
 
-def remainder(
-    tree: Tree,
-    target: Tensor,
-    proposal: Tensor | None,
-    tokens: Tensor,
-    drawn: Tensor,
-    cut: Tensor,
-    node: Tensor,
-) -> Tensor:
-    """[B, V], not normalised: (p - cut q)+ at each row's node, off the tokens of its drawn children.
+def remainder(drafts: Drafts, cut: Tensor, node: Tensor) -> Tensor:
+    """[B, V], not normalised: (p - cut q)+ at each row's node, without the tokens of its drawn children.
 
-    A rejected child has nothing left there: leaving its token out changes no law, and keeps rounding
-    from emitting it. Where rounding leaves no mass at all the row is p.
+    node [B] and cut [B, N], as in `Rates`. No mass is left at the token of a rejected child: leaving it out
+    changes no law, and keeps rounding from emitting it. Where rounding leaves no mass at all the row is p.
     """
-    B, _, V = target.shape
-    p = pick(target, node)
+    tree, proposal = drafts.tree, drafts.proposal
+    B, _, V = drafts.target.shape
+    p = pick(drafts.target, node)
     row = p
     if proposal is not None and proposal.shape[1]:
         at = tree.rows.expand(B, -1).gather(1, node[:, None])[:, 0]
         row = excess(p, cut.gather(1, node[:, None])[:, 0], pick(proposal, at))
-    below = drawn[:, 1:] & (tree.parents[:, 1:] == node[:, None])
-    row = torch.where(without(tokens, below, V), 0.0, row)
+    below = drafts.drawn[:, 1:] & (tree.parents[:, 1:] == node[:, None])
+    row = torch.where(without(drafts.ids, below, V), 0.0, row)
     return torch.where(row.sum(-1, keepdim=True) > 0, row, p)
 
 

@@ -1,13 +1,13 @@
-"""What every verifier comes to: a rate for each drafted node, a cut for each row, and an order."""
+"""What every verifier comes to: a rate for each drafted node, a cut for each row, and an order of coins."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from draftproof.gpu.draft import Tree
-from draftproof.gpu.verify.outcome import Outcome, checked
+from draftproof.gpu.verify.batch import Batch, Drafts, Outcome
 from draftproof.gpu.verify.residual import draw, remainder
 from draftproof.theory.errors import BadInput
 
@@ -23,11 +23,11 @@ BELOW_ONE = 1 - 2**-24
 
 @dataclass(frozen=True)
 class Rates:
-    """What a verifier computes before any coin is looked at.
+    """What a verifier computes before it looks at any coin.
 
-    accept [B, N]: the rate of node i: its coin must fall below it (column 0, the root's, is unused);
-    cut [B, N]: a stop at node f draws Y from the law in proportion to (p - cut q)+, off the tokens of
-    f's drawn children.
+    accept [B, N]: node i is accepted if its coin is below its rate (column 0, the root's, is unused);
+    cut [B, N]: after a stop at node f the extra token Y has the law in proportion to (p - cut q)+, without
+    the tokens of f's drawn children.
     """
 
     accept: Tensor
@@ -36,52 +36,34 @@ class Rates:
 
 @dataclass(frozen=True)
 class Verifier:
-    """A verification algorithm on batches.
+    """A verification algorithm on batches; the exact verifier of the same name in theory/verifiers cites it.
 
-    `rates(tree, target, proposal, tokens, drawn)` judges; `upwards` says that nodes are asked from
-    leaf to root, the first accepted one being the stop, and not from the root down, child by child;
-    `one_coin` that siblings share the coin of the first of them; `source` is that of the exact verifier
-    of the same name in theory/verifiers.
+    drafts: the kinds of drafts it is made for. rates: what it computes from the rows. upwards: coins are
+    compared from leaf to root, and the first accepted node is the stop; otherwise from the root down, child
+    by child. one_coin: siblings share the coin of the first of them. modifies_target: a stop changes the
+    target rows of the tokens after it (theory/verifiers/greedy_block.py).
     """
 
     name: str
     drafts: tuple[str, ...]
-    rates: Callable[..., Rates]
+    rates: Callable[[Drafts], Rates]
     upwards: bool = False
     one_coin: bool = False
+    modifies_target: bool = False
 
-    def verify(
-        self,
-        tree: Tree,
-        target: Tensor,
-        proposal: Tensor | None,
-        tokens: Tensor,
-        coins: Tensor,
-        extra: Tensor,
-    ) -> Outcome:
+    def verify(self, batch: Batch) -> Outcome:
         """Where verification stops, and the extra token; all shapes are static, nothing is read back.
 
-        target [B, N, V] and proposal [B, I, V] are laws (float32; bfloat16 is widened and
-        renormalised), tokens [B, N-1] ids with -1 for nodes not drawn, coins [B, N-1] and extra [B]
-        uniforms in [0, 1). Coin i-1 decides about node i, where it is asked. Raises BadInput when
-        shapes or the draft do not fit; what is wrong with one row is in that row's `error`.
+        Rows are probabilities: float32 or float64; narrower types are widened and renormalised. Raises
+        BadInput as `fitted` does; what is wrong with one row of the batch is in that row's `error`.
         """
-        if DETERMINISTIC in self.drafts:
-            proposal = None
-        self.must_fit(tree, target, proposal, tokens, coins, extra)
-        target, proposal = widened(target), None if proposal is None else widened(proposal)
-        drawn = tree.drawn(tokens)
-        error = checked(tree, target, proposal, tokens, drawn, coins, extra)
-        ids = tokens.clamp(0, target.shape[-1] - 1)
-        rates = self.rates(tree, target, proposal, ids, drawn)
-        node = self.decide(tree, rates.accept, drawn, coins)
-        row = remainder(tree, target, proposal, ids, drawn, rates.cut, node)
+        batch = self.fitted(batch).map_rows(widened)
+        error = batch.errors()
+        rates = self.rates(batch)
+        node = self.decide(batch.tree, rates.accept, batch.drawn, batch.coins)
+        token = draw(remainder(batch, rates.cut, node), batch.extra.clamp(max=BELOW_ONE))
         fine = error == 0
-        return Outcome(
-            torch.where(fine, node, 0),
-            torch.where(fine, draw(row, extra.clamp(max=BELOW_ONE)), -1),
-            error,
-        )
+        return Outcome(torch.where(fine, node, 0), torch.where(fine, token, -1), error)
 
     def decide(self, tree: Tree, accept: Tensor, drawn: Tensor, coins: Tensor) -> Tensor:
         """[B]: the node where verification stops."""
@@ -104,45 +86,63 @@ class Verifier:
         """Whether this verifier is made for such a draft."""
         return label(tree) in self.drafts
 
-    def must_fit(
-        self,
-        tree: Tree,
-        target: Tensor,
-        proposal: Tensor | None,
-        tokens: Tensor,
-        coins: Tensor,
-        extra: Tensor,
-    ) -> None:
-        """Raises BadInput unless the draft is one this verifier is made for, shapes and devices agree."""
-        if not self.fits(tree):
-            raise BadInput(f"{self.name} is made for {', '.join(self.drafts)}, not for a {label(tree)}")
-        if target.dim() != 3 or target.shape[1] != tree.size or not target.shape[2]:
-            raise BadInput(f"target must be [B, {tree.size}, V], not {list(target.shape)}")
-        B, N, V = target.shape
-        if tree.parents.shape[0] not in (1, B):
-            raise BadInput(f"the tree has {tree.parents.shape[0]} rows, the batch {B}")
-        wanted = [("tokens", tokens, [B, N - 1]), ("coins", coins, [B, N - 1]), ("extra", extra, [B])]
-        for name, given, shape in wanted:
-            if list(given.shape) != shape:
-                raise BadInput(f"{name} must be {shape}, not {list(given.shape)}")
-        placed = [("the tree", tree.parents), *((name, given) for name, given, _ in wanted)]
-        if proposal is not None:
-            placed.append(("proposal", proposal))
-        for name, given in placed:
-            if given.device != target.device:
-                raise BadInput(f"{name} is on {given.device}, target on {target.device}: move it with .to()")
+    def fitted(self, batch: Batch) -> Batch:
+        """The batch as this verifier reads it: without the proposal if it is made for deterministic drafts.
+
+        Raises BadInput unless it is made for the draft, shapes and devices agree, and no rows are missing.
+        """
+        if not self.fits(batch.tree):
+            raise BadInput(f"{self.name} is made for {', '.join(self.drafts)}, not for a {label(batch.tree)}")
         if DETERMINISTIC in self.drafts:
-            return
-        if proposal is None:
+            batch = replace(batch, proposal=None)
+        elif batch.proposal is None:
             raise BadInput(f"{self.name} needs the proposal's rows; drafts without any take one-hot or nss")
-        least = len(tree.inner) if tree.inner is not None else 0
-        if (
-            proposal.dim() != 3
-            or proposal.shape[0] != B
-            or proposal.shape[2] != V
-            or proposal.shape[1] < least
-        ):
-            raise BadInput(f"proposal must be [{B}, {least}, {V}], not {list(proposal.shape)}")
+        batch.must_fit()
+        return batch
+
+
+def stop_law(verifier: Verifier, tree: Tree, accept: Tensor, drawn: Tensor) -> Tensor:
+    """[B, N] float64: the probability of a stop at each node, given the draft; rows sum to 1.
+
+    It is the law of `Verifier.decide` over independent coins that are uniform on [0, 1), with the same
+    `accept` and `drawn`.
+
+    >>> from draftproof.gpu.verify import named
+    >>> half, drawn = torch.full((1, 3), 0.5), torch.ones(1, 3, dtype=torch.bool)
+    >>> stop_law(named("token"), Tree.chain(2), half, drawn).tolist()
+    [[0.5, 0.25, 0.25]]
+    >>> stop_law(named("block"), Tree.chain(2), half, drawn).tolist()
+    [[0.25, 0.25, 0.5]]
+    """
+    rates = torch.where(drawn, accept.double().clamp(0, 1), 0.0)
+    return _upwards(tree, rates) if verifier.upwards else _downwards(tree, rates, verifier.one_coin)
+
+
+def level_law(tree: Tree, stops: Tensor) -> Tensor:
+    """[B, depth + 1]: the law of tau, the depth of the stop, from `stop_law`."""
+    levels = tree.levels.expand(len(stops), -1)
+    return stops.new_zeros(len(stops), tree.depth + 1).scatter_add(1, levels, stops)
+
+
+def _upwards(tree: Tree, rates: Tensor) -> Tensor:
+    order = tree.turn.expand(len(rates), -1).argsort(1)
+    rates = rates.scatter(1, torch.zeros_like(order[:, :1]), 1.0).gather(1, order)
+    rejected = torch.cat((torch.ones_like(rates[:, :1]), (1 - rates).cumprod(1)[:, :-1]), 1)
+    return torch.zeros_like(rates).scatter(1, order, rates * rejected)
+
+
+def _downwards(tree: Tree, rates: Tensor, one_coin: bool) -> Tensor:
+    reach = torch.zeros_like(rates)
+    reach[:, 0] = 1
+    left = torch.ones_like(rates)  # of each node: the probability that no child so far was accepted
+    parents = tree.parents.expand(len(rates), -1)
+    for i in range(1, tree.size):
+        up, rate = parents[:, i : i + 1], rates[:, i : i + 1]
+        before = left.gather(1, up)
+        after = torch.minimum(before, 1 - rate) if one_coin else before * (1 - rate)
+        reach[:, i : i + 1] = reach.gather(1, up) * (before - after)
+        left = left.scatter(1, up, after)
+    return reach * left
 
 
 def label(tree: Tree) -> str:

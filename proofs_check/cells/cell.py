@@ -1,13 +1,25 @@
-"""A cell: the part of the domain where some polynomials have known signs."""
+"""A cell: the part of the domain where some polynomials have known signs; and cutting a cell in two."""
 
 from hashlib import sha256
 
 from flint import fmpq, fmpq_mpoly
 
-from draftproof.proofs_check.cells.book import Book
-from draftproof.proofs_check.cells.polynomials import eliminate, put
-from draftproof.proofs_check.cells.signset import ANY, NEGATIVE, POSITIVE, ZERO, flip, raised, sign, times
-from draftproof.proofs_check.cells.symbol import Symbol
+from draftproof.proofs_check.cells.solver import Point, Solver
+from draftproof.proofs_check.cells.symbol import (
+    ANY,
+    NEGATIVE,
+    POSITIVE,
+    ZERO,
+    Symbol,
+    eliminate,
+    flip,
+    raised,
+    sign,
+    solve,
+    substitute,
+    times,
+    value,
+)
 
 
 class Cut(Exception):
@@ -20,36 +32,36 @@ class Cut(Exception):
 
 
 class Cell:
-    """Facts (spelled polynomial -> set of signs), what the linear equalities among them substitute,
-    and, where one is known, a rational point inside. Never changed once made.
+    """`facts` (key of a polynomial -> its possible signs), the substitutions `equal` that the linear
+    equalities among them give, and a rational `point` inside if one is known. Immutable.
     """
 
-    __slots__ = ("book", "equal", "facts", "point")
+    __slots__ = ("equal", "facts", "point", "solver")
 
     def __init__(
         self,
-        book: Book,
+        solver: Solver,
         facts: dict[str, int],
         equal: tuple[tuple[str, fmpq_mpoly], ...] = (),
-        point: dict[str, fmpq] | None = None,
+        point: Point | None = None,
     ):
-        self.book, self.facts, self.equal, self.point = book, facts, equal, point
+        self.solver, self.facts, self.equal, self.point = solver, facts, equal, point
 
     @property
     def key(self) -> str:
-        """A name for what is known in the cell, the same in every run."""
+        """A hash of what is known in the cell, the same in every run."""
         equal = [(name, str(value)) for name, value in self.equal]
         return sha256(repr((sorted(self.facts.items()), equal)).encode()).hexdigest()[:24]
 
     def reduce(self, polynomial: fmpq_mpoly) -> fmpq_mpoly:
-        """The polynomial with the cell's linear equalities put in."""
+        """The polynomial after the cell's linear equalities are substituted."""
         if self.equal and not polynomial.is_constant():
             for name, value in self.equal:
-                polynomial = put(polynomial, name, value)
+                polynomial = substitute(polynomial, name, value)
         return polynomial
 
     def signs(self, polynomial: fmpq_mpoly) -> int:
-        """The signs that the polynomial may have by what is known of its factors."""
+        """The possible signs of the polynomial, as far as those of its factors are known."""
         return self._signs(self.reduce(polynomial))
 
     def within(self, wanted: int, *product: fmpq_mpoly) -> bool:
@@ -60,9 +72,9 @@ class Cell:
             if signs in (NEGATIVE, ZERO, POSITIVE):
                 known = times(known, signs)
                 continue
-            key, flipped = self.book.spell(polynomial)
+            key, flipped = self.solver.canonical(polynomial)
             known = flip(known) if flipped else known
-            open_ += self.book.factors(key)
+            open_ += self.solver.factors(key)
         possible = known
         for key, power in open_:
             possible = times(possible, raised(self.facts.get(key, ANY), power))
@@ -79,24 +91,24 @@ class Cell:
                 undecided.append((key, power))
         key, power = undecided[0]
         if len(undecided) == 1 and power == 1:
-            raise Cut(self.book.polynomials[key], flip(wanted) if known == NEGATIVE else wanted)
-        raise Cut(self.book.polynomials[key], POSITIVE if self.facts.get(key, ANY) & POSITIVE else NEGATIVE)
+            raise Cut(self.solver.polynomials[key], flip(wanted) if known == NEGATIVE else wanted)
+        raise Cut(self.solver.polynomials[key], POSITIVE if self.facts.get(key, ANY) & POSITIVE else NEGATIVE)
 
     def agree(self, a: Symbol, b: Symbol) -> bool:
-        """Whether a and b are the same on the cell, by its equalities; a and b are defined on it."""
+        """Whether the cell's equalities show a = b, both being defined on the cell."""
         return self.vanishes(a.top * b.bottom - b.top * a.bottom)
 
     def vanishes(self, polynomial: fmpq_mpoly) -> bool:
-        """Whether the polynomial is zero on the cell by its equalities: a known factor, or elimination.
+        """Whether the cell's equalities show that the polynomial is zero on it; False if none was found to.
 
-        An equality c v + b = 0 with c not zero on the cell gives v; times a power of c, the
-        polynomial is one without v. No is only "not found".
+        They do by a factor that is zero, or by elimination: an equality c v + b = 0, c not zero on the
+        cell, removes the variable v from the polynomial times a power of c.
         """
         polynomial = self.reduce(polynomial)
         if self._signs(polynomial) == ZERO:
             return True
         for key in self.facts:
-            equation = self.book.polynomials[key]
+            equation = self.solver.polynomials[key]
             if self._signs(equation) == ZERO:
                 if not divmod(polynomial, equation)[1]:
                     return True
@@ -119,9 +131,101 @@ class Cell:
             return ZERO
         if polynomial.is_constant():
             return sign(polynomial.leading_coefficient())
-        key, flipped = self.book.spell(polynomial)
+        key, flipped = self.solver.canonical(polynomial)
         known = POSITIVE
-        for factor, power in self.book.factors(key):
+        for factor, power in self.solver.factors(key):
             known = times(known, raised(self.facts.get(factor, ANY), power))
         known &= self.facts.get(key, ANY)
         return flip(known) if flipped else known
+
+
+def sides(cell: Cell, polynomial: fmpq_mpoly, signs: int) -> tuple[Cell | None, Cell | None]:
+    """The parts of the cell where the sign lies in `signs` and where it does not; None if empty."""
+    polynomial = cell.reduce(polynomial)
+    if polynomial.is_constant():
+        inside = sign(polynomial.leading_coefficient() if polynomial else fmpq(0)) & signs
+        return (cell, None) if inside else (None, cell)
+    key, flipped = cell.solver.canonical(polynomial)
+    signs = flip(signs) if flipped else signs
+    known = cell.facts.get(key, ANY)
+    yes, no = known & signs, known & ~signs
+    if not yes or not no:
+        return (cell if yes else None), (cell if no else None)
+    sign_at_point = 0 if cell.point is None else sign(value(cell.solver.polynomials[key], cell.point))
+    parts = _part(cell, key, yes, sign_at_point), _part(cell, key, no, sign_at_point)
+    if parts == (None, None):  # z3 sees only now that the cell is empty: anything is true of it
+        return _with_fact(cell, key, yes, None), None
+    return parts
+
+
+def _part(cell: Cell, key: str, signs: int, sign_at_point: int) -> Cell | None:
+    # The cell with that fact, None if empty. An inequality that is nowhere strict is an equality, and may
+    # make equalities of others.
+    strict = signs & ~ZERO
+    if sign_at_point & strict:
+        return _with_fact(cell, key, signs, cell.point)
+    if strict and (part := _found(cell, key, strict, signs)) is not None:
+        return part
+    if not signs & ZERO:
+        return None
+    part = _with_fact(cell, key, ZERO, cell.point) if sign_at_point & ZERO else _found(cell, key, ZERO, ZERO)
+    return _tightened(part, key, cell) if part is not None and strict else part
+
+
+def _found(cell: Cell, key: str, wanted: int, kept: int) -> Cell | None:
+    # The cell with the fact `kept`, None if z3 shows that nowhere in the cell the fact `wanted` holds.
+    near = _near(cell, key)
+    found = cell.solver.find([*near, (key, wanted)])
+    if found is None:
+        return None
+    point = None
+    if cell.point is not None and found:
+        point = {**cell.point, **found}
+        if not all(sign(value(cell.solver.polynomials[k], point)) & s for k, s in [*near, (key, wanted)]):
+            point = None
+    return _with_fact(cell, key, kept, point)
+
+
+def _tightened(cell: Cell, key: str, before: Cell) -> Cell:
+    # The cell with equalities for the inequalities near `key` that are nowhere strict.
+    for old, _ in _near(before, key):
+        polynomial = cell.reduce(cell.solver.polynomials[old])
+        if polynomial.is_constant():
+            continue
+        known, _ = cell.solver.canonical(polynomial)
+        signs = cell.facts.get(known, ANY)
+        if signs in (NEGATIVE | ZERO, ZERO | POSITIVE) and _found(cell, known, signs & ~ZERO, signs) is None:
+            cell = _with_fact(cell, known, ZERO, cell.point)
+    return cell
+
+
+def _near(cell: Cell, key: str) -> list[tuple[str, int]]:
+    # The facts that share variables with the polynomial, or with one that does, and so on.
+    names = cell.solver.names[key]
+    while True:
+        near = [fact for fact in cell.facts.items() if not names.isdisjoint(cell.solver.names[fact[0]])]
+        reached = names.union(*(cell.solver.names[fact] for fact, _ in near))
+        if reached == names:
+            return near
+        names = reached
+
+
+def _with_fact(cell: Cell, key: str, signs: int, point: Point | None) -> Cell:
+    facts = {**cell.facts, key: signs}
+    if signs != ZERO or (solved := solve(cell.solver.polynomials[key])) is None:
+        return Cell(cell.solver, facts, cell.equal, point)
+    name, polynomial = solved
+    rewritten: dict[str, int] = {}
+    for old, known in facts.items():
+        if name in cell.solver.names[old]:
+            reduced = substitute(cell.solver.polynomials[old], name, polynomial)
+            if reduced.is_constant():
+                continue
+            old, flipped = cell.solver.canonical(reduced)
+            known = flip(known) if flipped else known
+        rewritten[old] = rewritten.get(old, ANY) & known
+    cell = Cell(cell.solver, rewritten, (*cell.equal, (name, polynomial)), point)
+    for old, known in rewritten.items():
+        if known == ZERO and solve(cell.solver.polynomials[old]) is not None:
+            return _with_fact(cell, old, ZERO, point)
+    return cell

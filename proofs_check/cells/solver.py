@@ -1,20 +1,17 @@
-"""Whether some real numbers have given signs: z3 decides, and "unknown" is no answer."""
+"""The polynomials of a proof, and whether some real numbers give them the signs wanted: z3 decides."""
 
 from collections.abc import Iterable
 from ctypes import ArgumentError
-from dataclasses import dataclass, field
 from time import thread_time
-from typing import Any
+from typing import Any, NamedTuple
 
 import z3
 from flint import fmpq, fmpq_mpoly
 
-from draftproof.proofs_check.cells.signset import ANY, NEGATIVE, POSITIVE, ZERO
-
-Fact = tuple[str, int]
-"""A polynomial, spelled, and the set of signs it may have."""
+from draftproof.proofs_check.cells.symbol import ANY, NEGATIVE, POSITIVE, ZERO
 
 CONDITIONS = {
+    0: lambda e: z3.BoolVal(False),
     NEGATIVE: lambda e: e < 0,
     ZERO: lambda e: e == 0,
     POSITIVE: lambda e: e > 0,
@@ -22,70 +19,102 @@ CONDITIONS = {
     ZERO | POSITIVE: lambda e: e >= 0,
     NEGATIVE | POSITIVE: lambda e: e != 0,
 }
+MILLISECONDS = 5000
+"""Time limit of one question to z3."""
+
+Point = dict[str, fmpq]
+"""Variable name -> rational."""
 
 
 class OutOfTime(Exception):
     """The deadline, a CPU time of this thread, has passed."""
 
 
-@dataclass
-class Solver:
-    """Answers are kept: the same question met in another cell costs nothing. After the deadline
-    nothing new is asked: OutOfTime is raised.
+class Canonical(NamedTuple):
+    """A polynomial up to a positive factor: `key` spells a monic one; `flipped` says it is minus that one."""
 
-    `find` returns a point (variable name -> rational) where all facts hold, {} when there are such
-    points but no rational one was found or z3 could not tell, None when it is proved there is none.
+    key: str
+    flipped: bool
+
+
+class Solver:
+    """Polynomials by their keys, with variables and factors, and z3's answers about their signs.
+
+    Answers are kept: the same question in another cell costs nothing. After the deadline a new
+    question raises OutOfTime.
     """
 
-    milliseconds: int = 5000
-    deadline: float = float("inf")
-    asked: int = 0
-    unknown: int = 0
-    _polynomials: dict[str, Any] = field(default_factory=dict)
-    _answers: dict[frozenset[Fact], dict[str, fmpq] | None] = field(default_factory=dict)
+    def __init__(self, deadline: float = float("inf")):
+        self.deadline = deadline
+        self.polynomials: dict[str, fmpq_mpoly] = {}
+        self.names: dict[str, frozenset[str]] = {}
+        self._factors: dict[str, list[tuple[str, int]]] = {}
+        self._expressions: dict[str, Any] = {}
+        self._answers: dict[frozenset[tuple[str, int]], Point | None] = {}
 
-    def find(self, facts: Iterable[Fact], polynomials: dict[str, fmpq_mpoly]) -> dict[str, fmpq] | None:
+    def canonical(self, polynomial: fmpq_mpoly) -> Canonical:
+        """The polynomial's key, with its sign; from now on the key is known here."""
+        lead = polynomial.leading_coefficient()
+        monic = polynomial / lead if lead != 1 else polynomial
+        key = repr(monic)
+        if key not in self.polynomials:
+            self.polynomials[key] = monic
+            unused = set(monic.unused_gens())
+            self.names[key] = frozenset(name for name in monic.context().names() if name not in unused)
+        return Canonical(key, lead < 0)
+
+    def factors(self, key: str) -> list[tuple[str, int]]:
+        """The irreducible factors of a polynomial, with their powers."""
+        if key not in self._factors:
+            _, found = self.polynomials[key].factor()
+            self._factors[key] = [(self.canonical(factor).key, int(power)) for factor, power in found]
+        return self._factors[key]
+
+    def find(self, facts: Iterable[tuple[str, int]]) -> Point | None:
+        """A point where the polynomials of all facts (key, set of signs) have such signs.
+
+        {} when there are such points but none that is rational was found, or z3 could not tell; None
+        when z3 proved that there is none.
+        """
         key = frozenset(facts)
         if key not in self._answers:
             self.check_time()
-            try:
-                self._answers[key] = self._solve(key, polynomials)
-            except ArgumentError:  # what Ctrl-C becomes on its way through z3's bindings
-                raise KeyboardInterrupt from None
+            answer, model = self.model(sorted(key))
+            point = {name: rational(value, 12) for name, value in model.items()}
+            self._answers[key] = None if answer == z3.unsat else point
         return self._answers[key]
+
+    def model(self, facts: Iterable[tuple[str, int]]) -> tuple[Any, dict[str, Any]]:
+        """z3's answer to whether the facts can hold together, with the values of its model if it has one."""
+        solver = z3.SolverFor("QF_NRA")
+        solver.set("timeout", MILLISECONDS)
+        solver.set("ctrl_c", False)  # Ctrl-C is Python's
+        for key, signs in facts:
+            if signs != ANY:
+                if key not in self._expressions:
+                    self._expressions[key] = expression(self.polynomials[key])
+                solver.add(CONDITIONS[signs](self._expressions[key]))
+        try:
+            answer = solver.check()
+        except ArgumentError:  # what Ctrl-C becomes on its way through z3's bindings
+            raise KeyboardInterrupt from None
+        if answer != z3.sat:
+            return answer, {}
+        model: Any = solver.model()
+        return answer, {variable.name(): model[variable] for variable in model if not variable.arity()}
 
     def check_time(self) -> None:
         """Raises OutOfTime after the deadline."""
         if thread_time() > self.deadline:
             raise OutOfTime
 
-    def _solve(self, facts: frozenset[Fact], polynomials: dict[str, fmpq_mpoly]) -> dict[str, fmpq] | None:
-        self.asked += 1
-        solver = z3.SolverFor("QF_NRA")
-        solver.set("timeout", self.milliseconds)
-        solver.set("ctrl_c", False)  # Ctrl-C is Python's
-        for spelled, signs in sorted(facts):
-            if signs != ANY:
-                if spelled not in self._polynomials:
-                    self._polynomials[spelled] = expression(polynomials[spelled])
-                solver.add(CONDITIONS[signs](self._polynomials[spelled]))
-        answer = solver.check()
-        if answer == z3.unsat:
-            return None
-        if answer != z3.sat:
-            self.unknown += 1
-            return {}
-        model: Any = solver.model()
-        found: dict[str, fmpq] = {}
-        for variable in model:
-            if variable.arity():
-                continue
-            value = model[variable]
-            if z3.is_algebraic_value(value):
-                value = value.approx(12)
-            fraction = value.as_fraction()
-            found[variable.name()] = fmpq(fraction.numerator, fraction.denominator)
-        return found
+
+def rational(number: Any, digits: int) -> fmpq:
+    """A z3 number as a rational, of an irrational one that many digits."""
+    if z3.is_algebraic_value(number):
+        number = number.approx(digits)
+    fraction = number.as_fraction()
+    return fmpq(fraction.numerator, fraction.denominator)
 
 
 def expression(polynomial: fmpq_mpoly) -> Any:

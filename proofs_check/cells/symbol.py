@@ -1,17 +1,100 @@
-"""Rational functions of the free probabilities, as numbers that every verifier can compute with.
+"""The numbers of a proof: rational functions of the free probabilities, and what is known of their signs.
 
-A `Symbol` adds, multiplies and divides like a rational; where a verifier compares two of them, the
-ground they stand on is asked for the sign of a polynomial, and answers or cuts the cell in two.
+Sets of signs come first, then operations on polynomials, then `Symbol`, a number that every verifier can
+compute with: it adds, multiplies and divides like a rational, and where a verifier compares two of them,
+a `SignSource` is asked for the sign of a polynomial; it answers, or cuts the cell in two.
 """
 
 from typing import Any, ClassVar, NoReturn, Protocol
 
 from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
-from draftproof.proofs_check.cells.signset import NEGATIVE, POSITIVE, ZERO
+NEGATIVE, ZERO, POSITIVE = 1, 2, 4
+"""A set of signs is the sum of its members."""
+ANY = NEGATIVE | ZERO | POSITIVE
 
 
-class Ground(Protocol):
+def sign(number: fmpq) -> int:
+    """The sign of a number, as a set of one."""
+    return POSITIVE if number > 0 else NEGATIVE if number < 0 else ZERO
+
+
+def flip(signs: int) -> int:
+    """The possible signs of minus a number.
+
+    >>> flip(NEGATIVE | ZERO) == POSITIVE | ZERO
+    True
+    """
+    return (signs & ZERO) | (POSITIVE if signs & NEGATIVE else 0) | (NEGATIVE if signs & POSITIVE else 0)
+
+
+def times(a: int, b: int) -> int:
+    """The possible signs of a product."""
+    out = ZERO if (a | b) & ZERO else 0
+    if (a & POSITIVE and b & POSITIVE) or (a & NEGATIVE and b & NEGATIVE):
+        out |= POSITIVE
+    if (a & POSITIVE and b & NEGATIVE) or (a & NEGATIVE and b & POSITIVE):
+        out |= NEGATIVE
+    return out
+
+
+def raised(signs: int, power: int) -> int:
+    """The possible signs of a power."""
+    if power % 2:
+        return signs
+    return (signs & ZERO) | (POSITIVE if signs & (POSITIVE | NEGATIVE) else 0)
+
+
+def substitute(polynomial: fmpq_mpoly, name: str, replacement: fmpq_mpoly) -> fmpq_mpoly:
+    """The polynomial with a variable replaced by a polynomial."""
+    context = polynomial.context()
+    at = context.variable_to_index(name)
+    if polynomial.is_constant() or not polynomial.degrees()[at]:
+        return polynomial
+    if replacement.is_constant():
+        return polynomial.subs({name: replacement.leading_coefficient() if replacement else fmpq(0)})
+    gens = list(context.gens())
+    gens[at] = replacement
+    return polynomial.compose(*gens, ctx=context)
+
+
+def eliminate(polynomial: fmpq_mpoly, equation: fmpq_mpoly, slope: fmpq_mpoly, at: int) -> fmpq_mpoly:
+    """slope^k times the polynomial, of degree k in variable v = gen(at), without v.
+
+    v is replaced by -b / slope, from the equation slope v + b = 0.
+    """
+    context = polynomial.context()
+    gen = context.gen(at)
+    replacement = gen * slope - equation  # -b, free of v
+    degree = polynomial.degrees()[at]
+    out = context.constant(0)
+    rest = polynomial
+    for power in range(degree, -1, -1):
+        part = context.from_dict({p: c for p, c in rest.to_dict().items() if p[at] == power})
+        rest = rest - part
+        out = out + (part / gen**power) * replacement**power * slope ** (degree - power)
+    return out
+
+
+def solve(polynomial: fmpq_mpoly) -> tuple[str, fmpq_mpoly] | None:
+    """Solves polynomial = 0 for a variable: its name and the polynomial that it equals, or None."""
+    context = polynomial.context()
+    for at, degree in enumerate(polynomial.degrees()):
+        if degree == 1:
+            gen = context.gen(at)
+            slope = polynomial.derivative(at)
+            if slope.is_constant():
+                slope = slope.leading_coefficient()
+                return context.names()[at], gen - polynomial / slope
+    return None
+
+
+def value(polynomial: fmpq_mpoly, point: dict[str, fmpq]) -> fmpq:
+    """The polynomial's value at a point."""
+    return polynomial(*[point[name] for name in polynomial.context().names()])
+
+
+class SignSource(Protocol):
     """Answers whether the sign of a product of polynomials lies in a set of signs."""
 
     def within(self, signs: int, *product: fmpq_mpoly) -> bool: ...
@@ -20,13 +103,13 @@ class Ground(Protocol):
 class Symbol:
     """A quotient of polynomials, in lowest terms, whose denominator is not zero where it is used.
 
-    Made by the subclass that `field` returns, which knows its variables and its ground. A Symbol
-    cannot be hashed: whether two are equal depends on where one stands.
+    Made by the subclass that `field` returns, which knows its variables and who answers comparisons. A
+    Symbol cannot be hashed: whether two are equal depends on the cell.
     """
 
     __slots__ = ("bottom", "top")
     variables: ClassVar[fmpq_mpoly_ctx]
-    ground: ClassVar[Ground]
+    source: ClassVar[SignSource]
 
     def __init__(self, top: Any, bottom: fmpq_mpoly | None = None):
         if not isinstance(top, fmpq_mpoly):
@@ -101,10 +184,10 @@ class Symbol:
         return self._difference(other, ZERO)
 
     def __hash__(self) -> NoReturn:
-        raise TypeError("a plan is looked up by its numbers, and symbols are none")
+        raise TypeError("a symbol cannot be a dictionary key: whether two are equal depends on the cell")
 
     def __bool__(self) -> bool:
-        return not self.ground.within(ZERO, self.top)
+        return not self.source.within(ZERO, self.top)
 
     def __abs__(self) -> "Symbol":
         return -self if self < 0 else self
@@ -115,9 +198,9 @@ class Symbol:
     def _difference(self, other: Any, signs: int) -> bool:
         other = self._other(other)
         if self.bottom == other.bottom:
-            return self.ground.within(signs, self.top - other.top, self.bottom)
+            return self.source.within(signs, self.top - other.top, self.bottom)
         difference = self.top * other.bottom - other.top * self.bottom
-        return self.ground.within(signs, difference, self.bottom, other.bottom)
+        return self.source.within(signs, difference, self.bottom, other.bottom)
 
     def _lowest(self, top: fmpq_mpoly, bottom: fmpq_mpoly) -> "Symbol":
         if not top:
@@ -128,27 +211,22 @@ class Symbol:
         return type(self)(top / common, bottom / common)
 
 
-def field(variables: fmpq_mpoly_ctx, ground: Ground) -> type[Symbol]:
-    """The numbers over these variables whose comparisons this ground answers."""
-    return type("Symbol", (Symbol,), {"__slots__": (), "variables": variables, "ground": ground})
+def field(variables: fmpq_mpoly_ctx, source: SignSource) -> type[Symbol]:
+    """The type of rational functions of these variables; `source` answers their comparisons."""
+    return type("Symbol", (Symbol,), {"__slots__": (), "variables": variables, "source": source})
 
 
 def identical(a: Symbol, b: Symbol) -> bool:
-    """Whether two Symbols are the same function, wherever one stands.
-
-    Gcds are monic, so equal functions may differ in a constant factor: they are compared across.
-    """
-    if a.bottom == b.bottom:
-        return bool(a.top == b.top)
-    return bool(a.top * b.bottom == b.top * a.bottom)
+    """Whether two Symbols are the same function everywhere: tops and bottoms may differ by a constant."""
+    return bool(a.top == b.top if a.bottom == b.bottom else a.top * b.bottom == b.top * a.bottom)
 
 
 class LeafRead(Exception):
-    """A verifier looked into the target's row after a full draft."""
+    """A verifier computed with the target's row after a full draft."""
 
 
 class Unread:
-    """An entry of a row that may be handed on but not computed with."""
+    """An entry of a row that may be passed on but not computed with."""
 
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
@@ -161,8 +239,8 @@ class Unread:
 
 
 def unread(number: type[Symbol], vocab: int) -> tuple[Unread, ...]:
-    """A row of which only the length and the kind of number is told: all that most verifiers ask of
-    the row after a full draft, before the bonus token is drawn from it.
+    """A row that only has a length and a type of number: most verifiers need no more of the target's row
+    after a full draft, from which the bonus token is drawn.
     """
 
     def make(cls: type, value: Any = None) -> Any:

@@ -1,12 +1,11 @@
-"""Decision trees: a function that is one rational function on each of several cells."""
+"""Decision trees: a function that is one rational function on each of several cells; and their JSON form."""
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from flint import fmpq_mpoly
+from flint import fmpq, fmpq_mpoly
 
-from draftproof.proofs_check.cells.cell import Cell
-from draftproof.proofs_check.cells.cutting import sides
+from draftproof.proofs_check.cells.cell import Cell, sides
 from draftproof.proofs_check.cells.symbol import Symbol, identical
 
 
@@ -20,7 +19,7 @@ class Leaf:
 
 
 class Split:
-    """`yes` where the sign of the polynomial lies in `signs`, `no` elsewhere."""
+    """`yes` where the polynomial's sign lies in `signs`, `no` elsewhere."""
 
     __slots__ = ("no", "polynomial", "signs", "yes")
 
@@ -32,7 +31,7 @@ Tree: TypeAlias = Leaf | Split
 
 
 def split(cell: Cell, polynomial: fmpq_mpoly, signs: int, go: Callable[[Cell, bool], Tree]) -> Tree:
-    """go(part, True) and go(part, False) on the two parts of the cell, joined; an empty part is left out."""
+    """Joins go(part, True) and go(part, False) of the two parts of the cell; an empty part is left out."""
     yes, no = sides(cell, polynomial, signs)
     if yes is None or no is None:
         return go(yes, True) if yes is not None else go(no, False)  # type: ignore[arg-type]
@@ -40,7 +39,7 @@ def split(cell: Cell, polynomial: fmpq_mpoly, signs: int, go: Callable[[Cell, bo
 
 
 def join(polynomial: fmpq_mpoly, signs: int, yes: tuple[Cell, Tree], no: tuple[Cell, Tree]) -> Tree:
-    """The tree that is `yes` on one cell and `no` on the other, without the split where one serves both."""
+    """The tree that is `yes` on one cell and `no` on the other; one of them alone if it is right on both."""
     for (_, here), (cell, there) in ((yes, no), (no, yes)):
         if serves(here, cell, there):
             return here
@@ -48,7 +47,7 @@ def join(polynomial: fmpq_mpoly, signs: int, yes: tuple[Cell, Tree], no: tuple[C
 
 
 def serves(tree: Tree, cell: Cell, other: Tree) -> bool:
-    """Whether `tree` is defined on the cell and equals `other` there, as far as equalities tell."""
+    """Whether the cell's equalities show that `tree` is defined on the cell and equals `other` there."""
     if isinstance(tree, Leaf) and isinstance(other, Leaf):
         if identical(tree.value, other.value):
             return True
@@ -67,14 +66,14 @@ def serves(tree: Tree, cell: Cell, other: Tree) -> bool:
 
 
 def mapped(tree: Tree, function: Callable[[Symbol], Symbol]) -> Tree:
-    """function(tree), leaf by leaf."""
+    """The tree with the function applied to every leaf."""
     if isinstance(tree, Leaf):
         return Leaf(function(tree.value))
     return Split(tree.polynomial, tree.signs, mapped(tree.yes, function), mapped(tree.no, function))
 
 
 def leaves(cell: Cell, tree: Tree) -> list[tuple[Cell, Symbol]]:
-    """Every part of the cell with its function."""
+    """The parts of the cell, each with its rational function."""
     if isinstance(tree, Leaf):
         return [(cell, tree.value)]
     yes, no = sides(cell, tree.polynomial, tree.signs)
@@ -82,3 +81,28 @@ def leaves(cell: Cell, tree: Tree) -> list[tuple[Cell, Symbol]]:
         *(leaves(yes, tree.yes) if yes is not None else []),
         *(leaves(no, tree.no) if no is not None else []),
     ]
+
+
+def to_json(tree: Tree) -> list[Any]:
+    """The tree as lists of numbers and strings, for a JSON file."""
+    if isinstance(tree, Leaf):
+        return [_terms(tree.value.top), _terms(tree.value.bottom)]
+    return [_terms(tree.polynomial), tree.signs, to_json(tree.yes), to_json(tree.no)]
+
+
+def from_json(number: type[Symbol], data: list[Any]) -> Tree:
+    """The tree that `to_json` wrote, of functions of the given type."""
+
+    def polynomial(terms: list[Any]) -> fmpq_mpoly:
+        return number.variables.from_dict(
+            {tuple(powers): fmpq(*map(int, coefficient.split("/"))) for coefficient, powers in terms}
+        )
+
+    if len(data) == 2:
+        return Leaf(number(*map(polynomial, data)))
+    cut, signs, yes, no = data
+    return Split(polynomial(cut), signs, from_json(number, yes), from_json(number, no))
+
+
+def _terms(polynomial: fmpq_mpoly) -> list[Any]:
+    return [[str(coefficient), list(map(int, powers))] for powers, coefficient in polynomial.terms()]

@@ -1,14 +1,18 @@
 """What a registered claim is, and the ways in which one is checked."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from draftproof.proofs_check.induction import THEOREMS
 from draftproof.proofs_check.means import Mean, accepted, compare
 from draftproof.proofs_check.prove import prove
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.simulators.verdict import judge
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.shape import every as full
+from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
 from draftproof.theory.verifiers import named
 
@@ -25,25 +29,25 @@ Case = tuple[int, Scheme]
 
 
 def unrefuted(instances: int) -> str:
-    """The verdict of a search that found nothing."""
+    """The verdict of a search that found no counterexample."""
     return f"no counterexample in {instances:,} exact instances"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement in our words, where it comes from, how far it was decided, and how to decide it again.
+    """A statement in our words, its source, the sizes it was decided for, and how to decide it again.
 
-    `seconds` is about the CPU time that the check takes; `note` what is worth
-    knowing beside the verdict, such as a witness.
+    `check` returns the verdict found now and takes about `seconds` of CPU time; `verdict` is the recorded
+    one, to which `note` adds, such as a witness.
     """
 
     key: str
     statement: str
     source: str
     scope: str
-    verdict: str
-    seconds: float
     check: Callable[[], str]
+    verdict: str = SIZES
+    seconds: float = 1
     note: str = ""
 
     @property
@@ -51,16 +55,9 @@ class Claim:
         return f"draftproof claims {self.key}"
 
 
-def every(
-    key: str, theorem: str, statement: str, source: str, scope: str = "every chain", note: str = ""
-) -> Claim:
-    """A claim that a written-down induction proof decides."""
-    return Claim(key, statement, source, scope, EVERY, 1, Induction(theorem), note)
-
-
 @dataclass(frozen=True)
 class Induction:
-    """Every step of a written-down theorem is checked."""
+    """Checks every step of a theorem."""
 
     theorem: str
 
@@ -68,8 +65,23 @@ class Induction:
         return EVERY if THEOREMS[self.theorem].check().holds else UNDECIDED
 
 
+def every(
+    key: str,
+    theorem: str,
+    scope: str = "every chain",
+    *,
+    statement: str = "",
+    source: str = "",
+    note: str = "",
+) -> Claim:
+    """A claim that an induction proof decides; statement and source are the theorem's unless given."""
+    proved = THEOREMS[theorem]
+    check = Induction(theorem)
+    return Claim(key, statement or proved.statement, source or proved.source, scope, check, EVERY, note=note)
+
+
 class Lossless:
-    """Sign-cell proofs of one verifier at every size given."""
+    """Proves one verifier lossless at every size given, by sign cells."""
 
     def __init__(self, verifier: str, *cases: Case):
         self.verifier, self.cases = verifier, cases
@@ -88,7 +100,7 @@ def means(verifier: str) -> Callable[[Scheme], Mean]:
 
 
 class Related:
-    """One mean beside another, "equal" or "never below", by sign cells in every case."""
+    """Proves mean a "equal" to mean b, or "never below" it, at every size given, by sign cells."""
 
     def __init__(self, wanted: str, a: Callable[[Scheme], Mean], b: Callable[[Scheme], Mean], *cases: Case):
         self.wanted, self.a, self.b, self.cases = wanted, a, b, cases
@@ -104,7 +116,7 @@ class Related:
 
 
 class Together:
-    """Several sign-cell checks as one."""
+    """Several sign-cell checks as one: the first verdict that is not a proof, if there is one."""
 
     def __init__(self, *parts: Lossless | Related):
         self.parts = parts
@@ -113,25 +125,42 @@ class Together:
         return next((found for part in self.parts if (found := part()) != SIZES), SIZES)
 
 
+PAIR = full(2, 1)
+WITH, WITHOUT = Tree(PAIR, True), Tree(PAIR, False)
+
+
 def chains(vocab: int, *depths: int) -> list[Case]:
     """Chains of some depths."""
     return [(vocab, Chain(depth)) for depth in depths]
 
 
+def exact_instances(schemes: Iterable[Scheme], vocabs: Iterable[int], count: int) -> Iterator[Instance]:
+    """All scenarios, then `count` random instances, of every scheme and vocabulary."""
+    for scheme in schemes:
+        for vocab in vocabs:
+            yield from Scenarios(scheme, vocab)
+            yield from Randoms(scheme, vocab, count)
+
+
 def searched(
-    instances: Callable[[], Iterable[Instance]], holds: Callable[[Instance], bool]
+    holds: Callable[[Instance], bool], schemes: Iterable[Scheme], vocabs: Iterable[int], count: int
 ) -> Callable[[], str]:
-    """A search through exact instances that ends at the first exception."""
+    """A search through `exact_instances` that ends at the first one where the statement does not hold."""
 
     def check() -> str:
-        count = 0
-        for instance in instances():
+        tried = 0
+        for instance in exact_instances(schemes, vocabs, count):
             if not holds(instance):
                 return REFUTED
-            count += 1
-        return unrefuted(count)
+            tried += 1
+        return unrefuted(tried)
 
     return check
+
+
+def refuted_on(witness: Callable[[], Instance], holds: Callable[[Instance], bool]) -> Callable[[], str]:
+    """Looks whether the statement still fails to hold on its counterexample."""
+    return lambda: UNDECIDED if holds(witness()) else REFUTED
 
 
 def is_lossless(verifier: str) -> Callable[[Instance], bool]:

@@ -1,26 +1,23 @@
 """Traversal Verification (weng2025traversal), theorem by theorem, and how it compares on trees."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from draftproof.proofs_check.claims.claim import (
     REFUTED,
-    SIZES,
-    UNDECIDED,
     Claim,
     Related,
     Together,
     every,
     means,
+    refuted_on,
     searched,
+    unrefuted,
 )
 from draftproof.proofs_check.means import mean_on
-from draftproof.simulators.instances.randoms import Randoms
-from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.theory.drafts.shape import every as full
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
 from draftproof.theory.table import Table
-from draftproof.theory.verifiers import named
 
 LEFT, RIGHT = (((), ()), ()), ((), ((), ()))
 SHAPES = (full(2, 1), full(2, 2), LEFT, RIGHT, (full(1, 1),) * 2)
@@ -29,8 +26,9 @@ LATE = (((), ((),)),)
 
 
 def late_child() -> Instance:
-    """Where traversal judges too early: it enters the first token's children with rate 1/2 and then
-    spends all of it on the first child, a leaf; recursive rejection has kept the first token before.
+    """An instance on which traversal accepts less than recursive rejection: it enters the first token's
+    children with rate 1/2, all of which goes to the first child, a leaf. Recursive rejection keeps the
+    first token before it tries a child.
     """
     half, zero, one = ["1/2", "1/2"], ["1", "0"], ["0", "1"]
     proposal = Table.exact(2, {(): zero, (0,): half, (0, 0): zero, (0, 1): one})
@@ -38,36 +36,12 @@ def late_child() -> Instance:
     return Instance(target, proposal, Tree(LATE))
 
 
-def _late() -> str:
-    instance = late_child()
-    traversal, recursive = (mean_on(instance, named(name), instance.draft) for name in ("traversal", "rrs"))
-    return REFUTED if traversal < recursive else UNDECIDED
-
-
-def _instances() -> Iterator[Instance]:
-    for shape in SHAPES:
-        for vocab, size in ((2, 100), (3, 100)):
-            scheme = Tree(shape)
-            yield from Scenarios(scheme, vocab)
-            yield from Randoms(scheme, vocab, size)
-
-
 def _never_below(instance: Instance) -> bool:
-    scheme = instance.draft
-    return mean_on(instance, named("traversal"), scheme) >= mean_on(instance, named("rrs"), scheme)
+    return mean_on(instance, "traversal") >= mean_on(instance, "rrs")
 
 
-def _order_is_free(verifier: str):
-    def holds(instance: Instance) -> bool:
-        rule = named(verifier)
-        return mean_on(instance, rule, Tree(LEFT)) == mean_on(instance, rule, Tree(RIGHT))
-
-    return holds
-
-
-def _lopsided() -> Iterator[Instance]:
-    yield from Scenarios(Tree(LEFT), 3)
-    yield from Randoms(Tree(LEFT), 3, 100)
+def _order_is_free(verifier: str) -> Callable[[Instance], bool]:
+    return lambda each: mean_on(each, verifier, Tree(LEFT)) == mean_on(each, verifier, Tree(RIGHT))
 
 
 def _small() -> Iterator[Related]:
@@ -80,41 +54,20 @@ def _small() -> Iterator[Related]:
 NEVER_BELOW = "Traversal Verification never accepts less than recursive rejection on the same tree"
 
 CLAIMS = (
-    every(
-        "recursive-lossless",
-        "recursive rejection is lossless",
-        "Recursive rejection is lossless, with replacement (SpecInfer) and without (RSD, MCSD), in "
-        "drawing order.",
-        "miao2024specinfer, Algorithm 2; jeon2024recursive, Algorithm 1; yang2024multicandidate",
-        "every tree",
-    ),
-    every(
-        "traversal-lossless",
-        "traversal is lossless",
-        "Traversal Verification is lossless.",
-        "weng2025traversal, Theorem 3.3 and Algorithm 3",
-        "every tree, both ways of drawing",
-    ),
+    every("recursive-lossless", "recursive rejection is lossless", "every tree"),
+    every("traversal-lossless", "traversal is lossless", "every tree, both ways of drawing"),
     every(
         "traversal-rate",
         "traversal is lossless",
-        "A subtree of rate a is kept with probability exactly a, whatever its shape, and what is emitted "
-        "below its root then follows the target.",
-        "weng2025traversal, Lemma A.2",
         "every tree, both ways of drawing",
+        statement="A subtree of rate a is kept with probability exactly a, whatever its shape, and what is "
+        "emitted below its root then follows the target.",
+        source="weng2025traversal, Lemma A.2",
     ),
-    every(
-        "traversal-is-block-on-a-chain",
-        "traversal is block on a chain",
-        "On one chain Traversal Verification accepts what block verification accepts, the most of any "
-        "valid rule.",
-        "weng2025traversal, Theorem 3.4",
-    ),
+    every("traversal-is-block-on-a-chain", "traversal is block on a chain"),
     every(
         "traversal-above-recursive",
         "traversal is above recursive rejection, two levels",
-        f"{NEVER_BELOW} of depth at most 2 with i.i.d. siblings.",
-        "open; measured in weng2025traversal",
         "every tree of depth 1 and 2, with replacement",
     ),
     Claim(
@@ -122,9 +75,9 @@ CLAIMS = (
         f"{NEVER_BELOW} of depth at most 2 drawn without replacement.",
         "open; measured in weng2025traversal",
         "five shapes of depth 1 and 2, V = 2 and 3",
-        "no counterexample in 1,180 exact instances",
-        10,
-        searched(_instances, _never_below),
+        searched(_never_below, [Tree(shape) for shape in SHAPES], (2, 3), 100),
+        verdict=unrefuted(1180),
+        seconds=10,
     ),
     Claim(
         "traversal-above-recursive-small",
@@ -132,22 +85,20 @@ CLAIMS = (
         "open; measured in weng2025traversal",
         "V = 2: a pair, two levels of pairs, a fork, two paths, both lopsided trees; V = 3: a pair; both "
         "ways of drawing",
-        SIZES,
-        3,
         Together(*_small()),
-        "equal on pairs; without replacement at V = 2 above it only on two paths",
+        seconds=3,
+        note="equal on pairs; without replacement at V = 2 above it only on two paths",
     ),
     Claim(
         "traversal-above-recursive-deep",
         f"{NEVER_BELOW}.",
         "open; measured in weng2025traversal",
         "a token with two children of which the second has one more, V = 2, without replacement",
-        REFUTED,
-        1,
-        _late,
-        "E[tau] 1 of traversal, 5/4 of recursive rejection, with four drafted tokens: p(0) = 1/2 and q(0) = "
-        "1 at the root, p = (1, 0) below it, q = (1/2, 1/2) once. Traversal spends its rate 1/2 on the "
-        "first child, a leaf",
+        refuted_on(late_child, _never_below),
+        verdict=REFUTED,
+        note="E[tau] 1 of traversal, 5/4 of recursive rejection, with four drafted tokens: p(0) = 1/2 and "
+        "q(0) = 1 at the root, p = (1, 0) below it, q = (1/2, 1/2) once. Traversal spends its rate 1/2 on "
+        "the first child, a leaf",
     ),
     Claim(
         "sibling-order-traversal",
@@ -155,9 +106,8 @@ CLAIMS = (
         "Verification.",
         "open",
         "a root with two children, one of them with two more, V = 3, without replacement",
-        REFUTED,
-        1,
-        searched(_lopsided, _order_is_free("traversal")),
+        searched(_order_is_free("traversal"), [Tree(LEFT)], [3], 100),
+        verdict=REFUTED,
     ),
     Claim(
         "sibling-order-recursive",
@@ -165,8 +115,7 @@ CLAIMS = (
         "rejection.",
         "open",
         "a root with two children, one of them with two more, V = 3, without replacement",
-        REFUTED,
-        1,
-        searched(_lopsided, _order_is_free("rrs")),
+        searched(_order_is_free("rrs"), [Tree(LEFT)], [3], 100),
+        verdict=REFUTED,
     ),
 )

@@ -10,19 +10,17 @@ from draftproof.simulators.commands.options import json_option
 from draftproof.theory.errors import BadInput
 
 QUICK = 5.0
-"""Seconds up to which `claims` checks a verdict again without being asked."""
+"""Verdicts that take at most so many seconds are checked again by default."""
 
 
 @click.command()
 @click.argument("keys", nargs=-1, metavar="[CLAIM]...")
-@click.option(
-    "--all", "everything", is_flag=True, help="Check again also what takes longer than a few seconds."
-)
+@click.option("--all", "everything", is_flag=True, help="Check slow verdicts again too.")
 @json_option
 def claims(keys: tuple[str, ...], everything: bool, as_json: bool) -> int:
     """Every registered theorem with its verdict and how to reproduce it.
 
-    Verdicts that take a few seconds are checked again, those of the named claims whatever they take.
+    Verdicts that take at most a few seconds are checked again, those of named claims in any case.
     Exit status 0, or 1 if a verdict differs from the recorded one.
     """
     for key in keys:
@@ -55,16 +53,9 @@ def claims(keys: tuple[str, ...], everything: bool, as_json: bool) -> int:
         return int(not ok)
     for claim in chosen:
         now = found[claim.key]
-        said = (
-            "recorded, not checked now"
-            if now is None
-            else "checked"
-            if now == claim.verdict
-            else f"NOW: {now}"
-        )
-        click.echo(
-            f"{claim.key}: {claim.verdict} [{said}]\n  {claim.statement}\n  {claim.source}; {claim.scope}"
-        )
+        outcome = "checked" if now == claim.verdict else f"NOW: {now}"
+        click.echo(f"{claim.key}: {claim.verdict} [{outcome if now else 'recorded, not checked now'}]")
+        click.echo(f"  {claim.statement}\n  {claim.source}; {claim.scope}")
         if claim.note:
             click.echo(f"  {claim.note}")
         click.echo(f"  {claim.command}   (about {claim.seconds:g} s)")

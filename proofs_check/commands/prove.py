@@ -8,12 +8,10 @@ from typing import Any
 import click
 
 from draftproof.proofs_check.induction import THEOREMS, Theorem
-from draftproof.proofs_check.progress import remember, remembered
-from draftproof.proofs_check.prove import Proof
+from draftproof.proofs_check.prove import Proof, load_progress, save_progress
 from draftproof.proofs_check.prove import prove as prove_size
 from draftproof.simulators.commands.options import json_option
-from draftproof.simulators.instances.files import decoded, document
-from draftproof.simulators.instances.files import scheme as read_scheme
+from draftproof.simulators.instances.files import document, draft_of
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
@@ -43,7 +41,7 @@ STATUS = {"proved": 0, "refuted": 1, "undecided": 3}
 @click.option(
     "--resume",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Progress is read from and kept in this file.",
+    help="File that progress is read from and saved in.",
 )
 @json_option
 def prove(
@@ -71,17 +69,17 @@ def prove(
     vocab = 2 if vocab is None else vocab
     if spelled is not None and depth is not None:
         raise BadInput("--depth and --draft exclude each other")
-    scheme = _scheme(rule, depth) if spelled is None else read_scheme(decoded(spelled))
+    scheme = _scheme(rule, depth) if spelled is None else draft_of(spelled)
     if scheme.label not in rule.drafts:
         raise BadInput(f"{rule.name} is made for {', '.join(rule.drafts)}, not for {scheme.label}")
     statement = f"{rule.name} vocab={vocab} {scheme}"
-    done, begun = remembered(resume, statement) if resume else ([], None)
+    done, partial = load_progress(resume, statement) if resume else ([], None)
 
-    def keep(proof: Proof) -> None:
+    def save(proof: Proof) -> None:
         if resume:
-            remember(resume, statement, proof.done, proof.begun)
+            save_progress(resume, statement, proof.done, proof.partial)
 
-    proof = prove_size(rule, scheme, vocab, seconds, done, begun, keep)
+    proof = prove_size(rule, scheme, vocab, seconds, done, partial, save)
     if as_json:
         click.echo(json.dumps(_answer(proof)))
     else:

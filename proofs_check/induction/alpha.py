@@ -3,11 +3,13 @@
 import sympy
 import z3
 
-from draftproof.proofs_check.induction.steps import Theorem, algebra, always, least, reals
+from draftproof.proofs_check.induction.steps import Theorem, algebra, always
+from draftproof.proofs_check.induction.terms import least, reals
 
 P, D = sympy.symbols("P D", nonnegative=True)
-h, d, a, b, low, p = reals("h d a b low p")
+_h, _d, _a, _b, _low, _p = reals("h d a b low p")
 FORMULA = "'subset formula'"
+
 
 THEOREMS = (
     Theorem(
@@ -16,9 +18,8 @@ THEOREMS = (
             "alpha* = 1 + min over sets H of p(H) - Pr(all drafts in H): every vocabulary and law of drafts."
         ),
         source="hu2025towards, Theorem 3",
-        verifiers=(),
         assumed=(
-            "a rule is a flow from drawn sets t, of mass Pr(t), to their tokens, of room p(i) "
+            "a rule is a flow from drawn sets t, of mass Pr(t), to their tokens, of capacity p(i) "
             "(sun2023spectr, Section 3)",
             "the largest flow is the least cut; a cut is the set H of tokens on the source's side, and cuts "
             "p(H) and every t that has no token outside H stays uncut",
@@ -38,38 +39,30 @@ THEOREMS = (
             "vocabulary and k."
         ),
         source="hu2025towards, comparison of samplings",
-        verifiers=(),
         assumed=(FORMULA, "drawn with mass d in H so far, the next one is in H with (q(H) - d) / (1 - d)"),
         steps=(
             always(
                 "(h - d) / (1 - d) <= h: draw by draw, no likelier to stay in H than an i.i.d. one",
-                (h - d) / (1 - d) <= h,
-                d >= 0,
-                d < 1,
-                h >= d,
-                h <= 1,
+                (_h - _d) / (1 - _d) <= _h,
+                [_d >= 0, _d < 1, _h >= _d, _h <= 1],
             ),
             always(
                 "so products over the draws compare the same way",
-                a * low <= b * h,
-                a <= b,
-                low <= h,
-                low >= 0,
-                b >= 0,
+                _a * _low <= _b * _h,
+                [_a <= _b, _low <= _h, _low >= 0, _b >= 0],
             ),
-            always("and p(H) - Pr(all in H) is no smaller, for every H", p - a >= p - b, a <= b),
+            always("and p(H) - Pr(all in H) is no smaller, for every H", _p - _a >= _p - _b, [_a <= _b]),
         ),
     ),
     Theorem(
         name="when drafts never fail",
         statement="With k i.i.d. drafts alpha* = 1 if and only if p(S) >= q(S)^k for every set S of tokens.",
         source="khisti2025multidraft, two identical drafts (k = 2)",
-        verifiers=(),
         assumed=(FORMULA, "Pr(all drafts in S) = q(S)^k; the minimum over sets is at one of them"),
         steps=(
             always(
                 "1 + min(0, m) = 1 if and only if m >= 0, m the least p(S) - q(S)^k",
-                (1 + least(low, z3.RealVal(0)) == 1) == (low >= 0),
+                (1 + least(_low, z3.RealVal(0)) == 1) == (_low >= 0),
             ),
         ),
     ),

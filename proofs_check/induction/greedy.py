@@ -10,33 +10,15 @@ At the root P = Q = 1: nothing enters from above, and every word has its target 
 import sympy
 import z3
 
-from draftproof.proofs_check.induction.steps import (
-    ONE,
-    ROWS,
-    Theorem,
-    algebra,
-    always,
-    every_token,
-    kept,
-    least,
-    meet,
-    p,
-    plus,
-    pos,
-    q,
-    reals,
-    summed,
-    total,
-)
+from draftproof.proofs_check.induction.steps import ROWS, Theorem, algebra, always, every_token, kept, summed
+from draftproof.proofs_check.induction.terms import ONE, least, meet, p, plus, pos, q, reals, total
 
 P, Q = sympy.symbols("P Q", nonnegative=True)
 MORE = total(pos(P * p - Q * q))
 LESS = total(pos(Q * q - P * p))
-
-more, less, PP, QQ, shared = reals("D+ D- P Q shared")
-
+_more, _less, _P, _Q, _m = reals("D+ D- P Q shared")
 STEPS = (
-    kept("a leaf is kept with Q min(1, P / Q) = min(P, Q)", PP, QQ),
+    kept("a leaf is kept with Q min(1, P / Q) = min(P, Q)", _P, _Q),
     summed(
         "what is drafted and not kept below is Q - sum min(Pp, Qq) = D-", Q * q - meet(P * p, Q * q), LESS
     ),
@@ -44,21 +26,19 @@ STEPS = (
     summed("D+ - D- = P - Q", pos(P * p - Q * q) - pos(Q * q - P * p), P - Q),
     always(
         "of D- the part D- min(1, D+ / D-) = min(D+, D-) is kept here",
-        z3.If(less == 0, less, less * least(ONE, more / less)) == least(more, less),
-        more >= 0,
-        less >= 0,
+        z3.If(_less == 0, _less, _less * least(ONE, _more / _less)) == least(_more, _less),
+        [_more >= 0, _less >= 0],
     ),
     always(
         "(i): sum min(Pp, Qq) + min(D+, D-) = min(P, Q)",
-        shared + least(more, less) == least(PP, QQ),
-        shared == PP - more,
-        shared == QQ - less,
+        _m + least(_more, _less) == least(_P, _Q),
+        [_m == _P - _more, _m == _Q - _less],
     ),
     always(
         "min(D+, D-) + (P - Q)+ = D+: kept here, or entered from above, all of it goes on with (Pp - Qq)+ "
         "/ D+",
-        least(more, less) + plus(PP - QQ) == more,
-        more - less == PP - QQ,
+        least(_more, _less) + plus(_P - _Q) == _more,
+        [_more - _less == _P - _Q],
     ),
     algebra(
         "so token x is entered by D+ (Pp - Qq)+ / D+ = (Pp - Qq)+, what claim (ii) asks at zx",
@@ -72,19 +52,18 @@ STEPS = (
     ),
     always(
         "at the root P = Q = 1 gives (P - Q)+ = 0 and D+ = D-: it keeps all that reaches it",
-        z3.And(plus(PP - QQ) == 0, more == less),
-        PP == 1,
-        QQ == 1,
-        more - less == PP - QQ,
+        z3.And(plus(_P - _Q) == 0, _more == _less),
+        [_P == 1, _Q == 1, _more - _less == _P - _Q],
     ),
 )
+
 
 THEOREMS = (
     Theorem(
         name="greedy block verification is lossless",
         statement=(
-            "Greedy block verification (naive HSD), continued with the target it leaves behind, emits the "
-            "target's law: every vocabulary and depth, p and q, zeros included."
+            "Greedy block verification (naive HSD) is lossless with the modified target it leaves behind: "
+            "every vocabulary and depth, p and q, zeros included."
         ),
         source="sun2025block, greedy block verification (appendix); zhou2026hsd, Algorithm 1 and Theorem 5",
         verifiers=("greedy-block", "hsd-naive"),
@@ -103,7 +82,6 @@ THEOREMS = (
             "verifier, with or without state, keeps x^l with more: every vocabulary and depth."
         ),
         source="sun2025block, greedy block verification (appendix)",
-        verifiers=(),
         assumed=(
             "E[tau] = sum over l and x^l of Pr(x^l drafted and at least l kept)",
             "kept tokens are drafted ones, and emitted ones: of probability q(x^l) and, when lossless, "
@@ -113,10 +91,7 @@ THEOREMS = (
         steps=(
             *STEPS[:6],
             always(
-                "a mass within p and within q is within min(p, q)",
-                shared <= least(PP, QQ),
-                shared <= PP,
-                shared <= QQ,
+                "a mass within p and within q is within min(p, q)", _m <= least(_P, _Q), [_m <= _P, _m <= _Q]
             ),
         ),
     ),

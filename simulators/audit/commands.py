@@ -7,16 +7,15 @@ from typing import Any
 import click
 
 from draftproof.simulators import screen
-from draftproof.simulators.audit.adapters import ADAPTERS, adapted
-from draftproof.simulators.audit.door import SECONDS, Observer
+from draftproof.simulators.audit import load
+from draftproof.simulators.audit.adapters import ADAPTERS
+from draftproof.simulators.audit.battery import DEPTH, VOCAB
 from draftproof.simulators.audit.isolation import isolated
+from draftproof.simulators.audit.judge.examine import examine
 from draftproof.simulators.audit.judge.report import Report
-from draftproof.simulators.audit.judge.rounding import ROUNDOFF
-from draftproof.simulators.audit.judge.statistical import RUNS
-from draftproof.simulators.audit.judge.verdict import DEPTH, VOCAB, examine
-from draftproof.simulators.audit.targets.load import load
-from draftproof.simulators.audit.targets.loop import Loop
-from draftproof.simulators.audit.targets.target import Function
+from draftproof.simulators.audit.judge.samples import RUNS
+from draftproof.simulators.audit.rounding import ROUNDOFF
+from draftproof.simulators.audit.sandbox import SECONDS, Observer
 from draftproof.theory.errors import BadInput
 
 
@@ -32,7 +31,7 @@ from draftproof.theory.errors import BadInput
 @click.option(
     "--dtype",
     type=click.Choice(list(ROUNDOFF)),
-    help="The arithmetic that TARGET computes in; float64 looks beneath float32's rounding.",
+    help="The arithmetic that TARGET computes in; float64 shows what float32's rounding hides.",
 )
 @click.option(
     "--iterations", type=click.IntRange(1, 3), default=1, show_default=True, help="Rounds of decoding."
@@ -52,13 +51,7 @@ from draftproof.theory.errors import BadInput
 @click.option("--strict", is_flag=True, help="Findings at the edges fail too.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 def audit(
-    target: str,
-    path: Path | None,
-    dtype: str | None,
-    loop: bool,
-    strict: bool,
-    as_json: bool,
-    **options: Any,
+    target: str, path: Path | None, dtype: str | None, loop: bool, strict: bool, as_json: bool, **options: Any
 ) -> int:
     """Check somebody else's verifier, exactly.
 
@@ -80,14 +73,19 @@ def audit(
     with screen.progress() as bar:
         task = bar.add_task("auditing", total=None)
 
-        def told(_: str, done: int, all: int) -> None:
-            bar.update(task, completed=done, total=all)
+        def progress(done: int, total: int, doing: str) -> None:
+            undecided = doing.startswith("cannot be enumerated")
+            if undecided:
+                click.echo(doing, err=True)
+            description = "auditing" if total else "testing random runs" if undecided else doing
+            bar.update(task, completed=done, total=total or None, description=description)
 
-        report = isolated(_examined, target, options["seconds"], told, target, path, dtype, options, loop)
+        arguments = target, path, dtype, options, loop
+        report = isolated(_examined, target, options["seconds"], progress, *arguments)
     if as_json:
         click.echo(json.dumps(report.answer()))
         for line in report.lines()[1:]:
-            if line.startswith(("  finding", "  cannot", "  not enumerated", "  more")):
+            if line.startswith(("  finding", "  cannot", "  not enumerated")):
                 click.echo(line.strip(), err=True)
     else:
         click.echo(f"{report}\n  {report.seconds:.1f} s")
@@ -96,21 +94,15 @@ def audit(
 
 def _examined(
     observer: Observer,
-    target: str,
+    name: str,
     path: Path | None,
     dtype: str | None,
     options: dict[str, Any],
     loop: bool = False,
 ) -> Report:
-    if target in ADAPTERS:
-        verify = adapted(target, path, dtype)
-    else:
-        try:
-            verify = (Loop if loop else Function)(load(target), name=target, dtype=dtype)
-        except (
-            KeyboardInterrupt,
-            GeneratorExit,
-        ) as error:  # the target's own: here nobody else's
-            raise BadInput(f"{target}: cannot be imported: {type(error).__name__}") from None
+    try:
+        target = load.target(name, path, dtype, loop)
+    except (KeyboardInterrupt, GeneratorExit) as error:  # raised by the target itself
+        raise BadInput(f"{name}: cannot be imported: {type(error).__name__}") from None
     observer.loaded()
-    return examine(verify, observer=observer, **options)
+    return examine(target, observer=observer, **options)

@@ -10,9 +10,8 @@ from multiprocessing.process import BaseProcess
 from time import monotonic
 from typing import Any
 
-from draftproof.simulators.audit.door import Observer
-from draftproof.simulators.audit.judge.extremes import Finding
-from draftproof.simulators.audit.judge.report import Report
+from draftproof.simulators.audit.judge.report import Finding, Report
+from draftproof.simulators.audit.sandbox import Observer
 from draftproof.theory.errors import BadInput
 
 GRACE = 2.0
@@ -21,36 +20,45 @@ GRACE = 2.0
 LOADING = 120.0
 """Seconds that a target may take to be imported, or `seconds` if these are more."""
 
-Told = Callable[[str, int, int], None]
-"""Is called with (instance, done, all)."""
+Progress = Callable[[int, int, str], None]
+"""Is called with (instances done, instances in all, the one that comes next)."""
 
 
-def isolated(audit: Callable[..., Report], name: str, seconds: float, told: Told, *arguments: Any) -> Report:
+def isolated(
+    audit: Callable[..., Report], name: str, seconds: float, progress: Progress, *arguments: Any
+) -> Report:
     """`audit(observer, *arguments)` run in a new process; `audit` is a function of a module.
 
     A call of the target that takes more than `seconds` is interrupted there, and where it cannot be
     (in C code) the process is killed. A process that dies is a finding of the target `name`. What
     the process writes to standard output goes to standard error. Raises what `audit` raises as
-    BadInput, and BadInput where `audit` does not say in time that the target is loaded;
+    BadInput, and BadInput where `audit` does not report in time that the target is loaded;
     KeyboardInterrupt kills the process and passes on.
     """
     context = multiprocessing.get_context("spawn")
     since = context.RawValue("d", 0.0)
     mine, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_child, args=(audit, arguments, since, theirs), daemon=True)
+    progress(0, 0, f"loading {name}")
     process.start()
     theirs.close()
     try:
-        return _awaited(process, mine, since, name, seconds, told)
+        return _awaited(process, mine, since, name, seconds, progress)
     finally:
         process.kill()
         process.join()
 
 
 def _awaited(
-    process: BaseProcess, pipe: Connection, since: Any, name: str, seconds: float, told: Told
+    process: BaseProcess, pipe: Connection, since: Any, name: str, seconds: float, progress: Progress
 ) -> Report:
     where, done, started, loading = ", when it was loaded", 0, monotonic(), True
+
+    def ended(kind: str, what: str) -> Report:
+        findings = {kind: Finding(kind, what, fatal=True)}
+        took = round(monotonic() - started, 3)
+        return Report(name, "process ended early", instances=done, found=findings, seconds=took)
+
     while True:
         try:
             if pipe.poll(0.1):
@@ -60,33 +68,27 @@ def _awaited(
                     case "bad input", fault:
                         raise BadInput(fault)
                     case "raises", what:
-                        return _lost(name, done, "raises", f"{what}{where}", started)
+                        return ended("raises", f"{what}{where}")
                     case "loaded", _:
                         where, loading = "", False
-                    case "at", (instance, done, all_):
-                        where = f", on {instance}"
-                        told(instance, done, all_)
+                    case "progress", (done, total, doing):
+                        where = f", on {doing}" if total else where
+                        progress(done, total, doing)
                 continue
         except EOFError:
             process.join()
-            return _lost(name, done, "dies", f"{_ended(process.exitcode)}{where}", started)
+            return ended("dies", f"{_exit_status(process.exitcode)}{where}")
         if loading and monotonic() - started > max(LOADING, seconds):
             raise BadInput(f"{name}: importing it took more than {max(LOADING, seconds):g} s")
-        began = since.value
+        began = since.value  # read once: the other process changes it
         if began and monotonic() - began > seconds + GRACE:
-            what = f"a call took more than {seconds:g} s and could not be interrupted{where}"
-            return _lost(name, done, "hangs", what, started)
+            return ended("hangs", f"a call took more than {seconds:g} s and could not be interrupted{where}")
 
 
-def _lost(name: str, done: int, kind: str, what: str, started: float) -> Report:
-    seconds = round(monotonic() - started, 3)
-    return Report(name, "lost", False, None, done, (Finding(kind, what),), seconds=seconds)
-
-
-def _ended(code: int | None) -> str:
+def _exit_status(code: int | None) -> str:
     if code is not None and code < 0:
-        named = signal.strsignal(-code) or f"signal {-code}"
-        return f"its process was ended: {named}" + (" (out of memory?)" if -code == signal.SIGKILL else "")
+        reason = signal.strsignal(-code) or f"signal {-code}"
+        return f"its process was ended: {reason}" + (" (out of memory?)" if -code == signal.SIGKILL else "")
     return f"its process ended with exit status {code}"
 
 
@@ -94,24 +96,24 @@ class _Reporter(Observer):
     def __init__(self, since: Any, pipe: Connection):
         self.since, self.pipe = since, pipe
 
-    def calls(self, since: float) -> None:
+    def call_began(self, since: float) -> None:
         self.since.value = since
 
     def loaded(self) -> None:
         self.pipe.send(("loaded", None))
 
-    def turns_to(self, instance: str, done: int, all: int) -> None:
-        self.pipe.send(("at", (instance, done, all)))
+    def progress(self, done: int, total: int, doing: str) -> None:
+        self.pipe.send(("progress", (done, total, doing)))
 
 
 def _child(audit: Callable[..., Report], arguments: tuple[Any, ...], since: Any, pipe: Connection) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted, and ends this process
     os.dup2(2, 1)
     try:
         answer = "report", audit(_Reporter(since, pipe), *arguments)
     except BadInput as error:
         answer = "bad input", str(error)
-    except (KeyboardInterrupt, GeneratorExit) as error:  # the target's own: nobody else raises them here
+    except (KeyboardInterrupt, GeneratorExit) as error:  # raised by the target itself
         answer = "raises", type(error).__name__
     pipe.send(answer)
     pipe.close()

@@ -46,7 +46,7 @@ def enter(group: click.Group, arguments: Sequence[str] | None = None) -> int:
         written.reconfigure(errors="backslashreplace")  # a file's name may be in no encoding
     try:
         status = group.main(arguments, prog_name=group.name, standalone_mode=False)
-        click.echo(nl=False)  # flushes, where there is a standard output
+        click.echo(nl=False)  # flushes standard output, if there is one
         return status if isinstance(status, int) else 0
     except BadInput as error:
         return _refuse(str(error))
@@ -59,20 +59,20 @@ def enter(group: click.Group, arguments: Sequence[str] | None = None) -> int:
         click.echo("interrupted", err=True)
         return INTERRUPTED
     except BrokenPipeError:
-        _let_go()
+        _discard_output()
         return 0
     except SystemExit:
         if sys.stdout is written:
             raise
-        return 0  # click met a closed pipe, and left with 1, which would be a verdict
+        return 0  # click exits with 1 on a closed pipe, and 1 would be a verdict
     except OSError as error:
-        _let_go()
+        _discard_output()
         fault = (error.strerror or str(error)).lower()
         return _refuse(f"{error.filename}: {fault}" if error.filename else fault)
 
 
-def _let_go() -> None:
-    # What standard output does not take stays in its buffer, and would fail again when Python ends.
+def _discard_output() -> None:
+    # Unwritten output stays in the buffer of standard output, and flushing it at exit would fail again.
     try:
         click.echo(nl=False)
     except OSError:

@@ -12,6 +12,7 @@ from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import DIGITS, text
 from draftproof.theory.rows import Prefix
+from draftproof.theory.spelling import scheme as spelled_scheme
 from draftproof.theory.table import Table
 
 VOCAB = 10**6
@@ -48,7 +49,12 @@ def parse(content: str, name: str = "") -> Instance:
 
 
 def scheme(value: Any) -> Scheme:
-    """The drafting scheme that the `draft` object of an instance file describes."""
+    """The drafting scheme that the `draft` of an instance file describes: an object, or one word."""
+    if isinstance(value, str):
+        try:
+            return spelled_scheme(value)
+        except BadInput as error:
+            raise BadInput(f"draft: {error}") from None
     if "kind" not in _unique(value, "draft"):
         raise BadInput(f"draft: kind is missing, one of {', '.join(SCHEMES)}")
     kind = value["kind"]
@@ -65,13 +71,13 @@ def scheme(value: Any) -> Scheme:
 
 
 def draft_of(content: str) -> Scheme:
-    """The drafting scheme in a JSON text: the `draft` object of an instance file.
+    """The drafting scheme that an option spells: one word, or JSON as in an instance file.
 
-    >>> draft_of('{"kind": "chain", "depth": 2}')
-    Chain(depth=2)
+    >>> draft_of('{"kind": "chain", "depth": 2}'), draft_of("paths:2x3")
+    (Chain(depth=2), Paths(count=2, depth=3))
     """
     try:
-        return scheme(decoded(content))
+        return scheme(decoded(content) if content.lstrip().startswith(("{", "[")) else content.strip())
     except BadInput as error:
         raise BadInput(str(error) if str(error).startswith("draft") else f"draft: {error}") from None
 

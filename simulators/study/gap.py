@@ -12,8 +12,8 @@ from draftproof.theory.closed_forms import FORMS
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.rows import Number
+from draftproof.theory.transport.bounds import Optimum
 from draftproof.theory.transport.certificate import Certificate
-from draftproof.theory.transport.validity import Optimum
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS
 

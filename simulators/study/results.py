@@ -30,9 +30,9 @@ SUMMARISED = {
 class Results:
     """A folder that `draftproof sweep` wrote; BadInput where it is none.
 
-    >>> Results("docs")
+    >>> Results("nowhere")
     Traceback (most recent call last):
-    draftproof.theory.errors.BadInput: docs/manifest.json: no such file or directory
+    draftproof.theory.errors.BadInput: nowhere/manifest.json: no such file or directory
     """
 
     def __init__(self, folder: Path | str):

@@ -6,12 +6,11 @@ import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from draftproof.gpu.drafters.drafter import Drafter
-from draftproof.gpu.drafters.feature_head import new_head
-from draftproof.gpu.drafters.features import FeatureDrafter
+from draftproof.gpu.drafters.features import FeatureDrafter, new_head
 from draftproof.gpu.drafters.model import ModelDrafter
 from draftproof.gpu.drafters.ngram import NgramDrafter
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.engine.step import Step
+from draftproof.gpu.engine.output import Step
 from draftproof.gpu.models import Model
 from draftproof.gpu.structures import structure
 from draftproof.gpu.verify import named

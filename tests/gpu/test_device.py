@@ -21,8 +21,8 @@ from torch.utils._pytree import tree_leaves  # noqa: E402
 from draftproof.gpu import kernels  # noqa: E402
 from draftproof.gpu.draft import Tree  # noqa: E402
 from draftproof.gpu.rows import probabilities  # noqa: E402
-from draftproof.gpu.verify import VERIFIERS, from_logits  # noqa: E402
-from draftproof.gpu.verify.stopping import level_law, stop_law  # noqa: E402
+from draftproof.gpu.verify import VERIFIERS, Batch, from_logits  # noqa: E402
+from draftproof.gpu.verify.verifier import level_law, stop_law  # noqa: E402
 
 B, V = 3, 11
 SHAPE = [[[], []], [[]], []]
@@ -119,9 +119,9 @@ def test_rows(settings, device):
 @pytest.mark.parametrize(("name", "draft"), FITTING)
 def test_verifiers(name, draft, device):
     tree = MOVED[draft]
-    logits = given(tree, device, torch.bfloat16)
-    outcome = from_logits(name, tree, *logits)
-    words = outcome.emitted(tree, logits[2])
+    batch = Batch(tree, *given(tree, device, torch.bfloat16))
+    outcome = from_logits(name, batch)
+    words = outcome.emitted(tree, batch.tokens)
     assert (outcome.node.device, words.device) == (device, device)
     assert (outcome.node.shape, words.shape) == ((B,), (B, tree.depth + 1))
 
@@ -135,7 +135,8 @@ def test_kernels_are_launched_without_a_look_at_anything(name, draft, settings, 
     monkeypatch.setattr(launch, "rounds", lambda tree: 2)
     monkeypatch.setattr(launch, "_run", lambda kernel, *_: lambda *_, **__: launched.append(kernel))
     tree = MOVED[draft]
-    outcome = kernels.verify(name, tree, *given(tree, device, torch.bfloat16), **on(device, settings))
+    batch = Batch(tree, *given(tree, device, torch.bfloat16))
+    outcome = kernels.verify(name, batch, **on(device, settings))
     assert (outcome.node.device, outcome.node.shape) == (device, (B,))
     assert len(launched) >= 3
 
@@ -145,7 +146,7 @@ def test_trees_that_differ_from_row_to_row(name, device):
     tree, tokens = Tree.merged(torch.empty(B, 2, 3, device=device, dtype=torch.long))
     target, _, _, *noise = given(tree, device)
     proposal = torch.empty(B, len(DRAFTS["paths"].inner), V, device=device)
-    outcome = from_logits(name, tree, target, proposal, tokens, *noise)
+    outcome = from_logits(name, Batch(tree, target, proposal, tokens, *noise))
     assert outcome.emitted(tree, tokens).shape == (B, 4)
     assert tree.take(torch.empty(5, device=device, dtype=torch.long)).parents.shape == (5, 7)
 
@@ -153,16 +154,13 @@ def test_trees_that_differ_from_row_to_row(name, device):
 @pytest.mark.parametrize(("name", "draft"), FITTING)
 def test_the_law_of_the_stop(name, draft, device):
     verifier, tree = VERIFIERS[name], MOVED[draft]
-    target, proposal, tokens, *_ = given(tree, device)
-    drawn = tree.drawn(tokens)
-    rates = verifier.rates(tree, target.softmax(-1), proposal.softmax(-1), tokens.clamp(min=0), drawn)
-    law = level_law(tree, stop_law(verifier, tree, rates.accept, drawn))
+    drafts = Batch(tree, *given(tree, device)).map_rows(lambda logits: logits.softmax(-1))
+    law = level_law(tree, stop_law(verifier, tree, verifier.rates(drafts).accept, drafts.drawn))
     assert (law.device, law.shape) == (device, (B, tree.depth + 1))
 
 
 def test_what_no_verifier_exceeds(device):
-    from draftproof.gpu.validate.bounds import chain_odds, covered
-    from draftproof.gpu.validate.inclusion import included
+    from draftproof.gpu.validate.bounds import chain_odds, covered, included
 
     tree = MOVED["chain"]
     target, proposal, tokens, *_ = given(tree, device)
@@ -176,7 +174,7 @@ def test_what_no_verifier_exceeds(device):
 
 @pytest.mark.parametrize("draft", DRAFTS)
 def test_who_sees_whom(draft, device):
-    from draftproof.gpu.layout import Layout, mask
+    from draftproof.gpu.draft import Layout, mask
 
     layout = Layout.of(MOVED[draft])
     starts = torch.empty(B, device=device, dtype=torch.long)
@@ -197,7 +195,7 @@ class Blank:
     """A drafter's session without a network."""
 
     def __init__(self, device):
-        from draftproof.gpu.engine.recorder import Recorder
+        from draftproof.gpu.graphs import Recorder
 
         self.device, self.recorder = device, Recorder(device)
 
@@ -212,7 +210,7 @@ class Blank:
     "spelling", ["chain:3", "tree:2x2", "tree+:2x2", "tree:eagle", "paths:2x3", "top-k:3x3x8"]
 )
 def test_drawing_a_draft(spelling):
-    from draftproof.gpu.engine.sampling import PLAIN
+    from draftproof.gpu.rows import PLAIN
     from draftproof.gpu.structures import structure
 
     shape = structure(spelling)

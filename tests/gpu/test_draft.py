@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch")
 
 from draftproof.gpu.draft import Tree  # noqa: E402
-from draftproof.gpu.exact.drafts import Drafted  # noqa: E402
-from draftproof.gpu.exact.paths import from_leaf_to_root  # noqa: E402
+from draftproof.gpu.exact.drafts import Drafted, from_leaf_to_root  # noqa: E402
 from draftproof.theory.draft import Draft, Node  # noqa: E402
 from draftproof.theory.drafts.paths import _merged  # noqa: E402
 from draftproof.theory.errors import BadInput  # noqa: E402

@@ -8,7 +8,7 @@ pytest.importorskip("transformers")
 
 from draftproof.gpu.drafters.choose import pair
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import structure
 from draftproof.gpu.verify import VERIFIERS, named
 from draftproof.simulators.instances.scenarios import Scenarios, scenario
@@ -54,8 +54,8 @@ def test_decoding(drafter, draft, verifier):
 
 
 def test_the_ties_to_the_exact_engine():
-    from draftproof.gpu.exact.law import rounded
     from draftproof.gpu.exact.noise import agreement
+    from draftproof.gpu.exact.rounding import rounded
 
     with pretended():
         found = list(agreement(list(Scenarios(PAIR, 2))[:1], "meta"))
@@ -75,8 +75,8 @@ def test_large_vocabularies():
 
 @pytest.mark.slow
 def test_throughput():
-    from draftproof.gpu.throughput import show
-    from draftproof.gpu.throughput.run import Bench, Plan
+    from draftproof.gpu.bench import report
+    from draftproof.gpu.bench.models import Bench, Plan
 
     with pretended() as device:
         target, drafter = pair(None, None, device)
@@ -87,13 +87,13 @@ def test_throughput():
         plan = Plan(tokens=6, repeats=1, temperatures=(0.7,))
         bench = Bench(target, drafter, drafts, list(VERIFIERS.values()), [[5, 6, 7, 8]], plan)
         assert len(list(bench.run())) == bench.total
-        assert not any(row["problems"] for row in show.rows(bench.cells))
+        assert not any(row["problems"] for row in report.rows_of(bench.cells))
 
 
 @pytest.mark.slow
 def test_validation():
+    from draftproof.gpu.validate.lossy import lossy_named
     from draftproof.gpu.validate.run import Plan, Validation
-    from draftproof.gpu.validate.specimens import specimens_of
 
     with pretended() as device:
         target, drafter = pair(None, None, device, torch.float32)
@@ -101,7 +101,7 @@ def test_validation():
         drafts = [structure(each) for each in ("chain:2", "tree:2x2", "paths:2x2")]
         plan = Plan(runs=20, length=2, tokens=8, batch=20, top_k=(2,))
         chosen = [named("block"), named("traversal")]
-        faint = specimens_of(["unscaled-residual"])
+        faint = lossy_named(["unscaled-residual"])
         validation = Validation(target, drafter, drafts, chosen, prompts, plan, faint, prompts)
         cells = list(validation.run())
     assert len(cells) == 5

@@ -7,7 +7,7 @@ from draftproof.simulators.verdict import judge
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
 from draftproof.theory.table import Table
-from tests.quality.rules import LISTED, PRODUCT, UNSCALED
+from tests.mutants.rules import LISTED, PRODUCT, UNSCALED
 
 PROVABLE = [each for each in LISTED if each.row != "23"]
 """All but one that raises on some rows, and so has no law for all of them."""

@@ -1,11 +1,14 @@
-"""`prove` and `claims` at the door: statuses, JSON, one-line errors, progress."""
+"""`prove` and `claims` on the command line: statuses, JSON, one-line errors, progress."""
 
 import json
+from errno import ENOSPC
+from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from draftproof import commands
-from draftproof.proofs_check.progress import remember, remembered
+from draftproof.proofs_check.prove import load_progress, save_progress
 from draftproof.simulators.commands.entry import enter
 from draftproof.theory.errors import BadInput
 
@@ -131,13 +134,14 @@ def test_a_progress_file_of_something_else(capsys, tmp_path, content):
     assert str(kept) in err
 
 
-def test_progress_outlives_a_write_that_fails(tmp_path):
+def test_progress_outlives_a_write_that_fails(tmp_path, monkeypatch):
     kept = tmp_path / "kept.json"
-    remember(kept, "statement", [(0, 1)])
-    (tmp_path / "kept.json.part").mkdir()  # nothing can be written there
-    with pytest.raises(BadInput, match="is a directory"):
-        remember(kept, "statement", [(0, 1), (1, 0)])
-    assert remembered(kept, "statement") == ([(0, 1)], None)
+    save_progress(kept, "statement", [(0, 1)])
+    full = Mock(side_effect=OSError(ENOSPC, "No space left on device"))
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(BadInput, match="no space left on device"):
+        save_progress(kept, "statement", [(0, 1), (1, 0)])
+    assert load_progress(kept, "statement") == ([(0, 1)], None)
 
 
 def test_claims_by_name(capsys):

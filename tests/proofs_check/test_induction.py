@@ -3,19 +3,8 @@
 import pytest
 
 from draftproof.proofs_check.induction import THEOREMS
-from draftproof.proofs_check.induction.steps import (
-    a,
-    always,
-    every_token,
-    meet,
-    p,
-    pos,
-    q,
-    reals,
-    same_for_every_token,
-    summed,
-    total,
-)
+from draftproof.proofs_check.induction.steps import always, every_token, summed
+from draftproof.proofs_check.induction.terms import a, meet, p, pos, q, reals, same_for_every_token, total
 
 
 @pytest.mark.parametrize("name", THEOREMS)
@@ -34,7 +23,7 @@ def test_every_step_of_every_theorem(name):
         summed("mass kept below", meet(a * p, q), a),
         always("every ratio is at most 1", reals("x y")[0] <= 1),
     ],
-    ids=lambda step: step.said,
+    ids=lambda step: step.statement,
 )
 def test_a_wrong_step_does_not_hold(step):
     assert not step.holds()

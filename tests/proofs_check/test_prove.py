@@ -6,8 +6,7 @@ from itertools import product
 
 import pytest
 
-from draftproof.proofs_check.cells.deferred import draw
-from draftproof.proofs_check.cells.domain import Domain
+from draftproof.proofs_check.cells.domain import Domain, draw
 from draftproof.proofs_check.prove import prove
 from draftproof.simulators.enumerate import outcomes
 from draftproof.simulators.instances.randoms import Randoms
@@ -20,7 +19,7 @@ from draftproof.theory.drafts.spechub import SpecHub
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.law import Law
 from draftproof.theory.verifiers import named
-from tests.proofs_check.wrong import on_a_curve, wrong_where
+from tests.mutants.rules import ON_A_CURVE, ON_AN_EDGE, wrong_where
 
 PAIR, TWO_LEVELS, FORK, TWO_PATHS = every(2, 1), every(2, 2), (every(2, 1),), (every(1, 1),) * 2
 
@@ -95,7 +94,7 @@ def test_refuted_with_a_rational_witness(name):
 
 def test_a_loss_only_where_something_is_zero_is_found():
     """Wrong only when p(0) = 0 exactly: no open cell shows it, the domain with its zeros does."""
-    proof = prove(wrong_where(lambda p, q: not p[0] > 0), Chain(1), 2)
+    proof = prove(ON_AN_EDGE, Chain(1), 2)
     assert proof.verdict == "refuted"
     assert proof.counterexample is not None
     assert proof.counterexample.target[()][0] == 0
@@ -103,7 +102,7 @@ def test_a_loss_only_where_something_is_zero_is_found():
 
 def test_a_loss_only_on_a_curve_is_found():
     """Wrong only where p(0) = q(0)^2, which no grid of one denominator need contain."""
-    proof = prove(wrong_where(on_a_curve), Chain(1), 2)
+    proof = prove(ON_A_CURVE, Chain(1), 2)
     assert proof.verdict == "refuted"
     assert proof.counterexample is not None
     p, q = proof.counterexample.target[()], proof.counterexample.proposal[()]
@@ -134,16 +133,17 @@ def test_state_left_behind_pays_for_the_surplus():
 
 def test_a_word_that_time_runs_out_on_is_taken_up():
     """Every run does some of what is left, however few the seconds, and what it did survives a file."""
-    rule, done, begun, runs, sums = named("token"), [], None, 0, 0
-    while (proof := prove(rule, Chain(1), 2, 0, done, begun)).verdict == "undecided":
+    rule, done, partial, runs, sums = named("token"), [], None, 0, 0
+    while (proof := prove(rule, Chain(1), 2, 0, done, partial)).verdict == "undecided":
         runs += 1
         assert runs < 100
-        sums += proof.begun is not None and any(" on " in place for place in proof.begun[1])
-        done, begun = proof.done, proof.begun and (proof.begun[0], json.loads(json.dumps(proof.begun[1])))
+        sums += proof.partial is not None and any(" on " in place for place in proof.partial[1])
+        done, partial = proof.done, proof.partial
+        partial = partial and (partial[0], json.loads(json.dumps(partial[1])))
     assert proof.verdict == "proved"
     assert runs > 2
     assert sums > 0, "parts of a sum are steps of their own"
-    assert proof.begun is None
+    assert proof.partial is None
 
 
 def test_an_interrupted_proof_is_kept():
@@ -158,10 +158,10 @@ def test_an_interrupted_proof_is_kept():
 
     rule = replace(named("token"), verify=verify)
     with pytest.raises(KeyboardInterrupt):
-        prove(rule, Chain(2), 2, keep=kept.append)
+        prove(rule, Chain(2), 2, save=kept.append)
     (proof,) = kept
-    assert proof.begun is not None
-    assert proof.begun[1]
+    assert proof.partial is not None
+    assert proof.partial[1]
 
 
 def test_an_irrational_point_has_rational_neighbours():

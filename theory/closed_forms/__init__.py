@@ -1,24 +1,24 @@
 """E[tau] in closed form: sums over prefixes, without enumerating drafts or what verifiers do.
 
 * `chains`: rules that judge one path, and the best-ranked of K paths, as a whole;
-* `nodes`, `rules`, `drawn`: rules that go down node by node, where the law of siblings has a closed form;
-* `paths`: the same on K paths merged by prefix;
+* `nodes`: rules that go down node by node, where the law of siblings has a closed form;
 * `lifts`: rules that judge from leaf to root, where a subtree ends the walk with the rate it is entered with.
 
 Each form is exact and equals the enumeration of one iteration with `==`.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 from flint import fmpq
 
-from draftproof.theory.closed_forms import chains, lifts, nodes, paths
+from draftproof.theory.closed_forms import chains, lifts, nodes
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 
-Form = Callable[[Instance], fmpq]
+Form = Callable[[Instance], Any]
 
-FORMS: dict[tuple[str, str], Form] = {**chains.FORMS, **nodes.FORMS, **paths.FORMS, **lifts.FORMS}
+FORMS: dict[tuple[str, str], Form] = {**chains.FORMS, **nodes.FORMS, **lifts.FORMS}
 """(verifier name, label of the draft) -> E[tau] of an instance."""
 
 

@@ -1,6 +1,7 @@
 """Closed forms of E[tau] for rules that judge a whole path."""
 
 from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
 
 from flint import fmpq
 
@@ -10,6 +11,9 @@ from draftproof.theory.rows import Prefix, Row, excess, minimum, scale, share, t
 from draftproof.theory.transport.block import chain_optimum
 from draftproof.theory.verifiers.multipath_block import ranking
 from draftproof.theory.verifiers.typical import is_typical
+
+State: TypeAlias = tuple[Any, ...]
+"""What `_walk` hands down to a prefix."""
 
 
 def block(instance: Instance) -> fmpq:
@@ -35,7 +39,7 @@ def hsd_released(instance: Instance) -> fmpq:
     """
     depth = instance.draft.depth
 
-    def reached(prefix: Prefix, P: fmpq, Q: fmpq, w: fmpq) -> tuple[fmpq, fmpq]:
+    def reached(prefix: Prefix, P: fmpq, Q: fmpq, w: Any) -> tuple[Any, Any]:
         # (Pr(tau >= l | x^l), mean number accepted beyond l, given x^l)
         if len(prefix) == depth:
             return minimum(P / Q, ONE), ZERO
@@ -65,32 +69,32 @@ def multipath_block(instance: Instance) -> fmpq:
 
 def typical(instance: Instance) -> fmpq:
     """sum over l and x^l of q(x^l) while every token is typical under p."""
-    return sum((Q for (Q,) in _walk(instance, (ONE,), _typical)), ZERO)
+
+    def below(p: Row, q: Row, state: State) -> Iterator[tuple[int, State]]:
+        return ((x, (state[0] * mass,)) for x, mass in enumerate(q) if mass > ZERO and is_typical(p, x))
+
+    return sum((Q for (Q,) in _walk(instance, (ONE,), below)), ZERO)
 
 
 def naive_paths(instance: Instance) -> fmpq:
     """`nss` and `one-hot` on K paths: sum over l and x^l of p(x^l) (1 - (1 - q(x^l))^K)."""
+
+    def below(p: Row, q: Row, state: State) -> Iterator[tuple[int, State]]:
+        Q, P = state
+        return ((x, (Q * mass, P * p[x])) for x, mass in enumerate(q) if mass > ZERO)
+
     K = instance.draft.count  # type: ignore[attr-defined]
-    return sum((P * (1 - (1 - Q) ** K) for Q, P in _walk(instance, (ONE, ONE), _joint)), ZERO)
+    return sum((P * (1 - (1 - Q) ** K) for Q, P in _walk(instance, (ONE, ONE), below)), ZERO)
 
 
-def _typical(p: Row, q: Row, state: tuple[fmpq, ...]) -> Iterator[tuple[int, tuple[fmpq, ...]]]:
-    return ((x, (state[0] * mass,)) for x, mass in enumerate(q) if mass > ZERO and is_typical(p, x))
-
-
-def _joint(p: Row, q: Row, state: tuple[fmpq, ...]) -> Iterator[tuple[int, tuple[fmpq, ...]]]:
-    Q, P = state
-    return ((x, (Q * mass, P * p[x])) for x, mass in enumerate(q) if mass > ZERO)
-
-
-def _weights(p: Row, q: Row, state: tuple[fmpq, ...]) -> Iterator[tuple[int, tuple[fmpq, ...]]]:
+def _weights(p: Row, q: Row, state: State) -> Iterator[tuple[int, State]]:
     Q, w = state
     for x, mass in enumerate(q):
         if mass > ZERO:
             yield x, (Q * mass, share(w * p[x], mass))
 
 
-def _ranked(p: Row, q: Row, state: tuple[fmpq, ...], K: int) -> Iterator[tuple[int, tuple[fmpq, ...]]]:
+def _ranked(p: Row, q: Row, state: State, K: int) -> Iterator[tuple[int, State]]:
     J, C, w = state
     whole = C**K - (C - J) ** K
     hi = C - J
@@ -101,11 +105,11 @@ def _ranked(p: Row, q: Row, state: tuple[fmpq, ...], K: int) -> Iterator[tuple[i
 
 def _walk(
     instance: Instance,
-    state: tuple[fmpq, ...],
-    below: Callable[[Row, Row, tuple[fmpq, ...]], Iterator[tuple[int, tuple[fmpq, ...]]]],
-) -> Iterator[tuple[fmpq, ...]]:
+    state: State,
+    below: Callable[[Row, Row, State], Iterator[tuple[int, State]]],
+) -> Iterator[State]:
     # The state that `below` hands down to every prefix that can be drafted; a last entry 0 ends a branch.
-    stack: list[tuple[Prefix, tuple[fmpq, ...]]] = [((), state)]
+    stack: list[tuple[Prefix, State]] = [((), state)]
     while stack:
         prefix, state = stack.pop()
         if prefix:

@@ -1,14 +1,12 @@
 """Closed forms of E[tau] for rules that judge from leaf to root.
 
 A subtree that is entered with rate a ends the walk with probability a, whatever is drawn in it. So every
-node adds the rate at which it is entered, and only what is *drawn* is summed over, never how coins fall.
+node adds the rate at which it is entered: the sum is over what is drawn, not over outcomes of coins.
 """
 
 from collections.abc import Iterator
 from itertools import product
 from math import prod
-
-from flint import fmpq
 
 from draftproof.theory.closed_forms.nodes import alike, shape_of
 from draftproof.theory.draft import Draft, Node
@@ -17,44 +15,41 @@ from draftproof.theory.drafts.shape import Shape
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE, ZERO
-from draftproof.theory.rows import Prefix, possible, scale, share
-from draftproof.theory.transport.broods import draws
-from draftproof.theory.transport.cuts import LISTED, left
+from draftproof.theory.rows import Number, Prefix, possible, scale, share
 from draftproof.theory.transport.level import carriers, plan
+from draftproof.theory.transport.siblings import law_below
 from draftproof.theory.verifiers.layered import Frontier, descend, together
 from draftproof.theory.verifiers.lifted_k_seq import carried
 
 
-def lifted(instance: Instance) -> fmpq:
-    """At each node what its plan gives its children, and what their subtrees make of that in turn."""
+def lifted(instance: Instance) -> Number:
+    """The mass that each node's plan gives its children, plus the same of their subtrees."""
     target, proposal, draft = instance.target, instance.proposal, _undrawn(instance)
 
-    def mean(node: Node, a: fmpq) -> fmpq:
-        row, law = scale(a, target[node.prefix]), draws(draft, node)
-        if not any(node.shape) and len(row) <= LISTED:
-            return 1 - left([row], [law], ONE)
+    def mean(node: Node, a: Number) -> Number:
+        row, law = scale(a, target[node.prefix]), law_below(draft, node)
         planned = plan([row], [law], ONE)
-        out = planned.most
-        for (brood,), given in planned.share.items():
+        out = planned.accepted
+        for (drawn,), given in planned.rate.items():
             rest = ONE
             for (_, x), w in given.items():
-                copies = carriers(brood, x)
+                copies = carriers(drawn, x)
                 for shape in copies if possible(w) else ():
                     part = w / len(copies)
                     if shape:
                         child = Node((*node.prefix, x), proposal[*node.prefix, x], (), shape)
-                        out += planned.chance[brood,] * rest * mean(child, share(part, rest))
+                        out += planned.probability[drawn,] * rest * mean(child, share(part, rest))
                     rest -= part
         return out
 
     return mean(draft.root, ONE)
 
 
-def lifted_k_seq(instance: Instance) -> fmpq:
+def lifted_k_seq(instance: Instance) -> Number:
     """The rate of each i.i.d. child and of its subtree, times the chance that it is tried."""
     target, proposal = instance.target, instance.proposal
 
-    def mean(prefix: Prefix, shape: Shape, a: fmpq) -> fmpq:
+    def mean(prefix: Prefix, shape: Shape, a: Number) -> Number:
         out, tried, q = ZERO, ONE, proposal[prefix]
         entries, _ = carried(scale(a, target[prefix]), q, len(shape))
         for (mass, most), below in zip(entries, shape, strict=True):
@@ -72,26 +67,26 @@ def lifted_k_seq(instance: Instance) -> fmpq:
     return mean((), shape_of(instance.draft), ONE)
 
 
-def layered(instance: Instance) -> fmpq:
+def layered(instance: Instance) -> Number:
     """The mean mass 1 - L that each level is given, over what the levels above it drew."""
     target, proposal, draft = instance.target, instance.proposal, _undrawn(instance)
 
-    def drawn(node: Node) -> Iterator[tuple[fmpq, Node]]:
-        for brood, chance in draws(draft, node).items():
+    def drawn(node: Node) -> Iterator[tuple[Number, Node]]:
+        for siblings, chance in law_below(draft, node).items():
             children = []
-            for x, shape in brood:
+            for x, shape in siblings:
                 prefix = (*node.prefix, x)
                 children.append(Node(prefix, proposal[prefix] if shape else None, (), shape))
             yield chance, Node(node.prefix, node.proposal, tuple(children), node.shape)
 
-    def mean(frontier: Frontier) -> fmpq:
+    def mean(frontier: Frontier) -> Number:
         L, out = ONE, ZERO
-        last = not any(any(node.shape) for node, _ in frontier) and instance.vocab <= LISTED
+        last = not any(any(node.shape) for node, _ in frontier)
         for joint in product(*(drawn(node) for node, _ in frontier)):
             nodes = [(node, e) for (_, node), (_, e) in zip(joint, frontier, strict=True)]
             if last:
                 for group, laws in together(draft, nodes):
-                    L = left([e for _, e in group], laws, L)
+                    L -= plan([e for _, e in group], laws, L).accepted
                 break
             L, _, below = descend(draft, nodes, target)
             if inner := [(child, e) for child, e in below if child.shape]:

@@ -2,7 +2,7 @@
 
 A scheme is a frozen dataclass whose fields are those of the instance file, with
 
-* `kind`, its name in the instance file, and `label`, which tells with from without replacement;
+* `kind`, its name in the instance file, and `label`, for trees with or without replacement;
 * `depth`, the length of its longest path;
 * `draw(oracle, proposal, context)`, the sampler program that returns a `Draft`;
 * `outcomes(support)`, an upper bound of how many drafts can come out, where every proposal row has

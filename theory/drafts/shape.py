@@ -87,7 +87,7 @@ def smaller_shapes(shape: Shape) -> Iterator[Shape]:
 
 @dataclass(frozen=True)
 class Shaped:
-    """What the schemes of trees share: a shape, nested lists in an instance file."""
+    """A scheme of trees with a given shape, nested lists in an instance file."""
 
     shape: Shape
 
@@ -103,10 +103,10 @@ class Shaped:
 
 
 def grow(oracle: Oracle, proposal: Rows, prefix: Prefix, shape: Shape, siblings: Siblings) -> Node:
-    """The drafted tree below `prefix`: its children by the scheme's rule, then theirs.
+    """The drafted tree below `prefix`: the scheme's rule draws the children of each node.
 
-    Where the support of q runs out the rule returns fewer tokens than the shape asks; those drawn
-    take the shape's first entries in order.
+    Where the support of q runs out the rule returns fewer tokens than the shape has children; those
+    drawn take the shape's first entries in order.
     """
     if not shape:
         return Node(prefix, None)

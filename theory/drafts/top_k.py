@@ -28,7 +28,7 @@ class TopK(Shaped):
 
 
 def top(oracle: Oracle, q: Row, count: int) -> list[int]:
-    """The `count` likeliest tokens of q, whatever the oracle says."""
+    """The `count` likeliest tokens of q; the oracle is not used."""
     return likeliest(q, count)
 
 

@@ -1,13 +1,12 @@
 """Block transport with full information: drafts coupled with target blocks.
 
 Variables f(D, y), D a draft and y ~ p^gamma a target block of the draft's depth; row sums Pr(D),
-column sums p(y); maximise the mean length of the longest prefix of y that D drafted. It bounds
-E[tau] of every verifier, also of one that keeps state between iterations (sun2025block, Appendix).
+column sums p(y); maximise the mean length of the longest prefix of y that D drafted. It bounds E[tau] of
+every verifier in its first call, also of one that keeps state between calls (sun2025block, Appendix).
 Drafts with the same drafted prefixes are one row; blocks of probability zero have no column.
 """
 
 from collections.abc import Iterable
-from math import lcm
 from typing import TypeAlias
 
 import numpy as np
@@ -16,16 +15,16 @@ from flint import fmpq
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.errors import BadInput
 from draftproof.theory.law import law_of
-from draftproof.theory.numbers import ZERO
-from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
-from draftproof.theory.transport.problem import Transport
+from draftproof.theory.transport.certificate import Transport
 
 Drafted: TypeAlias = dict[frozenset[Prefix], fmpq]
 """Set of drafted prefixes -> probability that exactly these are drafted."""
 
 DRAFTS = 10**5
-"""Most drafts whose law is listed; with more, CELLS would leave room for few target blocks only."""
+"""Most drafts whose law is listed: CELLS allows more only with few target blocks."""
 
 CELLS = 5 * 10**7
 """Most drafts times blocks that a problem is built with: rewards of 400 MB."""
@@ -33,12 +32,7 @@ CELLS = 5 * 10**7
 
 def drafted(node: Node) -> frozenset[Prefix]:
     """Every drafted prefix from `node` down, `node` included."""
-    found, stack = [], [node]
-    while stack:
-        node = stack.pop()
-        found.append(node.prefix)
-        stack.extend(node.children)
-    return frozenset(found)
+    return frozenset(below.prefix for below in node)
 
 
 def merged(drafts: Iterable[tuple[fmpq, Draft]]) -> Drafted:
@@ -93,31 +87,13 @@ def chain_optimum(target: Rows, proposal: Rows, depth: int, context: Prefix = ()
     >>> chain_optimum(p, q, 2)
     4/3
     """
-    whole: dict[int, int] = {}  # denominator -> sum of numerators: rationals are reduced once, at the end
-    scaled: dict[int, tuple[list[int], int, Row]] = {}
-    level = [(context, 1, 1, 1, 1)]
-    for left in reversed(range(depth)):
+    out, level = ZERO, [(context, ONE, ONE)]
+    for _ in range(depth):
         below = []
-        for prefix, P, Q, over_P, over_Q in level:
-            p, over_p = _scaled(target[prefix], scaled)
-            q, over_q = _scaled(proposal[prefix], scaled)
-            to_P, to_Q = P * over_Q * over_q, Q * over_P * over_p
-            least = list(map(min, [to_P * mass for mass in p], [to_Q * mass for mass in q]))
-            over = over_P * over_p * over_Q * over_q
-            whole[over] = whole.get(over, 0) + sum(least)
-            if left:
-                below += [
-                    ((*prefix, x), P * p[x], Q * q[x], over_P * over_p, over_Q * over_q)
-                    for x, mass in enumerate(least)
-                    if mass
-                ]
+        for prefix, P, Q in level:
+            for x, (p, q) in enumerate(zip(target[prefix], proposal[prefix], strict=True)):
+                if least := min(P * p, Q * q):
+                    out += least
+                    below.append(((*prefix, x), P * p, Q * q))
         level = below
-    return sum((fmpq(top, over) for over, top in whole.items()), ZERO)
-
-
-def _scaled(row: Row, known: dict[int, tuple[list[int], int, Row]]) -> tuple[list[int], int]:
-    # The row as whole numbers over one denominator, known by its id (and held, so that ids stay unique).
-    if id(row) not in known:
-        over = lcm(*[int(mass.q) for mass in row])
-        known[id(row)] = [int(mass.p) * (over // int(mass.q)) for mass in row], over, row
-    return known[id(row)][:2]
+    return out

@@ -1,6 +1,11 @@
-"""Exact bounds on the value of a `program` from a float solution of it: duals above, a plan below."""
+"""The value of the `program` of one valid iteration: solved in floats, bounded exactly from both sides.
+
+Feasible duals near the solver's bound the value from above. A rule near the solver's that is valid
+exactly bounds it from below, for one world.
+"""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import floor
 
 import numpy as np
@@ -8,10 +13,55 @@ from flint import fmpq
 
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Prefix
-from draftproof.theory.transport.program import Program, Seen
+from draftproof.theory.transport.program import Program, Seen, World, solve
 
 GRID = 2**48
 """Float solutions are read as multiples of 1/GRID."""
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The value of the program, in [lower, upper]: exact rationals.
+
+    `upper` is the value of exactly feasible duals, `lower` that of an exactly valid plan near the
+    float one (None where none was built, for several worlds); `value` is the solver's own.
+    `variables` and `rows` give the program's size.
+    """
+
+    value: float
+    lower: fmpq | None
+    upper: fmpq
+    variables: int
+    rows: int
+
+    @property
+    def error(self) -> float:
+        """How far the certified bounds are apart, rounded up; from the solver's value if one is missing."""
+        if self.lower is None:
+            return abs(float(self.upper) - self.value)
+        return float(np.nextafter(float(self.upper - self.lower), np.inf))
+
+
+def optimum(
+    worlds: Sequence[World], context: Prefix = (), exchangeable: Sequence[Sequence[int]] = ()
+) -> Optimum:
+    """The largest weighted sum of E[tau] over the worlds of a rule that is valid in each of them.
+
+    `exchangeable` lists classes of tokens whose exchange changes nothing (`stateless.exchangeable_tokens`).
+    Raises BadInput when the program is too large, or HiGHS gives up on it.
+
+    >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
+    >>> from draftproof.theory.table import Table
+    >>> law = {(frozenset({(), (x,)}), None): q[x] for x in (0, 1)}
+    >>> found = optimum([World(Table(2, {(): p}), law)])
+    >>> round(found.value, 9), found.lower <= fmpq(2, 3) <= found.upper, found.error < 1e-9
+    (0.666666667, True, True)
+    """
+    program = Program(worlds, context, exchangeable)
+    value, f, mu = solve(program)
+    upper = dual_bound(program, mu)
+    lower = primal_bound(program, f) if len(worlds) == 1 else None
+    return Optimum(value, lower, upper, program.size, len(f) + sum(map(len, mu)))
 
 
 def dual_bound(program: Program, mu: Sequence[Mapping[Prefix, float]]) -> fmpq:
@@ -49,17 +99,17 @@ def primal_bound(program: Program, f: Mapping[Seen, np.ndarray]) -> fmpq:
 
     Each draft's masses are read as rationals that sum to Pr(D). Then, from the leaves up, where the
     parts below a prefix u are not in the target's proportion, each is scaled down to it and the
-    mass set free stops at u, one token earlier; at the root it goes to single tokens that still
-    have room, which every draft may emit. Values on the way are rounded down to the grid.
+    mass set free stops at u, one token earlier; at the root it goes to single tokens that can still
+    take some, which every draft may emit. Values on the way are rounded down to the grid.
     """
     (world,) = program.worlds
     at = len(program.context)
     mass: dict[Prefix, fmpq] = {}
-    worth: dict[Prefix, fmpq] = {}
-    for seen, parts in read(program, f).items():
+    values: dict[Prefix, fmpq] = {}
+    for seen, parts in rational_masses(program, f).items():
         for output, part in zip(program.outputs[seen], parts, strict=True):
             mass[output.end] = mass.get(output.end, ZERO) + part
-            worth[output.end] = worth.get(output.end, ZERO) + part * output.accepted
+            values[output.end] = values.get(output.end, ZERO) + part * output.accepted
     for v in reversed(program.reached(world)):
         below = program.children(world, v)
         got = [mass.get(u, ZERO) for u, _ in below]
@@ -68,17 +118,17 @@ def primal_bound(program: Program, f: Mapping[Seen, np.ndarray]) -> fmpq:
         for g, (u, p) in zip(got, below, strict=True):
             if g > ZERO:
                 stay = min(g, kept * p)
-                value += worth.get(u, ZERO) * stay / g
+                value += values.get(u, ZERO) * stay / g
                 freed += g - stay
         value = fmpq(int((value * GRID).floor()), GRID)
         if v == program.context:
             return value * world.weight
         mass[v] = mass.get(v, ZERO) + sum(got, ZERO)
-        worth[v] = worth.get(v, ZERO) + value + freed * (len(v) - 1 - at)
+        values[v] = values.get(v, ZERO) + value + freed * (len(v) - 1 - at)
     raise AssertionError("the root is always reached")
 
 
-def read(program: Program, f: Mapping[Seen, np.ndarray]) -> dict[Seen, list[fmpq]]:
+def rational_masses(program: Program, f: Mapping[Seen, np.ndarray]) -> dict[Seen, list[fmpq]]:
     """Each draft's float masses as rationals >= 0 that sum to its probability, by output."""
     exact: dict[Seen, list[fmpq]] = {}
     for seen, whole in program.seen.items():

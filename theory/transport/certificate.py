@@ -1,19 +1,80 @@
-"""From a float solver's answer to an exact one: integral duals, and a plan rebuilt on tight edges.
+"""The optimal coupling of two laws for an integer reward: a float solver proposes, exact arithmetic decides.
 
 With integer rewards the dual polyhedron u_i + v_j >= reward(i, j) has integral vertices, so a
 float dual is rounded without loss. Edges where equality holds are *tight*; a plan that uses only
 tight edges has the dual's value (complementary slackness), and both values are rationals.
 """
 
+from collections import deque
 from dataclasses import dataclass
 from math import lcm
+from typing import TypeAlias
 
 import numpy as np
 from flint import fmpq
 
+from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import ZERO
-from draftproof.theory.transport.problem import Solved, Transport, network_simplex
-from draftproof.theory.transport.rebuild import finished, forest, rebuilt
+from draftproof.theory.transport.flow import Network
+
+GRID = 48
+"""Masses reach the float solver as multiples of 2^-GRID of the total."""
+
+Edge: TypeAlias = tuple[int, int]
+"""(row i of the supply, column j of the demand)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Transport:
+    """Couple two exact laws so that the expected reward is largest.
+
+    Variables f(i, j) >= 0 with sum_j f(i, j) = supply[i] and sum_i f(i, j) = demand[j]; maximise
+    sum f(i, j) reward[i, j]. `supply` [m] and `demand` [n] are rationals of equal total; `reward`
+    is an integer array [m, n]. Raises BadInput when the masses do not fit together.
+
+    >>> half = fmpq(1, 2)
+    >>> Transport((half, half), (fmpq(1, 3), fmpq(2, 3)), np.eye(2, dtype=int)).reward.shape
+    (2, 2)
+    """
+
+    supply: tuple[fmpq, ...]
+    demand: tuple[fmpq, ...]
+    reward: np.ndarray
+
+    def __post_init__(self) -> None:
+        shape = len(self.supply), len(self.demand)
+        if not all(shape) or self.reward.shape != shape:
+            raise BadInput(f"transport of {shape[0]} to {shape[1]} with rewards {self.reward.shape}")
+        if not np.issubdtype(self.reward.dtype, np.integer):
+            raise BadInput(f"rewards are {self.reward.dtype}, not integers")
+        if any(mass < ZERO for mass in (*self.supply, *self.demand)):
+            raise BadInput("a mass to transport is negative")
+        if (have := sum(self.supply, ZERO)) != (want := sum(self.demand, ZERO)):
+            raise BadInput(f"supply {_shown(have)} and demand {_shown(want)} differ")
+        if have == ZERO:
+            raise BadInput("there is no mass to transport")
+
+    def float_masses(self) -> tuple[np.ndarray, np.ndarray]:
+        """Supply and demand as multiples of 2^-GRID of exactly the same total, so that a solver's sums and
+        differences are free of rounding: with rounded masses it may call a feasible problem infeasible.
+        """
+        whole = sum(self.supply, ZERO)
+        sides = [
+            [round(float(mass / whole) * 2**GRID) for mass in side] for side in (self.supply, self.demand)
+        ]
+        for side in sides:
+            side[side.index(max(side))] += 2**GRID - sum(side)
+        a, b = (np.array(side) / 2.0**GRID * float(whole) for side in sides)
+        return a, b
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """A float solver's answer: value, plan [m, n], and the duals v [n] of the demand."""
+
+    value: float
+    plan: np.ndarray
+    v: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +85,7 @@ class Certificate:
     """
 
     problem: Transport
-    plan: dict[tuple[int, int], fmpq]
+    plan: dict[Edge, fmpq]
     u: np.ndarray
     v: np.ndarray
 
@@ -53,6 +114,21 @@ class Certificate:
         )
 
 
+def network_simplex(problem: Transport) -> Solved:
+    """POT's network simplex (bonneel2011displacement, flamary2021pot); its duals are left uncentred.
+
+    >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
+    >>> round(network_simplex(Transport(q, p, np.eye(2, dtype=int))).value, 9)
+    0.666666667
+    """
+    from ot import emd
+
+    a, b = problem.float_masses()
+    most = int(problem.reward.max())  # POT's first basis takes costs to be non-negative
+    plan, log = emd(a, b, (most - problem.reward).astype(float), log=True, center_dual=False)
+    return Solved(float(most * a.sum() - log["cost"]), plan, -log["v"])
+
+
 def certified(problem: Transport, solved: Solved | None = None) -> Certificate:
     """The exact optimum, from a float solution (POT's network simplex when none is given).
 
@@ -66,17 +142,106 @@ def certified(problem: Transport, solved: Solved | None = None) -> Certificate:
     (2/3, True)
     """
     solved = solved or network_simplex(problem)
-    u, v = integral_duals(problem.reward, solved.v)
+    v = np.where(np.isfinite(solved.v), np.rint(solved.v), 0).astype(np.int64)
+    u = (problem.reward - v).max(axis=1)
+    v = (problem.reward - u[:, None]).max(axis=0)
     scale = lcm(*(int(mass.q) for mass in (*problem.supply, *problem.demand)))
     supply, demand = ([int(mass * scale) for mass in side] for side in (problem.supply, problem.demand))
     tight = u[:, None] + v == problem.reward
-    flow = rebuilt(supply, demand, forest(tight, np.argwhere((solved.plan > 0) & tight)))
-    plan, u, v = finished(supply, demand, problem.reward, flow, u, v)
+    plan = rebuilt(supply, demand, forest(tight, solved.plan > 0))
+    plan = completed(supply, demand, problem.reward, plan, u, v)
     return Certificate(problem, {edge: fmpq(mass, scale) for edge, mass in plan.items()}, u, v)
 
 
-def integral_duals(reward: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Feasible integral duals near the float ones: v rounded, then u and v made as small as they can be."""
-    v = np.where(np.isfinite(v), np.rint(v), 0).astype(np.int64)
-    u = (reward - v).max(axis=1)
-    return u, (reward - u[:, None]).max(axis=0)
+def forest(tight: np.ndarray, first: np.ndarray) -> list[Edge]:
+    """A maximal forest of tight edges that prefers those where `first` holds."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
+    m, n = tight.shape
+    rows, columns = np.nonzero(tight)
+    cost = np.where(first[rows, columns], 1, 2)
+    found = minimum_spanning_tree(
+        coo_array((cost, (rows, columns + m)), shape=(m + n, m + n)).tocsr()
+    ).tocoo()
+    return list(zip(found.row.tolist(), (found.col - m).tolist(), strict=True))
+
+
+def rebuilt(supply: list[int], demand: list[int], edges: list[Edge]) -> dict[Edge, int]:
+    """The masses that a forest must carry, by leaf elimination: a leaf's one edge takes all it has.
+
+    Where a tree of the forest does not balance, masses may be negative or break the marginals.
+
+    >>> dict(sorted(rebuilt([2, 1], [1, 2], [(0, 0), (0, 1), (1, 1)]).items()))
+    {(0, 0): 1, (0, 1): 1, (1, 1): 1}
+    """
+    m = len(supply)
+    left = [*supply, *demand]
+    near: list[set[int]] = [set() for _ in left]
+    for i, j in edges:
+        near[i].add(m + j)
+        near[m + j].add(i)
+    plan: dict[Edge, int] = {}
+    leaves = deque(node for node, beside in enumerate(near) if len(beside) == 1)
+    while leaves:
+        leaf = leaves.popleft()
+        if not near[leaf]:
+            continue
+        other = near[leaf].pop()
+        near[other].discard(leaf)
+        mass, left[leaf] = left[leaf], 0
+        left[other] -= mass
+        plan[(leaf, other - m) if leaf < m else (other, leaf - m)] = mass
+        if len(near[other]) == 1:
+            leaves.append(other)
+    return plan
+
+
+def completed(
+    supply: list[int],
+    demand: list[int],
+    reward: np.ndarray,
+    plan: dict[Edge, int],
+    u: np.ndarray,
+    v: np.ndarray,
+) -> dict[Edge, int]:
+    """The plan within its marginals and completed: the largest flow along tight edges; where mass is left
+    over, u and v are moved (in place) so that more edges are tight, and again.
+
+    Ends because every move of the duals lowers an integral bound.
+    """
+    have, want = list(supply), list(demand)
+    kept: dict[Edge, int] = {}
+    for (i, j), mass in plan.items():
+        if (mass := min(mass, have[i], want[j])) > 0:
+            kept[i, j] = mass
+            have[i], want[j] = have[i] - mass, want[j] - mass
+    while any(have):
+        net = Network()
+        for i, mass in enumerate(have):
+            net.widen("supply", ("row", i), mass, 1)
+        for j, mass in enumerate(want):
+            net.widen(("column", j), "demand", mass)
+        edges: list[Edge] = [(i, j) for i, j in np.argwhere(u[:, None] + v == reward).tolist()]
+        for i, j in edges:
+            net.widen(("row", i), ("column", j))
+            net.widen(("column", j), ("row", i), kept.get((i, j), 0))
+        net.saturate("supply", "demand")
+        for i, j in edges:
+            forth, back = net.flow(("row", i), ("column", j)), net.flow(("column", j), ("row", i))
+            kept[i, j] = kept.get((i, j), 0) + forth - back
+        have = [mass - net.flow("supply", ("row", i)) for i, mass in enumerate(have)]
+        want = [mass - net.flow(("column", j), "demand") for j, mass in enumerate(want)]
+        reached = net.reached("supply")
+        rows = np.array([("row", i) in reached for i in range(len(have))])
+        columns = np.array([("column", j) in reached for j in range(len(want))])
+        if any(have):
+            step = (u[rows, None] + v[~columns] - reward[np.ix_(rows, ~columns)]).min()
+            u[rows] -= step
+            v[columns] += step
+    return {edge: mass for edge, mass in kept.items() if mass}
+
+
+def _shown(number: fmpq) -> str:
+    spelled = str(number)
+    return spelled if len(spelled) <= 40 else f"about {float(number):.6g}"

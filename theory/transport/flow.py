@@ -2,7 +2,9 @@
 
 from collections import deque
 from collections.abc import Hashable
+from functools import reduce
 from math import inf
+from typing import Any
 
 from draftproof.theory.rows import Number, minimum
 
@@ -29,66 +31,98 @@ class Network:
         self._arcs: list[list[tuple[int, int]]] = []  # of each node: (arc, where it ends)
         self._arc: dict[tuple[int, int], int] = {}
         # By arc; the arc n ^ 1 is the arc n the other way.
-        self._left: list[Number] = []  # what it can still take, or give back
-        self._open: list[bool] = []  # whether that is more than 0
+        self._left: list[Any] = []  # what it can still take, or give back
+        self._open: list[bool | None] = []  # whether that is more than 0; None until it is decided
         self._gain: list[int] = []
 
-    def widen(self, start: Hashable, end: Hashable, by: Number, gain: int = 0) -> None:
-        """Adds capacity to an arc, or the arc; two nodes are joined one way only."""
+    def widen(self, start: Hashable, end: Hashable, by: Number | None = None, gain: int = 0) -> None:
+        """Adds capacity to an arc, or the arc; None is no limit."""
         ends = self._node(start), self._node(end)
         arc = self._arc.get(ends)
         if arc is None:
             arc = self._arc[ends] = len(self._left)
-            for (here, there), each, left in ((ends, arc, by), (ends[::-1], arc + 1, by * 0)):
+            for (here, there), each in ((ends, arc), (ends[::-1], arc + 1)):
                 self._arcs[here].append((each, there))
-                self._left.append(left)
-                self._open.append(left > 0)
-                self._gain.append(0)
+            self._left += [by, 0 if by is None else by * 0]
+            self._open += [True if by is None else None, False]
+            self._gain += [gain, -gain]
         else:
-            self._set(arc, self._left[arc] + by)
-        if gain:
-            self._gain[arc], self._gain[arc + 1] = gain, -gain
+            self._left[arc] += by
+            self._open[arc] = None
 
     def flow(self, start: Hashable, end: Hashable) -> Number:
-        """What the arc carries."""
+        """The flow on the arc."""
         return self._left[self._arc[self._name[start], self._name[end]] + 1]
 
     def saturate(self, source: Hashable, sink: Hashable) -> None:
-        """Augments along the path of the largest gain, of those the shortest, while one gains."""
+        """Augments along paths of the largest gain, of those the shortest, while one gains.
+
+        It ends for any ordered numbers (edmonds1972theoretical).
+        """
+        start, end = self._node(source), self._node(sink)
         # One number orders paths: a whole gain counts more than all arcs of a path.
         cost = [1 - gain * len(self._arcs) for gain in self._gain]
-        while path := self._path(self._node(source), self._node(sink), cost):
-            step = self._left[path[0]]
-            for arc in path:
-                step = minimum(step, self._left[arc])
-            for arc in path:
-                self._set(arc, self._left[arc] - step)
-                self._set(arc ^ 1, self._left[arc ^ 1] + step)
+        while (least := self._least(start, cost))[end] < 0:
+            self._augment(start, end, cost, least)
 
-    def _path(self, source: int, sink: int, cost: list[int]) -> list[int]:
-        # The arcs of the path, last one first.
+    def reached(self, source: Hashable) -> set[Hashable]:
+        """The nodes to which more could be carried from the source."""
+        names = list(self._name)
+        queue, seen = [self._node(source)], {self._node(source)}
+        for start in queue:
+            for arc, end in self._arcs[start]:
+                if end not in seen and self._has_room(arc):
+                    seen.add(end)
+                    queue.append(end)
+        return {names[node] for node in queue}
+
+    def _least(self, source: int, cost: list[int]) -> list[float]:
+        # Of each node, the least cost of a path to it.
         arcs, is_open = self._arcs, self._open
         least: list[float] = [inf] * len(arcs)
         least[source] = 0
-        into = [(-1, -1)] * len(arcs)  # the arc to a node, and where it starts
         queue, queued = deque([source]), [False] * len(arcs)
         while queue:
             start = queue.popleft()
             queued[start] = False
             so_far = least[start]
             for arc, end in arcs[start]:
-                if is_open[arc] and so_far + cost[arc] < least[end]:
-                    least[end], into[end] = so_far + cost[arc], (arc, start)
+                if so_far + cost[arc] < least[end] and (is_open[arc] or self._has_room(arc)):
+                    least[end] = so_far + cost[arc]
                     if not queued[end]:
                         queued[end] = True
                         queue.append(end)
-        if least[sink] >= 0:
-            return []
-        path, at = [], sink
-        while at != source:
-            arc, at = into[at]
-            path.append(arc)
-        return path
+        return least
+
+    def _augment(self, source: int, sink: int, cost: list[int], least: list[float]) -> None:
+        # Along paths of least cost until there are no more, depth first.
+        turn = [0] * len(self._arcs)  # of each node: its first arc that may still lead to the sink
+        path: list[int] = []
+        nodes = [source]
+        while nodes:
+            at = nodes[-1]
+            if at == sink:
+                step = reduce(minimum, [self._left[arc] for arc in path if self._left[arc] is not None])
+                for arc in path:
+                    if self._left[arc] is not None:
+                        self._left[arc] = self._left[arc] - step
+                        self._open[arc] = None
+                    if self._left[arc ^ 1] is not None:
+                        self._left[arc ^ 1] = self._left[arc ^ 1] + step
+                    self._open[arc ^ 1] = True
+                path, nodes = [], [source]
+                continue
+            for arc, end in self._arcs[at][turn[at] :]:
+                if least[at] + cost[arc] == least[end] and self._has_room(arc):
+                    path.append(arc)
+                    nodes.append(end)
+                    break
+                turn[at] += 1
+            else:  # a dead end
+                nodes.pop()
+                if path:
+                    path.pop()
+                    turn[nodes[-1]] += 1
 
     def _node(self, name: Hashable) -> int:
         number = self._name.setdefault(name, len(self._name))
@@ -96,5 +130,8 @@ class Network:
             self._arcs.append([])
         return number
 
-    def _set(self, arc: int, left: Number) -> None:
-        self._left[arc], self._open[arc] = left, left > 0
+    def _has_room(self, arc: int) -> bool:
+        known = self._open[arc]
+        if known is None:
+            known = self._open[arc] = bool(self._left[arc] > 0)
+        return known

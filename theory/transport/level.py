@@ -1,7 +1,7 @@
-"""How target mass is carried to what the nodes of one level drew.
+"""Plans that carry target mass to the children which the nodes of one level drew.
 
-Nothing here looks below the broods it judges: what verification decides about a level must not depend
-on draws of which it does not know the law.
+A plan depends on the laws of the level's draws and on the shapes below, never on tokens drawn further
+down: what verification decides about a level must not depend on draws of which it does not know the law.
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -13,8 +13,8 @@ from typing import TypeAlias
 
 from draftproof.theory.memo import Key, remembered
 from draftproof.theory.rows import Number, Row, add, excess, minimum, one, positive, scale, share, total
-from draftproof.theory.transport.broods import Brood, Draws
 from draftproof.theory.transport.flow import Network
+from draftproof.theory.transport.siblings import SiblingLaw, Siblings
 
 Place: TypeAlias = tuple[int, int]
 """(index of a node, token below it)."""
@@ -26,35 +26,39 @@ SOURCE, SINK, ENTRY = "source", "sink", "entry"
 
 @dataclass(frozen=True)
 class Plan:
-    """`share[outcome][place]`: the part of its room that a joint outcome gives to a drafted token;
-    `mean[place]`: the expected mass of that; `most`: all of it; `chance[outcome]`: its probability.
+    """What each joint outcome of the nodes' draws gives to the drafted tokens.
+
+    `rate[outcome][place]` is given to the token of that place in this outcome, a probability; `mean[place]`
+    is its expectation and `accepted` the sum of those; `probability[outcome]` is the outcome's.
     """
 
-    share: Mapping[tuple[Brood, ...], Mapping[Place, Number]]
+    rate: Mapping[tuple[Siblings, ...], Mapping[Place, Number]]
     mean: Mapping[Place, Number]
-    most: Number
-    chance: Mapping[tuple[Brood, ...], Number]
+    accepted: Number
+    probability: Mapping[tuple[Siblings, ...], Number]
 
-    def kept(self, index: int, row: Row) -> Row:
+    def residual(self, index: int, row: Row) -> Row:
         """What the plan leaves of node `index`'s target row."""
         return excess(row, tuple([self.mean.get((index, x), mass * 0) for x, mass in enumerate(row)]))
 
     def entries(self, index: int, token: int) -> list[tuple[Entry, Number]]:
         """How a token below node `index` can be entered, and the expected number of copies that are."""
         out: dict[Key, Number] = {}
-        for joint, given in self.share.items():
-            if mass := given.get((index, token)):
+        for joint, rates in self.rate.items():
+            if rate := rates.get((index, token)):
                 copies = carriers(joint[index], token)
                 for shape in copies:
-                    entry = Key((shape, mass / len(copies)))
-                    out[entry] = out[entry] + self.chance[joint] if entry in out else self.chance[joint]
+                    entry = Key((shape, rate / len(copies)))
+                    known = out.get(entry)
+                    chance = self.probability[joint]
+                    out[entry] = chance if known is None else known + chance
         return [(entry.arguments, copies) for entry, copies in out.items()]
 
 
 @lru_cache(4096)
-def carriers(brood: Brood, token: int) -> tuple[tuple, ...]:
-    """Shapes of the copies of a token that share its mass alike: those that are worth most."""
-    copies = [shape for x, shape in brood if x == token]
+def carriers(drawn: Siblings, token: int) -> tuple[tuple, ...]:
+    """Shapes of the copies of a token that carry its mass in equal parts: those that are worth most."""
+    copies = [shape for x, shape in drawn if x == token]
     most = max(map(worth, copies))
     return tuple([shape for shape in copies if worth(shape) == most])
 
@@ -76,66 +80,66 @@ def slope(shape: tuple, a: int, b: int) -> int:
     return (1000 + below) * (5 * (len(shape) + 1) * b - 8 * a) // (5 * (len(shape) + 1) * b)
 
 
-def plan(rows: Sequence[Row], laws: Sequence[Draws], room: Number, segments: int = 1) -> Plan:
+def plan(rows: Sequence[Row], laws: Sequence[SiblingLaw], left: Number, segments: int = 1) -> Plan:
     """A plan of much accepted mass. rows[i] is what node i is to emit, a part of a row; the nodes
-    draw independently, by their laws; every outcome has `room`, at most 1, of its probability to
-    give away.
+    draw independently, by their laws; each outcome can give away `left`, at most 1, of its probability.
 
     With one segment the accepted mass is the largest possible. With more, the sum of a concave
     piecewise linear value of the rates is, by `slope`: it prefers children with much below them, and
-    alike rates for the same token. The value is an estimate; that the law is right does not rest on it.
+    equal rates for the same token. The value is an estimate; that the law is right does not rest on it.
     """
-    if len(rows) == 1 and all(len(brood) == 1 for brood in laws[0]):
-        return _single(rows[0], laws[0], room)
-    return _plan(tuple(rows), tuple(laws), room, segments)
+    if len(rows) == 1 and all(len(drawn) == 1 for drawn in laws[0]):
+        return _single(rows[0], laws[0], left)
+    return _plan(tuple(rows), tuple(laws), left, segments)
 
 
-def _single(row: Row, law: Draws, room: Number) -> Plan:
+def _single(row: Row, law: SiblingLaw, left: Number) -> Plan:
     # One draw of one node: nothing competes with its token.
-    mean = {(0, brood[0][0]): minimum(room * chance, row[brood[0][0]]) for brood, chance in law.items()}
-    shares = {
-        (brood,): {place: share(mass, room * chance)}
-        for (brood, chance), (place, mass) in zip(law.items(), mean.items(), strict=True)
-    }
-    chances = {(brood,): chance for brood, chance in law.items()}
-    return Plan(shares, mean, sum(mean.values(), room * 0), chances)
+    rates, mean = {}, {}
+    for drawn, chance in law.items():
+        token = drawn[0][0]
+        mean[0, token] = minimum(left * chance, row[token])
+        rates[drawn,] = {(0, token): share(mean[0, token], left * chance)}
+    return Plan(
+        rates, mean, sum(mean.values(), left * 0), {(drawn,): chance for drawn, chance in law.items()}
+    )
 
 
 @remembered(4096)
-def _plan(rows: tuple[Row, ...], laws: tuple[Draws, ...], room: Number, segments: int) -> Plan:
+def _plan(rows: tuple[Row, ...], laws: tuple[SiblingLaw, ...], left: Number, segments: int) -> Plan:
     net = Network()
     for i, row in enumerate(rows):
         for x, mass in enumerate(row):
             net.widen((i, x), SINK, mass)
-    chance: dict[tuple[Brood, ...], Number] = {}
-    given: dict[tuple[Brood, ...], dict[Place, list[Hashable]]] = {}  # by the nodes of its segments
+    probability: dict[tuple[Siblings, ...], Number] = {}
+    segment: dict[tuple[Siblings, ...], dict[Place, list[Hashable]]] = {}  # the network's nodes of each place
     for joint in product(*(law.items() for law in laws)):
-        key = tuple(brood for brood, _ in joint)
-        chance[key] = prod((mass for _, mass in joint), start=one(rows[0]))
-        whole = room * chance[key]
+        key = tuple(drawn for drawn, _ in joint)
+        probability[key] = prod((mass for _, mass in joint), start=one(rows[0]))
+        whole = left * probability[key]
         net.widen(SOURCE, key, whole)
-        given[key] = {}
-        for i, x in dict.fromkeys((i, x) for i, brood in enumerate(key) for x, _ in brood):
+        segment[key] = {}
+        for i, x in dict.fromkeys((i, x) for i, drawn in enumerate(key) for x, _ in drawn):
             shape, *others = carriers(key[i], x)
-            given[key][i, x] = nodes = []
+            segment[key][i, x] = nodes = []
             for value, width in _value(shape if segments > 1 else (), 1 + len(others), segments):
                 nodes.append((key, i, x, len(nodes)))
                 net.widen(key, nodes[-1], whole * width / segments)
-                net.widen(nodes[-1], (i, x), whole, value)
+                net.widen(nodes[-1], (i, x), gain=value)
     net.saturate(SOURCE, SINK)
-    shares = {
+    rates = {
         key: {
-            place: share(sum((net.flow(key, node) for node in nodes), room * 0), room * chance[key])
+            place: share(sum((net.flow(key, node) for node in nodes), left * 0), left * probability[key])
             for place, nodes in places.items()
         }
-        for key, places in given.items()
+        for key, places in segment.items()
     }
-    mean = {place: net.flow(place, SINK) for places in given.values() for place in places}
-    return Plan(shares, mean, sum(mean.values(), room * 0), chance)
+    mean = {place: net.flow(place, SINK) for places in segment.values() for place in places}
+    return Plan(rates, mean, sum(mean.values(), left * 0), probability)
 
 
 def _value(shape: tuple, copies: int, segments: int) -> Iterator[tuple[int, int]]:
-    # (gain for a unit, width in n/segments of the outcome) of each segment of what a token is given.
+    # (gain for a unit, width in units of outcome / segments) of each piece of a token's value.
     if not shape:
         yield 1000, segments
         return
@@ -143,12 +147,13 @@ def _value(shape: tuple, copies: int, segments: int) -> Iterator[tuple[int, int]
         yield 1000 + slope(shape, 2 * n + 1, 2 * segments), copies
 
 
-def split(p: Row, entries: Sequence[tuple[Entry, Number]], laws: Mapping[tuple, Draws]) -> list[Row]:
+def split(p: Row, entries: Sequence[tuple[Entry, Number]], laws: Mapping[tuple, SiblingLaw]) -> list[Row]:
     """What a child is to emit, for every (entry, expected number of copies): rows of total mass `rate` whose
     mean over the entries is a multiple of p, chosen so that as much as possible of them can be drafted below.
 
     An entry of a shape that drafts more, or of a higher rate, takes tokens that the others would
-    leave undrafted. laws[shape] is the law of the brood. First as much as multiples of p allow.
+    leave undrafted. laws[shape] is the law of what the child draws. First each entry stays within its
+    multiple of p; a second flow lifts that limit.
     """
     if len(entries) == 1:
         return [scale(rate, p) for (_, rate), _ in entries]
@@ -157,9 +162,7 @@ def split(p: Row, entries: Sequence[tuple[Entry, Number]], laws: Mapping[tuple, 
 
 @remembered(4096)
 def _split(
-    p: Row,
-    entries: tuple[tuple[Entry, Number], ...],
-    laws: tuple[tuple[tuple, Draws], ...],
+    p: Row, entries: tuple[tuple[Entry, Number], ...], laws: tuple[tuple[tuple, SiblingLaw], ...]
 ) -> list[Row]:
     zero = p[0] * 0
     net = Network()
@@ -170,10 +173,10 @@ def _split(
     for n, ((shape, rate), weight) in enumerate(entries):
         entry = ENTRY, n
         net.widen(SOURCE, entry, weight * rate)
-        for brood, chance in dict(laws)[shape].items():
-            net.widen(entry, (entry, brood), weight * chance)
-            for x in {x for x, _ in brood}:
-                net.widen((entry, brood), (entry, x), weight * chance)
+        for drawn, chance in dict(laws)[shape].items():
+            net.widen(entry, (entry, drawn), weight * chance)
+            for x in {x for x, _ in drawn}:
+                net.widen((entry, drawn), (entry, x))
         for x, mass in enumerate(p):
             net.widen((entry, x), x, weight * rate * mass)
     net.saturate(SOURCE, SINK)

@@ -2,18 +2,15 @@
 
 A verifier reads p and q at the drafted prefixes, and must be valid whatever the rows elsewhere are.
 One world of `program` is one completion of the tables; the masses f(D, o) of a draft are shared by
-all completions that agree on the rows that D shows. How the completions are scored matters:
+all completions that agree on the rows that D shows. The weights of the completions matter:
 
-* All weight on the true one. Then partial information costs nothing, whatever the family: a rule
-  may *guess* the hidden rows. Take a rule that is valid and optimal for the guess; where a drafted
-  node shows other rows than guessed, redraw what is below it from the guess, follow the rule, and cut
-  the output there. That is valid for every completion, and where the guess is right it reaches the
-  stateless optimum. The program confirms it.
-* Weight on many completions: the rule must serve them all with one plan. The value is at most the
-  weighted mean of their stateless optima, and the difference is the price of not seeing the rows.
-  It bounds from above what one rule can reach on average over any larger family with that prior.
+* All weight on the true one. Then partial information costs nothing: a rule may *guess* the hidden rows,
+  follow the optimal rule for the guess, and where a drafted node shows other rows than guessed, redraw
+  what is below it from the guess and cut the output there. That is valid for every completion.
+* Weight on many completions: one plan must serve them all. The value is at most the weighted mean of
+  their stateless optima; the difference is the price of not seeing the rows.
 
-On chains block verification is optimal in every completion at once, so either way the value is its.
+On chains block verification is optimal in every completion at once, so both values are its E[tau].
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,14 +19,14 @@ from typing import TypeAlias
 
 from flint import fmpq
 
-from draftproof.theory.draft import Draft, Node
+from draftproof.theory.draft import Draft
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Prefix, Row, point
 from draftproof.theory.table import Rows, Table
 from draftproof.theory.transport.block import drafted
+from draftproof.theory.transport.bounds import Optimum, optimum
 from draftproof.theory.transport.program import Seen, World
-from draftproof.theory.transport.validity import Optimum, optimum
 
 Completion: TypeAlias = tuple[Table, Table]
 """A target and a proposal that may be the true ones off the drafted tree."""
@@ -54,7 +51,7 @@ def visible(drafts: Iterable[tuple[fmpq, Draft]], target: Rows) -> dict[Seen, fm
     law: dict[Seen, fmpq] = {}
     for mass, draft in drafts:
         if mass > ZERO:
-            rows = {node.prefix: (target[node.prefix], node.proposal) for node in _parents(draft.root)}
+            rows = {node.prefix: (target[node.prefix], node.proposal) for node in draft.root if node.children}
             seen = drafted(draft.root), tuple(sorted(rows.items(), key=lambda item: item[0]))
             law[seen] = law.get(seen, ZERO) + mass
     return law
@@ -94,10 +91,3 @@ def points(like: Row) -> list[tuple[Row | None, Row | None]]:
 def _replaced(table: Table, contexts: Sequence[Prefix], rows: dict[Prefix, Row]) -> Table:
     # Every context gets its own row, so that none is reached through a replaced shorter suffix.
     return Table(table.vocab, {**dict(table.given()), **{at: table[at] for at in contexts}, **rows})
-
-
-def _parents(root: Node) -> Iterator[Node]:
-    if root.children:
-        yield root
-        for child in root.children:
-            yield from _parents(child)

@@ -11,16 +11,13 @@ most V variables, whose gradient is the rule's violation (thomas2026global, Sect
 of an entropy dual that is ours). Floats; a correction step makes any result exact again.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from flint import fmpq
 
 from draftproof.theory.memo import remembered
-from draftproof.theory.rows import Number, Row, meet, one, total
-from draftproof.theory.transport.draws import with_replacement
-from draftproof.theory.transport.selection import Plan, emitted
-from draftproof.theory.transport.single_step import alpha
+from draftproof.theory.rows import Number, Row, one
+from draftproof.theory.transport.siblings import set_law
+from draftproof.theory.transport.single_step import Selection, alpha, selected_law
 
 ROUNDS, GOAL = 200, 1e-13
 """Most Newton steps, and the violation at which they stop."""
@@ -29,33 +26,17 @@ GRID = 2**40
 """Selection weights become multiples of 1/GRID when the numbers are exact."""
 
 
-@dataclass(frozen=True)
-class Resolution:
-    """A selection rule and how far it is from the optimum.
-
-    `weights` chooses a token of each drawn set (with probabilities that sum to 1) and `law` is the
-    chosen token's law, both in the kind of numbers of p. `violation` is the float solver's largest
-    miss of a token's mass before any correction; `shortfall` is alpha* minus the acceptance of
-    token verification of `law`, the correction step: sum min(p, law).
-    """
-
-    weights: Plan
-    law: Row
-    violation: float
-    shortfall: Number
-
-
 @remembered(4096)
-def resolve(p: Row, q: Row, k: int) -> Resolution:
-    """The rule for k i.i.d. draws from q, on rational or float rows.
+def resolve(p: Row, q: Row, k: int) -> Selection:
+    """The rule for k i.i.d. draws from q, on rational or float rows; its numbers are of p's kind.
 
-    >>> found = resolve((fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3)), 2)
-    >>> found.violation < 1e-9, found.shortfall < fmpq(1, 10**9)
-    (True, True)
+    >>> p, q = (1 / 3, 2 / 3), (2 / 3, 1 / 3)
+    >>> round(sum(map(min, p, resolve(p, q, 2).law)), 9)
+    0.888888889
     """
-    draws = with_replacement(q, k)
+    draws = set_law(q, k, True)
     if k == 1:  # nothing to select
-        return Resolution({t: {x: one(p) for x in t} for t in draws}, q, 0.0, p[0] * 0)
+        return Selection({t: {x: one(p) for x in t} for t in draws}, q)
     best, minimiser = alpha(p, q, k, replacement=True)
     H = set(minimiser)
     sets = {t: float(mass) for t, mass in draws.items()}
@@ -72,15 +53,12 @@ def resolve(p: Row, q: Row, k: int) -> Resolution:
     if off and spare > 0:
         outside[frozenset(off)] = outside.get(frozenset(off), 0.0) + spare
     theta = np.full(V + 1, -np.inf)
-    violation = 0.0
     for part, tokens in ((inside, [*sorted(H), V]), (outside, off)):
         used = [x for x in tokens if capacity[x] > 0]
         if part and used:
-            theta[used], missed = _softmax_scaling(part, used, capacity[used])
-            violation = max(violation, missed)
+            theta[used] = _softmax_scaling(part, used, capacity[used])
     weights = {t: _chosen(t, H, theta, exactly=isinstance(p[0], fmpq)) for t in draws}
-    law = emitted({t: {x: draws[t] * w for x, w in kept.items()} for t, kept in weights.items()}, p)
-    return Resolution(weights, law, violation, best - total(meet(p, law)))
+    return Selection(weights, selected_law(weights, draws, p))
 
 
 def _chosen(t: frozenset[int], H: set[int], theta: np.ndarray, exactly: bool) -> dict[int, Number]:
@@ -100,9 +78,9 @@ def _chosen(t: frozenset[int], H: set[int], theta: np.ndarray, exactly: bool) ->
 
 def _softmax_scaling(
     sets: dict[frozenset[int], float], tokens: list[int], capacity: np.ndarray
-) -> tuple[np.ndarray, float]:
-    # theta [tokens] with sum_t mass(t) softmax_t(theta) = capacity, and the largest miss: Newton's
-    # method with backtracking; where theta runs to infinity each step still divides the miss by e.
+) -> np.ndarray:
+    # theta [tokens] with sum_t mass(t) softmax_t(theta) = capacity: Newton's method with backtracking;
+    # where theta runs to infinity each step still divides the miss by e.
     at = {x: n for n, x in enumerate(tokens)}
     member = np.zeros((len(sets), len(tokens)))
     for row, t in zip(member, sets, strict=True):
@@ -139,4 +117,4 @@ def _softmax_scaling(
         else:
             break
         theta, now, shares = theta + step, after, parts
-    return best, missed
+    return best

@@ -10,25 +10,42 @@ and for i.i.d. draws, and draws without replacement, some prefix of the tokens s
 largest first, is a minimiser (hu2025towards, Section 4). Rows may hold rationals or floats.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from itertools import combinations
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from draftproof.theory.errors import BadInput
-from draftproof.theory.rows import Number, Row, likeliest, meet, one, supported, total, without
-from draftproof.theory.transport.draws import Draws, without_replacement
-from draftproof.theory.transport.problem import Transport
+from draftproof.theory.memo import remembered
+from draftproof.theory.rows import (
+    Number,
+    Row,
+    excess,
+    likeliest,
+    meet,
+    normalise,
+    one,
+    supported,
+    total,
+    without,
+)
+from draftproof.theory.transport.certificate import Transport
+from draftproof.theory.transport.flow import Network
+from draftproof.theory.transport.siblings import SetLaw, set_law
+
+Plan: TypeAlias = Mapping[frozenset[int], Mapping[int, Number]]
+"""S(i, t): drawn set -> token of it -> mass."""
 
 
-def problem(p: Row, draws: Draws) -> Transport:
+def problem(p: Row, draws: SetLaw) -> Transport:
     """The single-step problem as an exact transport; p is a rational row.
 
     >>> from draftproof.theory.numbers import exact
     >>> from draftproof.theory.transport.certificate import certified
-    >>> from draftproof.theory.transport.draws import with_replacement
     >>> p, q = (exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3"))
-    >>> certified(problem(p, with_replacement(q, 2))).value
+    >>> certified(problem(p, set_law(q, 2, True))).value
     8/9
     """
     tokens = [x for x, mass in enumerate(p) if mass > 0]
@@ -36,49 +53,26 @@ def problem(p: Row, draws: Draws) -> Transport:
     return Transport(tuple(draws.values()), tuple(p[x] for x in tokens), rewards)
 
 
-def linear_program(p: Row, draws: Draws) -> float:
-    """alpha* by HiGHS on the program itself, with a variable for every token of every drawn set.
-
-    >>> from draftproof.theory.transport.draws import with_replacement
-    >>> round(linear_program((1 / 3, 2 / 3), with_replacement((2 / 3, 1 / 3), 2)), 9)
-    0.888888889
-    """
-    from scipy.optimize import linprog
-    from scipy.sparse import csr_array
-
-    edges = [(n, len(draws) + x) for n, t in enumerate(draws) for x in sorted(t)]
-    at = np.array(edges).ravel()
-    columns = np.repeat(np.arange(len(edges)), 2)
-    rows = csr_array((np.ones(len(at)), (at, columns)), shape=(len(draws) + len(p), len(edges)))
-    most = np.array([*map(float, draws.values()), *map(float, p)])
-    found = linprog(-np.ones(len(edges)), A_ub=rows, b_ub=most, method="highs")
-    if found.x is None:
-        raise BadInput(f"HiGHS found no rule: {found.message}")
-    return -float(found.fun)
-
-
-def surplus(p: Row, draws: Draws, H: Collection[int]) -> Number:
-    """p(H) - Pr(all drafts in H); alpha* is 1 plus its minimum over H, which is at most 0."""
-    inside = set(H)
-    zero = p[0] - p[0]
-    drawn = sum((mass for t, mass in draws.items() if t <= inside), zero)
-    return sum((p[x] for x in inside), zero) - drawn
-
-
-def subset_formula(p: Row, draws: Draws) -> Number:
-    """alpha* of any draws: 1 plus the least surplus of all 2^V sets of tokens.
+def subset_formula(p: Row, draws: SetLaw) -> Any:
+    """alpha* of any draws: 1 plus the least `surplus` of all 2^V sets of tokens.
 
     >>> from draftproof.theory.numbers import exact
-    >>> from draftproof.theory.transport.draws import with_replacement
     >>> p, q = (exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3"))
-    >>> subset_formula(p, with_replacement(q, 2))
+    >>> subset_formula(p, set_law(q, 2, True))
     8/9
     """
     sets = (H for size in range(len(p) + 1) for H in combinations(range(len(p)), size))
     return one(p) + min(surplus(p, draws, H) for H in sets)
 
 
-def alpha(p: Row, q: Row, k: int, replacement: bool) -> tuple[Number, tuple[int, ...]]:
+def surplus(p: Row, draws: SetLaw, H: Collection[int]) -> Number:
+    """p(H) - Pr(all drafts in H)."""
+    zero = p[0] - p[0]
+    drawn = sum((mass for t, mass in draws.items() if t.issubset(H)), zero)
+    return sum((p[x] for x in H), zero) - drawn
+
+
+def alpha(p: Row, q: Row, k: int, replacement: bool) -> tuple[Any, tuple[int, ...]]:
     """(alpha*, minimising H) for k draws from q: the subset formula along its greedy prefixes.
 
     O(V log V), but for three and more draws without replacement, which list their sets.
@@ -88,7 +82,8 @@ def alpha(p: Row, q: Row, k: int, replacement: bool) -> tuple[Number, tuple[int,
     >>> alpha(p, q, 2, replacement=True)
     (8/9, (0,))
     """
-    order = by_ratio(p, q)
+    # By q/p, largest first; p = 0 counts as infinite, ties by id.
+    order = sorted(range(len(p)), key=lambda x: (p[x] > 0, -q[x] / p[x] if p[x] > 0 else x))
     drawn = prefix_draws(q, order, k, replacement)
     least = mass = p[0] - p[0]
     H = 0
@@ -97,11 +92,6 @@ def alpha(p: Row, q: Row, k: int, replacement: bool) -> tuple[Number, tuple[int,
         if mass - drawn[n] < least:
             least, H = mass - drawn[n], n
     return one(p) + least, tuple(order[:H])
-
-
-def by_ratio(p: Row, q: Row) -> list[int]:
-    """Token ids by q/p, largest first; p = 0 counts as infinite, ties by id."""
-    return sorted(range(len(p)), key=lambda x: (p[x] > 0, -q[x] / p[x] if p[x] > 0 else x))
 
 
 def prefix_draws(q: Row, order: list[int], k: int, replacement: bool) -> list[Number]:
@@ -127,7 +117,7 @@ def prefix_draws(q: Row, order: list[int], k: int, replacement: bool) -> list[Nu
         return out
     rank = {x: n for n, x in enumerate(order, 1)}
     out = [zero] * (len(order) + 1)
-    for t, part in without_replacement(q, k).items():
+    for t, part in set_law(q, k, False).items():
         out[max(rank[x] for x in t)] += part
     for n in range(1, len(out)):
         out[n] = out[n - 1] + out[n]
@@ -141,3 +131,78 @@ def hu_greedy(p: Row, q: Row, n: int) -> Number:
     """
     top = likeliest(q, n - 1)
     return sum((p[x] for x in top), total(meet(p, without(q, *top))))
+
+
+def max_flow(draws: SetLaw, p: Row) -> Plan:
+    """The largest flow from drawn sets to their tokens within Pr(t) and p(i)."""
+    net = Network()
+    for x, mass in enumerate(p):
+        net.widen(x, "target", mass, 1)
+    for t, mass in sorted(draws.items(), key=lambda item: (len(item[0]), sorted(item[0]))):
+        net.widen("draft", t, mass)
+        for x in sorted(t):
+            net.widen(t, x)
+    net.saturate("draft", "target")
+    return {t: {x: mass for x in sorted(t) if (mass := net.flow(t, x)) > 0} for t in draws}
+
+
+def emitted(plan: Plan, like: Row) -> Row:
+    """The mass that a plan gives to each token."""
+    row = [like[0] - like[0]] * len(like)
+    for masses in plan.values():
+        for x, mass in masses.items():
+            row[x] = row[x] + mass
+    return tuple(row)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a verifier does with the drawn set t: child i with S(i, t) / Pr(t), else Y ~ residual."""
+
+    draws: SetLaw
+    plan: Plan
+    residual: Row
+
+
+@remembered(4096)
+def optimal_rule(p: Row, q: Row, k: int, replacement: bool) -> Rule:
+    """An optimal plan for k draws from q, and the residual norm(p - what the plan emits).
+
+    >>> from draftproof.theory.numbers import exact
+    >>> p, q = (exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3"))
+    >>> rule = optimal_rule(p, q, 2, True)
+    >>> sum((mass for kept in rule.plan.values() for mass in kept.values()), exact(0)), rule.residual
+    (8/9, (0, 1))
+    """
+    draws = set_law(q, k, replacement)
+    plan = max_flow(draws, p)
+    return Rule(draws, plan, normalise(excess(p, emitted(plan, p))))
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The canonical decomposition: choose i of t by `weights[t][i]`; i ~ law is verified as one draft."""
+
+    weights: Plan
+    law: Row
+
+
+@remembered(4096)
+def canonical(p: Row, q: Row, k: int, replacement: bool) -> Selection:
+    """An optimal selection: the max flow, and what a set has left spread evenly over its tokens.
+
+    The selected token's law d has sum min(p, d) = alpha*, so token verification of it is an
+    optimal rule (khisti2025multidraft, Theorem 1).
+    """
+    draws = set_law(q, k, replacement)
+    weights: dict[frozenset[int], dict[int, Number]] = {}
+    for t, kept in max_flow(draws, p).items():
+        rest = sum((-part for part in kept.values()), draws[t]) / len(t)
+        weights[t] = {x: (kept[x] + rest if x in kept else rest) / draws[t] for x in sorted(t)}
+    return Selection(weights, selected_law(weights, draws, p))
+
+
+def selected_law(weights: Plan, draws: SetLaw, like: Row) -> Row:
+    """The law of the token that the weights select from the drawn set."""
+    plan = {t: {x: draws[t] * part for x, part in chosen.items()} for t, chosen in weights.items()}
+    return emitted(plan, like)

@@ -1,19 +1,28 @@
-"""The valid single-iteration optimum: one world, in which the verifier knows everything.
+"""The stateless optimum: the best rule, made for one instance, that is lossless in one iteration.
 
-It bounds E[tau] of every verifier that is lossless in one iteration, without state. On chains it
-is block verification's E[tau]; drafts with the same drafted prefixes are merged, and so are those
-that differ by an exchange of tokens which the instance does not tell apart.
+The rule knows every row of the instance, after drafted prefixes and after others, so that its value bounds
+E[tau] of every verifier that is lossless in one iteration, without state. (`partial` is the optimum of
+rules that see rows on the drafted tree only.) On chains it is block verification's E[tau]; drafts with the
+same drafted prefixes are merged, and so are those that differ by an exchange of tokens which the instance
+treats alike.
 """
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain, permutations, product
+from math import factorial, prod
 
 from flint import fmpq
 
+from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
-from draftproof.theory.transport import symmetry
 from draftproof.theory.transport.block import Drafted
-from draftproof.theory.transport.plan import Rule, valid_rule
-from draftproof.theory.transport.program import Program, Seen, World
-from draftproof.theory.transport.validity import Optimum, optimum, solve
+from draftproof.theory.transport.bounds import Optimum, optimum
+from draftproof.theory.transport.program import Seen, World
+
+ORDER = 720
+"""Largest group of exchanges that drafts are merged by."""
 
 
 def stateless(prefixes: Drafted, target: Rows, context: Prefix = ()) -> Optimum:
@@ -25,25 +34,79 @@ def stateless(prefixes: Drafted, target: Rows, context: Prefix = ()) -> Optimum:
     >>> round(stateless(law, Table(2, {(): p})).value, 9)
     0.666666667
     """
-    alike = symmetry.classes(prefixes, target, context)
-    if alike:
-        prefixes = symmetry.merged(prefixes, alike, len(context))
+    classes = exchangeable_tokens(prefixes, target, context)
+    if classes:
+        prefixes = merged(prefixes, classes, len(context))
     law: dict[Seen, fmpq] = {(seen, None): mass for seen, mass in prefixes.items()}
-    return optimum([World(target, law)], context, alike)
+    return optimum([World(target, law)], context, classes)
 
 
-def stateless_rule(prefixes: Drafted, target: Rows, context: Prefix = ()) -> Rule:
-    """A rule that reaches the stateless optimum up to float accuracy and is valid exactly.
+def exchangeable_tokens(
+    law: Mapping[frozenset[Prefix], fmpq], target: Rows, context: Prefix
+) -> list[list[int]]:
+    """Classes of two tokens or more whose exchange leaves the law of drafts and the target as they are.
 
     >>> from draftproof.theory.table import Table
-    >>> from draftproof.theory.transport.plan import expected_accepted
-    >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
-    >>> law = {frozenset({(), (x,)}): q[x] for x in (0, 1)}
-    >>> rule = stateless_rule(law, Table(2, {(): p}))
-    >>> round(float(expected_accepted(rule)), 9)
-    0.666666667
+    >>> half = fmpq(1, 2)
+    >>> law = {frozenset({(), (0,)}): half, frozenset({(), (1,)}): half}
+    >>> exchangeable_tokens(law, Table.exact(3, {(): ["1/4", "1/4", "1/2"]}), ())
+    [[0, 1]]
     """
-    law: dict[Seen, fmpq] = {(seen, None): mass for seen, mass in prefixes.items()}
-    program = Program([World(target, law)], context)
-    _, f, _ = solve(program)
-    return valid_rule(program, f)
+    inner = {prefix[:-1] for prefixes in law for prefix in prefixes if len(prefix) > len(context)}
+    inner.add(context)
+    found: list[list[int]] = []
+    for x in range(target.vocab):
+        for group in found:
+            if _exchangeable(group[0], x, law, target, inner, len(context)):
+                group.append(x)
+                break
+        else:
+            found.append([x])
+    found = [group for group in found if len(group) > 1]
+    while found and prod(factorial(len(group)) for group in found) > ORDER:
+        max(found, key=len).pop()
+        found = [group for group in found if len(group) > 1]
+    return found
+
+
+def merged(
+    law: Mapping[frozenset[Prefix], fmpq], classes: Sequence[Sequence[int]], start: int
+) -> dict[frozenset[Prefix], fmpq]:
+    """The law of orbits of drafts, each by one of its members."""
+    out: dict[frozenset[Prefix], fmpq] = {}
+    seen: dict[frozenset[Prefix], frozenset[Prefix]] = {}
+    for prefixes, mass in law.items():
+        if prefixes not in seen:
+            for names in exchanges(tuple(map(tuple, classes))):
+                seen[_image(prefixes, names, start)] = prefixes
+        key = seen[prefixes]
+        out[key] = out.get(key, ZERO) + mass
+    return out
+
+
+@lru_cache(maxsize=64)
+def exchanges(classes: tuple[tuple[int, ...], ...]) -> list[dict[int, int]]:
+    """Every renaming of tokens within their classes."""
+    olds = list(chain.from_iterable(classes))
+    picks = product(*(permutations(group) for group in classes))
+    return [dict(zip(olds, chain.from_iterable(news), strict=True)) for news in picks]
+
+
+def _renamed(prefix: Prefix, names: Mapping[int, int], start: int) -> Prefix:
+    return (*prefix[:start], *(names.get(x, x) for x in prefix[start:]))
+
+
+def _image(prefixes: Iterable[Prefix], names: Mapping[int, int], start: int) -> frozenset[Prefix]:
+    return frozenset(_renamed(prefix, names, start) for prefix in prefixes)
+
+
+def _exchangeable(
+    a: int, b: int, law: Mapping[frozenset[Prefix], fmpq], target: Rows, inner: Iterable[Prefix], start: int
+) -> bool:
+    names = {a: b, b: a}
+    tokens = range(target.vocab)
+    for prefix in inner:
+        row, image = target[prefix], target[_renamed(prefix, names, start)]
+        if any(row[x] != image[names.get(x, x)] for x in tokens):
+            return False
+    return all(law.get(_image(prefixes, names, start)) == mass for prefixes, mass in law.items())

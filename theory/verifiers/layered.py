@@ -8,14 +8,15 @@
 """
 
 from collections.abc import Iterator
+from math import prod
 from typing import TypeAlias
 
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Number, Row, normalise, one, possible, scale, share, total
 from draftproof.theory.table import Rows
-from draftproof.theory.transport.broods import Draws, brood, draws, outcomes
 from draftproof.theory.transport.level import Entry, carriers, plan, split
+from draftproof.theory.transport.siblings import SiblingLaw, law_below, siblings
 from draftproof.theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
 
 TOGETHER, LAST = 16, 128
@@ -62,15 +63,15 @@ def descend(
     stops, below = [(v, total(e), target[v.prefix]) for v, e in frontier if not v.children], []
     for nodes, laws in together(draft, frontier):
         planned = plan([e for _, e in nodes], laws, L, SEGMENTS)
-        given = planned.share[tuple(brood(v) for v, _ in nodes)]
+        given = planned.rate[tuple(siblings(v) for v, _ in nodes)]
         for i, (v, e) in enumerate(nodes):
-            residual = planned.kept(i, e)
+            residual = planned.residual(i, e)
             stops.append((v, total(residual), normalise(residual)))
             for child, w in shared(v, {x: mass for (j, x), mass in given.items() if j == i}):
                 ways = planned.entries(i, child.token)
                 below.append((child, scale(left, entered(draft, child, w, ways, target))))
         left = left - left * sum(given.values(), L * 0)
-        L = L - planned.most
+        L = L - planned.accepted
     return L, stops, below
 
 
@@ -80,19 +81,19 @@ def entered(draft: Draft, child: Node, w: Number, ways: list[tuple[Entry, Number
     if not child.shape:
         return scale(w, p)
     inner = [(entry, copies) for entry, copies in ways if entry[0]]
-    rows = split(p, inner, {shape: draws(draft, child, shape) for (shape, _), _ in inner})
+    rows = split(p, inner, {shape: law_below(draft, child, shape) for (shape, _), _ in inner})
     return rows[[entry for entry, _ in inner].index((child.shape, w))]
 
 
-def together(draft: Draft, frontier: Frontier) -> Iterator[tuple[Frontier, list[Draws]]]:
+def together(draft: Draft, frontier: Frontier) -> Iterator[tuple[Frontier, list[SiblingLaw]]]:
     """The level's nodes that have children, in groups small enough to plan, with their draws' laws."""
     nodes: Frontier = []
-    laws: list[Draws] = []
+    laws: list[SiblingLaw] = []
     for v, e in frontier:
         if v.children:
-            law = draws(draft, v)
+            law = law_below(draft, v)
             last = not any(any(u.shape) for u, _ in [*nodes, (v, e)])
-            if nodes and outcomes([*laws, law]) > (LAST if last else TOGETHER):
+            if nodes and prod(map(len, [*laws, law])) > (LAST if last else TOGETHER):
                 yield nodes, laws
                 nodes, laws = [], []
             nodes, laws = [*nodes, (v, e)], [*laws, law]
@@ -102,7 +103,7 @@ def together(draft: Draft, frontier: Frontier) -> Iterator[tuple[Frontier, list[
 
 def shared(v: Node, given: dict[int, Number]) -> Iterator[tuple[Node, Number]]:
     """The drafted copies that carry each token's mass, alike."""
-    drawn = brood(v)
+    drawn = siblings(v)
     for x, mass in given.items():
         shapes = carriers(drawn, x)
         if possible(mass):

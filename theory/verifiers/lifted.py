@@ -11,8 +11,8 @@ from draftproof.theory.draft import Draft, Node
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Number, normalise, one, positive, scale, share
 from draftproof.theory.table import Rows
-from draftproof.theory.transport.broods import brood, draws
 from draftproof.theory.transport.level import plan
+from draftproof.theory.transport.siblings import law_below, siblings
 from draftproof.theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
 from draftproof.theory.verifiers.layered import shared
 
@@ -35,14 +35,14 @@ def lift(oracle: Oracle, draft: Draft, v: Node, a: Number, target: Rows) -> Stop
     if not v.children:
         return (v, p) if oracle.accept(a) else None
     row = scale(a, p)
-    planned = plan([row], [draws(draft, v)], one(p))
+    planned = plan([row], [law_below(draft, v)], one(p))
     left = one(p)
-    for child, w in shared(v, {x: w for (_, x), w in planned.share[brood(v),].items()}):
+    for child, w in shared(v, {x: w for (_, x), w in planned.rate[siblings(v),].items()}):
         if stop := lift(oracle, draft, child, share(w, left), target):
             return stop
         left = left - w
-    A = planned.most
-    return (v, normalise(planned.kept(0, row))) if oracle.accept(share(positive(a - A), 1 - A)) else None
+    A = planned.accepted
+    return (v, normalise(planned.residual(0, row))) if oracle.accept(share(positive(a - A), 1 - A)) else None
 
 
 VERIFIER = Verifier(

@@ -11,7 +11,7 @@ from draftproof.theory.draft import Draft, Node
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import share
 from draftproof.theory.table import Rows
-from draftproof.theory.transport.selection import optimal_rule
+from draftproof.theory.transport.single_step import optimal_rule
 from draftproof.theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
 
 

@@ -9,10 +9,10 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
-from draftproof.simulators.audit.targets.target import Target
+from draftproof.simulators.audit.targets import Function
 from draftproof.theory.errors import BadInput
 
-ADAPTERS: dict[str, Callable[[Path | None], Target]] = {
+ADAPTERS: dict[str, Callable[[Path | None], Function]] = {
     name: load
     for found in iter_modules(__path__)
     for name, load in getattr(import_module(f"{__name__}.{found.name}"), "TARGETS", {}).items()
@@ -20,7 +20,7 @@ ADAPTERS: dict[str, Callable[[Path | None], Target]] = {
 """Name -> function of a path."""
 
 
-def adapted(name: str, path: Path | None = None, dtype: str | None = None) -> Target:
+def adapted(name: str, path: Path | None = None, dtype: str | None = None) -> Function:
     """The target that an adapter makes of what is installed, or of the file or folder at `path`.
 
     With `dtype` it is given rows of that type instead of float32: PyTorch functions then compute in

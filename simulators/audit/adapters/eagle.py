@@ -11,7 +11,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from draftproof.simulators.audit.adapters.source import function
+from draftproof.simulators.audit.adapters.engine_code import functions
 from draftproof.simulators.audit.adapters.torch_chain import TorchChain
 
 
@@ -19,7 +19,8 @@ def load(path: Path | None = None) -> TorchChain:
     """The function of the file at `path`."""
     import torch
 
-    evaluate = function(path, "evaluate_posterior", {"torch": torch, "random": random})
+    name = "evaluate_posterior"
+    evaluate = functions(path, (name,), {"torch": torch, "random": random})[name]
 
     def verify(target_logits: Any, draft_logits: Any, tokens: Any) -> Any:
         candidates = torch.cat([torch.zeros(1, dtype=tokens.dtype), tokens])[None]

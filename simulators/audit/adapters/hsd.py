@@ -11,7 +11,7 @@ Not checked: several drafts, `blockwise`, the caches and stopping criteria aroun
 from pathlib import Path
 from typing import Any
 
-from draftproof.simulators.audit.adapters.source import function
+from draftproof.simulators.audit.adapters.engine_code import functions
 from draftproof.simulators.audit.adapters.torch_chain import TorchChain
 
 
@@ -19,8 +19,8 @@ def load(path: Path | None = None) -> TorchChain:
     """The function of the file at `path`."""
     import torch
 
-    space = {"torch": torch, "F": torch.nn.functional}
-    sampling = function(path, "_speculative_sampling", space)
+    name = "_speculative_sampling"
+    sampling = functions(path, (name,), {"torch": torch, "F": torch.nn.functional})[name]
 
     def verify(target_logits: Any, draft_logits: Any, tokens: Any) -> Any:
         ids, done = tokens[None], torch.tensor([False])

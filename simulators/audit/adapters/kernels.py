@@ -2,12 +2,18 @@
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
 
+from draftproof.simulators.audit.randomness.generators import gumbel
+from draftproof.simulators.audit.randomness.lazy import Coin, Lazy
+from draftproof.simulators.audit.randomness.sources import Source
 from draftproof.theory.errors import BadInput
+
+SMALLEST = 2.0**-31
+"""The smallest uniform that kernels with keyed noise use; a smaller one is raised to it."""
 
 
 def interpreted() -> Any:
@@ -22,7 +28,7 @@ def interpreted() -> Any:
 
 
 def device_functions() -> Any:
-    """`triton.language.extra.libdevice` where it is needed: it has no interpreter of its own."""
+    """A stand-in for `triton.language.extra.libdevice`, which has no interpreter of its own."""
 
     class Device:
         @staticmethod
@@ -59,3 +65,78 @@ def by_name(*, kernel: Any, **_: Any) -> Callable[[Any], Any]:
         return launch
 
     return decorate
+
+
+class KeyedNoise:
+    """Stand-ins for the device functions that draw noise by key (seed, position), answered from `source`.
+
+    Every key has one coin, drawn once and remembered, so that noise used twice is the same noise.
+    """
+
+    source: Source
+
+    def __init__(self, language: Any):
+        self.language = language
+
+    def functions(self) -> dict[str, Any]:
+        """By their names in `vllm.v1.worker.gpu.sample.gumbel`."""
+        return {
+            "tl_rand32": self.uniform,
+            "tl_rand64": self.uniform,
+            "gumbel_block_argmax": self.argmax,
+            "spec_step_seed": lambda seed, step: _int(seed) ^ (_int(step) << 32),
+        }
+
+    def uniform(self, seed: Any, position: Any, includes_zero: bool = True, **_: Any) -> Any:
+        """One uniform a key."""
+        coin = self._remembered(("u", _int(seed), _int(position)), lambda: self.source.uniform(np.float32))
+        if not includes_zero:
+            coin = coin.capped(SMALLEST, True) if isinstance(coin, Lazy) else max(coin, np.float32(SMALLEST))
+        return self._tensor([coin], ())
+
+    def argmax(
+        self,
+        logits: Any,
+        block: Any,
+        mask: Any,
+        row: Any,
+        requests_ptr: Any,
+        temperature_ptr: Any,
+        seeds_ptr: Any,
+        position_ptr: Any,
+        *_: Any,
+        **__: Any,
+    ) -> Any:
+        """(largest, its index) of logits plus one Gumbel noise for each key and token."""
+        tl = self.language
+        seed = _int(tl.load(seeds_ptr + tl.load(requests_ptr + row)))
+        position = _int(tl.load(position_ptr + row))
+        values: list[Any] = []
+        for x, token, inside in zip(
+            logits.handle.data.tolist(), block.handle.data.tolist(), mask.handle.data.tolist(), strict=True
+        ):
+            if not inside or x == -np.inf:
+                values.append(-np.inf)
+                continue
+            key = ("G", seed, position, token)
+            values.append(x + self._remembered(key, lambda: gumbel(self.source, np.float32)))
+        return tl.max(self._tensor(values, (len(values),)), axis=0, return_indices=True)
+
+    def _remembered(self, key: tuple[Hashable, ...], draw: Callable[[], Any]) -> Any:
+        if key not in self.source.keyed:
+            self.source.keyed[key] = draw()
+        return self.source.keyed[key]
+
+    def _tensor(self, values: list[Any], shape: tuple[int, ...]) -> Any:
+        from triton.runtime.interpreter import TensorHandle
+
+        tl, array = self.language, np.empty(len(values), dtype=object)
+        array[:] = values
+        if not any(isinstance(value, Coin) for value in values):
+            array = array.astype(np.float32)
+        kind = tl.block_type(tl.float32, list(shape)) if shape else tl.float32
+        return tl.core.tensor(TensorHandle(array, tl.float32), kind)
+
+
+def _int(scalar: Any) -> int:
+    return int(np.ravel(scalar.handle.data)[0]) if hasattr(scalar, "handle") else int(scalar)

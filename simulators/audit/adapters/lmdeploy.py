@@ -14,8 +14,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from draftproof.simulators.audit.adapters import kernels, standins
-from draftproof.simulators.audit.adapters.torch_chain import SHIFT, TorchChain, with_bonus
+from draftproof.simulators.audit.adapters import kernels
+from draftproof.simulators.audit.adapters.engine_code import executed, function_of
+from draftproof.simulators.audit.adapters.torch_chain import TorchChain, with_bonus
+from draftproof.simulators.audit.rounding import SHIFT
 
 
 def load(path: Path | None = None) -> TorchChain:
@@ -23,7 +25,7 @@ def load(path: Path | None = None) -> TorchChain:
     kernels.interpreted()
     import torch
 
-    sample = standins.function(standins.executed(path, "lmdeploy", {}), "rejection_sample")
+    sample = function_of(executed(path, "lmdeploy", {}), "rejection_sample")
 
     def verify(target: Any, draft: Any, tokens: Any) -> Any:
         vocab = draft.shape[1]

@@ -15,7 +15,8 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-from draftproof.simulators.audit.adapters import kernels, standins
+from draftproof.simulators.audit.adapters import kernels
+from draftproof.simulators.audit.adapters.engine_code import executed, function_of
 from draftproof.simulators.audit.adapters.torch_chain import TorchChain
 from draftproof.theory.errors import BadInput
 
@@ -24,7 +25,7 @@ def made(path: Path | None, name: str, **options: bool) -> TorchChain:
     """The kernel of the file at `path`, called with the options."""
     kernels.interpreted()
     function = "chain_speculative_sampling_triton"
-    sampling = standins.function(standins.executed(path, "sglang", {}), function)
+    sampling = function_of(executed(path, "sglang", {}), function)
     missing = options.keys() - inspect.signature(sampling).parameters.keys()
     if missing:
         raise BadInput(f"{path}: {function} has no parameter {', '.join(missing)}")

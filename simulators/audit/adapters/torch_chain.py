@@ -5,12 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from draftproof.simulators.audit.targets.target import Function
+from draftproof.simulators.audit.rounding import SHIFT
+from draftproof.simulators.audit.targets import Arrays, Function
 from draftproof.theory.draft import Draft
 from draftproof.theory.table import Rows
-
-SHIFT = 0.3
-"""Added to every target logit: softmax does not see it, but its rounding does."""
 
 
 class TorchChain(Function):
@@ -24,7 +22,7 @@ class TorchChain(Function):
         super().__init__(verify, name=name, dtype="float32", tensors=True)
         self.logits, self.slow, self.adapter = logits, slow, name.split(" ")[0]
 
-    def prepare(self, target: Rows, draft: Draft) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def prepare(self, target: Rows, draft: Draft) -> Arrays:
         p, q, x = super().prepare(target, draft)
         if self.logits:
             with np.errstate(divide="ignore"):

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from draftproof.simulators.audit.adapters import source
+from draftproof.simulators.audit.adapters.engine_code import functions
 from draftproof.simulators.audit.adapters.torch_chain import TorchChain
 from draftproof.theory.errors import BadInput
 
@@ -29,8 +29,8 @@ def load(path: Path | None = None) -> TorchChain:
     if path is not None:
         import torch
 
-        space = {"torch": torch, "nn": torch.nn}
-        return of(source.function(path, "_speculative_sampling", space), str(path))
+        name = "_speculative_sampling"
+        return of(functions(path, (name,), {"torch": torch, "nn": torch.nn})[name], str(path))
     try:
         found = import_module("transformers.generation.utils")._speculative_sampling
         version = import_module("transformers").__version__

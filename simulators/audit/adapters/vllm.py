@@ -18,8 +18,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from draftproof.simulators.audit.adapters import kernels, standins
-from draftproof.simulators.audit.adapters.torch_chain import SHIFT, TorchChain, with_bonus
+from draftproof.simulators.audit.adapters import kernels
+from draftproof.simulators.audit.adapters.engine_code import executed, function_of
+from draftproof.simulators.audit.adapters.torch_chain import TorchChain, with_bonus
+from draftproof.simulators.audit.rounding import SHIFT
 
 
 def load(path: Path | None = None) -> TorchChain:
@@ -33,14 +35,9 @@ def load(path: Path | None = None) -> TorchChain:
             "triton_kernel_dispatcher_with_warmup": kernels.by_name
         },
     }
-    sample = standins.function(standins.executed(path, "vllm", given), "rejection_sample")
+    sample = function_of(executed(path, "vllm", given), "rejection_sample")
     metadata = SimpleNamespace(
-        all_greedy=False,
-        all_random=True,
-        temperature=torch.ones(1),
-        generators={},
-        top_k=None,
-        top_p=None,
+        all_greedy=False, all_random=True, temperature=torch.ones(1), generators={}, top_k=None, top_p=None
     )
     names = list(inspect.signature(sample).parameters)
 

@@ -18,7 +18,7 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-from draftproof.simulators.audit.adapters.source import functions
+from draftproof.simulators.audit.adapters.engine_code import functions
 from draftproof.simulators.audit.adapters.torch_chain import TorchChain, with_bonus
 
 BY_TOKEN = ("sample_recovered_tokens_pytorch", "rejection_random_sample_pytorch")

@@ -8,7 +8,7 @@ Signature: rejection_sample(target_logits, draft_logits, draft_sampled, cu_num_l
 idx_mapping, expanded_idx_mapping, expanded_local_pos, temperature, seed, num_speculative_steps, ...,
 use_block_verification); returns (sampled, num_sampled).
 Checked: the law of one request at temperature 1, by the kernels as they are. Their noise is keyed by
-(seed, position): here the n-th coin of a key is drawn once and remembered (`keyed_noise.py`), so that
+(seed, position): here the n-th coin of a key is drawn once and remembered (`kernels.KeyedNoise`), so that
 noise used twice is seen as used twice. Where the coin of a draft position is keyed by the position
 alone, one that was verified, discarded and drafted again meets it twice: --iterations 2.
 Not checked: the compiled kernels; the generator's bits and its transform into Gumbel noise, which
@@ -19,11 +19,12 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-from draftproof.simulators.audit.adapters import kernels, standins
-from draftproof.simulators.audit.adapters.keyed_noise import Noise
-from draftproof.simulators.audit.adapters.torch_chain import SHIFT, TorchChain
-from draftproof.simulators.audit.door import Watch
+from draftproof.simulators.audit.adapters import kernels
+from draftproof.simulators.audit.adapters.engine_code import executed, function_of
+from draftproof.simulators.audit.adapters.torch_chain import TorchChain
 from draftproof.simulators.audit.randomness.sources import Source
+from draftproof.simulators.audit.rounding import SHIFT
+from draftproof.simulators.audit.sandbox import Sandbox
 from draftproof.theory.errors import BadInput
 from draftproof.theory.rows import Prefix
 
@@ -31,11 +32,11 @@ from draftproof.theory.rows import Prefix
 class Keyed(TorchChain):
     """A chain whose kernels draw noise that is keyed by position."""
 
-    noise: Noise
+    noise: kernels.KeyedNoise
 
-    def call(self, watch: Watch, source: Source, prepared: Any, position: int = 0) -> Prefix:
+    def call(self, sandbox: Sandbox, source: Source, prepared: Any, position: int = 0) -> Prefix:
         self.noise.source = source
-        return super().call(watch, source, prepared, position)
+        return super().call(sandbox, source, prepared, position)
 
 
 def made(path: Path | None, name: str, *, block: bool) -> TorchChain:
@@ -43,10 +44,10 @@ def made(path: Path | None, name: str, *, block: bool) -> TorchChain:
     triton = kernels.interpreted()
     import torch
 
-    noise = Noise(triton.language)
+    noise = kernels.KeyedNoise(triton.language)
     language = {"triton": triton, "tl": triton.language, "tldevice": kernels.device_functions()}
     given = {"vllm.triton_utils": language, "vllm.v1.worker.gpu.sample.gumbel": noise.functions()}
-    sample = standins.function(standins.executed(path, "vllm", given), "rejection_sample")
+    sample = function_of(executed(path, "vllm", given), "rejection_sample")
     names = inspect.signature(sample).parameters
     if block and "use_block_verification" not in names:
         raise BadInput(f"{path}: has no block verification")

@@ -1,1 +1,1 @@
-"""From runs to a verdict: exact cases, rounding, extreme coins, tests on samples, the report."""
+"""From runs to a verdict: exact laws, coins at the edges, tests on samples, the report."""

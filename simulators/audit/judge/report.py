@@ -1,15 +1,13 @@
 """The verdict on a foreign verifier, and how it reads."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from flint import fmpq
 
-from draftproof.simulators import screen
-from draftproof.simulators.audit.judge.case import Case
-from draftproof.simulators.audit.judge.extremes import Finding
-from draftproof.simulators.audit.judge.statistical import Sampled
+from draftproof.simulators.audit.judge.exact import Case
+from draftproof.simulators.audit.judge.samples import Sampled
 from draftproof.simulators.instances.files import document, spelled
 from draftproof.simulators.verdict import Wrong
 from draftproof.theory.instance import Instance
@@ -17,25 +15,57 @@ from draftproof.theory.numbers import text
 
 
 @dataclass(frozen=True)
+class Finding:
+    """Something an engineer should know: in a word or two, and where it was seen.
+
+    `edge` is one at the edge of the coins, and `cure` what to do about it; `fatal` ended the audit.
+    """
+
+    kind: str
+    where: str
+    edge: bool = False
+    cure: str = ""
+    fatal: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.where}"
+
+
+@dataclass
 class Report:
     """What was found of one target.
 
     `lossless` is None where nothing was decided. The figures are of `case`: the smallest instance
     found on which the target is biased, or the one with the largest rounding; where nothing could be
     enumerated, estimates of `sampled`. `findings` besides the law change the verdict only where
-    their probability is above the floor of the arithmetic. `too_large` says what was left out.
+    their probability is above what rounding may cause. `too_large` says what was left out.
     """
 
     target: str
     adapter: str
-    lossless: bool | None
-    case: Case | None = None
+    failing: Case | None = None
+    worst: Case | None = None
     instances: int = 0
-    findings: tuple[Finding, ...] = ()
+    found: dict[str, Finding] = field(default_factory=dict)
     sampled: Sampled | None = None
     undecided: str = ""
     too_large: str = ""
     seconds: float = 0.0
+
+    @property
+    def lossless(self) -> bool | None:
+        rejected = self.sampled is not None and self.sampled.rejected
+        if rejected or self.failing is not None or any(each.fatal for each in self.findings):
+            return False
+        return None if self.undecided else True
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return tuple(self.found.values())
+
+    @property
+    def case(self) -> Case | None:
+        return self.failing or self.worst
 
     @property
     def total_variation(self) -> fmpq | None:
@@ -54,6 +84,12 @@ class Report:
         """The exit status: 0 lossless, 1 not, 3 cannot be enumerated."""
         return 3 if self.lossless is None else int(not self.lossless)
 
+    def add_sampled(self, sampled: Sampled) -> None:
+        """Adds what random runs showed, and their faults."""
+        self.sampled = sampled
+        for kind, what in sampled.faults.items():
+            self.found.setdefault(kind, Finding(kind, what))
+
     def answer(self) -> dict[str, Any]:
         """The JSON document: exact numbers as text, estimates from samples as numbers."""
         return {
@@ -68,21 +104,49 @@ class Report:
 
     def lines(self) -> list[str]:
         """The report in lines of text, the verdict first."""
-        said = {True: "lossless", False: "NOT lossless", None: "not decided"}[self.lossless]
-        if self.sampled and self.lossless:
-            said = "no bias found, statistical"
-        elif self.sampled and self.lossless is False:
-            said += ", statistical"
-        lines = [f"{self.target} ({self.adapter}): {said}"]
+        lines = [f"{self.target} ({self.adapter}): {self._verdict()}"]
         if self.undecided:
             lines.append(f"  cannot be enumerated: {self.undecided}")
         if self.sampled:
-            lines += _tested(self.sampled)
+            lines += _test_lines(self.sampled)
         elif self.case and (self.lossless or self.wrong):
-            lines += _figures(self.case, self.instances, bool(self.lossless))
+            lines += _case_lines(self.case, self.instances, bool(self.lossless))
         if self.too_large:
             lines.append(f"  not enumerated: {self.too_large}")
-        return lines + [f"  finding: {finding}" for finding in self.findings]
+        lines += [f"  finding: {finding}" for finding in self.findings if not finding.edge]
+        edges = [finding for finding in self.findings if finding.edge]
+        return lines + ([_edge_line(edges)] if edges else [])
+
+    def _verdict(self) -> str:
+        if self.lossless is None:
+            return "not decided"
+        if self.lossless:
+            return "no bias found, statistical" if self.sampled else "lossless"
+        fatal = [finding.kind for finding in self.findings if finding.fatal]
+        if fatal:
+            return f"NOT lossless: it {fatal[0]}"
+        if self.sampled:
+            return "NOT lossless, statistical: a test on random runs rejects the target's law"
+        if self.wrong:
+            return "NOT lossless: its law is not the target's"
+        assert self.failing is not None
+        emitted = self.failing.emitted
+        kinds, mass = ", ".join(emitted.faults), float(emitted.fault_mass)
+        return f"NOT lossless: it {kinds} with probability {mass:.3g}"
+
+
+def named(instance: Instance) -> str:
+    """The name of an instance, or that it has none."""
+    return instance.name or "an instance without a name"
+
+
+def _edge_line(findings: list[Finding]) -> str:
+    cure = "; ".join(dict.fromkeys(each.cure for each in findings if each.cure))
+    return (
+        "  findings at the edges (such a coin comes once in 2^24 tosses in float32, in 2^53 in float64, "
+        f"and does not change the verdict): {' | '.join(map(str, findings))}"
+        + (f" | to cure: {cure}" if cure else "")
+    )
 
 
 def _exact(case: Case | None) -> dict[str, Any]:
@@ -103,65 +167,63 @@ def _text(number: fmpq | None) -> str | None:
 
 
 def _estimates(sampled: Sampled) -> dict[str, Any]:
-    outcome, share, probability = sampled.likeliest
+    outcome, fraction, probability = sampled.likeliest
     return {
         "total_variation": sampled.total_variation,
         "error_bound": sampled.detectable,
         "expected_accepted": sampled.expected_accepted,
         "stateless_optimum": text(sampled.optimum) if isinstance(sampled.optimum, fmpq) else sampled.optimum,
-        "witness": {"prefix": spelled(outcome), "got": share, "want": probability}
+        "witness": {"prefix": spelled(outcome), "got": fraction, "want": probability}
         if sampled.rejected and sampled.tokens and outcome
         else None,
     }
 
 
-def _tested(sampled: Sampled) -> list[str]:
-    outcome, share, probability = sampled.likeliest
+def _test_lines(sampled: Sampled) -> list[str]:
+    outcome, fraction, probability = sampled.likeliest
     accepted = f"  E[tau] about {sampled.expected_accepted:.3g}"
     if sampled.optimum is not None:
         accepted += f", valid optimum {float(sampled.optimum):.6g}"
     lines = [f"  {sampled}", accepted]
     if sampled.rejected and outcome:
-        what = "tokens" if sampled.tokens else "tokens of classes"
-        lines.append(
-            f"  {what} {spelled(outcome)!r} came in {share:.4g} of the runs, and should in {probability:.4g}"
-        )
+        what = f"{'tokens' if sampled.tokens else 'tokens of classes'} {spelled(outcome)!r}"
+        lines.append(f"  {what} came in {fraction:.4g} of the runs, and should in {probability:.4g}")
     return lines
 
 
-def _figures(case: Case, instances: int, lossless: bool) -> list[str]:
+def _case_lines(case: Case, instances: int, lossless: bool) -> list[str]:
     variation, bound = float(case.total_variation), float(case.bound)
-    accepted, on = _accepted(case), f"(on {case.instance.name})"
+    accepted, on = _accepted(case), f"(on {named(case.instance)})"
     if lossless:
-        return [
-            f"  largest total variation {variation:.3g} over {instances} instances, exact; "
-            f"rounding alone may cause {bound:.3g}" + ("" if accepted else f" {on}"),
-            *([f"  {accepted} {on}"] if accepted else []),
-        ]
-    out = [f"  total variation {variation:.6g}, exact; rounding alone may cause {bound:.3g}"]
+        line = f"  largest total variation {variation:.3g} over {instances} instances, exact; "
+        line += f"rounding alone may cause {bound:.3g}"
+        return [line, f"  {accepted} {on}"] if accepted else [f"{line} {on}"]
+    lines = [f"  total variation {variation:.6g}, exact; rounding alone may cause {bound:.3g}"]
     if accepted:
-        out.append(f"  {accepted}")
+        lines.append(f"  {accepted}")
     if case.wrong:
-        out.append(f"  {_wrong(case.wrong)}")
-    out.append(f"  on {json.dumps(document(case.instance))}")
+        lines.append(f"  {_wrong(case.wrong)}")
+    lines.append(f"  on {json.dumps(document(case.instance))}")
     if case.total_variation < fmpq(1, 10**5):
-        out.append("  if the target computes in a narrower float type, name it: dtype='float32'")
-    return out
+        lines.append("  if the target computes in a narrower float type, name it: dtype='float32'")
+    return lines
 
 
 def _accepted(case: Case) -> str:
     if case.expected_accepted is None:
         return ""
-    said = f"E[tau] {float(case.expected_accepted):.6g}"
+    line = f"E[tau] {float(case.expected_accepted):.6g}"
     if case.optimum is not None:
-        said += f", valid optimum {float(case.optimum):.6g}"
+        line += f", valid optimum {float(case.optimum):.6g}"
         if case.expected_accepted > case.optimum + case.bound * case.instance.draft.depth:
-            said += ": more than any lossless verifier accepts"
-    return said
+            line += ": more than any lossless verifier accepts"
+    return line
 
 
 def _wrong(wrong: Wrong) -> str:
     if len(text(wrong.got)) < 20:
+        from draftproof.simulators import screen  # rich takes a fifth of the time to import this module
+
         return screen.witness(wrong)
     got, want = float(wrong.got), float(wrong.want)
     prefix = spelled(wrong.prefix)

@@ -1,19 +1,19 @@
-"""Who answers the random calls of a foreign function: every branch in turn, fixed coins, or chance."""
+"""What answers the random calls of a foreign function: every branch in turn, fixed coins, or chance."""
 
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
+from draftproof.simulators.audit.randomness.coin_state import CHOICES, CoinState, NotEnumerable, weights
 from draftproof.simulators.audit.randomness.lazy import Lazy
-from draftproof.simulators.audit.randomness.world import CHOICES, NotEnumerable, World, weights
 from draftproof.theory.oracle import Oracle
 
 
 class Source(Protocol):
     """A stream of uniforms in [0, 1) and of draws from rows of weights; drafts are drawn from it too.
 
-    `keyed` remembers what seeded streams gave, so that one seed always gives the same.
+    `keyed` remembers what seeded streams returned, so that one seed always gives the same numbers.
     """
 
     keyed: dict[Hashable, Any]
@@ -28,14 +28,14 @@ class Every(Source):
     """Lazy uniforms over an enumeration's oracle."""
 
     def __init__(self, oracle: Oracle):
-        self.world = World(oracle)
+        self.state = CoinState(oracle)
         self.keyed: dict[Hashable, Any] = {}
 
     def uniform(self, kind: type = np.float64) -> Any:
-        return Lazy(self.world, self.world.coin(), kind)
+        return Lazy(self.state, self.state.coin(), kind)
 
     def choose(self, row: Any) -> int:
-        return self.world.choose(weights(row))
+        return self.state.choose(weights(row))
 
 
 class Fixed(Source):
@@ -61,7 +61,7 @@ class Chance(Source):
     """A real generator, for what cannot be enumerated.
 
     With `native` a function is given numpy's and torch's own generators, which matters where it draws
-    noise for a large vocabulary; then a seed that it fixes itself is a fixed one.
+    noise for a large vocabulary; a seed that it fixes itself is then really fixed.
     """
 
     def __init__(self, rng: np.random.Generator, native: bool = False):
@@ -69,16 +69,14 @@ class Chance(Source):
         self.keyed: dict[Hashable, Any] = {}
 
     def uniform(self, kind: type = np.float64) -> Any:
-        return (
-            self.rng.random(dtype=kind)
-            if kind is not np.float16
-            else kind(self.rng.random() // 2**-11 * 2**-11)
-        )
+        if kind is np.float16:
+            return kind(self.rng.random() // 2**-11 * 2**-11)
+        return self.rng.random(dtype=kind)
 
     def choose(self, row: Any) -> int:
         numbers = np.array([float(x) for x in row])
         if not (numbers >= 0).all() or not 0 < numbers.sum() < np.inf:
-            weights(row)
+            weights(row)  # raises BadInput
         return int(self.rng.choice(len(numbers), p=numbers / numbers.sum()))
 
 

@@ -10,10 +10,9 @@ from threading import Lock
 
 import pyarrow as pa
 
-from draftproof.simulators.audit.adapters import ADAPTERS, adapted
-from draftproof.simulators.audit.judge.verdict import examine
-from draftproof.simulators.audit.targets.load import load
-from draftproof.simulators.audit.targets.target import Function, Target
+from draftproof.simulators.audit import load
+from draftproof.simulators.audit.judge.examine import examine
+from draftproof.simulators.audit.targets import Target
 from draftproof.simulators.study.columns import PLACE, WITNESS, exactly, number, place, schema, table, witness
 from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.families import Slice
@@ -87,7 +86,7 @@ class Audit:
 
 @cache
 def _target(name: str) -> Target:
-    return adapted(name) if name in ADAPTERS else Function(load(name), name=name)
+    return load.target(name)
 
 
 def jobs(entry: Entry) -> Iterator[Audit]:

@@ -31,7 +31,7 @@ class Step:
     """
 
     kind: str
-    branches: tuple[Number, ...]
+    branches: tuple[Any, ...]
     after: "tuple[Walk | None, ...]"
     code: CodeType
     line: int

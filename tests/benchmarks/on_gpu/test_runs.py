@@ -113,8 +113,8 @@ def test_every_command_is_one_that_draftproof_takes(small, tmp_path):
     parsed = 0
     every = [run for found in stages(small, tmp_path / "pair").values() for run in found]
     for run in every + [run.otherwise for run in every if run.otherwise]:
-        _, door, arguments = " ".join(run.command).partition("benchmarks.on_gpu.door ")
-        if door:
+        _, found, arguments = " ".join(run.command).partition("benchmarks.on_gpu.command ")
+        if found:
             name, *options = arguments.removeprefix("--small ").split()
             command = gpu.get_command(click.Context(gpu), name)
             assert command.make_context(name, options).params["as_json"]

@@ -20,7 +20,7 @@ def command(run):
 
 def test_every_cell_has_prediction_and_measurement(command, tmp_path):
     figure = tmp_path / "speed.png"
-    few = ("--draft", "chain:3", "--draft", "tree:2x2", "--repeats", 2)
+    few = ("--draft", "chain:3", "--draft", "tree:2x2", "--repeats", 2, "--count", 3)
     verifiers = [part for name in ("token", "block", "rrs", "traversal") for part in ("--verifier", name)]
     status, out, err = command(*FEW, *few, *verifiers, "--plot", figure, "--json")
     answer = json.loads(out)
@@ -79,10 +79,18 @@ def test_a_cell_that_does_not_agree_is_said_and_is_status_1(command, monkeypatch
     assert "E[tau]: measured" in out
 
 
-def test_ctrl_c_keeps_what_was_measured(command, monkeypatch):
-    from draftproof.gpu.throughput import run
+def test_one_repeat_has_no_interval(command):
+    few = ("--draft", "chain:2", "--verifier", "token", "--verifier", "block", "--repeats", 1)
+    status, out, _ = command(*FEW, *few)
+    assert status == 0
+    assert "inf]" not in out
+    assert "block - token" in out
 
-    once, seen = run.Bench._once, []
+
+def test_ctrl_c_keeps_what_was_measured(command, monkeypatch):
+    from draftproof.gpu.bench import models
+
+    once, seen = models.Bench._once, []
 
     def interrupted(self, *given):
         seen.append(1)
@@ -90,7 +98,7 @@ def test_ctrl_c_keeps_what_was_measured(command, monkeypatch):
             raise KeyboardInterrupt
         return once(self, *given)
 
-    monkeypatch.setattr(run.Bench, "_once", interrupted)
+    monkeypatch.setattr(models.Bench, "_once", interrupted)
     status, out, err = command(*FEW, "--draft", "chain:2", "--verifier", "token", "--repeats", 3)
     assert status == 130
     assert err.startswith("interrupted")

@@ -9,7 +9,7 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from draftproof.gpu.drafters.choose import SHIPPED
-from draftproof.gpu.train.presets import PRESETS, Shape
+from draftproof.gpu.train.recipe import PRESETS, Shape
 
 
 @pytest.fixture

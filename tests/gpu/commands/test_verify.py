@@ -39,13 +39,14 @@ class TestWithTorch:
     @pytest.fixture(autouse=True)
     def few(self, monkeypatch):
         pytest.importorskip("torch")
-        from draftproof.gpu.exact import kernels, large
+        from draftproof.gpu.exact import large
+        from draftproof.gpu.exact import run as whole
         from draftproof.simulators.instances.scenarios import Scenarios
 
-        monkeypatch.setattr(large, "KINDS", {"random": large.KINDS["random"]})
+        monkeypatch.setattr(large, "KINDS", ("random",))
         monkeypatch.setattr(large, "DRAFTS", {"chain": large.DRAFTS["chain"]})
         monkeypatch.setattr("draftproof.gpu.kernels.NAMES", ("block",))
-        monkeypatch.setattr(kernels, "FEW", {"block": (Chain(1), 2)})
+        monkeypatch.setattr(whole, "FEW", {"block": (Chain(1), 2)})
         monkeypatch.setattr("draftproof.gpu.exact.run.standard", lambda: [Scenarios(Chain(2), 2)])
 
     def test_json(self, run):
@@ -81,7 +82,7 @@ class TestWithTorch:
         few = {"block": (Chain(2), 2), "token": (Chain(1), 2)}
         monkeypatch.setattr(kernels, "NAMES", tuple(few))
         monkeypatch.setattr(kernels, "verify", swapped)
-        monkeypatch.setattr("draftproof.gpu.exact.kernels.FEW", few)
+        monkeypatch.setattr("draftproof.gpu.exact.run.FEW", few)
         status, out, _ = run("verify", "--vocab", "64")  # kernels run where the GPU is
         assert status == 1
         assert "NOT all is as in the exact engine" in out
@@ -90,9 +91,9 @@ class TestWithTorch:
         from dataclasses import replace
 
         from draftproof.gpu.exact import noise
-        from draftproof.gpu.verify import token
+        from draftproof.gpu.verify import chains
 
-        wrong = replace(noise.VERIFIERS["block"], rates=token.rates)
+        wrong = replace(noise.VERIFIERS["block"], rates=chains.token_rates)
         monkeypatch.setitem(noise.VERIFIERS, "block", wrong)
         status, out, _ = run("verify", "--vocab", "64", "--device", "cpu")
         assert status == 1

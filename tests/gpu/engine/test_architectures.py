@@ -10,8 +10,8 @@ from transformers import AutoModelForCausalLM, GPT2Config, MistralConfig, Qwen2C
 
 from draftproof.gpu.drafters.model import ModelDrafter
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.engine.sampling import Sampling
 from draftproof.gpu.models import Model
+from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import structure
 from draftproof.gpu.verify import named
 from tests.gpu.small import Numbers

@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from draftproof.gpu.engine.carry import Carry
-from draftproof.theory.modified import Modified
+from draftproof.theory.verifiers.greedy_block import Modified
 
 V, GAMMA = 3, 4
 

@@ -7,9 +7,9 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.engine.sampling import Sampling
-from draftproof.gpu.engine.step import texts
+from draftproof.gpu.engine.output import texts
 from draftproof.gpu.models import Model
+from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import structure
 from draftproof.gpu.verify import VERIFIERS, named
 from draftproof.theory.errors import BadInput

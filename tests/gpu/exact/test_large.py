@@ -6,8 +6,8 @@ torch = pytest.importorskip("torch")
 
 from draftproof.gpu.draft import Tree  # noqa: E402
 from draftproof.gpu.exact import large  # noqa: E402
-from draftproof.gpu.exact.large import KINDS, closeness  # noqa: E402
-from draftproof.gpu.verify import VERIFIERS, recursive  # noqa: E402
+from draftproof.gpu.exact.large import closeness  # noqa: E402
+from draftproof.gpu.verify import VERIFIERS, Drafts, recursive  # noqa: E402
 
 
 def agree(vocab: int) -> None:
@@ -22,7 +22,7 @@ def agree(vocab: int) -> None:
 
 
 def test_a_small_vocabulary(monkeypatch):
-    monkeypatch.setattr(large, "KINDS", {name: KINDS[name] for name in ("near-equal", "adversarial")})
+    monkeypatch.setattr(large, "KINDS", ("near-equal", "adversarial"))
     agree(500)
 
 
@@ -34,7 +34,7 @@ def test_a_real_vocabulary(vocab):
 
 def test_what_siblings_leave_is_summed_and_does_not_cancel():
     q = torch.softmax(torch.tensor([[[30.0, 3.0, 2.0, 1.0]]]), -1)
-    tree, tokens = Tree([-1, 0, 0]), torch.tensor([[0, 1]])
-    left = recursive._left(tree, q, torch.tensor([2]), tokens, tree.drawn(tokens))
+    drafts = Drafts(Tree([-1, 0, 0]), q, q, torch.tensor([[0, 1]]))
+    left = recursive._left(drafts, q, torch.tensor([2]))
     want = torch.softmax(torch.tensor([30.0, 3.0, 2.0, 1.0], dtype=torch.float64), -1)[1:].sum()
     assert abs(float(left) / float(want) - 1) < 1e-5

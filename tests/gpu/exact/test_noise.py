@@ -7,9 +7,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from draftproof.gpu.draft import Tree  # noqa: E402
-from draftproof.gpu.exact.drafts import Batch, batch, every  # noqa: E402
+from draftproof.gpu.exact.drafts import batch, every  # noqa: E402
 from draftproof.gpu.exact.noise import agreement, fits, grouped  # noqa: E402
-from draftproof.gpu.verify import VERIFIERS, Rates, Verifier, block  # noqa: E402
+from draftproof.gpu.verify import VERIFIERS, Drafts, Rates, Verifier, chains  # noqa: E402
 from draftproof.gpu.verify.recursive import rejections  # noqa: E402
 from draftproof.simulators.instances.randoms import Randoms  # noqa: E402
 from draftproof.simulators.instances.scenarios import Scenarios  # noqa: E402
@@ -39,25 +39,25 @@ def test_the_whole_standard_suite():
             assert each.wrong == 0, (each, instances[0].name)
 
 
-def uncapped(tree, target, proposal, tokens, drawn):
-    judged = VERIFIERS["greedy-block"].rates(tree, target, proposal, tokens, drawn)
-    return Rates(judged.accept, block.rates(tree, target, proposal, tokens, drawn).cut)
+def uncapped(drafts):
+    judged = VERIFIERS["greedy-block"].rates(drafts)
+    return Rates(judged.accept, chains.block_rates(drafts).cut)
 
 
-def plain_residual(tree, target, proposal, tokens, drawn):
-    judged = block.rates(tree, target, proposal, tokens, drawn)
+def plain_residual(drafts):
+    judged = chains.block_rates(drafts)
     return Rates(judged.accept, judged.cut.clamp(max=1))
 
 
-def no_update(tree, target, proposal, tokens, drawn):
-    entry, _, cut = rejections(tree, target, proposal, tokens, drawn, joint=True)
+def no_update(drafts):
+    entry, _, cut = rejections(drafts, joint=True)
     return Rates(entry, cut)
 
 
-def other_draws(tree, target, proposal, tokens, drawn):
-    other = tree.to("cpu")
-    other.replacement = not tree.replacement
-    _, left, cut = rejections(other, target, proposal, tokens, drawn, joint=True)
+def other_draws(drafts):
+    other = drafts.tree.to("cpu")
+    other.replacement = not drafts.tree.replacement
+    _, left, cut = rejections(replace(drafts, tree=other), joint=True)
     return Rates(left, cut)
 
 
@@ -94,7 +94,7 @@ def test_merged_paths_are_judged_as_the_tree_that_the_theory_makes_of_them(name)
     instance = Randoms(Paths(3, 2), 3, 2)[1]
     drafts = [each for each in every(instance) if len(each.nodes) > 3]
     rows = batch(drafts)
-    by_draft = rows.judged(VERIFIERS[name]).accept
+    by_draft = VERIFIERS[name].rates(rows).accept
     leaves = [[path[-1].prefix for path in each.draft.paths] for each in drafts]
     tree, tokens = Tree.merged(torch.tensor(leaves))
     p, q = instance.target, instance.proposal
@@ -106,8 +106,8 @@ def test_merged_paths_are_judged_as_the_tree_that_the_theory_makes_of_them(name)
     proposal = torch.tensor(
         [[[float(x) for x in q[word]] for word in each] for each in heads], dtype=torch.float64
     )
-    merged = Batch(tree, target, proposal, tokens)
-    by_path = merged.judged(VERIFIERS[name]).accept
+    merged = Drafts(tree, target, proposal, tokens)
+    by_path = VERIFIERS[name].rates(merged).accept
     there = tree.drawn(tokens)
     for i, drafted in enumerate(drafts):
         want = {node.prefix: float(by_draft[i, j]) for j, node in enumerate(drafted.nodes) if j}

@@ -8,7 +8,7 @@ from torch import Tensor
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.kernels import verify
 from draftproof.gpu.rows import probabilities
-from draftproof.gpu.verify import Outcome, named
+from draftproof.gpu.verify import Batch, Outcome, named
 
 PAIR = [[[], []], [[]]]
 TREE = [[[], [[]]], [[], []], []]
@@ -31,33 +31,18 @@ NEAR = {"coins": 2e-5, "extra": 2e-6}
 
 
 @dataclass(frozen=True)
-class Draft:
-    """What a verifier is given, logits for rows."""
-
-    tree: Tree
-    target: Tensor
-    proposal: Tensor
-    tokens: Tensor
-    coins: Tensor
-    extra: Tensor
+class Draft(Batch):
+    """A batch of logits."""
 
     def run(self, name: str, **settings) -> Outcome:
         """The kernels."""
-        given = (self.target, self.proposal, self.tokens, self.coins, self.extra)
-        outcome = verify(name, self.tree.to(self.target.device), *given, **settings)
+        outcome = verify(name, self, **settings)
         return Outcome(outcome.node.cpu(), outcome.token.cpu(), outcome.error.cpu())
 
     def plain(self, name: str, **settings) -> Outcome:
         """Plain torch in float64, on the CPU."""
-        on_cpu = self.to("cpu")
-        rows = (probabilities(on_cpu.target, **settings).double(), probabilities(on_cpu.proposal, **settings))
-        return named(name).verify(
-            self.tree, rows[0], rows[1].double(), on_cpu.tokens, on_cpu.coins, on_cpu.extra
-        )
-
-    def to(self, device: torch.device | str) -> "Draft":
-        values = {key: value.to(device) for key, value in vars(self).items() if isinstance(value, Tensor)}
-        return replace(self, **values)
+        rows = self.to("cpu").map_rows(lambda logits: probabilities(logits, **settings).double())
+        return named(name).verify(rows)
 
 
 def draft(tree: Tree, B: int, V: int, seed: int = 0, spread: float = 2.0, apart: float = 0.7) -> Draft:

@@ -13,8 +13,8 @@ from benchmarks.kernel_code import compile_only, compiled, read
 
 def main() -> None:
     compile_only()
+    from draftproof.gpu.bench.cases import tree_of
     from draftproof.gpu.draft import Tree
-    from draftproof.gpu.kernel_bench.case import tree_of
     from draftproof.gpu.kernels import NAMES
 
     tree, chain, wide = Tree.of_shape([[[], []], [[]]]), Tree.chain(8), tree_of("tree", 8)

@@ -27,7 +27,7 @@ class Flaw:
     many orders of several; and which draft that is.
     """
 
-    room: str
+    module_name: str
     edits: dict[str, str]
     soon: str
     later: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ FLAWS = {
     "not released": Flaw("sweep", {COUNT: COUNT.replace("acq_rel", "acquire")}, "weak", ("races",)),
     "not acquired": Flaw("sweep", {COUNT: COUNT.replace("acq_rel", "release")}, "weak", ("races",)),
     "the last acceptance stops": Flaw(
-        "descend",
+        "nodes",
         {LOWER: "tl.store(stop, tl.load(turn + f).to(tl.int32))"},
         "interleaved",
         ("weak", "races"),
@@ -75,20 +75,22 @@ FLAWS = {
     "the stop is a plain load": Flaw("sweep", {ASKED: "tl.load(stop + b)"}, "races"),
 }
 
-ROOMS = [
-    import_module(f"draftproof.gpu.kernels.{name}") for name in ("launch", "opening", "sweep", "descend")
+MODULES = [
+    import_module(f"draftproof.gpu.kernels.{name}") for name in ("launch", "opening", "sweep", "nodes")
 ]
 
 
 @contextmanager
 def flawed(name: str, folder: Path) -> Iterator[None]:
     """Kernels launched inside have that flaw; AssertionError where the source has changed."""
-    room, edits = FLAWS[name].room, FLAWS[name].edits
-    source = Path(str(import_module(f"draftproof.gpu.kernels.{room}").__file__)).read_text(encoding="utf-8")
+    module_name, edits = FLAWS[name].module_name, FLAWS[name].edits
+    source = Path(str(import_module(f"draftproof.gpu.kernels.{module_name}").__file__)).read_text(
+        encoding="utf-8"
+    )
     for old, new in edits.items():
-        assert source.count(old) == 1, f"{room}.py has {old!r} {source.count(old)} times"
+        assert source.count(old) == 1, f"{module_name}.py has {old!r} {source.count(old)} times"
         source = source.replace(old, new)
-    path = folder / f"{room}.py"  # the interpreter reads a function's source from its file
+    path = folder / f"{module_name}.py"  # the interpreter reads a function's source from its file
     path.write_text(source, encoding="utf-8")
     spec = spec_from_file_location("flawed", path)
     assert spec is not None
@@ -98,7 +100,7 @@ def flawed(name: str, folder: Path) -> Iterator[None]:
     with ExitStack() as stack:
         for key, value in vars(module).items():
             if isinstance(value, InterpretedFunction) and value.fn.__module__ == "flawed":
-                for each in ROOMS:
+                for each in MODULES:
                     if hasattr(each, key):
                         stack.enter_context(patch.object(each, key, value))
         yield

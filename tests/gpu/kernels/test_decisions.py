@@ -43,11 +43,8 @@ def test_a_coin_on_each_side_of_every_threshold(name, tree, device):
     """One row a node and side; what else is asked before that node says no, and yes above it going down."""
     N = tree.size
     one = draft(tree, 1, 40, seed=5)
-    rows = [probabilities(each).double() for each in (one.target, one.proposal)]
     verifier = named(name)
-    proposal = None if "deterministic" in verifier.drafts else rows[1]
-    drawn = tree.drawn(one.tokens)
-    accept = verifier.rates(tree, rows[0], proposal, one.tokens, drawn).accept[0]
+    accept = verifier.rates(one.map_rows(lambda logits: probabilities(logits).double())).accept[0]
     coins = torch.full((2 * (N - 1), N - 1), 1 - 2**-24)
     for v in range(1, N):
         above = tree.parents[0, v]
@@ -56,10 +53,8 @@ def test_a_coin_on_each_side_of_every_threshold(name, tree, device):
             above = tree.parents[0, above]
         coins[2 * v - 2, v - 1] = accept[v] * (1 - 1e-3)
         coins[2 * v - 1, v - 1] = (accept[v] * (1 + 1e-3)).clamp(max=1 - 2**-24)
-    many = {key: getattr(one, key).expand(len(coins), *getattr(one, key).shape[1:]) for key in vars(one)
-            if key not in ("tree", "extra", "coins")}  # fmt: skip
-    extra = one.extra.expand(len(coins))
-    assert_agree(replace(one, **many, coins=coins, extra=extra).to(device), name)
+    many = one.take(torch.zeros(len(coins), dtype=torch.long))
+    assert_agree(replace(many, coins=coins).to(device), name)
 
 
 @pytest.mark.parametrize(("name", "tree"), [("block", Tree.chain(3)), ("rrs", Tree.of_shape(PAIR))])
@@ -72,9 +67,7 @@ def test_a_program_that_reads_two_chunks_in_turn(name, tree, device):
 
 @pytest.mark.parametrize("name", ["token", "block", "traversal"])
 def test_bfloat16_logits(name, device):
-    case = draft(Tree.chain(3), *size(device), seed=3)
-    case = replace(case, target=case.target.bfloat16(), proposal=case.proposal.bfloat16())
-    assert_agree(case.to(device), name)
+    assert_agree(draft(Tree.chain(3), *size(device), seed=3).to(device, torch.bfloat16), name)
 
 
 def test_logits_of_two_types(device):
@@ -136,12 +129,10 @@ def test_strided_logits(device):
 @pytest.mark.parametrize(("name", "tree"), CASES, ids=NAMED)
 def test_a_captured_graph_gives_what_the_calls_gave(name, tree):
     case = draft(tree, 4, 5000).to("cuda")
-    given = (case.target, case.proposal, case.tokens, case.coins, case.extra)
-    here = tree.to("cuda")
-    want = verify(name, here, *given)
+    want = verify(name, case)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
-        got = verify(name, here, *given)
+        got = verify(name, case)
     graph.replay()
     assert torch.equal(got.node, want.node)
     assert torch.equal(got.token, want.token)

@@ -5,8 +5,8 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("triton", reason="the kernels need Triton")
 
-from draftproof.gpu.exact.kernels import fused  # noqa: E402
 from draftproof.gpu.exact.noise import agreement, fits  # noqa: E402
+from draftproof.gpu.exact.run import fused  # noqa: E402
 from draftproof.gpu.kernels import NAMES  # noqa: E402
 from draftproof.gpu.verify import named  # noqa: E402
 from draftproof.simulators.instances.randoms import Randoms  # noqa: E402

@@ -130,13 +130,12 @@ def test_one_token_vocabulary(device):
 
 def test_what_does_not_fit_is_refused_in_one_line():
     case = draft(CHAIN, 2, 40)
-    given = (case.target, case.proposal, case.tokens, case.coins, case.extra)
     with pytest.raises(BadInput, match="no GPU verifier is named 'bloc'"):
-        verify("bloc", CHAIN, *given)
+        verify("bloc", case)
     with pytest.raises(BadInput, match="target must be"):
-        verify("block", Tree.chain(3), *given)
+        verify("block", replace(case, tree=Tree.chain(3)))
     with pytest.raises(BadInput, match="made for chain"):
-        verify("block", Tree.of_shape(TREE), *given)
+        verify("block", replace(case, tree=Tree.of_shape(TREE)))
 
 
 def test_near_equal_rows_draw_from_the_residual_or_p(device):

@@ -17,7 +17,7 @@ import triton.language as tl  # noqa: E402
 
 from draftproof.gpu.draft import Tree  # noqa: E402
 from draftproof.gpu.kernels import interpreted  # noqa: E402
-from draftproof.gpu.kernels.launch import Cut  # noqa: E402
+from draftproof.gpu.kernels.launch import Split  # noqa: E402
 from tests.gpu.kernels.drafts import CASES, PAIR, TREE, Draft, draft  # noqa: E402
 
 if not interpreted():
@@ -62,7 +62,7 @@ BENIGN = {("sweep", "due")}
 def three_chunks():
     """Rows of 320 logits are cut in three, and memory that nobody wrote holds NaN and huge numbers."""
     torch.use_deterministic_algorithms(True)
-    with patch.object(Cut, "of", lambda *_: Cut(128, 3)):
+    with patch.object(Split, "of", lambda *_: Split(128, 3)):
         yield
     torch.use_deterministic_algorithms(False)
 

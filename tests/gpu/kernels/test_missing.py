@@ -11,13 +11,12 @@ WITHOUT = """
 import importlib.util, sys
 find = importlib.util.find_spec
 importlib.util.find_spec = lambda name, *rest: None if name == "triton" else find(name, *rest)
-import draftproof.gpu.commands.bench, draftproof.gpu.kernel_bench.run, draftproof.gpu.kernel_bench.show
+import draftproof.gpu.commands.bench, draftproof.gpu.bench.kernels, draftproof.gpu.bench.methods
 from draftproof.gpu import kernels
-from draftproof.gpu.draft import Tree
 from draftproof.theory.errors import BadInput
 assert not kernels.AVAILABLE and "triton" not in sys.modules
 try:
-    kernels.verify("block", Tree.chain(1), *[None] * 5)
+    kernels.verify("block", None)
 except BadInput as error:
     print(error)
 """
@@ -35,10 +34,11 @@ def test_logits_on_the_cpu_are_refused_in_one_line_where_kernels_are_compiled(mo
 
     from draftproof.gpu import kernels
     from draftproof.gpu.draft import Tree
+    from draftproof.gpu.verify import Batch
     from draftproof.theory.errors import BadInput
 
     monkeypatch.delenv("TRITON_INTERPRET", raising=False)
     even = torch.zeros(1, 2, 4)
     noise = torch.tensor([[3]]), torch.tensor([[0.5]]), torch.tensor([0.0])
     with pytest.raises(BadInput, match="these logits are on the CPU"):
-        kernels.verify("block", Tree.chain(1), even, even[:, :1], *noise)
+        kernels.verify("block", Batch(Tree.chain(1), even, even[:, :1], *noise))

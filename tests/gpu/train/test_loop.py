@@ -6,13 +6,19 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from draftproof.gpu.drafters.feature_head import new_head
-from draftproof.gpu.train.attention import CAUSAL
-from draftproof.gpu.train.compiled import Compiler
-from draftproof.gpu.train.loop import fit, halves, rate_at
-from draftproof.gpu.train.losses import drafter_loss, rollout_loss, text_loss
-from draftproof.gpu.train.muon import Muon, orthogonal
-from draftproof.gpu.train.presets import PRESETS
+from draftproof.gpu.drafters.features import new_head
+from draftproof.gpu.train.loop import (
+    Compiler,
+    Muon,
+    drafter_loss,
+    fit,
+    halves,
+    orthogonal,
+    rate_at,
+    rollout_loss,
+    text_loss,
+)
+from draftproof.gpu.train.recipe import CAUSAL, PRESETS
 from draftproof.theory.errors import BadInput
 
 

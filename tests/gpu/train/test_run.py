@@ -13,9 +13,8 @@ from draftproof.gpu.drafters.choose import pair
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.structures import structure
 from draftproof.gpu.train import loop, run
-from draftproof.gpu.train.corpus import documents
-from draftproof.gpu.train.presets import PRESETS, Shape
-from draftproof.gpu.train.tokens import byte_pairs, encoded
+from draftproof.gpu.train.data import byte_pairs, documents, encoded
+from draftproof.gpu.train.recipe import PRESETS, Shape
 from draftproof.gpu.verify import named
 from draftproof.theory.errors import BadInput
 

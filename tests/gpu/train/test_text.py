@@ -8,9 +8,8 @@ pytest.importorskip("transformers")
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.gpu.train import corpus, tokens
-from draftproof.gpu.train.corpus import documents, kept_apart
-from draftproof.gpu.train.tokens import byte_pairs, encoded
+from draftproof.gpu.train import data
+from draftproof.gpu.train.data import byte_pairs, documents, encoded, kept_apart
 from draftproof.theory.errors import BadInput
 
 
@@ -25,8 +24,8 @@ def python(tmp_path, monkeypatch):
     (packages / "copied.py").write_text((own / "own3.py").read_text())
     (packages / "numbers" / "data.txt").write_text("no source")
     (own / "notes.txt").write_text("no source")
-    monkeypatch.setattr(corpus, "standard_library", lambda: own)
-    monkeypatch.setattr(corpus, "installed", lambda: [packages, tmp_path / "missing"])
+    monkeypatch.setattr(data, "standard_library", lambda: own)
+    monkeypatch.setattr(data, "installed", lambda: [packages, tmp_path / "missing"])
 
 
 def test_packages_are_read_where_the_standard_library_is_less_than_asked(python):
@@ -63,7 +62,7 @@ def test_long_texts_are_cut_before_they_become_tokens_and_come_back(monkeypatch)
     texts = ["def f(x):\n    return x\n" * 50, "é\N{SNOWMAN}", "x" * 30, "y" * 10]
     tokenizer = byte_pairs(texts, 300)
     whole = encoded(texts, tokenizer)
-    monkeypatch.setattr(tokens, "PIECE", 10)
+    monkeypatch.setattr(data, "PIECE", 10)
     ids = encoded(texts, tokenizer)
     for each in (whole, ids):
         assert tokenizer.decode(each) == "<|endoftext|>".join([*texts, ""])

@@ -8,9 +8,9 @@ torch = pytest.importorskip("torch")
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.exact.drafts import batch, every
 from draftproof.gpu.validate.bounds import chain_odds, covered
-from draftproof.gpu.validate.specimens import SPECIMENS
-from draftproof.gpu.verify import VERIFIERS
-from draftproof.gpu.verify.stopping import level_law, stop_law
+from draftproof.gpu.validate.lossy import LOSSY
+from draftproof.gpu.verify import VERIFIERS, Drafts
+from draftproof.gpu.verify.verifier import level_law, stop_law
 from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.theory.closed_forms.chains import block
@@ -43,27 +43,24 @@ def test_what_a_deterministic_draft_covers_is_what_nss_accepts():
     torch.manual_seed(3)
     target = torch.softmax(torch.randn(6, 5, 7), -1)
     tokens = torch.tensor([[1, 2, 3, 4]]).expand(6, -1)
-    drawn = tree.drawn(tokens)
+    drafts = Drafts(tree, target, None, tokens)
     for name in ("nss", "one-hot"):
         verifier = VERIFIERS[name]
-        rates = verifier.rates(tree, target, None, tokens, drawn)
-        law = level_law(tree, stop_law(verifier, tree, rates.accept, drawn))
+        law = level_law(tree, stop_law(verifier, tree, verifier.rates(drafts).accept, drafts.drawn))
         tail = law.flip(1).cumsum(1).flip(1)[:, 1:]
         assert torch.allclose(tail, covered(tree, target, tokens), atol=1e-6)
 
 
 def test_no_specimen_is_registered():
-    assert not {each.verifier.name for each in SPECIMENS} & set(VERIFIERS)
+    assert not {each.verifier.name for each in LOSSY} & set(VERIFIERS)
 
 
 @pytest.mark.parametrize(("ours", "exact"), [("hsd-released", "hsd-released"), ("typical", "typical")])
 def test_specimens_accept_what_the_exact_ones_accept(ours, exact):
-    verifier = next(each.verifier for each in SPECIMENS if each.verifier.name == ours)
+    verifier = next(each.verifier for each in LOSSY if each.verifier.name == ours)
     for instance in CHAINS:
         rows, weights = drafts_of(instance)
-        drawn = rows.tree.drawn(rows.tokens)
-        rates = verifier.rates(rows.tree, rows.target, rows.proposal, rows.tokens, drawn)
-        law = level_law(rows.tree, stop_law(verifier, rows.tree, rates.accept, drawn))
+        law = level_law(rows.tree, stop_law(verifier, rows.tree, verifier.rates(rows).accept, rows.drawn))
         mean = (weights @ law) @ torch.arange(4, dtype=torch.float64)
         want = emission(instance, named(exact)).expected_accepted
         assert float(mean) == pytest.approx(float(want), abs=1e-9)

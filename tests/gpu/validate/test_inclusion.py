@@ -8,9 +8,9 @@ torch = pytest.importorskip("torch")
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from draftproof.gpu.validate.inclusion import escapes, included
+from draftproof.gpu.validate.bounds import escapes, included
 from draftproof.theory.numbers import exact
-from draftproof.theory.transport.draws import without_replacement
+from draftproof.theory.transport.siblings import set_law
 from draftproof.theory.transport.single_step import prefix_draws
 
 masses = st.sampled_from([0, 1, 2, 3, 7, 10**3, 10**7, 10**12, 10**25])
@@ -40,7 +40,7 @@ def test_inclusion_is_the_exact_chance(drawn, k):
     rows = torch.tensor([[float(mass) for mass in q]] * len(q), dtype=torch.float64)
     found = included(rows, torch.arange(len(q)), k)
     for draws in range(1, min(k, sum(mass > 0 for mass in q)) + 1):
-        law = without_replacement(q, draws)
+        law = set_law(q, draws, False)
         for x in range(len(q)):
             want = float(sum((mass for t, mass in law.items() if x in t), exact("0")))
             assert float(found[x, draws - 1]) == pytest.approx(want, abs=2e-11)

@@ -10,12 +10,12 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.engine.sampling import Sampling
+from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import structure
 from draftproof.gpu.validate.acceptance import Acceptance
 from draftproof.gpu.validate.greedy import Reference, compare
 from draftproof.gpu.validate.joint import laws, observe, word_law
-from draftproof.gpu.validate.specimens import SPECIMENS
+from draftproof.gpu.validate.lossy import LOSSY
 from draftproof.gpu.verify import Rates, named
 from draftproof.theory.errors import BadInput
 from tests.gpu.small import PROMPTS, drafter, target
@@ -61,7 +61,7 @@ def test_lossless_laws_are_kept_and_words_outside_are_infinite_evidence(name, sp
 
 def test_a_lossy_specimen_is_noticed():
     (known,) = laws(target(), PROMPTS, 2, TWO, 1)
-    typical = next(each.verifier for each in SPECIMENS if each.verifier.name == "typical")
+    typical = next(each.verifier for each in LOSSY if each.verifier.name == "typical")
     found = observe(decoding(typical, structure("chain:2")), known, TWO, runs=2000, batch=200, seed=0)
     assert found.rejected
     assert found.runs < 2000

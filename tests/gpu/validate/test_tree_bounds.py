@@ -9,8 +9,8 @@ torch = pytest.importorskip("torch")
 
 from hypothesis import given, settings
 
-from draftproof.gpu.exact.bounds import mean_odds, placed
-from draftproof.gpu.validate.tree_bounds import tree_odds
+from benchmarks.tree_bounds import mean_odds, placed
+from draftproof.gpu.validate.bounds import tree_odds
 from draftproof.simulators.check import applies
 from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.files import parse

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from draftproof.gpu.draft import Tree
-from draftproof.gpu.verify import Outcome, Verifier
+from draftproof.gpu.verify import Batch, Outcome, Verifier
 
 ONE_BELOW = 1 - 2**-24
 
@@ -51,11 +51,12 @@ class Drawn:
         self.coins = noise(self.tokens.shape, random)
         self.extra = noise((batch,), random)
 
-    def arguments(self) -> tuple:
-        return self.tree, self.target, self.proposal, self.tokens, self.coins, self.extra
+    @property
+    def batch(self) -> Batch:
+        return Batch(self.tree, self.target, self.proposal, self.tokens, self.coins, self.extra)
 
     def verified(self, verifier: Verifier) -> Outcome:
-        return verifier.verify(*self.arguments())
+        return verifier.verify(self.batch)
 
 
 def drawn(tree: Tree | None = None, replacement: bool | None = None) -> st.SearchStrategy[Drawn]:

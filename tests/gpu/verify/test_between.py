@@ -7,18 +7,15 @@ from hypothesis import given
 torch = pytest.importorskip("torch")
 
 from draftproof.gpu.draft import Tree
-from draftproof.gpu.exact.margin import STEPS
+from draftproof.gpu.exact.rounding import STEPS
 from draftproof.gpu.verify import named
 from tests.gpu.verify.batches import Drawn, drawn
 
 
 def rates(name, batch):
     verifier = named(name)
-    there = batch.tree.drawn(batch.tokens)
-    found = verifier.rates(
-        batch.tree, batch.target.double(), batch.proposal.double(), batch.tokens.clamp(min=0), there
-    )
-    return torch.where(there, found.accept, 0.0)[:, 1:]
+    drafts = batch.batch.map_rows(torch.Tensor.double)
+    return torch.where(drafts.drawn, verifier.rates(drafts).accept, 0.0)[:, 1:]
 
 
 @given(drawn(Tree.chain(3)))

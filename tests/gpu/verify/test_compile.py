@@ -5,7 +5,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from draftproof.gpu.draft import Tree  # noqa: E402
-from draftproof.gpu.verify import VERIFIERS  # noqa: E402
+from draftproof.gpu.verify import VERIFIERS, Batch  # noqa: E402
 from tests.gpu.verify.batches import Drawn  # noqa: E402
 
 SHAPE = [[[], []], [[]]]
@@ -19,12 +19,14 @@ def test_one_graph_same_outcome(name):
     batch = next(Drawn(tree, 7, 6, 1) for tree in reversed(trees) if verifier.fits(tree))
 
     def program(target, proposal, tokens, coins, extra):
-        out = verifier.verify(batch.tree, target, proposal, tokens, coins, extra)
+        out = verifier.verify(Batch(batch.tree, target, proposal, tokens, coins, extra))
         return out.node, out.token, out.error, out.emitted(batch.tree, tokens)
+
+    given = batch.target, batch.proposal, batch.tokens, batch.coins, batch.extra
 
     torch.compiler.reset()  # all verifiers share one program, and it may be compiled eight times
     compiled = torch.compile(program, fullgraph=True, backend="aot_eager")
-    for one, two in zip(compiled(*batch.arguments()[1:]), program(*batch.arguments()[1:]), strict=True):
+    for one, two in zip(compiled(*given), program(*given), strict=True):
         assert torch.equal(one, two)
 
 
@@ -36,9 +38,11 @@ def test_inductor_gives_the_same(name):
     batch = Drawn(Tree.chain(3), 50, 6, 1)
 
     def program(*arguments):
-        out = verifier.verify(batch.tree, *arguments)
+        out = verifier.verify(Batch(batch.tree, *arguments))
         return out.node, out.token, out.error
 
+    given = batch.target, batch.proposal, batch.tokens, batch.coins, batch.extra
+
     compiled = torch.compile(program, fullgraph=True)
-    for one, two in zip(compiled(*batch.arguments()[1:]), program(*batch.arguments()[1:]), strict=True):
+    for one, two in zip(compiled(*given), program(*given), strict=True):
         assert torch.equal(one, two)

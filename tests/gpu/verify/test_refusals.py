@@ -1,13 +1,15 @@
 """What a batched verifier does not take: bad rows, which say so and emit nothing, and bad arguments."""
 # ruff: noqa: E402
 
+from dataclasses import replace
+
 import pytest
 
 torch = pytest.importorskip("torch")
 
 from draftproof.gpu.draft import Tree
-from draftproof.gpu.verify import ERRORS, VERIFIERS, named
-from draftproof.gpu.verify.outcome import BAD_COIN, BAD_PROPOSAL, BAD_TARGET, BAD_TOKEN
+from draftproof.gpu.verify import ERRORS, VERIFIERS, Batch, named
+from draftproof.gpu.verify.batch import BAD_COIN, BAD_PROPOSAL, BAD_TARGET, BAD_TOKEN
 from draftproof.theory.errors import BadInput
 from tests.gpu.verify.batches import Drawn
 
@@ -16,7 +18,9 @@ everyone = pytest.mark.parametrize("verifier", VERIFIERS.values(), ids=VERIFIERS
 
 def spoiled():
     batch = Drawn(Tree.chain(2), 4, 12, 1, holes=False)
-    target, proposal, tokens, coins, extra = batch.arguments()[1:]
+    target, proposal, tokens, coins, extra = (
+        batch.target, batch.proposal, batch.tokens, batch.coins, batch.extra
+    )  # fmt: skip
     target[0, 0, 1] = torch.nan
     target[1, 2, 1] = torch.inf
     target[2, 1] = 0
@@ -50,11 +54,11 @@ def test_what_is_wrong_with_a_row_is_said_and_nothing_is_emitted(verifier):
 def test_a_bad_row_leaves_the_others_alone(verifier):
     batch, fine = spoiled(), Drawn(Tree.chain(2), 4, 12, 2, holes=False)
     alone = fine.verified(verifier)
-    both = [
-        torch.stack((a, b), 1).flatten(0, 1)
-        for a, b in zip(batch.arguments()[1:], fine.arguments()[1:], strict=True)
-    ]
-    mixed = verifier.verify(batch.tree, *both)
+    both = {
+        name: torch.stack((getattr(batch, name), getattr(fine, name)), 1).flatten(0, 1)
+        for name in ("target", "proposal", "tokens", "coins", "extra")
+    }
+    mixed = verifier.verify(Batch(batch.tree, **both))
     assert torch.equal(mixed.node[1::2], alone.node)
     assert torch.equal(mixed.token[1::2], alone.token)
 
@@ -73,22 +77,20 @@ def test_a_draft_it_is_not_made_for_is_refused(name, tree):
 
 
 def test_shapes_that_do_not_fit_are_refused():
-    batch = Drawn(Tree.chain(2), 4, 3, 0)
-    arguments = list(batch.arguments())
-    for i, name in ((1, "proposal"), (2, "proposal"), (3, "tokens"), (4, "coins"), (5, "extra")):
-        wrong = [*arguments]
-        wrong[i] = arguments[i][..., :-1]
+    batch = Drawn(Tree.chain(2), 4, 3, 0).batch
+    for given in ("target", "proposal", "tokens", "coins", "extra"):
+        wrong = replace(batch, **{given: getattr(batch, given)[..., :-1]})
+        name = "proposal" if given == "target" else given
         with pytest.raises(BadInput, match=f"^{name} must be"):
-            named("block").verify(*wrong)
-    with pytest.raises(BadInput, match="proposal"):
-        named("block").verify(*arguments[:2], None, *arguments[3:])
+            named("block").verify(wrong)
+    with pytest.raises(BadInput, match="block needs the proposal's rows"):
+        named("block").verify(replace(batch, proposal=None))
 
 
 @pytest.mark.parametrize("name", ["the tree", "proposal", "tokens", "coins", "extra"])
 def test_what_lies_on_another_device_is_named(name):
-    batch = Drawn(Tree.chain(2), 4, 3, 0)
-    arguments = list(batch.arguments())
-    i = ["the tree", "target", "proposal", "tokens", "coins", "extra"].index(name)
-    arguments[i] = arguments[i].to("meta")
+    batch = Drawn(Tree.chain(2), 4, 3, 0).batch
+    key = name.removeprefix("the ")
+    moved = replace(batch, **{key: getattr(batch, key).to("meta")})
     with pytest.raises(BadInput, match=f"{name} is on meta, target on cpu"):
-        named("block").verify(*arguments)
+        named("block").verify(moved)

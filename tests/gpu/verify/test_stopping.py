@@ -9,7 +9,7 @@ from draftproof.gpu.draft import Tree
 from draftproof.gpu.exact.drafts import batch, every
 from draftproof.gpu.exact.noise import fits
 from draftproof.gpu.verify import VERIFIERS
-from draftproof.gpu.verify.stopping import level_law, stop_law
+from draftproof.gpu.verify.verifier import level_law, stop_law
 from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.suite import standard
 from draftproof.theory.verifiers import named
@@ -30,9 +30,7 @@ def test_means_over_all_drafts_are_the_exact_engines(verifier):
             continue
         drafts = list(every(instance))
         rows = batch(drafts)
-        drawn, tokens = rows.tree.drawn(rows.tokens), rows.tokens.clamp(min=0)
-        accept = verifier.rates(rows.tree, rows.target, rows.proposal, tokens, drawn).accept
-        law = level_law(rows.tree, stop_law(verifier, rows.tree, accept, drawn))
+        law = level_law(rows.tree, stop_law(verifier, rows.tree, verifier.rates(rows).accept, rows.drawn))
         weights = torch.tensor([float(each.weight) for each in drafts], dtype=torch.float64)
         assert torch.allclose(law.sum(1), torch.ones(len(drafts), dtype=torch.float64))
         mean = (weights @ law) @ torch.arange(law.shape[1], dtype=torch.float64)

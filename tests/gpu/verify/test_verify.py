@@ -1,6 +1,8 @@
 """What holds for every batched verifier."""
 # ruff: noqa: E402
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch")
 
 from draftproof.gpu.draft import Tree
-from draftproof.gpu.verify import VERIFIERS, named
+from draftproof.gpu.verify import VERIFIERS, Batch, named
 from draftproof.theory.errors import BadInput
 from draftproof.theory.verifiers import VERIFIERS as EXACT
 from tests.gpu.verify.batches import ONE_BELOW, Drawn, drawn
@@ -53,7 +55,7 @@ def test_a_tree_by_row_decides_as_the_shared_tree(verifier, batch):
         return
     given = batch.tree.parents.expand(len(batch.tokens), -1)
     by_row = Tree(given, replacement=batch.tree.replacement)
-    one, two = batch.verified(verifier), verifier.verify(by_row, *batch.arguments()[1:])
+    one, two = batch.verified(verifier), verifier.verify(replace(batch.batch, tree=by_row))
     assert torch.equal(one.node, two.node)
     assert torch.equal(one.token, two.token)
 
@@ -62,23 +64,24 @@ def test_a_tree_by_row_decides_as_the_shared_tree(verifier, batch):
 @given(batch=drawn(Tree.chain(4)), length=st.integers(0, 4))
 def test_a_ragged_chain_decides_as_the_shorter_one(verifier, batch, length):
     batch.tokens[:, length:] = -1
-    tree, target, proposal, tokens, coins, extra = batch.arguments()
+    target, proposal, tokens = batch.target, batch.proposal, batch.tokens
     short = verifier.verify(
-        Tree.chain(length),
-        target[:, : length + 1],
-        proposal[:, :length],
-        tokens[:, :length],
-        coins[:, :length],
-        extra,
+        Batch(
+            Tree.chain(length),
+            target[:, : length + 1],
+            proposal[:, :length],
+            tokens[:, :length],
+            batch.coins[:, :length],
+            batch.extra,
+        )
     )
     garbage = torch.full_like(target[:, length + 1 :], torch.nan)
     padded = verifier.verify(
-        tree,
-        torch.cat((target[:, : length + 1], garbage), 1),
-        torch.cat((proposal[:, :length], garbage[:, : 4 - length]), 1),
-        tokens,
-        coins,
-        extra,
+        replace(
+            batch.batch,
+            target=torch.cat((target[:, : length + 1], garbage), 1),
+            proposal=torch.cat((proposal[:, :length], garbage[:, : 4 - length]), 1),
+        )
     )
     assert torch.equal(short.node, padded.node)
     assert torch.equal(short.token, padded.token)
@@ -87,11 +90,9 @@ def test_a_ragged_chain_decides_as_the_shorter_one(verifier, batch, length):
 
 @everyone
 def test_bfloat16_rows_are_widened_and_renormalised(verifier):
-    batch = Drawn(Tree.chain(3), 6, 64, 7)
-    low = [rows.bfloat16() for rows in (batch.target, batch.proposal)]
-    high = [rows.float() / rows.float().sum(-1, keepdim=True) for rows in low]
-    rest = batch.arguments()[3:]
-    one, two = verifier.verify(batch.tree, *low, *rest), verifier.verify(batch.tree, *high, *rest)
+    low = Drawn(Tree.chain(3), 6, 64, 7).batch.map_rows(torch.Tensor.bfloat16)
+    high = low.map_rows(lambda rows: rows.float() / rows.float().sum(-1, keepdim=True))
+    one, two = verifier.verify(low), verifier.verify(high)
     assert torch.equal(one.node, two.node)
     assert torch.equal(one.token, two.token)
     assert not one.error.any()
@@ -99,12 +100,12 @@ def test_bfloat16_rows_are_widened_and_renormalised(verifier):
 
 @everyone
 def test_the_ends_of_the_noise(verifier):
-    batch = Drawn(Tree.chain(3), 5, 50, 4)
-    tree, target, proposal, tokens, _, _ = batch.arguments()
+    drafts = Drawn(Tree.chain(3), 5, 50, 4).batch
+    target, tokens = drafts.target, drafts.tokens
     for coin in (0.0, ONE_BELOW, 1.0):
         for extra in (0.0, ONE_BELOW, 1.0):
             noise = torch.full(tokens.shape, coin), torch.full((len(tokens),), extra)
-            out = verifier.verify(tree, target, proposal, tokens, *noise)
+            out = verifier.verify(drafts.with_noise(*noise))
             assert not out.error.any()
             assert (target[torch.arange(50), out.node, out.token] > 0).all()
             if coin == 1.0:
@@ -112,5 +113,5 @@ def test_the_ends_of_the_noise(verifier):
                     torch.full(tokens.shape, ONE_BELOW),
                     torch.full((len(tokens),), min(extra, ONE_BELOW)),
                 ]
-                same = verifier.verify(tree, target, proposal, tokens, *below)
+                same = verifier.verify(drafts.with_noise(*below))
                 assert torch.equal(out.node, same.node)

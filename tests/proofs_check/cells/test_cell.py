@@ -7,11 +7,19 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.proofs_check.cells.cell import Cut
-from draftproof.proofs_check.cells.cutting import sides
+from draftproof.proofs_check.cells.cell import Cut, sides
 from draftproof.proofs_check.cells.domain import Domain
-from draftproof.proofs_check.cells.polynomials import eliminate, solve
-from draftproof.proofs_check.cells.signset import NEGATIVE, POSITIVE, ZERO, flip, raised, sign, times
+from draftproof.proofs_check.cells.symbol import (
+    NEGATIVE,
+    POSITIVE,
+    ZERO,
+    eliminate,
+    flip,
+    raised,
+    sign,
+    solve,
+    times,
+)
 
 VALUES = {NEGATIVE: -1, ZERO: 0, POSITIVE: 1}
 SETS = range(1, 8)
@@ -84,7 +92,7 @@ def test_a_point_stays_in_its_cell():
         cell = no or yes
         values = [cell.point[name] for name in p[0].variables.names()]
         for key, signs in cell.facts.items():
-            assert sign(cell.book.polynomials[key](*values)) & signs
+            assert sign(cell.solver.polynomials[key](*values)) & signs
 
 
 def test_an_equality_of_products_is_used():

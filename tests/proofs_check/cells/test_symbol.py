@@ -5,14 +5,13 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.proofs_check.cells.cell import Cut
-from draftproof.proofs_check.cells.cutting import sides
+from draftproof.proofs_check.cells.cell import Cut, sides
 from draftproof.proofs_check.cells.domain import Domain
-from draftproof.proofs_check.cells.signs import Signs
+from draftproof.proofs_check.cells.enumeration import Enumeration
 from draftproof.proofs_check.cells.symbol import LeafRead, identical, unread
 
-SIGNS = Signs(fmpq_mpoly_ctx.get(["x", "y"], Ordering.degrevlex))
-x, y = (SIGNS.number(gen) for gen in SIGNS.number.variables.gens())
+RUN = Enumeration(fmpq_mpoly_ctx.get(["x", "y"], Ordering.degrevlex))
+x, y = (RUN.number(gen) for gen in RUN.number.variables.gens())
 whole = st.integers(-5, 5)
 
 
@@ -48,7 +47,7 @@ def test_a_comparison_that_is_open_cuts():
 def test_a_quotient_is_in_lowest_terms():
     domain = Domain(2, 1)
     p, q = domain.target[()][0], domain.proposal[()][0]
-    domain.signs.here = sides(domain.whole, q.top, 4)[0]
+    domain.enumeration.cell = sides(domain.whole, q.top, 4)[0]
     assert identical(p / q * q, p)
     assert identical((p * p - q * q) / q * q, (p - q) * (p + q))
 

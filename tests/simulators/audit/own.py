@@ -1,6 +1,6 @@
 """The project's own verifiers as foreign functions: in floats, their choices made by an rng."""
 
-from draftproof.simulators.audit.targets.trees import Tree
+from draftproof.simulators.audit.targets import Tree
 
 
 class Chooser:
@@ -28,7 +28,7 @@ class Own(Tree):
         self.verifier, self.proposal = verifier, instance.proposal.floats()
         self.carried = None
 
-    def fresh(self):
+    def reset(self):
         self.carried = None
 
     def run(self, target, draft, rng):

@@ -53,34 +53,34 @@ def test_json_is_all_there_is_on_standard_output(capfd):
 
 
 def test_a_biased_one_in_json(capfd):
-    assert run("tests.quality.functions:residual_from_the_target", *SMALL, "--json") == 1
+    assert run("tests.mutants.functions:residual_from_the_target", *SMALL, "--json") == 1
     answer = json.loads(capfd.readouterr().out)
     assert answer["lossless"] is False
     assert answer["witness"]["prefix"] == "0"
 
 
 def test_strict_fails_on_findings():
-    assert run("tests.quality.functions:accepts_at_zero", *SMALL) == 0
-    assert run("tests.quality.functions:accepts_at_zero", *SMALL, "--strict") == 1
+    assert run("tests.mutants.functions:accepts_at_zero", *SMALL) == 0
+    assert run("tests.mutants.functions:accepts_at_zero", *SMALL, "--strict") == 1
 
 
 def test_padding():
-    target = "tests.quality.functions:accepts_padding"
+    target = "tests.mutants.functions:accepts_padding"
     assert run(target, *SMALL, "--strict") == 0
     assert run(target, *SMALL, "--strict", "--padding") == 1
 
 
 def test_statistical_at_a_large_vocabulary(capfd):
     wide = ["--statistical", "--vocab", "2000", "--depth", "3", "--json"]
-    assert run("tests.quality.functions:residual_from_the_target", *wide) == 1
+    assert run("tests.mutants.functions:residual_from_the_target", *wide) == 1
     answer = json.loads(capfd.readouterr().out)
     assert answer["lossless"] is False
     assert answer["adapter"].endswith("statistical")
     assert answer["total_variation"] > 0
     assert (
-        run("tests.quality.functions:sampling_match", *wide, "--runs", "300") == 2
+        run("tests.mutants.functions:sampling_match", *wide, "--runs", "300") == 2
     )  # not a name of that module
-    assert run("tests.quality.controls:sampling_match", *wide, "--runs", "300") == 0
+    assert run("tests.mutants.controls:sampling_match", *wide, "--runs", "300") == 0
 
 
 @pytest.mark.parametrize(
@@ -119,8 +119,8 @@ def test_an_adapter_says_what_is_wrong_with_its_file(more, said, capfd):
 
 
 def test_several_iterations(capfd):
-    assert run("tests.quality.objects:keyed_by_position", "--iterations", "2") == 1
-    assert run("tests.quality.objects:keyed_by_position") == 0
+    assert run("tests.mutants.objects:keyed_by_position", "--iterations", "2") == 1
+    assert run("tests.mutants.objects:keyed_by_position") == 0
     capfd.readouterr()
 
 

@@ -19,9 +19,9 @@ ROOT = Path(__file__).parents[3]
 OPTIONS = {"vocab": 2, "depth": 1, "seconds": 0.5}
 
 
-def audited(name, told=lambda *_: None):
+def audited(name, progress=lambda *_: None):
     target = f"tests.simulators.audit.foreign:{name}"
-    return isolated(_examined, target, OPTIONS["seconds"], told, target, None, None, OPTIONS)
+    return isolated(_examined, target, OPTIONS["seconds"], progress, target, None, None, OPTIONS)
 
 
 @pytest.mark.parametrize(
@@ -42,11 +42,12 @@ def test_a_process_that_does_not_come_back_is_a_finding(name, kind, said):
 
 
 def test_a_good_one_comes_back_whole():
-    told = []
-    report = audited("good", lambda *each: told.append(each))
+    calls = []
+    report = audited("good", lambda *each: calls.append(each))
     assert report.lossless
     assert report.case.instance.vocab == 2
-    assert [done for _, done, _ in told] == list(range(report.instances))
+    assert calls[0] == (0, 0, "loading tests.simulators.audit.foreign:good")
+    assert [done for done, _, _ in calls[1:]] == list(range(report.instances))
 
 
 def test_an_interrupt_that_the_target_raises_is_a_finding_and_no_traceback(capfd):

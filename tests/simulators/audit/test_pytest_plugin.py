@@ -6,8 +6,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 TESTS = """
-from tests.quality.controls import token_function
-from tests.quality.functions import residual_from_the_target
+from tests.mutants.controls import token_function
+from tests.mutants.functions import residual_from_the_target
 
 def test_green(assert_lossless):
     assert assert_lossless(token_function).lossless

@@ -3,7 +3,7 @@
 import pytest
 
 from draftproof import _FROM_PROOFS
-from draftproof.simulators.audit.judge.verdict import examine
+from draftproof.simulators.audit.judge.examine import examine
 from draftproof.simulators.study.configuration import parsed
 from draftproof.simulators.study.gap import expected, measure
 from draftproof.simulators.study.plan import METRICS, Chunk, computed, plan
@@ -151,7 +151,7 @@ def test_audit_is_the_examination_of_each_instance(tmp_path):
     targets = [f"{tmp_path}/mine.py:{name}" for name in ("verify", "wrong")]
     found, made = rows(metrics=["audit"], depths=[1], targets=targets, rows={"kind": "random", "count": 3})
     assert len(found) == 6
-    from draftproof.simulators.audit.commands import load
+    from draftproof.simulators.audit.load import load
 
     for row in found:
         report = examine(load(row["target"]), instances=[about(row, made)], edges=False, smallest=False)

@@ -18,9 +18,9 @@ from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Prefix
 from draftproof.theory.transport import block
 from draftproof.theory.transport.block import chain_optimum
-from draftproof.theory.transport.certificate import certified
-from draftproof.theory.transport.problem import highs, network_simplex
+from draftproof.theory.transport.certificate import certified, network_simplex
 from tests.problems import VECTORS
+from tests.theory.transport.solvers import highs
 
 TREES = (Tree((((), ()), ())), Tree((((),), ())), Tree(((), ()), True), Paths(2, 2))
 
@@ -104,3 +104,12 @@ def test_too_many_drafts_are_refused_while_they_are_listed(monkeypatch):
     toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(8))
     with pytest.raises(BadInput, match="more than 3 drafts"):
         drafted(toy)
+
+
+def test_as_many_cells_as_allowed_are_solved_for(monkeypatch):
+    toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(1))
+    monkeypatch.setattr(block, "CELLS", 4)
+    assert block_problem(toy).reward.size == 4
+    monkeypatch.setattr(block, "CELLS", 3)
+    with pytest.raises(BadInput, match="2 drafts times 2 target blocks; at most 3"):
+        block_problem(toy)

@@ -1,6 +1,7 @@
 """Partial information: a rule may guess what it does not see, but serves all completions with one plan."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from flint import fmpq
@@ -61,3 +62,12 @@ def test_a_family_too_large_is_refused() -> None:
     full = next(i for i in Randoms(Chain(3), 3, 50) if all(m > 0 for _, r in i.proposal.given() for m in r))
     with pytest.raises(BadInput, match="completions"):
         completions(full)
+
+
+def test_without_a_lower_bound_the_error_is_the_distance_to_the_solver() -> None:
+    instance = Randoms(Chain(2), 2, 5, seed=12)[2]
+    found = partial_information(completions(instance))
+    assert found.lower is None
+    assert 0 <= found.error < 1e-9
+    wrong = replace(found, value=found.value + 1)
+    assert wrong.error == pytest.approx(1)

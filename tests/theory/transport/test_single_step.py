@@ -10,11 +10,20 @@ from hypothesis import strategies as st
 from draftproof.theory.errors import BadInput
 from draftproof.theory.rows import meet, total
 from draftproof.theory.transport.certificate import certified
-from draftproof.theory.transport.draws import top_and_sample, with_replacement, without_replacement
 from draftproof.theory.transport.resolution import resolve
-from draftproof.theory.transport.selection import canonical, drawn_law, emitted, max_flow, optimal_rule
-from draftproof.theory.transport.single_step import alpha, hu_greedy, linear_program, problem, surplus
+from draftproof.theory.transport.siblings import set_law, top_and_sample
+from draftproof.theory.transport.single_step import (
+    alpha,
+    canonical,
+    emitted,
+    hu_greedy,
+    max_flow,
+    optimal_rule,
+    problem,
+    surplus,
+)
 from tests.theory.transport.rows import pairs, rows
+from tests.theory.transport.solvers import linear_program
 
 P, Q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
 
@@ -22,7 +31,7 @@ P, Q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
 @given(pairs(), st.integers(1, 3), st.booleans())
 def test_every_way_to_alpha(pq, k: int, replacement: bool) -> None:
     p, q = pq
-    draws = drawn_law(q, k, replacement)
+    draws = set_law(q, k, replacement)
     best, H = alpha(p, q, k, replacement)
     subsets = (set(H) for n in range(len(p) + 1) for H in combinations(range(len(p)), n))
     assert best == 1 + min(surplus(p, draws, H) for H in subsets) == 1 + surplus(p, draws, H)
@@ -51,20 +60,20 @@ def test_hu_greedy_is_the_optimum_of_its_draft(pq, n: int) -> None:
 def test_global_resolution_reaches_alpha(pq, k: int) -> None:
     p, q = pq
     found = resolve(p, q, k)
-    assert fmpq(0) <= found.shortfall
-    assert float(found.shortfall) <= 1e-6
-    assert found.violation <= 1e-6
+    best, _ = alpha(p, q, k, replacement=True)
+    assert 0 <= float(best - total(meet(p, found.law))) <= 1e-6
     assert total(found.law) == 1
-    floats = resolve(tuple(map(float, p)), tuple(map(float, q)), k)
-    assert abs(floats.shortfall) <= 1e-6
+    p_float = tuple(map(float, p))
+    floats = resolve(p_float, tuple(map(float, q)), k)
+    assert abs(float(best) - total(meet(p_float, floats.law))) <= 1e-6
 
 
 @given(rows(4), st.integers(1, 3))
 def test_draws_are_laws_of_sets(q, k: int) -> None:
     support = sum(mass > 0 for mass in q)
-    for law in (with_replacement(q, k), without_replacement(q, k), top_and_sample(q, k)):
+    for law in (set_law(q, k, True), set_law(q, k, False), top_and_sample(q, k)):
         assert sum(law.values(), fmpq(0)) == 1
-    assert all(len(t) == min(k, support) for t in without_replacement(q, k))
+    assert all(len(t) == min(k, support) for t in set_law(q, k, False))
 
 
 @given(pairs(), st.integers(1, 2))
@@ -81,15 +90,15 @@ def test_one_draft_accepts_what_p_and_q_share() -> None:
 def test_floats_follow_the_same_code() -> None:
     p, q = tuple(map(float, P)), tuple(map(float, Q))
     assert alpha(p, q, 2, True)[0] == pytest.approx(8 / 9, abs=1e-15)
-    assert total(emitted(max_flow(with_replacement(q, 2), p), p)) == pytest.approx(8 / 9, abs=1e-15)
+    assert total(emitted(max_flow(set_law(q, 2, True), p), p)) == pytest.approx(8 / 9, abs=1e-15)
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:
     with pytest.raises(BadInput, match="without mass"):
-        with_replacement((fmpq(0), fmpq(0)), 2)
+        set_law((fmpq(0), fmpq(0)), 2, True)
     with pytest.raises(BadInput, match="without mass"):
         alpha(P, (fmpq(0), fmpq(0)), 2, True)
     with pytest.raises(BadInput, match="at least one token"):
         alpha(P, Q, 0, True)
     with pytest.raises(BadInput, match="sets of drafted tokens"):
-        without_replacement((fmpq(1, 400),) * 400, 4)
+        set_law((fmpq(1, 400),) * 400, 4, False)

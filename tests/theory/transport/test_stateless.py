@@ -20,9 +20,9 @@ from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.table import Table
-from draftproof.theory.transport import symmetry
+from draftproof.theory.transport.bounds import optimum
 from draftproof.theory.transport.program import Seen, World
-from draftproof.theory.transport.validity import optimum
+from draftproof.theory.transport.stateless import exchangeable_tokens
 from draftproof.theory.verifiers import VERIFIERS, named
 from tests.problems import TOY, VECTORS
 
@@ -93,7 +93,7 @@ def test_it_flags_hsd_released() -> None:
 def test_exchangeable_tokens_are_merged() -> None:
     instance = context_free(["1/2", "1/6", "1/6", "1/6"], ["1/5", "4/15", "4/15", "4/15"], BINARY)
     law = drafted(instance)
-    assert symmetry.classes(law, instance.target, ()) == [[1, 2, 3]]
+    assert exchangeable_tokens(law, instance.target, ()) == [[1, 2, 3]]
     seen: dict[Seen, fmpq] = {(prefixes, None): mass for prefixes, mass in law.items()}
     whole, small = optimum([World(instance.target, seen)]), stateless(instance)
     assert small.variables * 4 < whole.variables
@@ -122,4 +122,12 @@ def test_more_than_twenty_thousand_variables() -> None:
 def test_vectors(vector: dict) -> None:
     found = stateless(parse(json.dumps(vector["instance"])))
     assert abs(found.value - vector["optimum"]["stateless"]) < 1e-8
+    assert found.error < 1e-9
+
+
+def test_a_world_counts_by_its_weight() -> None:
+    law: dict[Seen, fmpq] = {(prefixes, None): mass for prefixes, mass in drafted(TOY).items()}
+    found, exact = optimum([World(TOY.target, law, fmpq(1, 4))]), expected_accepted(TOY, "block") / 4
+    assert found.lower is not None
+    assert found.lower <= exact <= found.upper
     assert found.error < 1e-9

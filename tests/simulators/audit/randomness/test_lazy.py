@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from draftproof.simulators.audit.randomness.generator import Generator
+from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
+from draftproof.simulators.audit.randomness.generators import Generator
 from draftproof.simulators.audit.randomness.sources import Every, Seeded
-from draftproof.simulators.audit.randomness.world import NotEnumerable
 from draftproof.simulators.enumerate import outcomes
 from draftproof.theory.numbers import ONE, ZERO
 

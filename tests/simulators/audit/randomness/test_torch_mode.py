@@ -6,9 +6,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from draftproof.simulators import audit  # noqa: E402
+from draftproof.simulators.audit.randomness.coin_state import NotEnumerable  # noqa: E402
 from draftproof.simulators.audit.randomness.sources import Every  # noqa: E402
 from draftproof.simulators.audit.randomness.torch_mode import Answering  # noqa: E402
-from draftproof.simulators.audit.randomness.world import NotEnumerable  # noqa: E402
 from draftproof.simulators.enumerate import outcomes  # noqa: E402
 
 ROW = torch.tensor([0.125, 0.5, 0.375])

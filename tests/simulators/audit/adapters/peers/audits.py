@@ -12,7 +12,7 @@ from pathlib import Path
 
 from draftproof.simulators import audit
 from draftproof.simulators.audit.adapters import adapted
-from draftproof.simulators.audit.judge.battery import battery
+from draftproof.simulators.audit.battery import battery
 from draftproof.theory.errors import BadInput
 
 INSTANCES = [each for each in battery(3, 1) if each.name.startswith(("toy", "holes in both", "seesaw"))]

@@ -1,0 +1,115 @@
+"""Pages' tables, made of `benchmarks/results/*.json`: `python docs/results_tables.py --write` renews them.
+
+A result has `subject`, `title`, `date`, `machine`, `commit` and `command`, and what was measured: `tables`
+(`columns` and `rows`, with a `caption`), `values` (a name and a number, a range or a text each) and `notes`.
+The page of measurements is made of all results that have a subject; on other pages the comment
+`<!-- table: NAME.json N -->` stands above the N-th table of a result.
+"""
+
+import json
+import re
+import sys
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+HOUSE = Path(__file__).parents[1]
+RESULTS = HOUSE / "benchmarks" / "results"
+PAGE = "measurements.md"
+SUBJECTS = (
+    "Exact engine",
+    "Optima and gaps",
+    "Proofs",
+    "Audit",
+    "Sweeps and report",
+    "Batched verifiers and kernels",
+    "Real models on a CPU",
+    "Suites and systems",
+)
+TABLE = re.compile(r"(<!-- table: (\S+) (\d+) -->\n)(?:\|.*\n)*")
+HEAD = """\
+# Measurements
+
+Made of [benchmarks/results](../benchmarks/results) by `python docs/results_tables.py --write`; a test
+compares. Negative results stay. A command is as it was at its commit; a script that was used once may be
+gone since.
+
+Machine A is a 2-core x86-64 virtual machine with 24 GiB. Other work ran on it unless an entry says *quiet*;
+where a load is known it is given. Seconds are processor seconds (CPU) unless they are called wall time or of
+the clock. No GPU was used, and no figure is a GPU's.
+"""
+
+
+def result(name: str) -> dict[str, Any]:
+    """One result; its decimals keep the digits that are written."""
+    return json.loads((RESULTS / name).read_text(encoding="utf-8"), parse_float=Decimal)
+
+
+def text(value: Any) -> str:
+    """A value as a page shows it.
+
+    >>> text(12345), text(Decimal("1.50")), text([65, 170]), text(None)
+    ('12,345', '1.50', '65 to 170', '')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return " to ".join(map(text, value))
+    return f"{value:,}" if isinstance(value, int) else str(value).replace("|", "\\|")
+
+
+def table(columns: list[str], rows: list[list[Any]]) -> str:
+    """A table in Markdown."""
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "".join(f"| {' | '.join(map(text, line))} |\n" for line in lines)
+
+
+def section(found: dict[str, Any]) -> str:
+    """A result on the page of measurements."""
+    command = found["command"] and f"`{found['command']}`"
+    commit = found["commit"] and f"commit {found['commit']}"
+    where = (command, found["date"], f"machine {found['machine']}", commit)
+    parts = [f"### {found['title']}\n", " · ".join(filter(None, where)) + "\n"]
+    for each in found.get("tables", ()):
+        parts += [f"{each['caption'][0].upper()}{each['caption'][1:]}:\n"] if "caption" in each else []
+        parts.append(table(each["columns"], each["rows"]))
+    if values := found.get("values"):
+        parts.append(table(["measured", "value"], [list(pair) for pair in values.items()]))
+    return "\n".join([*parts, *(f"{note}\n" for note in found.get("notes", ()))])
+
+
+def measurements() -> str:
+    """The page of measurements."""
+    results = [result(path.name) for path in sorted(RESULTS.glob("*.json"))]
+    parts = [HEAD]
+    for subject in SUBJECTS:
+        parts.append(f"## {subject}\n")
+        parts += [section(each) for each in results if each["subject"] == subject]
+    return "\n".join(parts)
+
+
+def filled(page: str) -> str:
+    """The page with its tables made again."""
+
+    def made(marker: re.Match[str]) -> str:
+        found = result(marker[2])["tables"][int(marker[3]) - 1]
+        return marker[1] + table(found["columns"], found["rows"])
+
+    return TABLE.sub(made, page)
+
+
+def stale() -> dict[Path, str]:
+    """The pages that are not what the results make, with what they should be."""
+    pages = {
+        path: filled(path.read_text(encoding="utf-8")) for path in sorted((HOUSE / "docs").rglob("*.md"))
+    }
+    pages[HOUSE / "docs" / PAGE] = measurements()
+    return {path: page for path, page in pages.items() if path.read_text(encoding="utf-8") != page}
+
+
+if __name__ == "__main__":
+    for path, page in stale().items():
+        if sys.argv[1:] == ["--write"]:
+            path.write_text(page, encoding="utf-8")
+        else:
+            print(f"stale: {path.relative_to(HOUSE)}")

@@ -1,0 +1,83 @@
+"""What is verified: logits as peaked as a language model's, and drafts sampled from them."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.verify import Batch
+
+
+@dataclass(frozen=True)
+class Case(Batch):
+    """One batch of logits. `draft` is "chain" or "tree"; the tree has 64 nodes, drawn without replacement."""
+
+    draft: str
+    gamma: int
+
+    @property
+    def B(self) -> int:
+        """Requests in the batch."""
+        return self.target.shape[0]
+
+    @property
+    def V(self) -> int:
+        """Size of the vocabulary."""
+        return self.target.shape[2]
+
+    @property
+    def bytes(self) -> int:
+        """Of the logits, each read once."""
+        return sum(each.numel() * each.element_size() for each in (self.target, self.q))
+
+
+def tree_of(draft: str, gamma: int) -> Tree:
+    """A chain of gamma tokens, or 64 nodes of depth gamma, on each level two below each of the first half.
+
+    >>> tree_of("chain", 4).size, tree_of("tree", 4).size, tree_of("tree", 8).size, tree_of("tree", 8).depth
+    (5, 64, 64, 8)
+    """
+    if draft == "chain":
+        return Tree.chain(gamma)
+    parents, above = [-1], [0]
+    for level in range(gamma):
+        width = (63 + level) // gamma
+        nodes = list(range(len(parents), len(parents) + width))
+        parents += [above[0] if level == 0 else above[min(i // 2, len(above) - 1)] for i in range(width)]
+        above = nodes
+    return Tree(parents)
+
+
+def make(draft: str, gamma: int, V: int, B: int, device: torch.device, dtype: torch.dtype) -> Case:
+    """A batch with the same numbers at every call on one kind of device.
+
+    Target logits fall as -1.5 log(rank), ids in random order; the proposal's differ from them by normal noise
+    of deviation 0.7. Made request by request, so that nothing much larger than the logits is in memory.
+    """
+    random = torch.Generator(device).manual_seed(0)
+    tree = tree_of(draft, gamma).to(device)
+    inner = torch.tensor(tree.inner, dtype=torch.long, device=device)
+    target = torch.empty(B, tree.size, V, dtype=dtype, device=device)
+    proposal = torch.empty(B, len(inner), V, dtype=dtype, device=device)
+    tokens = torch.empty(B, tree.size - 1, dtype=torch.long, device=device)
+    for b in range(B):
+        rank = torch.rand(tree.size, V, generator=random, device=device) * V + 1
+        logits = -1.5 * rank.log()
+        target[b] = logits
+        proposal[b] = logits[inner] + 0.7 * torch.randn(len(inner), V, generator=random, device=device)
+        tokens[b] = _drawn(tree, proposal[b].float(), random)
+    coins = torch.rand(B, tree.size - 1, generator=random, device=device)
+    extra = torch.rand(B, generator=random, device=device)  # contiguous, as a peer's kernel assumes
+    return Case(tree, target, proposal, tokens, coins, extra, draft, gamma)
+
+
+def _drawn(tree: Tree, logits: Tensor, random: torch.Generator) -> Tensor:
+    # Children in order without replacement: the largest of logits plus Gumbel noise.
+    parents = tree.parents[0].tolist()
+    inner = tree.inner or ()
+    most = max((parents[1:].count(f) for f in inner), default=0)
+    uniform = torch.rand(logits.shape, generator=random, device=logits.device)
+    best = (logits - (-uniform.log()).log()).topk(min(most, logits.shape[-1])).indices.tolist()
+    children = {f: iter(row) for f, row in zip(inner, best, strict=True)}
+    return torch.tensor([next(children[f], -1) for f in parents[1:]], device=logits.device)

@@ -1,0 +1,194 @@
+"""Verification from logits over a grid of cases: measured point by point, as a table, JSON and a figure."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
+from dataclasses import asdict, dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.table import Table
+
+from draftproof.gpu.bench import timing
+from draftproof.gpu.bench.cases import Case, make
+from draftproof.gpu.bench.methods import OURS, Call, Maker, methods
+from draftproof.gpu.device import described, out_of_memory
+from draftproof.gpu.figure import look, required, save
+from draftproof.gpu.graphs import waits
+from draftproof.simulators import screen
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What is varied."""
+
+    vocab: tuple[int, ...]
+    gamma: tuple[int, ...]
+    batch: tuple[int, ...]
+    draft: tuple[str, ...] = ("chain", "tree")
+
+    @property
+    def cases(self) -> list[tuple[str, int, int, int]]:
+        """(draft, gamma, V, B) of each case."""
+        return list(product(self.draft, self.gamma, self.vocab, self.batch))
+
+    def total(self, device: torch.device) -> int:
+        """The number of points."""
+        return sum(len(list(methods(draft, B, device))) for draft, _, _, B in self.cases)
+
+
+FULL = Grid((32_768, 131_072, 262_144), (4, 8), (1, 8, 64, 256))
+ON_CPU = Grid((4_096, 32_768), (4,), (1, 4))
+"""Without a GPU: smaller, and plain torch and transformers only."""
+NOT_MADE = "all"
+"""The method of a point that stands for a case which could not be made."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One method on one case. `seconds` is None if it could not run, and `note` says why.
+
+    `floor_share` is the time to read each logit once at the copy bandwidth, over the time taken; `ratio` the
+    time over that of the case's first method.
+    """
+
+    draft: str
+    gamma: int
+    V: int
+    B: int
+    method: str
+    seconds: float | None
+    bytes: int
+    floor_share: float | None
+    ratio: float | None
+    note: str = ""
+
+
+def run(grid: Grid, device: torch.device, bandwidth: float) -> Iterator[Point]:
+    """Every method on every case, bfloat16 logits on a GPU and float32 elsewhere."""
+    dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
+    for draft, gamma, V, B in grid.cases:
+        try:
+            case = make(draft, gamma, V, B, device, dtype)
+        except (RuntimeError, MemoryError) as error:
+            yield Point(draft, gamma, V, B, NOT_MADE, None, 0, None, None, _why(error))
+            continue
+        first = None
+        for name, taken, note in _measured(case, device):
+            first = first or taken
+            floor = taken and case.bytes / bandwidth / taken
+            ratio = taken and first and taken / first
+            yield Point(draft, gamma, V, B, name, taken, case.bytes, floor, ratio, note)
+
+
+def _measured(case: Case, device: torch.device) -> Iterator[tuple[str, float | None, str]]:
+    # (method, seconds, note): one after the other on a GPU, in turns elsewhere.
+    ready = [(name, *_ready(case, maker)) for name, maker in methods(case.draft, case.B, device)]
+    on_cpu = iter([] if device.type == "cuda" else timing.on_cpu([call for _, call, _ in ready if call]))
+    for name, call, note in ready:
+        if call is None:
+            yield name, None, note
+        elif device.type == "cuda":
+            yield name, *_on_gpu(call, device)
+        else:
+            yield name, next(on_cpu), note
+
+
+def _ready(case: Case, maker: Maker) -> tuple[Call | None, str]:
+    # A peer may raise anything, and print to standard output, which is for the answer.
+    try:
+        with redirect_stdout(sys.stderr):
+            call = maker(case)
+            call()
+    except Exception as error:
+        return None, _why(error)
+    return call, ""
+
+
+def _on_gpu(call: Call, device: torch.device) -> tuple[float | None, str]:
+    note = ""
+    for graph in (False,) if waits(call, device) else (True, False):
+        try:
+            return timing.on_gpu(call, device, graph), "" if graph else "no graph"
+        except RuntimeError as error:
+            note = _why(error)
+    return None, note
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, ImportError):
+        return f"not installed: {error}"
+    if out_of_memory(error):
+        return "out of memory"
+    return f"did not run: {next(iter(str(error).splitlines()), '') or type(error).__name__}"
+
+
+def missing(points: Sequence[Point]) -> list[Point]:
+    """This project's own methods that could not be measured; a peer that is not installed is no failure."""
+    own = {f"{name} {kind}" for names in OURS.values() for name in names for kind in ("kernels", "torch")}
+    return [point for point in points if point.seconds is None and point.method in {*own, NOT_MADE}]
+
+
+def table(points: Sequence[Point]) -> Table:
+    """One line a point; methods that could not run say why."""
+    headings = "draft", "gamma", "V", "B", "method", "time", "MB", "of floor", "ratio", ""
+    made = screen.table("Verification from logits", "lrrrlrrrrl", *headings)
+    for point in points:
+        floor = "" if point.floor_share is None else f"{point.floor_share:.1%}"
+        ratio = "" if point.ratio is None else f"{point.ratio:.2f}"
+        case = point.draft, str(point.gamma), f"{point.V:,}", str(point.B), point.method
+        megabytes = f"{point.bytes / 1e6:,.1f}"
+        made.add_row(*case, spelled(point.seconds), megabytes, floor, ratio, point.note)
+    return made
+
+
+def spelled(seconds: float | None) -> str:
+    """
+    >>> spelled(0.0000421), spelled(0.0421), spelled(None)
+    ('42.1 us', '42.1 ms', '')
+    """
+    if seconds is None:
+        return ""
+    return f"{seconds * 1e6:.1f} us" if seconds < 1e-3 else f"{seconds * 1e3:.1f} ms"
+
+
+def document(
+    points: Sequence[Point], device: torch.device, bandwidth: float | None, complete: bool
+) -> dict[str, Any]:
+    """What --json prints."""
+    return {
+        "device": described(device),
+        "gpu": device.type == "cuda",
+        "copy_bytes_per_second": bandwidth,
+        "complete": complete,
+        "ok": complete and not missing(points),
+        "points": [asdict(point) for point in points],
+    }
+
+
+def plot(points: Sequence[Point], path: Path, device: torch.device) -> None:
+    """The percentage of the bandwidth floor against the batch size, a panel a draft and vocabulary."""
+    rows = sorted({(point.draft, point.gamma) for point in points})
+    columns = sorted({point.V for point in points})
+    figure = required(path)(figsize=(3.2 * len(columns) + 1.8, 2.6 * len(rows) + 0.6), layout="constrained")
+    axes = figure.subplots(len(rows), len(columns), squeeze=False, sharex=True, sharey=True)
+    batches = sorted({point.B for point in points})
+    names = list(dict.fromkeys(point.method for point in points if point.seconds))
+    for ((draft, gamma), V), axis in zip(product(rows, columns), axes.flat, strict=True):
+        axis.set_title(f"{draft}, gamma = {gamma}, V = {V:,}", fontsize=9)
+        axis.set_xscale("log", base=2)
+        axis.set_xticks(batches, map(str, batches))
+        axis.set_yscale("log")
+        axis.axhline(100, color="0.6", linewidth=0.8)
+        here = [p for p in points if (p.draft, p.gamma, p.V) == (draft, gamma, V) and p.floor_share]
+        for index, name in enumerate(names):
+            line = [
+                (each.B, 100 * each.floor_share) for each in here if each.method == name and each.floor_share
+            ]
+            if line:
+                axis.plot(*zip(*line, strict=True), label=name, **look(index))
+    figure.supxlabel("requests B")
+    figure.supylabel("% of the bandwidth floor (one read of each logit)")
+    save(figure, path, described(device))

@@ -1,0 +1,157 @@
+"""What is timed on a case: the kernels, plain torch, and peers from their own packages.
+
+A call is the whole step from logits. Peers that take probabilities get a softmax of each side first, which is
+part of their time. docs/kernels.md says which releases fit; with another one the note says why it fails.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib import import_module
+from types import SimpleNamespace
+from typing import TypeAlias
+
+import torch
+from torch import Tensor
+
+from draftproof.gpu import kernels
+from draftproof.gpu.bench.cases import Case
+from draftproof.gpu.verify import from_logits
+
+Call: TypeAlias = Callable[[], object]
+Maker: TypeAlias = Callable[[Case], Call]
+OURS = {"chain": ("token", "block", "greedy-block"), "tree": ("rrs", "traversal")}
+"""This project's verifiers that are timed, by draft."""
+
+
+def methods(draft: str, B: int, device: torch.device) -> Iterator[tuple[str, Maker]]:
+    """(name, how to make the call) of all that apply to a draft and batch; ratios are against the first.
+
+    The kernels are timed only when compiled: in Triton's interpreter their time means nothing.
+    """
+    gpu = device.type == "cuda"
+    for kind, verify in (("kernels", kernels.verify), ("torch", from_logits)):
+        if kind == "torch" or (gpu and kernels.AVAILABLE):
+            yield from ((f"{name} {kind}", partial(_ours, verify, name)) for name in OURS[draft])
+    if draft == "chain" and B == 1:
+        yield "transformers token", transformers
+    if draft == "chain" and gpu:
+        yield "FlashInfer token", flashinfer
+        yield "SGLang token", sglang
+        yield "SGLang block", partial(sglang, block=True)
+        yield "vLLM token", vllm
+        yield "vLLM runner token", vllm_runner
+        yield "vLLM runner block", partial(vllm_runner, block=True)
+
+
+def _ours(verify: Callable[..., object], name: str, case: Case) -> Call:
+    return partial(verify, name, case)
+
+
+def transformers(case: Case) -> Call:
+    """Token verification of one request; draws its own noise. Returns (ids [1, accepted + 1], accepted)."""
+    sample = import_module("transformers.generation.utils")._speculative_sampling
+    settings = {"is_done_candidate": False, "last_assistant_token_is_eos": False, "max_matches": case.gamma}
+    taken = inspect.signature(sample).parameters
+    extra = {key: value for key, value in settings.items() if key in taken}
+    target, proposal = case.target.float(), case.q.float()
+    return lambda: sample(case.tokens, proposal, case.gamma, target, **extra)
+
+
+def flashinfer(case: Case) -> Call:
+    """Token verification; draws its own noise, from a seed, since its default generator cannot be captured.
+
+    Returns (ids [B, gamma + 1] padded with -1, tokens that pass on their own [B], accepted [B]).
+    """
+    sample = import_module("flashinfer.sampling").chain_speculative_sampling
+    tokens = case.tokens.int()
+    return lambda: sample(_rows(case.q), tokens, _rows(case.target), seed=0, offset=0)
+
+
+def sglang(case: Case, block: bool = False) -> Call:
+    """Token or block verification with the case's noise. Returns (accepted [B], ids [B, gamma + 1] up to the
+    extra token, then anything).
+    """
+    try:
+        module = import_module("sglang.kernels.ops.speculative.reject_sampling")
+    except ModuleNotFoundError:  # releases before 0.5.16
+        module = import_module("sglang.srt.speculative.reject_sampling")
+    sample = module.chain_speculative_sampling_triton
+    B, N = case.B, case.tree.size
+    candidates = _after_first(case.tokens)
+    index = torch.arange(B * N, device=candidates.device).reshape(B, N)
+    predicts = torch.zeros(B * N, dtype=torch.int32, device=candidates.device)
+    accepted = torch.full((B, N), -1, dtype=torch.int32, device=candidates.device)
+    count = torch.zeros(B, dtype=torch.int32, device=candidates.device)
+    rule = _block(sample, "block_verification") if block else {}
+
+    def call() -> object:
+        sample(
+            predicts, accepted, count, candidates, index, index, index, case.coins, case.extra,
+            _rows(case.target), _rows(case.q), 1.0, 1.0, True, **rule,
+        )  # fmt: skip
+        return count, predicts.view(B, N)
+
+    return call
+
+
+def vllm(case: Case) -> Call:
+    """Token verification of vLLM's first model runner, requests without seeds; the bonus token is drawn
+    outside, as its sampler does. Returns ids [B, gamma + 1] padded with -1.
+    """
+    sample = import_module("vllm.v1.sample.rejection_sampler").rejection_sample
+    takes_logits = "target_logits" in inspect.signature(sample).parameters
+    device, gamma = case.target.device, case.gamma
+    ends = gamma * torch.arange(1, case.B + 1, dtype=torch.int32, device=device)
+    tokens = case.tokens.flatten().int()
+    ones = torch.ones(case.B, device=device)
+    metadata = SimpleNamespace(all_greedy=False, all_random=True, temperature=ones, generators={})
+
+    def call() -> object:
+        target = case.target[:, :-1].reshape(-1, case.V)
+        last = _rows(case.target[:, -1])
+        bonus = (last / torch.empty_like(last).exponential_()).argmax(-1, keepdim=True).int()
+        target = target.float() if takes_logits else _rows(target)
+        proposal = _rows(case.q).reshape(-1, case.V)
+        return sample(tokens, [gamma] * case.B, gamma, ends, proposal, target, bonus, metadata)
+
+    return call
+
+
+def vllm_runner(case: Case, block: bool = False) -> Call:
+    """Token or block verification of vLLM's second model runner, from logits; draws its own noise.
+
+    Returns (ids [B, gamma + 1] up to the extra token, accepted + 1 [B]).
+    """
+    sample = import_module("vllm.v1.worker.gpu.spec_decode.rejection_sampler_utils").rejection_sample
+    B, N, device = case.B, case.tree.size, case.target.device
+    target, drafted = case.target.reshape(B * N, case.V), _after_first(case.tokens).flatten()
+    request = torch.arange(B, dtype=torch.int32, device=device)
+    step = torch.arange(N, dtype=torch.int32, device=device).repeat(B)
+    given = {
+        "cu_num_logits": N * torch.arange(B + 1, dtype=torch.int32, device=device),
+        "pos": step.long(),
+        "idx_mapping": request,
+        "expanded_idx_mapping": request.repeat_interleave(N),
+        "expanded_local_pos": step,
+        "temperature": torch.ones(B, device=device),
+        "seed": torch.arange(B, device=device),
+        "num_speculative_steps": case.gamma,
+        **(_block(sample, "use_block_verification") if block else {}),
+    }
+    return lambda: sample(target, case.q, drafted, **given)
+
+
+def _block(sample: Callable[..., object], switch: str) -> dict[str, bool]:
+    if switch not in inspect.signature(sample).parameters:
+        raise NotImplementedError("this release has no block verification")
+    return {switch: True}
+
+
+def _rows(logits: Tensor) -> Tensor:
+    return logits.float().softmax(-1)
+
+
+def _after_first(tokens: Tensor) -> Tensor:
+    # Peers expect the token before the draft as the first candidate; no rule looks at its value.
+    return torch.cat((torch.zeros_like(tokens[:, :1]), tokens), 1)

@@ -1,0 +1,207 @@
+"""Timed decoding with real models: repeats of all cells take turns, so that other load slows all alike."""
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from time import perf_counter
+from typing import Any
+
+import torch
+
+from draftproof.gpu.device import wait
+from draftproof.gpu.drafters.drafter import Drafter
+from draftproof.gpu.drafters.model import ModelDrafter
+from draftproof.gpu.engine.loop import fitting, generate
+from draftproof.gpu.graphs import recording
+from draftproof.gpu.models import Model, quiet
+from draftproof.gpu.rows import Sampling
+from draftproof.gpu.structures import Structure
+from draftproof.gpu.validate.acceptance import Acceptance, mean_accepted
+from draftproof.gpu.verify import VERIFIERS, Verifier
+
+DRAFTS = ("chain:4", "tree:2x3", "top-k:4x4x16")
+PLAIN, TRANSFORMERS, ASSISTED = "plain", "transformers plain", "transformers assisted"
+"""Methods without a verifier: this engine's plain decoding, transformers' plain and assisted generation."""
+PHASES = ("draft", "target", "verify", "rest")
+VERSUS = (("block", "token"), ("traversal", "rrs"), ("traversal", "specinfer"))
+"""Pairs of verifiers, the better one first, whose block efficiency is compared."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is measured: texts of `tokens` tokens, each repeat with a seed of its own."""
+
+    tokens: int = 64
+    repeats: int = 3
+    seed: int = 0
+    temperatures: tuple[float, ...] = (0.2, 0.6, 1.0)
+
+
+@dataclass
+class Cell:
+    """One way of decoding at one temperature, one number a repeat in each list.
+
+    `expected[name]`: E[tau | draft] of a verifier, this one or another, at every step that was run here, from
+    the step's rows; `texts` says which text each of these steps belongs to.
+    """
+
+    method: str
+    temperature: float
+    structure: Structure | None = None
+    verifier: Verifier | None = None
+    expected: dict[str, list[float]] = field(default_factory=dict)
+    texts: list[Hashable] = field(default_factory=list)
+    tokens: list[int] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    accepted: list[float] = field(default_factory=list)
+    phases: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PHASES, 0.0))
+    acceptance: Acceptance | None = None
+
+    @property
+    def draft(self) -> str:
+        return self.structure.name if self.structure else ""
+
+    @property
+    def speeds(self) -> list[float]:
+        """Tokens a second of each repeat."""
+        return [made / taken for made, taken in zip(self.tokens, self.seconds, strict=True)]
+
+
+class Bench:
+    """A pair, prompts and a plan. Cells fill while `run` goes on; what it yielded is complete."""
+
+    def __init__(
+        self,
+        target: Model,
+        drafter: Drafter,
+        structures: Sequence[Structure],
+        verifiers: Sequence[Verifier],
+        prompts: Sequence[Sequence[int]],
+        plan: Plan,
+    ) -> None:
+        self.target, self.drafter, self.prompts, self.plan = target, drafter, prompts, plan
+        pairs = fitting(structures, verifiers, drafter)
+        self.ways: list[Cell] = []
+        for heat in plan.temperatures:
+            self.ways += [Cell(PLAIN, heat), Cell(TRANSFORMERS, heat)]
+            if isinstance(drafter, ModelDrafter):  # which assisted generation needs, and a chain
+                self.ways += [Cell(ASSISTED, heat, shape) for shape in structures if shape.kind == "chain"]
+            for shape, verifier in pairs:
+                better = {name for name, worse in VERSUS if worse == verifier.name}
+                found = [each.name for draft, each in pairs if draft is shape and each.name in better]
+                expected: dict[str, list[float]] = {name: [] for name in (*found, verifier.name) if found}
+                cell = Cell(verifier.name, heat, shape, verifier, expected)
+                cell.acceptance = Acceptance(verifier, shape)
+                self.ways.append(cell)
+
+    @property
+    def total(self) -> int:
+        """Runs in all: cells times repeats."""
+        return len(self.ways) * self.plan.repeats
+
+    @property
+    def cells(self) -> list[Cell]:
+        """Those that have been measured at least once."""
+        return [cell for cell in self.ways if cell.tokens]
+
+    def run(self) -> Iterator[Cell]:
+        """All repeats, after a warm-up that is not counted."""
+        self._warm_up()
+        for repeat, cell in product(range(self.plan.repeats), self.ways):
+            self._once(cell, self.plan.seed + repeat, self.prompts, self.plan.tokens)
+            yield cell
+
+    def _warm_up(self) -> None:
+        """A whole text of every cell if passes are recorded as CUDA graphs, else a short one of each kind."""
+        recorded = recording(self.target.device) is not None
+        kinds: set[Hashable] = set()
+        for cell in self.ways:
+            kind: Hashable = id(cell) if recorded else (cell.verifier is None and cell.method, cell.draft)
+            if kind not in kinds:
+                kinds.add(kind)
+                trial = Cell(cell.method, cell.temperature, cell.structure, cell.verifier)
+                self._once(trial, self.plan.seed, self.prompts[:1], self.plan.tokens if recorded else 8)
+
+    def _once(self, cell: Cell, seed: int, prompts: Sequence[Sequence[int]], tokens: int) -> None:
+        """One repeat: every prompt with a seed of its own."""
+        if cell.method in (TRANSFORMERS, ASSISTED):
+            gamma = cell.structure.depth if cell.structure else None
+            made, taken = transformers(
+                cell.method, self.target, self.drafter, gamma, prompts, tokens, cell.temperature, seed
+            )
+            cell.tokens.append(made)
+            cell.seconds.append(taken)
+            return
+        made, steps, accepted, taken = 0, 0, 0, 0.0
+        for number, prompt in enumerate(prompts):
+            clock = perf_counter()
+            run = generate(
+                self.target,
+                self.drafter if cell.structure else None,
+                [prompt],
+                verifier=cell.verifier or VERIFIERS["token"],
+                structure=cell.structure,
+                sampling=Sampling(cell.temperature),
+                max_new_tokens=tokens,
+                ignore_end=True,
+                seed=[seed * len(self.prompts) + number],
+                timed=True,
+            )
+            while True:  # the clock runs only while the engine does
+                step = next(run, None)
+                wait(self.target.device)
+                taken += perf_counter() - clock
+                if step is None:
+                    break
+                made += len(step.emitted[0])
+                accepted, steps = accepted + step.accepted[0], steps + 1
+                for phase in PHASES:
+                    cell.phases[phase] += step.seconds[phase]
+                if cell.acceptance is not None:
+                    cell.acceptance.add(step)
+                cell.texts.append((seed, number))
+                for name, means in cell.expected.items():
+                    means += mean_accepted(VERIFIERS[name], step).tolist()
+                clock = perf_counter()
+        cell.tokens.append(made)
+        cell.seconds.append(taken)
+        cell.accepted.append(accepted / max(steps, 1))
+
+
+def transformers(
+    method: str,
+    target: Model,
+    drafter: Drafter,
+    gamma: int | None,
+    prompts: Sequence[Sequence[int]],
+    tokens: int,
+    temperature: float,
+    seed: int,
+) -> tuple[int, float]:
+    """The same texts by transformers alone: tokens and seconds over all prompts, one after the other.
+
+    Assisted generation drafts a constant number of tokens, `gamma`.
+    """
+    options: dict[str, Any] = {"do_sample": temperature > 0}
+    if temperature > 0:
+        options |= {"temperature": temperature, "top_k": 0, "top_p": 1.0}
+    if method == ASSISTED:
+        assert isinstance(drafter, ModelDrafter)
+        assistant = options["assistant_model"] = drafter.model.network
+        settings = assistant.generation_config
+        settings.num_assistant_tokens, settings.num_assistant_tokens_schedule = gamma, "constant"
+        settings.assistant_confidence_threshold = 0.0
+    made, seconds = 0, 0.0
+    torch.manual_seed(seed)
+    for prompt in prompts:
+        ids = torch.tensor([list(prompt)], device=target.device)
+        length = min(tokens, target.context - len(prompt))
+        options |= {"max_new_tokens": length, "min_new_tokens": length, "pad_token_id": 0}
+        with quiet():
+            wait(target.device)
+            started = perf_counter()
+            text = target.network.generate(ids, attention_mask=torch.ones_like(ids), **options)
+            wait(target.device)
+        seconds += perf_counter() - started
+        made += text.shape[1] - ids.shape[1]
+    return made, seconds

@@ -1,0 +1,210 @@
+"""Timed decoding as tables, JSON and a figure; names as in vLLM and Spec-Bench."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from math import isfinite
+from pathlib import Path
+from statistics import fmean
+from typing import Any, TypeAlias
+
+from rich.table import Table
+
+from draftproof.gpu.bench.models import ASSISTED, PHASES, PLAIN, TRANSFORMERS, VERSUS, Cell, Plan
+from draftproof.gpu.bench.timing import LEVEL, Estimate, difference, ratio
+from draftproof.gpu.figure import look, required, save
+from draftproof.simulators import screen
+from draftproof.simulators.anytime import ERROR
+
+Rows: TypeAlias = Sequence[dict[str, Any]]
+
+
+def rows_of(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+    """One object a cell.
+
+    `mean_acceptance_length` counts the extra token (vLLM's mean acceptance length, Spec-Bench's MAT, block
+    efficiency); `draft_acceptance_rate` is accepted over drafted tokens and
+    `acceptance_rate_per_position[l - 1]` the fraction of drafts with l or more accepted tokens (vLLM).
+    """
+    return [_row(cell, cells) for cell in cells]
+
+
+def _row(cell: Cell, cells: Sequence[Cell]) -> dict[str, Any]:
+    phases, whole = cell.phases, sum(cell.phases.values())
+    found: dict[str, Any] = {
+        "method": cell.method,
+        "draft": cell.draft,
+        "temperature": cell.temperature,
+        "repeats": len(cell.tokens),
+        "tokens_per_second": fmean(cell.speeds),
+        "tokens_per_second_by_repeat": cell.speeds,
+        "over_plain": _over(cells, cell, PLAIN, ""),
+        "over_transformers_plain": _over(cells, cell, TRANSFORMERS, ""),
+        "over_assisted": _over(cells, cell, ASSISTED, cell.draft),
+        "phases": {phase: seconds / whole for phase, seconds in phases.items()} if whole else None,
+        "problems": [],
+    }
+    if cell.acceptance is not None:
+        result = cell.acceptance.result()
+        total = result.total
+        found |= {
+            "mean_acceptance_length": 1 + total.measured,
+            "predicted_mean_acceptance_length": 1 + total.predicted,
+            "interval": [1 + total.predicted - total.below, 1 + total.predicted + total.above],
+            "error": total.error,
+            "steps": total.steps,
+            "draft_acceptance_rate": result.drafts_accepted,
+            "acceptance_rate_per_position": [each.measured for each in result.positions],
+            "predicted_per_position": [each.predicted for each in result.positions],
+            "bounds": result.bounds,
+            "bounds_by_position": result.bounds_by_position,
+            "problems": result.problems,
+        }
+    return found
+
+
+def _like(cells: Sequence[Cell], cell: Cell, method: str, draft: str) -> Cell | None:
+    """The cell of another method at the same temperature."""
+    wanted = method, draft, cell.temperature
+    return next((each for each in cells if (each.method, each.draft, each.temperature) == wanted), None)
+
+
+def _over(cells: Sequence[Cell], cell: Cell, method: str, draft: str) -> dict[str, float | None] | None:
+    other = _like(cells, cell, method, draft)
+    if other is None:
+        return None
+    pairs = zip(cell.speeds, other.speeds, strict=False)  # an interrupted run has one repeat more of some
+    return _finite(ratio(*zip(*pairs, strict=True)))
+
+
+def _finite(found: Estimate) -> dict[str, float | None]:
+    """An estimate as a JSON object; the infinite ends that one repeat leaves are null."""
+    return {name: value if isfinite(value) else None for name, value in asdict(found).items()}
+
+
+def versus_of(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+    """Differences of block efficiency between verifiers on the same draft and temperature.
+
+    The value and its interval are of the measured means, repeat by repeat, each verifier on its own texts;
+    `same_steps` compares E[tau | draft] of both on the steps of the second verifier, clustered by text.
+    """
+    found = []
+    for better, worse in VERSUS:
+        for cell in cells:
+            other = _like(cells, cell, worse, cell.draft)
+            if cell.method == better and other is not None:
+                count = min(len(cell.accepted), len(other.accepted))
+                apart = difference(cell.accepted[:count], other.accepted[:count])
+                where = {"draft": cell.draft, "temperature": cell.temperature}
+                expected = other.expected
+                same = _finite(difference(expected[better], expected[worse], other.texts))
+                same_steps = {"steps": len(other.texts), **same}
+                found.append(
+                    {"verifiers": [better, worse], **where, **_finite(apart), "same_steps": same_steps}
+                )
+    return found
+
+
+def tables(rows: Rows, versus: Rows, name: str) -> list[Table]:
+    """Speed and acceptance, one line a cell; and differences, one line a pair of verifiers."""
+    start = "T", "draft", "method"
+    speed = screen.table(f"Speed: {name}", "lllrrrr", *start, "tokens/s", "x plain", "x assisted", "phases %")
+    headings = "MAT", "predicted", "stateless", "full inf.", "accepted", "by position"
+    accepted = screen.table("Acceptance", "lllrrrrrr", *start, *headings)
+    headings = "measured", "on the same steps", "steps"
+    apart = screen.table("Differences in block efficiency", "lllrrr", "T", "draft", "verifiers", *headings)
+    for column in (*speed.columns, *accepted.columns[:3], apart.columns[0], *apart.columns[2:]):
+        column.no_wrap = True
+    apart.columns[1].overflow = "fold"
+    for row in rows:
+        start = f"{row['temperature']:g}", row["draft"], row["method"]
+        phases = row["phases"]
+        spent = "/".join(f"{100 * phases[each]:.0f}" for each in PHASES) if phases else ""
+        ratios = [_spelled(row["over_plain"]), _spelled(row["over_assisted"])]
+        speed.add_row(*start, f"{row['tokens_per_second']:.1f}", *ratios, spent)
+        if "steps" in row:
+            accepted.add_row(*start, *_acceptance(row), style="bold red" if row["problems"] else "")
+    for each in versus:
+        same = each["same_steps"]
+        both = [_spelled(each, "+.3f"), _spelled(same, "+.3f"), f"{same['steps']:,}"]
+        apart.add_row(f"{each['temperature']:g}", each["draft"], " - ".join(each["verifiers"]), *both)
+    return [speed, accepted, apart] if apart.row_count else [speed, accepted]
+
+
+def _acceptance(row: dict[str, Any]) -> list[str]:
+    low, high = row["interval"]
+    middle = row["predicted_mean_acceptance_length"]
+    return [
+        f"{row['mean_acceptance_length']:.2f}",
+        f"{middle:.2f} ± {max(high - middle, middle - low):.2f}",
+        *("" if bound is None else f"{1 + bound:.2f}" for bound in row["bounds"].values()),
+        f"{row['draft_acceptance_rate']:.0%}",
+        " ".join(f"{each:.2f}" for each in row["acceptance_rate_per_position"]),
+    ]
+
+
+def _spelled(found: dict[str, Any] | None, style: str = ".2f") -> str:
+    """An estimate with its interval, if there is one; of a cell over itself just 1."""
+    if found is None:
+        return ""
+    value, low, high = found["value"], found["low"], found["high"]
+    if low == high == 1:
+        return "1"
+    return f"{value:{style}} \\[{low:{style}}, {high:{style}}]" if high is not None else f"{value:{style}}"
+
+
+def notes(rows: Rows, versus: Rows) -> str:
+    """The explanations below the tables, and one line for each problem."""
+    drafted = [row for row in rows if "steps" in row]
+    agree = sum(not row["problems"] for row in drafted)
+    lines = [
+        f"x: ratios of tokens a second over paired repeats, {LEVEL:.0%} t-intervals; phases: "
+        + "/".join(PHASES),
+        "MAT: mean acceptance length, the extra token counted (block efficiency); predicted: from the rows",
+        f"seen, its interval holds at error {ERROR:g} a cell; stateless, full inf.: bounds on them, plus 1,",
+        "of sampled trees the mean of an estimate",
+        f"prediction and measurement agree in {agree} of {len(drafted)} cells",
+    ]
+    if versus:
+        lines += [
+            f"differences: {LEVEL:.0%} t-intervals; measured: each verifier on its own texts, by repeat;",
+            "on the same steps: E[tau | draft] of both, from the rows of the steps that the second one took,",
+            "clustered by text",
+        ]
+    for row in drafted:
+        where = f"T {row['temperature']:g} {row['draft']} {row['method']}"
+        lines += [f"{where}: {each}" for each in row["problems"]]
+    return "\n".join(lines)
+
+
+def document(rows: Rows, versus: Rows, plan: Plan, about: dict[str, Any]) -> dict[str, Any]:
+    """What --json prints."""
+    ok = not any(row["problems"] for row in rows)
+    return {**about, "plan": asdict(plan), "ok": ok, "cells": rows, "versus": versus}
+
+
+def plot(rows: Rows, path: Path, name: str) -> None:
+    """Block efficiency, measured and predicted, and tokens a second, against the temperature, by draft."""
+    drafts = list(dict.fromkeys(row["draft"] for row in rows if "steps" in row)) or [""]
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    rising = sorted(rows, key=lambda row: row["temperature"])
+    figure = required(path)(figsize=(3.2 * len(drafts) + 2.4, 5.4), layout="constrained")
+    axes = figure.subplots(2, len(drafts), squeeze=False, sharex=True, sharey="row")
+    for draft, (top, below) in zip(drafts, axes.T, strict=True):
+        top.set_title(draft, fontsize=9)
+        for index, method in enumerate(methods):
+            some = [row for row in rising if row["draft"] in (draft, "") and row["method"] == method]
+            style = look(index) | {"label": method}
+            heats = [row["temperature"] for row in some]
+            below.plot(heats, [row["tokens_per_second"] for row in some], **style)
+            if some and "steps" in some[0]:
+                middle = [row["predicted_mean_acceptance_length"] for row in some]
+                ends = [
+                    [abs(row["interval"][end] - m) for row, m in zip(some, middle, strict=True)]
+                    for end in (0, 1)
+                ]
+                top.errorbar(heats, middle, ends, color=style["color"], linewidth=0.8, capsize=2, fmt="none")
+                top.plot(heats, [row["mean_acceptance_length"] for row in some], **style)
+    axes[0, 0].set_ylabel("block efficiency\n(bars: predicted)")
+    axes[1, 0].set_ylabel("tokens a second")
+    figure.supxlabel("temperature")
+    save(figure, path, name)

@@ -1,0 +1,123 @@
+"""How long a call takes, the copy bandwidth beside it, and intervals of what was repeated."""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from math import exp, inf, log, sqrt
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+import torch
+from scipy.stats import t
+
+from draftproof.gpu.graphs import captured
+
+REPEATS = 30
+SECONDS = 2.0
+"""A measurement ends after this many repetitions or, from three on, this long."""
+FLUSHES = 4
+"""How often the buffer is overwritten: once is enough for the cache, but the device must still be busy when
+the call arrives, or the time that the host takes to submit it would be counted."""
+LEVEL = 0.95
+"""Coverage of the t-intervals, if means of clusters (logarithms, for ratios) are normal."""
+
+
+def on_gpu(call: Callable[[], object], device: torch.device, graph: bool = True) -> float:
+    """Median seconds by events, the L2 cache flushed before each repetition: of a replay of the captured
+    call, which leaves out what the host does, or of the call itself.
+    """
+    with torch.cuda.device(device):
+        if graph:
+            call, _ = captured(call, device)
+        else:
+            call()
+        size = 4 * torch.cuda.get_device_properties(device).L2_cache_size
+        flush = torch.empty(size, dtype=torch.int8, device=device)
+        taken: list[float] = []
+        started = perf_counter()
+        while _goes_on(len(taken), perf_counter() - started):
+            taken.append(_events(call, flush))
+    return median(taken)
+
+
+def on_cpu(calls: Sequence[Callable[[], object]]) -> list[float]:
+    """The least seconds of each call. They take turns, so that other load on the machine slows all alike."""
+    least = [inf] * len(calls)
+    rounds, started = 0, perf_counter()
+    while _goes_on(rounds, (perf_counter() - started) / max(1, len(calls))):
+        least = [min(best, clocked(call)) for best, call in zip(least, calls, strict=True)]
+        rounds += 1
+    return least
+
+
+def clocked(call: Callable[[], object]) -> float:
+    """Seconds of one call."""
+    started = perf_counter()
+    call()
+    return perf_counter() - started
+
+
+def copy_bandwidth(device: torch.device) -> float:
+    """Bytes a second, read and written, of a large copy on the device."""
+    source = torch.empty(2**31 if device.type == "cuda" else 2**27, dtype=torch.int8, device=device).random_()
+    target = torch.empty_like(source)
+
+    def copy() -> object:
+        return target.copy_(source)
+
+    return 2 * source.numel() / (on_gpu(copy, device) if device.type == "cuda" else on_cpu([copy])[0])
+
+
+def _goes_on(rounds: int, seconds: float) -> bool:
+    return rounds < 3 or (rounds < REPEATS and seconds < SECONDS)
+
+
+def _events(call: Callable[[], object], flush: torch.Tensor) -> float:
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    for _ in range(FLUSHES):
+        flush.zero_()
+    start.record()
+    call()
+    end.record()
+    end.synchronize()
+    return start.elapsed_time(end) / 1e3
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value and its interval, whose ends are infinite if there are fewer than two clusters."""
+
+    value: float
+    low: float
+    high: float
+
+
+def difference(
+    ours: Sequence[float], theirs: Sequence[float], clusters: Sequence[Hashable] | None = None
+) -> Estimate:
+    """The mean difference of pairs, and a t-interval over independent clusters: without any, over the pairs.
+
+    >>> difference([2.0, 3.0, 4.0], [1.0, 2.0, 3.0])
+    Estimate(value=1.0, low=1.0, high=1.0)
+    """
+    apart = np.subtract(ours, theirs)
+    mean = float(apart.mean())
+    sums: dict[Hashable, float] = {}
+    for cluster, off in zip(clusters or range(len(apart)), apart - mean, strict=True):
+        sums[cluster] = sums.get(cluster, 0.0) + float(off)
+    count = len(sums)
+    if count < 2:
+        return Estimate(mean, -inf, inf)
+    deviation = sqrt(count / (count - 1) * sum(each**2 for each in sums.values())) / len(apart)
+    half = float(t.ppf((1 + LEVEL) / 2, count - 1)) * deviation
+    return Estimate(mean, mean - half, mean + half)
+
+
+def ratio(ours: Sequence[float], theirs: Sequence[float]) -> Estimate:
+    """The geometric mean of the ratios, repeat by repeat.
+
+    >>> ratio([2.0, 4.0], [1.0, 2.0])
+    Estimate(value=2.0, low=2.0, high=2.0)
+    """
+    found = difference([log(a) for a in ours], [log(b) for b in theirs])
+    return Estimate(exp(found.value), exp(found.low), exp(found.high) if found.high < inf else inf)

@@ -1,0 +1,69 @@
+"""How commands that measure item by item run: under a progress bar, and what is finished is never lost."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias, TypeVar
+
+import click
+
+from draftproof.simulators import screen
+from draftproof.simulators.commands.entry import INTERRUPTED
+from draftproof.theory.errors import BadInput
+
+Item = TypeVar("Item")
+Stop: TypeAlias = KeyboardInterrupt | BadInput | None
+"""What ended a measurement early, if anything."""
+
+
+def measured(
+    items: Iterator[Item], unit: str, total: int, name: Callable[[Item], str], advice: str
+) -> tuple[list[Item], Stop]:
+    """The items up to Ctrl-C or BadInput, and which of the two it was; BadInput before the first is raised.
+
+    `advice` is what to say when memory runs out.
+    """
+    from draftproof.gpu.device import memory_errors
+
+    found: list[Item] = []
+    with screen.progress(unit) as bar:
+        task = bar.add_task("preparing", total=total)
+        try:
+            with memory_errors(advice):
+                for item in items:
+                    found.append(item)
+                    bar.update(task, description=name(item), completed=len(found))
+        except KeyboardInterrupt as stop:
+            return found, stop
+        except BadInput as stop:
+            if not found:
+                raise
+            return found, stop
+    return found, None
+
+
+def loaded(options: dict[str, Any], drafts: Sequence[str], refusal: str) -> tuple[Any, Any, Any, Any]:
+    """(target, drafter, structures, verifiers) of the options, `drafts` without --draft; `refusal` is the
+    error for --drafter none.
+    """
+    import torch
+
+    from draftproof.gpu.drafters.choose import pair
+    from draftproof.gpu.structures import structure
+    from draftproof.gpu.verify import VERIFIERS, named
+
+    structures = [structure(each) for each in options["draft"] or drafts]
+    verifiers = [named(name) for name in options["verifier"] or VERIFIERS]
+    dtype = getattr(torch, options["dtype"]) if options["dtype"] else None
+    target, drafter = pair(options["model"], options["drafter"], options["device"], dtype)
+    if drafter is None:
+        raise BadInput(f"--drafter none: {refusal}")
+    return target, drafter, structures, verifiers
+
+
+def status(stop: Stop, finished: str, failed: bool) -> int:
+    """The exit status after the results are printed. Ctrl-C prints `finished`; BadInput is raised."""
+    if isinstance(stop, BadInput):
+        raise stop
+    if stop is not None:
+        click.echo(f"interrupted: {finished}", err=True)
+        return INTERRUPTED
+    return int(failed)

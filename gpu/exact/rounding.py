@@ -1,0 +1,163 @@
+"""What rounding does to a verifier: bounds on its outputs' errors, and the exact law of what it computes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from flint import fmpq
+from torch import Tensor
+
+from draftproof.gpu.exact.drafts import Drafted, batch, every, from_leaf_to_root, remainders
+from draftproof.gpu.verify import Drafts, Verifier
+from draftproof.gpu.verify.verifier import widened
+from draftproof.simulators.enumerate import emission, outcomes
+from draftproof.theory.draft import Node
+from draftproof.theory.emission import Emission
+from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import ZERO
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Row, normalise
+from draftproof.theory.table import Table
+from draftproof.theory.verifiers import named
+
+UNIT = {torch.float64: 2.0**-53, torch.float32: 2.0**-24, torch.bfloat16: 2.0**-9}
+"""Unit roundoff."""
+
+STEPS = 64
+"""A generous count of the roundings before one output: at most ten a rejection, six rejections."""
+
+ROUNDING = STEPS * UNIT[torch.float32]
+"""Largest total variation that float32 arithmetic is allowed: each entry may move by a relative STEPS u."""
+
+TRIES = 8
+"""Random changes of the rows that `margins` tries."""
+
+SMALLEST = 2.0**-126
+"""The smallest normal float32: what is below it may be rounded to few digits, or to 0."""
+
+
+def margins(outputs: Callable[[Drafts], Tensor], rows: Drafts, unit: float | Tensor) -> Tensor:
+    """[B, M]: by how much each of outputs(rows) [B, M] can be off in arithmetic of that unit roundoff.
+
+    `unit` is one number, or [B, 1, 1] for rows whose entries came with larger errors.
+
+    Each operation of a verifier is backward stable entry by entry: it gives the exact result for
+    rows whose entries are changed by a relative `unit`, and by SMALLEST where they underflow. So an
+    output is off by at most STEPS times what such a change does to it. That is measured in float64, as
+    the largest effect of random signs on all entries at once; unlike a derivative it also sees both
+    sides of a kink, such as p = q.
+    """
+    random = torch.Generator().manual_seed(0)
+
+    def nudged(row: Tensor) -> Tensor:
+        signs = torch.randint(0, 2, row.shape, generator=random).to(row) * 2 - 1
+        return (row * (1 + unit * signs) + SMALLEST * signs * (row > 0)).clamp(min=0)
+
+    y = outputs(rows)
+    swing = y.abs() * (unit[..., 0] if isinstance(unit, Tensor) else unit)
+    for _ in range(TRIES):
+        swing = torch.maximum(swing, (outputs(rows.map_rows(nudged)) - y).abs())
+    return STEPS * (swing + SMALLEST)
+
+
+def rates_and_sums(verifier: Verifier, rows: Drafts) -> Tensor:
+    """[B, N + N V]: the rate of every node, then the cumulative law of the extra token after each stop."""
+    rates = verifier.rates(rows)
+    left = remainders(rows, rates.cut)
+    return torch.cat((rates.accept, (left.cumsum(-1) / left.sum(-1, keepdim=True)).flatten(1)), 1)
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """How far, in total variation, the rounded algorithm's law is from what it should be: `own` for the
+    rows as they were given to it, already rounded; `ideal` for the rational rows before that.
+    """
+
+    own: fmpq
+    ideal: fmpq
+
+
+def rounded(verifier: Verifier, instance: Instance, dtype: torch.dtype, device: str = "cpu") -> Rounded:
+    """One iteration of a batched verifier on an instance whose rows were rounded to `dtype`.
+
+    The draft is drawn from the rounded proposal, renormalised exactly. Coins are uniform on [0, 1),
+    so a rate is a probability as it stands; Y follows the verifier's last row, renormalised exactly.
+
+    >>> from draftproof.gpu.verify import named
+    >>> from draftproof.simulators.instances.scenarios import scenario
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> found = rounded(named("block"), scenario("toy", Chain(2)), torch.float32)
+    >>> float(found.own) < 1e-7, float(found.ideal) < 1e-7
+    (True, True)
+    """
+    read = Instance(as_read(instance.target, dtype), as_read(instance.proposal, dtype), instance.draft)
+    drafts = list(every(instance, read.proposal))
+    own, ideal = Emission(read.target), Emission(instance.target)
+    for drafted, accept, rows in zip(drafts, *_computed(verifier, drafts, dtype, device), strict=True):
+        place = {node: i for i, node in enumerate(drafted.nodes)}
+        program = partial(_stop, verifier=verifier, root=drafted.draft.root, accept=accept, place=place)
+        for weight, node in outcomes(program, drafted.weight):
+            own.add(weight, node, rows[place[node]])
+            ideal.add(weight, node, rows[place[node]])
+    return Rounded(_distance(own, verifier, read), _distance(ideal, verifier, instance))
+
+
+def _distance(found: Emission, verifier: Verifier, instance: Instance) -> fmpq:
+    # From the target; from the exact verifier if its next iteration must make up for this one.
+    exact = named(verifier.name)
+    if exact.carry is None:
+        return found.total_variation
+    got, want = found.law(), emission(instance, exact).law()
+    words = {word for word, _ in (*got.items(), *want.items())}
+    return sum((abs(got[word] - want[word]) for word in words), ZERO) / 2
+
+
+def as_read(table: Table, dtype: torch.dtype) -> Table:
+    """The table in numbers of that type, read back as the rationals they are, renormalised exactly."""
+    rows = {}
+    for prefix, row in table.given():
+        given = torch.tensor([float(mass) for mass in row], dtype=torch.float64).to(dtype)
+        rows[prefix] = normalise(tuple(dyadic(mass) for mass in given.tolist()))
+    return Table(table.vocab, rows)
+
+
+def dyadic(number: float) -> fmpq:
+    """The rational that a binary float is.
+
+    >>> dyadic(0.75)
+    3/4
+    """
+    return fmpq(*number.as_integer_ratio())
+
+
+def _computed(
+    verifier: Verifier, drafts: Sequence[Drafted], dtype: torch.dtype, device: str
+) -> tuple[list[list[fmpq]], list[list[Row]]]:
+    # For every draft: the rate of each node, and the law of the extra token after a stop there.
+    rows = batch(drafts).to(device, dtype).map_rows(widened)
+    rates = verifier.rates(rows)
+    left = remainders(rows, rates.cut)
+    accept = [[dyadic(rate) for rate in row] for row in torch.where(rows.drawn, rates.accept, 0.0).tolist()]
+    laws = [
+        [normalise(tuple(map(dyadic, row))) for row in by_node[: len(drafted.nodes)]]
+        for drafted, by_node in zip(drafts, left.tolist(), strict=True)
+    ]
+    return accept, laws
+
+
+def _stop(oracle: Oracle, verifier: Verifier, root: Node, accept: list[fmpq], place: dict[Node, int]) -> Node:
+    # Compares coins with rates in the order of Verifier.decide.
+    if verifier.upwards:
+        order = from_leaf_to_root(root)
+        return next(node for node in order if node is root or oracle.accept(accept[place[node]]))
+    node, before = root, ZERO
+    siblings = iter(root.children)
+    while (child := next(siblings, None)) is not None:
+        rate = accept[place[child]]
+        if verifier.one_coin:  # the coin is below this rate, given that it is not below earlier siblings'
+            reach, before = before, max(before, rate)
+            rate = (before - reach) / (1 - reach) if reach < 1 else ZERO
+        if oracle.accept(rate):
+            node, before, siblings = child, ZERO, iter(child.children)
+    return node

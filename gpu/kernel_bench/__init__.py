@@ -1,1 +1,0 @@
-"""What `draftproof gpu bench` measures: the verifiers at real vocabulary sizes, side by side in one run."""

@@ -1,0 +1,212 @@
+"""Passes of a network over a batch of texts that grow at different paces, and the KV cache behind them."""
+
+from collections.abc import Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+from transformers.cache_utils import Cache, CacheLayerMixin
+
+from draftproof.gpu.draft import mask
+from draftproof.gpu.graphs import Recorder
+
+IDLE: WeakKeyDictionary[Any, "Reader"] = WeakKeyDictionary()
+"""By network, the reader that was closed last, for the next run; it does not keep the network alive."""
+
+BLOCK = 256
+"""Recorded passes attend to a multiple of this number of slots, so that fewer shapes are recorded."""
+
+
+class Slots:
+    """Where the next pass writes, shared by all layers of a cache: `at` are slots [B, n], or one slice for
+    all rows. `seen` is the number of slots that a query may attend to.
+    """
+
+    at: Tensor | slice
+    seen: int
+
+    def __init__(self, batch: int, capacity: int, device: torch.device) -> None:
+        self.capacity, self.rows = capacity, torch.arange(batch, device=device)[:, None]
+
+
+class SlotLayer(CacheLayerMixin):
+    """One layer's keys and values, [B, heads, capacity, size], allocated once and written at `slots.at`."""
+
+    keys: Any
+    values: Any
+
+    def __init__(self, slots: Slots) -> None:
+        super().__init__()
+        self.slots = slots
+
+    def lazy_initialization(self, key_states: Tensor, value_states: Tensor) -> None:
+        shape = (*key_states.shape[:2], self.slots.capacity)
+        self.keys = key_states.new_zeros(*shape, key_states.shape[-1])
+        self.values = value_states.new_zeros(*shape, value_states.shape[-1])
+        self.is_initialized = True
+
+    def update(
+        self, key_states: Tensor, value_states: Tensor, *_: object, **__: object
+    ) -> tuple[Tensor, Tensor]:
+        """Writes the new states; returns all slots that a query may attend to."""
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
+        at, rows, seen = self.slots.at, self.slots.rows, self.slots.seen
+        for cache, states in ((self.keys, key_states), (self.values, value_states)):
+            if isinstance(at, slice):
+                cache[:, :, at] = states
+            else:
+                cache[rows, :, at] = states.transpose(1, 2)
+        return self.keys[:, :, :seen], self.values[:, :, :seen]
+
+    def move(self, source: Tensor, to: Tensor) -> None:
+        """Copies slots source [B, n] to slots to [B, n]."""
+        rows = self.slots.rows
+        for cache in (self.keys, self.values):
+            cache[rows, :, to] = cache[rows, :, source]
+
+    def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
+        return self.slots.seen, 0
+
+    def get_seq_length(self) -> int:
+        return self.slots.seen
+
+    def get_max_length(self) -> int:
+        return self.slots.capacity
+
+
+class Reader:
+    """A network and its KV cache of what it has read.
+
+    Row b has read `lengths[b]` tokens (`counts[b]` on the host); their keys lie in its first slots. A pass
+    writes behind them, and `advance` keeps part of what it wrote. When passes are recorded, the next
+    pass of the same shape overwrites the output. `capacity`: slots that a row may need in all; `context`:
+    number of positions of the network.
+    """
+
+    def __init__(self, network: Any, batch: int, capacity: int, context: int) -> None:
+        config: Any = network.config.get_text_config(decoder=True)
+        self.network: Any = network
+        self.context = context
+        self.device = next(network.parameters()).device
+        self.recorder = Recorder(self.device)
+        self.slots = Slots(batch, self._rounded(capacity), self.device)
+        self.layers = [SlotLayer(self.slots) for _ in range(config.num_hidden_layers)]
+        self.cache = Cache(layers=[*self.layers])
+        self.lengths = torch.zeros(batch, dtype=torch.long, device=self.device)
+        self.counts = [0] * batch
+        self.additive = config._attn_implementation != "sdpa"
+
+    @classmethod
+    def of(cls, network: Any, batch: int, capacity: int, context: int) -> "Reader":
+        """A reader that has read nothing: the one closed last, with all its recordings, if it fits."""
+        reader = IDLE.pop(network, None)
+        fits = reader is not None and len(reader.counts) == batch and reader.slots.capacity >= capacity
+        if reader is None or not fits or not Recorder(reader.device).active:
+            del reader  # frees its memory before the new one allocates
+            return cls(network, batch, capacity, context)
+        reader.network, reader.counts = network, [0] * batch
+        reader.lengths.zero_()
+        return reader
+
+    def close(self) -> None:
+        """Ends a run; the reader is kept for the next one if it recorded anything."""
+        if self.recorder.known:
+            IDLE[self.network], self.network = self, None
+
+    def read(self, prompts: Sequence[Sequence[int]], **inputs: Any) -> Any:
+        """Reads whole prompts, one a row; inputs are padded on the right to the longest."""
+        size = max(map(len, prompts))
+        output = self._pass(size, 0, self._rounded(size), 0, **inputs)
+        self.counts = [len(prompt) for prompt in prompts]
+        self.lengths.copy_(torch.tensor(self.counts))
+        return output
+
+    def causal(self, offset: int, size: int, **inputs: Any) -> Any:
+        """A pass over `size` tokens in sequence, starting `offset` behind each row's end."""
+        return self._recorded(size, offset, inputs)
+
+    def tree(self, sees: Tensor, levels: Tensor | int, first: int = 0, **inputs: Any) -> Any:
+        """A pass over the nodes of a tree whose root is the token behind each row's end.
+
+        sees [1 or B, n, N + 2] is as in `draft.Layout`; levels [1 or B, n], or one number, are depths; the n
+        nodes take the places first, first + 1, ... behind the end.
+        """
+        return self._recorded(sees.shape[1], first, {"sees": sees, "levels": levels, **inputs})
+
+    def advance(self, counts: list[int], read: Tensor, places: Tensor | None) -> None:
+        """Keeps counts[b] more tokens of row b (`read` [B] is the same on the device).
+
+        places [B, n], if given, says where behind the end these tokens lie; None: in sequence.
+        """
+        if places is not None:
+            to = torch.arange(places.shape[1], device=self.device)
+            source, to = (self.lengths[:, None] + each for each in (places, to))
+            for layer in self.layers:  # not recorded, because it is not idempotent
+                layer.move(source, to)
+        self.counts = [count + more for count, more in zip(self.counts, counts, strict=True)]
+        self.lengths += read
+
+    def back(self, count: int) -> None:
+        """Forgets the last `count` tokens of every row."""
+        self.counts = [length - count for length in self.counts]
+        self.lengths -= count
+
+    def keep(self, rows: list[int]) -> None:
+        """Drops all other rows of the batch."""
+        index = torch.tensor(rows, device=self.device)
+        for layer in self.layers:
+            layer.keys, layer.values = layer.keys[index], layer.values[index]
+        self.lengths, self.counts = self.lengths[index], [self.counts[row] for row in rows]
+        self.slots.rows = self.slots.rows[: len(rows)]
+        self.recorder.forget()
+
+    def _recorded(self, size: int, offset: int, given: dict[str, Any]) -> Any:
+        longest = max(self.counts)
+        seen = min(self._rounded(longest + offset + size), self.slots.capacity)
+        aligned = not self.recorder.active and min(self.counts) == longest
+        start = longest + offset if aligned else None
+        return self.recorder("pass", self._pass, size=size, offset=offset, seen=seen, start=start, **given)
+
+    def _pass(
+        self,
+        size: int,
+        offset: int,
+        seen: int,
+        start: int | None,
+        sees: Tensor | None = None,
+        levels: Tensor | int | None = None,
+        **inputs: Any,
+    ) -> Any:
+        """Writes at the slots from `start` on or, if that is None, `offset` behind each row's end; queries
+        attend to the first `seen` slots at most.
+        """
+        at = self.lengths[:, None] + torch.arange(offset, offset + size, device=self.device)
+        self.slots.at = at if start is None else slice(start, start + size)
+        self.slots.seen = seen
+        if sees is None or levels is None:
+            positions, visible = at, (torch.arange(seen, device=self.device) <= at[..., None])[:, None]
+        else:
+            positions = (self.lengths[:, None] + levels).expand(-1, size)
+            visible = mask(sees, self.lengths, seen)
+        if self.additive:
+            lowest = torch.finfo(self.network.dtype).min
+            visible = torch.where(visible, 0.0, lowest).to(self.network.dtype)
+        return self.network(
+            attention_mask=visible,
+            position_ids=positions.clamp(max=self.context - 1),
+            past_key_values=self.cache,
+            use_cache=True,
+            **inputs,
+        )
+
+    def _rounded(self, slots: int) -> int:
+        """Rounded up to whole blocks if passes are recorded."""
+        return -(-slots // BLOCK) * BLOCK if self.recorder.active else slots
+
+
+def padded(prompts: Sequence[Sequence[int]], device: torch.device) -> Tensor:
+    """Prompts as [B, longest] ids, padded with 0 on the right."""
+    return pad_sequence([torch.tensor(each, dtype=torch.long) for each in prompts], True).to(device)

@@ -1,0 +1,274 @@
+"""Structures of drafts and how they are drawn: chains, paths, fixed trees, trees of the likeliest tokens."""
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from draftproof.gpu import spelling
+from draftproof.gpu.draft import Layout, Tree
+from draftproof.gpu.graphs import Recorder
+from draftproof.gpu.rows import Sampling
+from draftproof.gpu.verify.residual import draw
+from draftproof.gpu.verify.verifier import DETERMINISTIC, WITHOUT, label
+
+STEP = 1e-9
+"""Subtracted from each node's log-probability, so that parents come first even where a child is certain."""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A drafted tree: tokens [B, N - 1] (-1 where none was drawn) and the rows they were drawn from.
+
+    proposal [B, I, V], or None for drafts that are a function of the context. places [1 or B, N]
+    says where the drafter's KV cache holds each node, behind the text; 0 for nodes it does not hold;
+    None if the k-th node is at place k.
+    """
+
+    tree: Tree
+    tokens: Tensor
+    proposal: Tensor | None
+    places: Tensor | None = None
+
+
+@dataclass(frozen=True)
+class Level:
+    """Nodes of one depth that a drafter reads in one pass; they take the places first, first + 1, ...
+
+    sees [1 or B, m, W] is as in gpu.draft.Layout, by place; above [1 or B, m] is the index of each
+    node's parent in the level before (at depth 1: of the root alone).
+    """
+
+    depth: int
+    first: int
+    sees: Tensor
+    above: Tensor
+
+
+class Grower:
+    """A drafter's session that gives rows node by node; `recorder` may record the drawing as well."""
+
+    recorder: Recorder
+
+    def root(self) -> Tensor:
+        """Logits [B, V] of the token after each row's text."""
+        raise NotImplementedError
+
+    def extend(self, tokens: Tensor, level: Level) -> Tensor:
+        """Logits [B, m, V] after each of the tokens [B, m] of a level."""
+        raise NotImplementedError
+
+
+class Structure:
+    """A shape of drafts: `size` nodes with the root, longest path `depth`, `kind` as verifiers name it."""
+
+    name: str
+    size: int
+    depth: int
+    kind: str
+
+    def to(self, device: torch.device) -> "Structure":
+        """The same structure with its tables, if it has any, on a device."""
+        return self
+
+    def grow(self, session: Grower, sampling: Sampling, uniforms: Tensor) -> Draft:
+        """Drafts with a session's rows; uniforms [B, size - 1], one a node."""
+        raise NotImplementedError
+
+
+def structure(name: str) -> Structure:
+    """The structure of that spelling (see `gpu.spelling.draft`); BadInput if there is none.
+
+    >>> structure("chain:4").size, structure("tree:2x3").size, structure("tree:eagle").depth
+    (5, 15, 5)
+    """
+    kind, given = spelling.draft(name)
+    if kind == "top-k":
+        return TopK(name, *given)
+    if kind == "chain":
+        return Sampled(name, Tree.chain(*given))
+    if kind in ("paths", "paths+"):
+        return Sampled(name, Tree.paths(*given), merged=kind == "paths")
+    return Sampled(name, Tree.of_shape(given, replacement=kind == "tree+"))
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A level's inner nodes, and the turns in which their children are drawn.
+
+    A turn is (drawing, children): the nodes that draw, as indices into those of the turn before (None:
+    all of them), and the child that each draws.
+    """
+
+    level: Level
+    nodes: Tensor
+    turns: tuple[tuple[Tensor | None, Tensor], ...]
+
+
+class Sampled(Structure):
+    """A fixed tree; siblings are drawn with or without replacement, as the tree says.
+
+    If `merged`, it consists of i.i.d. paths, merged by prefix into a tree without replacement once drawn.
+    """
+
+    def __init__(self, name: str, tree: Tree, merged: bool = False) -> None:
+        self.name, self.tree, self.merged = name, tree, merged
+        self.size, self.depth = tree.size, tree.depth
+        self.kind = WITHOUT if merged else label(tree)
+        self.moved: dict[torch.device, Sampled] = {}
+
+    def to(self, device: torch.device) -> "Sampled":
+        """The same structure with its tables on a device, always the same object."""
+        if self.tree.parents.device == device:
+            return self
+        if device not in self.moved:
+            self.moved[device] = Sampled(self.name, self.tree.to(device), self.merged)
+        return self.moved[device]
+
+    @cached_property
+    def order(self) -> Tensor:
+        """The inner nodes level by level; the k-th takes place k in a drafter's KV cache."""
+        return torch.cat(self.tree.generations)
+
+    @cached_property
+    def stages(self) -> tuple[Stage, ...]:
+        """The tree level by level."""
+        device = self.tree.parents.device
+        parents, levels = self.tree.parents[0].tolist(), self.tree.levels[0].tolist()
+        columns = functional.pad(1 + self.order, (1, 1))
+        columns[-1] = self.size + 1
+        sees = Layout.of(self.tree).sees[:, self.order][..., columns]
+        stages, above, first = [], [0], 0
+        for depth, nodes in enumerate(self.tree.generations):
+            inner = nodes.tolist()
+            up = torch.tensor([[above.index(parents[node]) for node in inner]], device=device)
+            level = Level(depth, first, sees[:, first : first + len(inner)], up)
+            turns, before = [], inner
+            for children in self.tree.steps:
+                if levels[int(children[0])] == depth + 1:
+                    drawing = [parents[child] for child in children.tolist()]
+                    among = torch.tensor([before.index(node) for node in drawing], device=device)
+                    turns.append((None if drawing == before else among, children))
+                    before = drawing
+            stages.append(Stage(level, nodes, tuple(turns)))
+            above, first = inner, first + len(inner)
+        return tuple(stages)
+
+    @cached_property
+    def places(self) -> Tensor | None:
+        """[1, N]: where a drafter's KV cache holds each node; None for a chain, where that is its number."""
+        if self.tree.is_chain:
+            return None
+        places = self.order.new_zeros(1, self.size)
+        places[0, self.order] = torch.arange(len(self.order), device=self.order.device)
+        return places
+
+    @cached_property
+    def reordered(self) -> Tensor | None:
+        """Where the k-th inner node's row is among the rows in level order; None if it is always the k-th."""
+        sort = self.order.argsort()
+        return None if bool((self.order == self.order[sort]).all()) else sort
+
+    def grow(self, session: Grower, sampling: Sampling, uniforms: Tensor) -> Draft:
+        """Draws the tree, level by level."""
+        tokens = torch.full_like(uniforms, -1, dtype=torch.long)
+        rows = []
+        for number, stage in enumerate(self.stages):
+            if stage.level.depth:
+                logits = session.extend(tokens[:, stage.nodes - 1].clamp(min=0), stage.level)
+            else:
+                logits = session.root()[:, None]
+            kind, drawn = ("draw", self.tree.kind, number, sampling), partial(self._draw, stage, sampling)
+            made, tokens = session.recorder(kind, drawn, logits=logits, tokens=tokens, uniforms=uniforms)
+            rows.append(made)
+        proposal = torch.cat(rows, 1)
+        if self.reordered is not None:
+            proposal = proposal[:, self.reordered]
+        if self.merged:
+            tree, tokens = Tree.merged(tokens.view(len(tokens), -1, self.depth))
+            return Draft(tree, tokens, proposal, self.places)
+        return Draft(self.tree, tokens.clone(), proposal, self.places)
+
+    def _draw(
+        self, stage: Stage, sampling: Sampling, logits: Tensor, tokens: Tensor, uniforms: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The rows of a stage's nodes, and the tokens with their children, drawn turn by turn."""
+        made = rows = sampling.rows(logits)
+        drawn = tokens[:, stage.nodes - 1] >= 0 if stage.level.depth else None
+        for drawing, children in stage.turns:
+            if drawing is not None:
+                rows = rows[:, drawing]
+                drawn = drawn if drawn is None else drawn[:, drawing]
+            flat = rows.flatten(0, 1)
+            new = draw(flat, uniforms[:, children - 1].flatten())
+            new = torch.where(flat.amax(-1) > 0, new, -1).view(len(rows), -1)  # -1: no token is left
+            if drawn is not None:
+                new = torch.where(drawn, new, -1)
+            tokens[:, children - 1] = new
+            if children is not stage.turns[-1][1] and not self.tree.replacement:
+                rows = rows.scatter(2, new.clamp(min=0)[..., None], 0.0)
+        return made, tokens
+
+
+class TopK(Structure):
+    """The likeliest `most` nodes of a tree in which the `width` likeliest nodes of each depth were extended
+    (EAGLE-2, li2024eagle2; DDTree).
+
+    A node's likelihood is the drafter's joint probability of its path at temperature 1, so the tree
+    is a function of the context, and only rules for such drafts (one-hot, nss) are lossless on it.
+    """
+
+    kind = DETERMINISTIC
+
+    def __init__(self, name: str, width: int, depth: int, most: int) -> None:
+        self.name, self.width, self.depth = name, width, depth
+        self.size = 1 + min(most, width + (depth - 1) * width * width)
+
+    def grow(self, session: Grower, sampling: Sampling, uniforms: Tensor) -> Draft:
+        """Extends the drafter's likeliest nodes depth by depth, then keeps the likeliest of all."""
+        logits = session.root()[:, None]
+        batch, width, device = len(logits), min(self.width, logits.shape[-1]), logits.device
+        own = torch.arange(width, device=device)
+        score = torch.zeros(batch, 1, device=device)
+        extended = torch.full((batch, 1), -1, device=device)  # candidates, by index; -1 is the root
+        best = own.expand(batch, width)
+        sees = torch.zeros(batch, 1, 1 + (self.depth - 1) * width + 2, dtype=torch.bool, device=device)
+        sees[:, :, :2] = True  # the text and the root
+        scores, ids, above, held = [], [], [], []
+        for depth in range(1, self.depth + 1):
+            count = sum(each.shape[1] for each in ids)
+            likely = functional.log_softmax(logits.double(), dim=-1) + score.double()[..., None] - STEP
+            score, tokens = (each.flatten(1) for each in likely.topk(width, dim=-1))
+            scores.append(score)
+            ids.append(tokens)
+            above.append(extended.repeat_interleave(width, 1))
+            if depth == self.depth:
+                break
+            if depth > 1:
+                score, best = score.topk(width, dim=1)
+                tokens = tokens.gather(1, best)
+            parent, extended, first = best // width, count + best, 1 + (depth - 1) * width
+            held.append(extended)
+            sees = sees.gather(1, parent[..., None].expand(-1, -1, sees.shape[-1]))
+            sees[:, own, 1 + first + own] = True
+            logits = session.extend(tokens, Level(depth, first, sees, parent))
+        return self._likeliest(torch.cat(scores, 1), torch.cat(ids, 1), torch.cat(above, 1), held)
+
+    def _likeliest(self, scores: Tensor, ids: Tensor, above: Tensor, held: list[Tensor]) -> Draft:
+        """The tree of the likeliest candidates [B, C]; above: their parents' indices, -1 for the root; held:
+        those in the drafter's KV cache, in order.
+        """
+        chosen = scores.topk(min(self.size - 1, scores.shape[1]), dim=1).indices.sort(1).values
+        parents = _numbered(chosen, scores).gather(1, above.gather(1, chosen) + 1)
+        places = _numbered(torch.cat([chosen[:, :0], *held], 1), scores).gather(1, chosen + 1)
+        tree = Tree(functional.pad(parents, (1, 0)), depth=self.depth)
+        return Draft(tree, ids.gather(1, chosen), None, functional.pad(places, (1, 0)))
+
+
+def _numbered(chosen: Tensor, candidates: Tensor) -> Tensor:
+    """[B, 1 + C]: at 1 + chosen[b, k] the number k + 1, elsewhere 0."""
+    numbers = torch.arange(1, chosen.shape[1] + 1, device=chosen.device).expand_as(chosen)
+    table = chosen.new_zeros(len(chosen), candidates.shape[1] + 1)
+    return table.scatter(1, chosen + 1, numbers)

@@ -1,1 +1,0 @@
-"""Tokens a second and block efficiency of real models, beside plain decoding and transformers' own."""

@@ -1,0 +1,125 @@
+"""Lossy verifiers, from released code or made so by design, that `validate` must notice."""
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.verify import Batch, Drafts, Outcome, Rates, Verifier, chains, recursive
+from draftproof.gpu.verify.residual import drafted, draw, remainder
+from draftproof.gpu.verify.verifier import BELOW_ONE, CHAIN, WITHOUT
+from draftproof.theory.errors import BadInput, quoted
+
+
+def _ratios(drafts: Drafts) -> Tensor:
+    return drafted(drafts.target, drafts.ids) / drafted(drafts.q, drafts.ids).clamp(min=1e-30)
+
+
+def _uncapped_leaf(drafts: Drafts) -> Rates:
+    """HSD as released: block verification, but the whole draft is accepted with min(1, R)."""
+    rates = chains.block_rates(drafts)
+    whole = _ratios(drafts).prod(1).clamp(max=1)
+    accept = torch.cat((rates.accept[:, :-1], whole[:, None]), 1)
+    return Rates(torch.where(drafts.drawn.all(1, keepdim=True), accept, rates.accept), rates.cut)
+
+
+def _typical(drafts: Drafts) -> Rates:
+    """Medusa's typical acceptance: p(x) > min(0.09, 0.3 exp(-H(p))), without a coin; Y ~ p."""
+    target = drafts.target
+    entropy = -torch.special.xlogy(target, target).sum(-1)[:, :-1]
+    typical = drafted(target, drafts.ids) > (0.3 * (-entropy).exp()).clamp(max=0.09)
+    accept = pad(typical.to(target.dtype), (1, 0), value=1)
+    return Rates(accept, torch.zeros_like(accept))
+
+
+def _target_for_residual(drafts: Drafts) -> Rates:
+    """After a rejection the extra token is drawn from p itself."""
+    accept = chains.token_rates(drafts).accept
+    return Rates(accept, torch.zeros_like(accept))
+
+
+def _with_replacement(drafts: Drafts) -> Rates:
+    """The rule for siblings drawn with replacement, on siblings drawn without."""
+    tree = copy(drafts.tree)
+    tree.replacement = True
+    return recursive.rates(replace(drafts, tree=tree))
+
+
+def _plain_ratios(drafts: Drafts) -> Rates:
+    accept = pad(_ratios(drafts), (1, 0), value=1)
+    return Rates(accept, chains.token_rates(drafts).cut)
+
+
+def _unscaled(drafts: Drafts) -> Rates:
+    """Block verification with the residual (p - q)+, not (w p - q)+."""
+    rates = chains.block_rates(drafts)
+    return Rates(rates.accept, (rates.cut > 0).to(rates.cut))
+
+
+class _KeepsRejected(Verifier):
+    """Draws the extra token from (p - cut q)+ without removing the tokens of rejected children."""
+
+    def verify(self, batch: Batch) -> Outcome:
+        out = super().verify(batch)
+        childless = replace(batch, tokens=torch.full_like(batch.tokens, -1))
+        row = remainder(childless, self.rates(batch).cut, out.node)
+        return replace(out, token=draw(row, batch.extra.clamp(max=BELOW_ONE)))
+
+
+class _JointProduct(Verifier):
+    """tau is the last i at which the product of ratios reaches the product of coins."""
+
+    def decide(self, tree: Tree, accept: Tensor, drawn: Tensor, coins: Tensor) -> Tensor:
+        taken = drawn[:, 1:] & (accept[:, 1:].cumprod(1) >= coins.cumprod(1))
+        place = torch.arange(1, tree.size, device=coins.device)
+        return torch.where(taken, place, 0).amax(1)
+
+
+@dataclass(frozen=True)
+class Lossy:
+    """A lossy verifier, and its fault in a few words.
+
+    `faint`: the fault is so small that it is tested where its enumerated law is furthest off, and for longer.
+    """
+
+    verifier: Verifier
+    fault: str
+    faint: bool = False
+
+
+_CHAIN = (CHAIN,)
+LOSSY = (
+    Lossy(_KeepsRejected("p-for-residual", _CHAIN, _target_for_residual), "Y ~ p after a rejection"),
+    Lossy(Verifier("typical", _CHAIN, _typical), "accepts what the target finds likely enough"),
+    Lossy(_JointProduct("joint-product", _CHAIN, _plain_ratios), "products of ratios and of coins"),
+    Lossy(
+        Verifier("hsd-released", _CHAIN, _uncapped_leaf, upwards=True), "uncapped ratio for the whole draft"
+    ),
+    Lossy(
+        _KeepsRejected("unscaled-residual", _CHAIN, _unscaled, upwards=True),
+        "residual not scaled by w",
+        faint=True,
+    ),
+    Lossy(
+        Verifier("greedy-block-alone", _CHAIN, chains.greedy_block_rates, upwards=True),
+        "greedy block verification without the target it modifies",
+    ),
+    Lossy(
+        Verifier("specinfer-on-distinct", (WITHOUT,), _with_replacement),
+        "rule with, draws without replacement",
+    ),
+)
+"""None of them is among `draftproof.gpu.verify.VERIFIERS`."""
+
+
+def lossy_named(names: Sequence[str]) -> list[Lossy]:
+    """The lossy verifiers of those names, all of them without a name; BadInput for an unknown name."""
+    known = {each.verifier.name: each for each in LOSSY}
+    for name in names:
+        if name not in known:
+            raise BadInput(f"no specimen is named {quoted(name)}; there are {', '.join(known)}")
+    return [known[name] for name in names] or list(LOSSY)

@@ -1,0 +1,156 @@
+"""What verifiers take and return: a batch of drafts with its noise, and an outcome for each of its rows."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import ClassVar, Self
+
+import torch
+from torch import Tensor
+
+from draftproof.gpu.draft import Layout, Tree, emitted
+from draftproof.theory.errors import BadInput
+
+BAD_TARGET, BAD_PROPOSAL, BAD_TOKEN, BAD_COIN = 1, 2, 3, 4
+ERRORS = {
+    BAD_TARGET: "a target row of a drawn node is no law: NaN, infinite, negative, or its sum is off 1",
+    BAD_PROPOSAL: "a proposal row that was drawn from is no law",
+    BAD_TOKEN: "a token id is below -1 or beyond the vocabulary",
+    BAD_COIN: "a coin or the extra uniform is outside [0, 1]",
+}
+"""Meaning of the codes in `Outcome.error`; the lowest that applies is given."""
+
+SUM = 1e-3
+"""How far from 1 the sum of a row may be: far above float32 rounding, far below a wrong tensor."""
+
+
+@dataclass(frozen=True)
+class Drafts:
+    """Drafts of one vocabulary, one for each row of the batch: what acceptance rates are computed from.
+
+    tree: the shape of the drafts. target [B, N, V]: the target model's row after each of the N nodes.
+    proposal [B, I, V]: the rows that inner nodes' children were drawn from, None for deterministic drafts.
+    tokens [B, N - 1]: the drafted ids of nodes 1 to N - 1, -1 for a node that was not drawn.
+    Rows are probabilities, or logits if the function that takes them says so.
+    """
+
+    tree: Tree
+    target: Tensor
+    proposal: Tensor | None
+    tokens: Tensor
+    _drawn: ClassVar[Tensor | None] = None
+
+    @property
+    def q(self) -> Tensor:
+        """The proposal, of drafts that have one."""
+        assert self.proposal is not None, "deterministic drafts have no proposal"
+        return self.proposal
+
+    @property
+    def drawn(self) -> Tensor:
+        """[B, N]: whether each node was drawn, as in `Tree.drawn`; computed once."""
+        if self._drawn is None:  # torch.compile does not take functools.cached_property
+            object.__setattr__(self, "_drawn", self.tree.drawn(self.tokens))
+        assert self._drawn is not None
+        return self._drawn
+
+    @property
+    def ids(self) -> Tensor:
+        """[B, N - 1]: the tokens, clamped into the vocabulary so that they can index it."""
+        return self.tokens.clamp(0, self.target.shape[-1] - 1)
+
+    def map_rows(self, change: Callable[[Tensor], Tensor]) -> Self:
+        """The same drafts with `change` applied to target and proposal."""
+        proposal = None if self.proposal is None else change(self.proposal)
+        return replace(self, target=change(self.target), proposal=proposal)
+
+    def to(self, device: torch.device | str, dtype: torch.dtype | None = None) -> Self:
+        """The same drafts on a device, their rows in another type if one is given."""
+        moved = self if dtype is None else self.map_rows(lambda rows: rows.to(dtype))
+        return moved._map(lambda part: part.to(device))
+
+    def take(self, which: Tensor) -> Self:
+        """Some rows of the batch, in any order, also repeated."""
+        return self._map(lambda part: part.take(which) if isinstance(part, Tree) else part[which])
+
+    def with_noise(self, coins: Tensor, extra: Tensor) -> "Batch":
+        """These drafts, ready to be verified."""
+        return Batch(self.tree, self.target, self.proposal, self.tokens, coins, extra)
+
+    def _map(self, change: Callable) -> Self:
+        parts = {field.name: getattr(self, field.name) for field in fields(self)}
+        tables = {name: part for name, part in parts.items() if isinstance(part, Tree | Tensor)}
+        return replace(self, **{name: change(part) for name, part in tables.items()})
+
+
+@dataclass(frozen=True)
+class Batch(Drafts):
+    """Drafts and the noise that decides about them: uniforms in [0, 1).
+
+    coins [B, N - 1]: coin i - 1 decides about node i. extra [B]: draws the extra token.
+    """
+
+    coins: Tensor
+    extra: Tensor
+
+    def must_fit(self) -> None:
+        """Raises BadInput unless shapes and devices agree."""
+        tree, target = self.tree, self.target
+        if target.dim() != 3 or target.shape[1] != tree.size or not target.shape[2]:
+            raise BadInput(f"target must be [B, {tree.size}, V], not {list(target.shape)}")
+        B, N, V = target.shape
+        if tree.parents.shape[0] not in (1, B):
+            raise BadInput(f"the tree has {tree.parents.shape[0]} rows, the batch {B}")
+        parts = {"tokens": self.tokens, "coins": self.coins, "extra": self.extra}
+        for (name, part), shape in zip(parts.items(), ([B, N - 1], [B, N - 1], [B]), strict=True):
+            if list(part.shape) != shape:
+                raise BadInput(f"{name} must be {shape}, not {list(part.shape)}")
+        for name, part in (parts | {"the tree": tree.parents, "proposal": self.proposal}).items():
+            if part is not None and part.device != target.device:
+                raise BadInput(f"{name} is on {part.device}, target on {target.device}: move it with .to()")
+        if (rows := self.proposal) is not None:
+            least = len(tree.inner or ())
+            if rows.dim() != 3 or rows.shape[0] != B or rows.shape[2] != V or rows.shape[1] < least:
+                raise BadInput(f"proposal must be [{B}, {least}, {V}], not {list(rows.shape)}")
+
+    def errors(self) -> Tensor:
+        """[B]: 0, or the key of `ERRORS` that applies. A row of probabilities that no token was drawn from,
+        or that belongs to a node that was not drawn, may hold anything.
+        """
+        B, _, V = self.target.shape
+        error = torch.zeros(B, dtype=torch.long, device=self.target.device)
+        noise = torch.cat((self.coins, self.extra[:, None]), 1)
+        error = torch.where(((noise >= 0) & (noise <= 1)).all(1), error, BAD_COIN)
+        error = torch.where(((self.tokens >= -1) & (self.tokens < V)).all(1), error, BAD_TOKEN)
+        if self.proposal is not None and self.proposal.shape[1]:
+            parents = self.tree.parents.expand(B, -1)
+            used = torch.zeros_like(self.proposal[..., 0], dtype=torch.long)
+            row = self.tree.rows.expand(B, -1).gather(1, parents)[:, 1:]
+            used = used.scatter_add(1, row, self.drawn[:, 1:].long())
+            error = torch.where((_is_law(self.proposal) | (used == 0)).all(1), error, BAD_PROPOSAL)
+        return torch.where((_is_law(self.target) | ~self.drawn).all(1), error, BAD_TARGET)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One iteration's result for every row of the batch.
+
+    node [B]: the last accepted node, 0 for none; token [B]: the extra token; error [B]: 0, or a key
+    of `ERRORS`, and then node = 0 and token = -1.
+    """
+
+    node: Tensor
+    token: Tensor
+    error: Tensor
+
+    def clone(self) -> "Outcome":
+        """The same in memory of its own."""
+        return Outcome(self.node.clone(), self.token.clone(), self.error.clone())
+
+    def emitted(self, tree: Tree, tokens: Tensor) -> Tensor:
+        """[B, depth + 1] ids: the accepted tokens and the extra one, padded with -1."""
+        layout = Layout.of(tree)
+        return emitted(layout.levels, layout.paths, tokens, self.node, self.token)[2]
+
+
+def _is_law(rows: Tensor) -> Tensor:
+    return ((rows.sum(-1) - 1).abs() <= SUM) & (rows.amin(-1) >= 0)

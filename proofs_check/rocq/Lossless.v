@@ -1,0 +1,127 @@
+(** What lossless means, and what a draft is worth to what was decided before it. *)
+
+Require Import Reals Lra List Arith.
+Require Import Programs Numbers Means.
+Import ListNotations RealPrograms.
+Open Scope R_scope.
+
+Section Lossless.
+Variable V : nat.
+Variables p q : context -> row.
+Variable replacement : bool.
+Hypothesis p_rows : forall c, is_row V (p c).
+Hypothesis q_rows : forall c, is_row V (q c).
+Notation total := (total V).
+Notation mean := (mean V).
+
+(** A quantity of the text so far that is the mean of its own values one target token later.  The probability
+    that the target's text begins with a given word is one, see [reach_harmonic]. *)
+Definition harmonic (G : context -> R) : Prop := forall c, G c = total (fun y => p c y * G (c ++ [y])).
+
+(** The quantity, once the block has stopped and its extra token is drawn. *)
+Definition emitted (G : context -> R) (s : stop) : R :=
+  let (c, r) := s in total (fun y => r y * G (c ++ [y])).
+
+(** The same for programs that may end without a stop, which count as nothing. *)
+Definition emitted_if (G : context -> R) (found : option stop) : R :=
+  match found with Some s => emitted G s | None => 0 end.
+
+Definition rejected (found : option stop) : R := match found with Some _ => 0 | None => 1 end.
+
+(** One iteration from [c] is lossless: whatever is asked of the text has its mean under the target. *)
+Definition lossless (c : context) (iteration : program stop) : Prop :=
+  forall G, harmonic G -> mean iteration (emitted G) = G c.
+
+Definition lossless_if (c : context) (iteration : program (option stop)) : Prop :=
+  (forall G, harmonic G -> mean iteration (emitted_if G) = G c) /\ mean iteration rejected = 0.
+
+(** ** Words *)
+
+(** The probability that a text which goes on from [c ++ d] by the target's tokens agrees with [c ++ u]. *)
+Fixpoint reach (u d : list token) (c : context) : R :=
+  match u, d with
+  | [], _ => 1
+  | x :: u, [] => p c x * reach u [] (c ++ [x])
+  | x :: u, y :: d => if (x =? y)%nat then reach u d (c ++ [x]) else 0
+  end.
+
+Lemma total_single : forall f x v, In x (vocabulary V) ->
+  total (fun y => f y * (if (x =? y)%nat then v else 0)) = f x * v.
+Proof.
+  intros f x v. unfold RealPrograms.total, vocabulary. generalize (seq_NoDup V 0). generalize (seq 0 V).
+  induction l as [|y l IH]; simpl; intros N I; [contradiction|].
+  inversion N as [|? ? Y N']; subst. destruct (Nat.eqb_spec x y) as [->|D].
+  - assert (Z : fold_right (fun x sum => f x * (if (y =? x)%nat then v else 0) + sum) 0 l = 0).
+    { clear -Y. induction l as [|z l IH]; simpl; auto. rewrite IH by (intros J; apply Y; simpl; auto).
+      destruct (Nat.eqb_spec y z) as [->|]; [|lra]. exfalso. apply Y. simpl. auto. }
+    rewrite Z. lra.
+  - rewrite IH; auto; [lra|]. destruct I; [congruence|auto].
+Qed.
+
+Lemma reach_step : forall u, (forall x, In x u -> In x (vocabulary V)) -> forall d c,
+  reach u d c = total (fun y => p (c ++ d) y * reach u (d ++ [y]) c).
+Proof.
+  induction u as [|x u IH]; intros U d c.
+  - destruct (p_rows (c ++ d)) as [_ S]. rewrite <- S at 1. simpl. apply total_ext. intros; lra.
+  - destruct d as [|y d]; simpl.
+    + rewrite app_nil_r, (total_single (p c) x (reach u [] (c ++ [x]))); auto. apply U. simpl. auto.
+    + destruct (x =? y)%nat eqn:E.
+      * apply Nat.eqb_eq in E. subst y. rewrite IH by (intros z I; apply U; simpl; auto).
+        rewrite <- app_assoc. auto.
+      * rewrite (total_ext V _ (fun z => 0 * 0)) by (intros; lra). rewrite total_mul. lra.
+Qed.
+
+(** The probability that the text begins with a word is harmonic, so lossless programs keep it. *)
+Lemma reach_harmonic : forall u, (forall x, In x u -> In x (vocabulary V)) -> harmonic (fun c => reach u c []).
+Proof. intros u U c. apply (reach_step u U c []). Qed.
+
+(** ** Drafts *)
+
+Lemma q_law : forall c, is_row_or_empty V (q c).
+Proof. intros. apply row_or_empty, q_rows. Qed.
+
+(** A draft has mass 1: what was decided without it does not depend on it. *)
+Lemma mean_draw : forall s c q_c v, is_row_or_empty V q_c ->
+  mean (draw V q replacement s c q_c) (fun _ => v) = v.
+Proof.
+  induction s as [|below IHb rest IHr]; simpl; intros c q_c v H; auto.
+  destruct (Rlt_dec 0 (total q_c)) as [L|L]; simpl; auto.
+  rewrite (total_ext V _ (fun x => q_c x * v)).
+  - rewrite total_mul_right. destruct H as [_ [-> | Z]]; lra.
+  - intros x. rewrite mean_bind, (mean_ext V _ _ _ (fun _ => v)).
+    + rewrite IHb by apply q_law. auto.
+    + intros drawn. rewrite mean_bind. simpl. apply IHr, after_row. auto.
+Qed.
+
+(** Where siblings can be drawn from a row, the row has mass 1. *)
+Lemma drawable : forall r, is_row_or_empty V r -> 0 < total r -> is_row V r.
+Proof. intros r [H [S|S]] L; split; auto. lra. Qed.
+
+(** The siblings can have been drawn: every token of them had mass when it was drawn. *)
+Fixpoint possible (siblings : children) (c : context) (q_c : row) : Prop :=
+  match siblings with
+  | NoChild => True
+  | Child x below rest =>
+      In x (vocabulary V) /\ 0 < q_c x /\
+      possible below (c ++ [x]) (q (c ++ [x])) /\ possible rest c (after V replacement q_c x)
+  end.
+
+Lemma draw_proper : forall s c q_c, is_row_or_empty V q_c ->
+  proper V (draw V q replacement s c q_c) (fun siblings => possible siblings c q_c).
+Proof.
+  induction s as [|below IHb rest IHr]; simpl; intros c q_c H; auto.
+  destruct (Rlt_dec 0 (total q_c)) as [L|L]; simpl; auto. split; [apply drawable; auto|].
+  intros x I P. apply (proper_bind V _ _ _ _ (fun d => possible d (c ++ [x]) (q (c ++ [x])))).
+  - apply IHb, q_law.
+  - intros drawn_below B. apply (proper_bind V _ _ _ _ (fun d => possible d c (after V replacement q_c x))).
+    + apply IHr, after_row. auto.
+    + intros drawn_rest R. simpl. auto.
+Qed.
+
+(** A stop at or below [c] whose extra token is drawn from a row. *)
+Definition stops_below (c : context) (s : stop) : Prop := (exists e, fst s = c ++ e) /\ is_row V (snd s).
+
+Lemma stops_deeper : forall c x s, stops_below (c ++ [x]) s -> stops_below c s.
+Proof. intros c x s [[e E] R]. split; auto. exists (x :: e). rewrite E, <- app_assoc. auto. Qed.
+
+End Lossless.

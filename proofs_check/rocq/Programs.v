@@ -1,0 +1,210 @@
+(** The algorithms of theory/, statement by statement, over any kind of number.
+
+    A verifier is a program that asks an oracle to choose a token from a row or to accept with a
+    probability.  What is proved about these definitions (over the real numbers) and what a test evaluates
+    beside the Python (over the rationals) is one text: the functor [Over] below. *)
+
+Require Import List Arith.
+Import ListNotations.
+
+(** The operations that verifiers compute with. *)
+Module Type NUMBER.
+  Parameter Inline num : Type.
+  Parameter Inline zero : num.
+  Parameter Inline one : num.
+  Parameter Inline add : num -> num -> num.
+  Parameter Inline sub : num -> num -> num.
+  Parameter Inline mul : num -> num -> num.
+  Parameter Inline div : num -> num -> num.
+  Parameter Inline less : num -> num -> bool.
+End NUMBER.
+
+Module Over (N : NUMBER).
+
+Definition token := nat.
+Definition context := list token.
+Definition row := token -> N.num.
+
+(** ** Programs over an oracle (theory/oracle.py) *)
+
+Inductive program (A : Type) : Type :=
+| Return (result : A)
+| Choose (r : row) (rest : token -> program A)
+| Accept (probability : N.num) (rest : bool -> program A).
+
+Arguments Return {A}.
+Arguments Choose {A}.
+Arguments Accept {A}.
+
+Fixpoint bind {A B} (m : program A) (f : A -> program B) : program B :=
+  match m with
+  | Return result => f result
+  | Choose r rest => Choose r (fun x => bind (rest x) f)
+  | Accept a rest => Accept a (fun b => bind (rest b) f)
+  end.
+
+Section Vocabulary.
+
+(** Tokens are the numbers below [V]. *)
+Variable V : nat.
+Definition vocabulary : list token := seq 0 V.
+
+(** ** Rows (theory/rows.py) *)
+
+Definition total (r : row) : N.num := fold_right (fun x sum => N.add (r x) sum) N.zero vocabulary.
+
+Definition share (part whole : N.num) : N.num :=
+  if N.less part whole then N.div part whole else N.one.
+
+Definition positive (a : N.num) : N.num := if N.less N.zero a then a else N.zero.
+
+Definition excess (p q : row) : row := fun x => positive (N.sub (p x) (q x)).
+
+Definition scale (factor : N.num) (p : row) : row := fun x => N.mul factor (p x).
+
+Definition normalise (r : row) : row :=
+  if N.less N.zero (total r) then fun x => N.div (r x) (total r) else r.
+
+Definition without (r : row) (x : token) : row :=
+  normalise (fun y => if y =? x then N.zero else r y).
+
+(** ** The mean of a quantity over all branches of a program (simulators/enumerate.py) *)
+
+Fixpoint mean {A} (m : program A) (f : A -> N.num) : N.num :=
+  match m with
+  | Return result => f result
+  | Choose r rest => total (fun x => N.mul (r x) (mean (rest x) f))
+  | Accept a rest =>
+      N.add (N.mul a (mean (rest true) f)) (N.mul (N.sub N.one a) (mean (rest false) f))
+  end.
+
+(** Every outcome with its probability; branches of probability zero are not entered. *)
+Fixpoint outcomes {A} (weight : N.num) (m : program A) : list (A * N.num) :=
+  match m with
+  | Return result => [(result, weight)]
+  | Choose r rest =>
+      flat_map (fun x => if N.less N.zero (r x) then outcomes (N.mul weight (r x)) (rest x) else [])
+               vocabulary
+  | Accept a rest =>
+      (if N.less N.zero a then outcomes (N.mul weight a) (rest true) else []) ++
+      (if N.less a N.one then outcomes (N.mul weight (N.sub N.one a)) (rest false) else [])
+  end.
+
+(** ** Drafts (theory/drafts/tree.py, theory/drafts/chain.py) *)
+
+Variables p q : context -> row.  (** target and proposal *)
+Variable replacement : bool.
+
+(** The children of a node, first child first: what was asked for, and what was drawn. *)
+Inductive shape := NoShape | Shape (below rest : shape).
+Inductive children := NoChild | Child (x : token) (below rest : children).
+
+(** The proposal row of the siblings after [x]. *)
+Definition after (q_c : row) (x : token) : row := if replacement then q_c else without q_c x.
+
+(** Children are drawn in order, each with all that is below it, while the row has mass. *)
+Fixpoint draw (s : shape) (c : context) (q_c : row) : program children :=
+  match s with
+  | NoShape => Return NoChild
+  | Shape below rest =>
+      if N.less N.zero (total q_c)
+      then Choose q_c (fun x =>
+             bind (draw below (c ++ [x]) (q (c ++ [x]))) (fun drawn_below =>
+             bind (draw rest c (after q_c x)) (fun drawn_rest =>
+             Return (Child x drawn_below drawn_rest))))
+      else Return NoChild
+  end.
+
+(** A chain is its list of tokens. *)
+Fixpoint draw_chain (depth : nat) (c : context) : program (list token) :=
+  match depth with
+  | 0 => Return []
+  | S less => Choose (q c) (fun x => bind (draw_chain less (c ++ [x])) (fun path => Return (x :: path)))
+  end.
+
+(** ** Verifiers: where verification stops, and the row that the extra token is drawn from *)
+
+Definition stop := (context * row)%type.
+
+(** theory/verifiers/token.py *)
+Fixpoint token_verify (path : list token) (c : context) : program stop :=
+  match path with
+  | [] => Return (c, p c)
+  | x :: rest =>
+      Accept (share (p c x) (q c x)) (fun accepted =>
+        if accepted then token_verify rest (c ++ [x])
+        else Return (c, normalise (excess (p c) (q c))))
+  end.
+
+(** theory/verifiers/block.py: [w] is w_i at the context [c].  The call for the rest of the path is what the
+    loop of the Python has asked before it comes to [c]. *)
+Fixpoint block_below (path : list token) (c : context) (w : N.num) : program (option stop) :=
+  match path with
+  | [] => Accept w (fun accepted => Return (if accepted then Some (c, p c) else None))
+  | x :: rest =>
+      bind (block_below rest (c ++ [x]) (share (N.mul w (p c x)) (q c x))) (fun found =>
+        match found with
+        | Some stop => Return (Some stop)
+        | None =>
+            let residual := excess (scale w (p c)) (q c) in
+            let A := total residual in
+            Accept (share A (N.add A (N.sub N.one w))) (fun accepted =>
+              Return (if accepted then Some (c, normalise residual) else None))
+        end)
+  end.
+
+Definition block_verify (path : list token) (c : context) : program (option stop) :=
+  block_below path c N.one.
+
+(** theory/verifiers/specinfer.py (with replacement) and rrs.py (without) *)
+Fixpoint recursive_rejection (siblings : children) (c : context) (p_c q_c : row) : program stop :=
+  match siblings with
+  | NoChild => Return (c, p_c)
+  | Child x below rest =>
+      Accept (share (p_c x) (q_c x)) (fun accepted =>
+        if accepted then recursive_rejection below (c ++ [x]) (p (c ++ [x])) (q (c ++ [x]))
+        else recursive_rejection rest c (normalise (excess p_c q_c)) (after q_c x))
+  end.
+
+(** theory/verifiers/traversal.py: the subtree of [c], entered with rate [a]; None when all of it is rejected. *)
+Fixpoint traverse (siblings : children) (c : context) (a : N.num) (p_c q_c : row) : program (option stop) :=
+  match siblings with
+  | NoChild => Accept a (fun accepted => Return (if accepted then Some (c, p_c) else None))
+  | Child x below rest =>
+      bind (traverse below (c ++ [x]) (share (N.mul a (p_c x)) (q_c x)) (p (c ++ [x])) (q (c ++ [x])))
+        (fun found =>
+          match found with
+          | Some stop => Return (Some stop)
+          | None =>
+              let residual := excess (scale a p_c) q_c in
+              let S := total residual in
+              traverse rest c (share S (N.add S (N.sub N.one a))) (normalise residual) (after q_c x)
+          end)
+  end.
+
+(** One iteration: draw, then verify. *)
+Definition token_iteration (depth : nat) (c : context) : program stop :=
+  bind (draw_chain depth c) (fun path => token_verify path c).
+
+Definition block_iteration (depth : nat) (c : context) : program (option stop) :=
+  bind (draw_chain depth c) (fun path => block_verify path c).
+
+Definition recursive_rejection_iteration (s : shape) (c : context) : program stop :=
+  bind (draw s c (q c)) (fun siblings => recursive_rejection siblings c (p c) (q c)).
+
+Definition traversal_iteration (s : shape) (c : context) : program (option stop) :=
+  bind (draw s c (q c)) (fun siblings => traverse siblings c N.one (p c) (q c)).
+
+(** The law of the emitted block: words with their masses, one for each stop and extra token. *)
+Definition law (iteration : program (option stop)) : list (context * N.num) :=
+  flat_map (fun '(found, weight) =>
+    match found with
+    | Some (c, r) => map (fun y => (c ++ [y], N.mul weight (r y))) vocabulary
+    | None => []
+    end) (outcomes N.one iteration).
+
+Definition always_stops (iteration : program stop) : program (option stop) :=
+  bind iteration (fun s => Return (Some s)).
+
+End Vocabulary.
+End Over.

@@ -1,0 +1,140 @@
+"""Code of engines that cannot be imported as a whole: one function's text, or one file, runs by itself.
+
+Serving engines import half the world at the top of a file. What is audited is their own text, unmodified:
+a function in a namespace with the few names that it uses, or a whole file, of which whatever it imports
+from its own engine is replaced by what the adapter gives, else by an empty class that accepts being
+called, inherited and subscripted.
+"""
+
+import importlib.util
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from draftproof.simulators.files import text_of
+from draftproof.theory.errors import BadInput
+
+
+def functions(path: Path | None, names: tuple[str, ...], namespace: dict[str, Any]) -> dict[str, Any]:
+    """The namespace after the top-level functions `names` of a file were defined in it.
+
+    Tabs are read as four spaces where a file mixes them. Functions that the file lacks are left
+    out; raises BadInput when it has none of them, or cannot be read.
+    """
+    if path is None:
+        raise BadInput("this adapter needs --path, the file that has the function")
+    text = text_of(path)
+    found = {name: body for name in names if (body := _body(text, name))}
+    if not found:
+        raise BadInput(f"{path}: has none of the functions {', '.join(names)}")
+    for name, body in found.items():
+        try:
+            exec(compile(body.expandtabs(4), f"{path}:{name}", "exec"), namespace)
+        except Exception as error:
+            raise BadInput(f"{path}: {name} cannot be compiled: {error}") from None
+    return namespace
+
+
+def _body(text: str, name: str) -> str:
+    match = re.search(rf"^def {re.escape(name)}\(.*?(?=^[^\s#)]|\Z)", text, re.MULTILINE | re.DOTALL)
+    return match[0] if match else ""
+
+
+def executed(path: Path | None, engine: str, given: Mapping[str, Mapping[str, Any]]) -> ModuleType:
+    """The module of the file, its imports from `engine` replaced; `given` is names by module.
+
+    Raises BadInput when there is no such file or it cannot be executed.
+    """
+    if path is None:
+        raise BadInput(f"this adapter needs --path, a file of {engine}")
+    if not path.is_file():
+        raise BadInput(f"{path}: no such file; this adapter needs a file of {engine}")
+    spec = importlib.util.spec_from_file_location(f"audited_{engine}_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise BadInput(f"{path}: not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        with _replaced(engine, given):
+            spec.loader.exec_module(module)
+    except ModuleNotFoundError:
+        raise
+    except Exception as error:
+        raise BadInput(f"{path}: {type(error).__name__}: {' '.join(str(error).split())[:200]}") from None
+    return module
+
+
+def function_of(module: ModuleType, name: str) -> Any:
+    """A function of an executed file; BadInput when it has none of that name."""
+    if not callable(getattr(module, name, None)):
+        raise BadInput(f"{module.__file__}: has no function {name}")
+    return getattr(module, name)
+
+
+@contextmanager
+def _replaced(engine: str, given: Mapping[str, Mapping[str, Any]]) -> Iterator[None]:
+    def remove() -> dict[str, ModuleType]:
+        names = [name for name in sys.modules if name == engine or name.startswith(f"{engine}.")]
+        return {name: sys.modules.pop(name) for name in names}
+
+    before = remove()
+    finder = _Finder(engine, given)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+        remove()
+        sys.modules.update(before)
+
+
+class _Finder(MetaPathFinder, Loader):
+    def __init__(self, engine: str, given: Mapping[str, Mapping[str, Any]]):
+        self.engine, self.given = engine, given
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if fullname.split(".")[0] != self.engine:
+            return None
+        return ModuleSpec(fullname, self, is_package=True)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = _Module(spec.name)
+        vars(module).update(self.given.get(spec.name, {}))
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        pass
+
+
+class _Anything:
+    def __getattr__(self, name: str) -> Any:
+        return _empty(name)
+
+
+class _Module(_Anything, ModuleType):
+    pass
+
+
+class _Empty(_Anything, type):
+    pass
+
+
+def _empty(name: str) -> type:
+    # A class that accepts everything; as a decorator it returns what it decorates.
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return _Empty(
+        name,
+        (),
+        {
+            "__init__": lambda self, *_, **__: None,
+            "__call__": lambda self, function=None, *_, **__: function,
+            "__getattr__": lambda self, attribute: _empty(attribute),
+            "__class_getitem__": classmethod(lambda cls, item: cls),
+        },
+    )

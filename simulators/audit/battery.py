@@ -1,0 +1,82 @@
+"""The instances that a foreign verifier is audited on, smallest first."""
+
+from collections.abc import Iterator
+from random import Random
+
+from draftproof.simulators.instances.make import tabulate, weighted
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.instances.scenarios import SCENARIOS, scenario
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.rows import Prefix, Row
+
+VOCAB, DEPTH = 3, 2
+"""Default bounds of the instances."""
+
+CORE = ("toy", "reversed", "holes in both", "seesaw", "equal")
+"""The scenarios that show most faults; large instances and slow targets are given only these."""
+
+WORDS = 5_000
+"""Most words of depth + 1 tokens of an instance."""
+
+
+def battery(vocab: int, depth: int, rounds: int = 1, slow: bool = False) -> Iterator[Instance]:
+    """Instances on chains, smallest first, up to the given vocabulary and depth; BadInput beyond WORDS.
+
+    Fewer and smaller ones over several `rounds`, and for `slow` targets, which over several rounds are
+    given the toy and one-hot proposals: choices are then the verifier's alone.
+
+    >>> [max(1, each.draft.depth) for each in battery(2, 1)][:3]
+    [1, 1, 1]
+    """
+    if slow and rounds > 1:
+        yield scenario("toy", Chain(1), 2)
+        yield from (scenario("one-hot proposal", Chain(d), 2) for d in range(1, depth + 1))
+        return
+    if slow:
+        yield from (scenario(name, Chain(depth), vocab) for name in CORE)
+        return
+    if vocab < 2 or depth < 1 or vocab ** (depth + 1) > WORDS:
+        raise BadInput(
+            f"vocabulary {vocab:,} and depth {depth}: too large to enumerate (at least 2 and 1, and at most "
+            f"{WORDS:,} words of depth + 1 tokens); --statistical tests larger ones on samples"
+        )
+    sizes = dict.fromkeys([(2, 1), (3, 1), (2, 2), (3, 2), (vocab, depth)])
+    for v, d in (size for size in sizes if size[0] <= vocab and size[1] <= depth):
+        if rounds > 1:
+            yield from (scenario(name, Chain(d), v) for name in (*CORE, "uniform target"))
+            yield from Randoms(Chain(d), v, 4 if v**d <= 4 else 1)
+        else:
+            small = v**d <= 9
+            yield from (scenario(name, Chain(d), v) for name in (SCENARIOS if small else CORE))
+            yield steep(v, d)
+            yield from Randoms(Chain(d), v, 6 if small else 2)
+
+
+def equal_rows(vocab: int, depth: int) -> Iterator[Instance]:
+    """Proposals equal to the target: nothing should be rejected, and rounding decides whether it is."""
+    random = Random(0)
+    for n in range(8):
+        row = weighted([random.randint(1, 40) for _ in range(vocab)])
+        yield tabulate(
+            vocab, Chain(depth), lambda _, row=row: row, lambda _, row=row: row, f"equal rows #{n}"
+        )
+
+
+def steep(vocab: int, depth: int) -> Instance:
+    """First a ratio just below 1, then a proposal far above the target on one token.
+
+    Several tokens of the target remain after scaling by the weight, and a wrong weight changes their
+    proportions.
+    """
+
+    def p(prefix: Prefix) -> Row:
+        return weighted(
+            [2 + x * (x + 1) // 2 for x in range(vocab)] if prefix else [9 + x for x in range(vocab)]
+        )
+
+    def q(prefix: Prefix) -> Row:
+        return weighted([8] + [1] * (vocab - 1) if prefix else [9 + x for x in reversed(range(vocab))])
+
+    return tabulate(vocab, Chain(depth), p, q, f"steep, chain depth {depth} V={vocab}")

@@ -1,0 +1,155 @@
+"""Coins at the very edge of what generators return, and rows of NaN, tried on purpose.
+
+An edge has probability 2^-24 or less, so it changes no law by more than rounding; what happens
+there is a finding of its own: a token of probability zero, an id outside the vocabulary, an error.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+
+import numpy as np
+
+from draftproof.simulators.audit.battery import equal_rows
+from draftproof.simulators.audit.judge.report import Finding, named
+from draftproof.simulators.audit.randomness.sources import Fixed, Source
+from draftproof.simulators.audit.sandbox import Fault, Sandbox
+from draftproof.simulators.audit.targets import Arrays, DraftVerifier, Program, Target, paths_text
+from draftproof.simulators.enumerate import drafts
+from draftproof.theory.draft import Draft
+from draftproof.theory.instance import Instance
+from draftproof.theory.rows import Prefix
+
+EDGES = (0.0, 2.0**-149, 1 - 2.0**-24, 1 - 2.0**-53)
+"""The smallest and the largest coins of float32 and float64 generators."""
+
+MOST = 12
+"""How many coins of one call are put to an edge one by one."""
+
+CURES = {
+    "emits a token of probability zero": "accept with u < p/q, not <=, and end no draw on a weight of zero",
+    "leaves the vocabulary": "cap the drawn index at V - 1",
+}
+EQUAL_ROWS_CURE = "draw from the target's row where the residual is all zero"
+
+Run = Callable[[Source], tuple[Prefix, int | None]]
+
+
+def findings_at_edges(
+    target: Target, sandbox: Sandbox, chosen: Sequence[Instance], found: dict[str, Finding], padding: bool
+) -> None:
+    """Adds to `found` what happens at the edges, on the smaller of the instances.
+
+    A slow target is tried on two drafts: the first, and the first that has a token of probability zero
+    under the target.
+    """
+    least = min(instance.draft.outcomes(instance.vocab) for instance in chosen)
+    most = least if target.whole else max(4, least)
+    small = [instance for instance in chosen if instance.draft.outcomes(instance.vocab) <= most]
+    tried = [(instance, program) for instance in small for program in target.calls(sandbox, instance)]
+    if target.slow:
+        tried = [tried[0], *[each for each in tried[1:] if _drafts_impossible(*each)][:1]]
+    for instance, program in tried:
+        _at_edges(target.slow, instance, program, found)
+    verifier = target.one_draft()
+    if verifier is None:
+        return
+    for fault in _outside(verifier, sandbox, chosen[0], lambda p, q, x: (np.full_like(p, np.nan), q, x)):
+        found.setdefault(fault.kind, Finding(fault.kind, f"{fault.what}; target rows of NaN"))
+    if padding:  # a drafted id of -1 stands for nothing drafted: it may not come out
+        for fault in _outside(verifier, sandbox, chosen[0], lambda p, q, x: (p, q, np.array([*x[:-1], -1]))):
+            found.setdefault("accepts padding", Finding("accepts padding", fault.what))
+    if not verifier.slow:
+        _with_equal_rows(verifier, sandbox, chosen[-1].vocab, chosen[-1].draft.depth, found)
+
+
+def _drafts_impossible(instance: Instance, program: Program) -> bool:
+    return program.draft is not None and bool(_impossible(instance, program.draft.path[-1].prefix))
+
+
+def _at_edges(slow: bool, instance: Instance, program: Program, found: dict[str, Finding]) -> None:
+    # One coin, or all of them, stand at an edge.
+    probe = Fixed([0.5])
+    _fault(program.run, probe, None)
+    for coins, which in _patterns(probe.drawn):
+        for last in (False,) if slow else (False, True):
+            fault = _fault(program.run, Fixed(coins, last), instance)
+            if fault is not None:
+                where = ", ".join(filter(None, (which, f"on {named(instance)}", program.drafted)))
+                finding = Finding(fault.kind, f"{fault.what}; {where}", True, CURES.get(fault.kind, ""))
+                found.setdefault(f"edge {fault.kind}", finding)
+
+
+def _patterns(coins: int) -> Iterator[tuple[list[float], str]]:
+    # Coins with one of them, or all, at an edge; and that in words.
+    for edge in EDGES if coins else ():
+        yield [edge], f"every coin {edge!r}"
+        for at in range(min(coins, MOST)):
+            for other in (0.0, 0.5):
+                yield [*[other] * at, edge, other], f"coin {at + 1} is {edge!r}"
+
+
+def _with_equal_rows(
+    verifier: DraftVerifier, sandbox: Sandbox, vocab: int, depth: int, found: dict[str, Finding]
+) -> None:
+    # Rows of p and q that differ by rounding alone, and the largest coins. A ratio p/q just below 1 rejects
+    # the largest coin of its type, and then (p - q)+ may be zero everywhere. Rows that are given as
+    # probabilities are equal, and q once a rounding above p; rows given as logits differ by what the
+    # function's own softmax makes of them.
+    for instance in equal_rows(vocab, depth):
+        for draft, (p, q, x) in _arrays(verifier, instance):
+            for rows in [q] if verifier.logits else [q, np.nextafter(q, q.dtype.type(2))]:
+                for at, edge in product(range(depth), EDGES[2:]):
+                    coins = Fixed([*[0.0] * at, edge, 0.5])
+                    fault = _fault(_on_arrays(verifier, sandbox, (p, rows, x)), coins, instance)
+                    if fault is not None:
+                        where = f"{fault.what}; coin {at + 1} is {edge!r}, p and q equal but for rounding, "
+                        where += f"on {named(instance)}, drafted {paths_text(draft)}"
+                        finding = Finding(fault.kind, where, True, EQUAL_ROWS_CURE)
+                        found.setdefault(f"equal rows {fault.kind}", finding)
+                        return
+
+
+def _outside(
+    verifier: DraftVerifier, sandbox: Sandbox, instance: Instance, broken: Callable[..., Arrays]
+) -> Iterator[Fault]:
+    # Tokens outside the vocabulary that come of broken arrays, which may also raise.
+    for _, arrays in _arrays(verifier, instance):
+        for coin in (0.0, 0.5, 1 - 2.0**-24):
+            fault = _fault(_on_arrays(verifier, sandbox, broken(*arrays)), Fixed([coin]), None)
+            if fault is not None and fault.kind == "leaves the vocabulary":
+                yield fault
+
+
+def _arrays(verifier: DraftVerifier, instance: Instance) -> Iterator[tuple[Draft, Arrays]]:
+    # Every draft with the arguments of the call, where these are arrays.
+    for _, draft in drafts(instance):
+        arrays = verifier.arrays(instance.target, draft)
+        if arrays is not None:
+            yield draft, arrays
+
+
+def _on_arrays(verifier: DraftVerifier, sandbox: Sandbox, arrays: Arrays) -> Run:
+    def run(source: Source) -> tuple[Prefix, None]:
+        verifier.reset()
+        return verifier.call(sandbox, source, arrays), None
+
+    return run
+
+
+def _fault(run: Run, source: Source, instance: Instance | None) -> Fault | None:
+    # What is wrong with one run, if anything; without an instance no token is impossible.
+    try:
+        word, _ = run(source)
+    except Fault as fault:
+        return fault
+    impossible = _impossible(instance, word) if instance else None
+    if not impossible:
+        return None
+    return Fault("emits a token of probability zero", f"{impossible[-1]} after {impossible[:-1]}")
+
+
+def _impossible(instance: Instance, word: Prefix) -> Prefix | None:
+    for end in range(1, len(word) + 1):
+        if not instance.target[word[: end - 1]][word[end - 1]]:
+            return word[:end]
+    return None

@@ -1,0 +1,243 @@
+"""The exact law of what a target emits on one instance, and the verdict on it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from random import Random
+from time import monotonic
+from typing import TypeVar
+
+from flint import fmpq
+
+from draftproof.simulators.audit.randomness.bisection import law_by_boxes
+from draftproof.simulators.audit.randomness.coin_state import NotEnumerable, Opaque
+from draftproof.simulators.audit.randomness.sources import Every, Fixed, Source
+from draftproof.simulators.audit.sandbox import Fault, Sandbox
+from draftproof.simulators.audit.targets import Program, Target
+from draftproof.simulators.enumerate import emission, outcomes
+from draftproof.simulators.optimum import stateless
+from draftproof.simulators.verdict import Wrong
+from draftproof.simulators.witness import shrink
+from draftproof.theory.instance import Instance
+from draftproof.theory.law import Law, law_of
+from draftproof.theory.numbers import ZERO
+from draftproof.theory.rows import Number, Prefix, Row
+from draftproof.theory.verifiers import named
+
+RUNS, SECONDS = 400_000, 600.0
+"""Most runs of a function on one instance, and the longest they may take together."""
+
+PROBES, FEW = 60, 6
+"""Random runs from which the number of all runs is estimated, and as many of a slow target."""
+
+SMALL, TIGHT = 100, fmpq(1, 10**9)
+"""Off chains: the most drafts of an instance whose optimum is computed, and how exactly."""
+
+Result = TypeVar("Result")
+
+
+class TooLarge(NotEnumerable):
+    """There are more runs than can be done; smaller instances may still be enumerated."""
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """The law of the words, E[tau], the probability of runs that go wrong, and how (kind -> what happens)."""
+
+    law: Law
+    accepted: fmpq | None
+    fault_mass: fmpq
+    faults: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A target on one instance.
+
+    `bound` is the total variation that rounding alone may cause; above it is bias.
+    """
+
+    instance: Instance
+    emitted: Emitted
+    total_variation: fmpq
+    bound: fmpq
+    wrong: Wrong | None
+
+    @property
+    def expected_accepted(self) -> fmpq | None:
+        """E[tau] of the first round; None for a generation loop, whose rounds are not known."""
+        return self.emitted.accepted
+
+    @cached_property
+    def optimum(self) -> fmpq | None:
+        """The largest E[tau] of any valid verifier; None where it is not known."""
+        return optimum(self.instance)
+
+    @property
+    def lossless(self) -> bool:
+        return self.total_variation <= self.bound and self.emitted.fault_mass <= self.bound
+
+
+def case(target: Target, sandbox: Sandbox, instance: Instance, rounds: int = 1) -> Case:
+    """The exact verdict on one instance, over one round of decoding or several.
+
+    Raises Fault when a call hangs, TooLarge where there are too many runs, or NotEnumerable.
+    """
+    emitted = emit(target, sandbox, instance, rounds)
+    length = instance.draft.depth + rounds
+    got = emitted.law.complete(instance.target, length).marginal(length)
+    want = law_of(instance.target, length)
+    variation, bound = got.total_variation(want), target.bound(instance, rounds)
+    biased = variation > bound and emitted.fault_mass <= bound
+    wrong = first_wrong(got, want, bound) if biased else None
+    found = Case(instance, emitted, variation, bound, wrong)
+    if not found.lossless and not target.slow:
+        for program in target.programs(sandbox, instance, rounds):
+            must_repeat(program.run)  # coins that are not followed look like a bias
+    return found
+
+
+def shrunk(target: Target, sandbox: Sandbox, failing: Case, rounds: int) -> Case:
+    """The case of the smallest instance found on which the target is not lossless."""
+
+    def fails(instance: Instance) -> bool:
+        try:
+            return not case(target, sandbox, instance, rounds).lossless
+        except (NotEnumerable, Fault):
+            return False
+
+    return case(target, sandbox, shrink(failing.instance, fails, 1.0), rounds)
+
+
+def emit(target: Target, sandbox: Sandbox, instance: Instance, rounds: int = 1) -> Emitted:
+    """All that a target emits on one instance; raises Fault when it hangs, TooLarge or NotEnumerable."""
+    deadline = monotonic() + SECONDS
+    tested = sandbox.repeats and (target.slow or target.whole)
+    words: list[tuple[Prefix, fmpq]] = []
+    accepted: fmpq | None = ZERO
+    fault_mass, faults = ZERO, dict[str, str]()
+    for program in target.programs(sandbox, instance, rounds):
+        if not tested:
+            must_repeat(program.run)
+            tested = sandbox.repeats = True
+        if program.most_runs is None:
+            runs = _runs(program, deadline, sandbox)
+        else:
+            over = "" if target.whole else f" over {rounds} rounds"
+            _must_fit(program.run, FEW if target.slow else PROBES, program.most_runs, instance.name + over)
+            runs = every_run(program.run, program.weight, deadline)
+        for mass, result in runs:
+            if isinstance(result, Fault):
+                fault_mass += mass
+                drafted = f" ({program.drafted})" if program.drafted else ""
+                faults.setdefault(result.kind, result.what + drafted)
+            else:
+                word, tau = result
+                words.append((word, mass))
+                accepted = None if tau is None or accepted is None else accepted + mass * tau
+    return Emitted(Law(words), accepted, fault_mass, faults)
+
+
+def _runs(
+    program: Program, deadline: float, sandbox: Sandbox
+) -> Iterator[tuple[fmpq, tuple[Prefix, int | None] | Fault]]:
+    # Every way the coins can fall; where the function needs plain numbers, by bisection.
+    if not sandbox.bisected:
+        try:
+            yield from list(every_run(program.run, program.weight, deadline))
+            return
+        except Opaque:
+            sandbox.bisected = True
+
+    def run(source: Source) -> tuple[Prefix, int | None] | Fault:
+        if monotonic() > deadline:
+            raise TooLarge("reading its coins by bisection takes too long")
+        return run_or_fault(program.run, source)
+
+    yield from law_by_boxes(run, program.weight)
+
+
+def every_run(
+    program: Callable[[Source], Result], weight: fmpq, deadline: float
+) -> Iterator[tuple[fmpq, Result | Fault]]:
+    """(weight, result or fault) of every way that the random calls of a program can fall."""
+    runs = outcomes(lambda oracle: run_or_fault(program, Every(oracle)), weight)
+    for n, found in enumerate(runs):
+        if n >= RUNS or monotonic() > deadline:
+            raise TooLarge(f"there are more than {n:,} ways its coins can fall")
+        yield found
+
+
+def run_or_fault(program: Callable[[Source], Result], source: Source) -> Result | Fault:
+    """One run; a fault that ends it is returned, except that of a call that hangs."""
+    try:
+        return program(source)
+    except Fault as fault:
+        if fault.kind == "hangs":
+            raise
+        return fault
+
+
+def must_repeat(program: Callable[[Source], object]) -> None:
+    """Raises NotEnumerable where the same coins do not give the same result, as other coins are used too."""
+
+    def result(coin: float) -> object:
+        found = run_or_fault(program, Fixed([coin]))
+        return str(found) if isinstance(found, Fault) else found
+
+    for coin in (0.5, 0.9, 0.1):
+        if len({result(coin) for _ in range(4)}) > 1:
+            raise NotEnumerable(
+                "with the same coins it does not do the same: it draws others, from a generator of its own, "
+                "the system's entropy or the clock, which are not followed; pass it an rng"
+            )
+
+
+def _must_fit(program: Callable[[Source], object], probes: int, limit: int, what: str) -> None:
+    # TooLarge where there are more runs than the limit, by Knuth's estimate of the leaves of a tree: the
+    # numbers of branches along random descents, multiplied.
+    random, leaves = Random(0), 0
+    for _ in range(probes):
+        oracle = _Descent(random)
+        run_or_fault(program, Every(oracle))
+        leaves += oracle.leaves
+    if leaves > limit * probes:
+        raise TooLarge(f"{what} would take about {leaves / probes:,.0f} runs, and the limit is {limit:,}")
+
+
+class _Descent:
+    def __init__(self, random: Random):
+        self.random, self.leaves = random, 1
+
+    def choose(self, row: Row) -> int:
+        branches = [x for x, mass in enumerate(row) if mass > 0]
+        self.leaves *= len(branches)
+        return self.random.choice(branches)
+
+    def accept(self, probability: Number) -> bool:
+        return bool(self.choose((1 - probability, probability)))
+
+
+def first_wrong(got: Law, want: Law, bound: fmpq) -> Wrong | None:
+    """The shortest prefix whose probability is off by more than rounding; else the worst word."""
+    off: dict[Prefix, fmpq] = {}
+    for length in range(1, max(map(len, want)) + 1):
+        a, b = got.marginal(length), want.marginal(length)
+        off = {prefix: abs(a[prefix] - b[prefix]) for prefix in a.keys() | b.keys()}
+        for prefix in sorted(off):
+            if off[prefix] > bound / 2:
+                return Wrong(prefix, a[prefix], b[prefix])
+    worst = max(off, key=lambda word: (off[word], word))
+    return Wrong(worst, a[worst], b[worst])
+
+
+def optimum(instance: Instance) -> fmpq | None:
+    """On a chain the E[tau] of block verification, which no valid verifier exceeds. On other drafts a
+    certified bound of it, less than TIGHT above, where there are at most SMALL of them.
+    """
+    if instance.draft.label == "chain":
+        return emission(instance, named("block")).expected_accepted
+    if instance.draft.outcomes(instance.vocab) > SMALL:
+        return None
+    best = stateless(instance)
+    return best.upper if best.lower is not None and best.upper - best.lower < TIGHT else None

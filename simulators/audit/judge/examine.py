@@ -1,0 +1,169 @@
+"""The audit itself: small instances first, then the edges, then one report."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from draftproof.simulators.anytime import ERROR
+from draftproof.simulators.audit.battery import CORE, DEPTH, VOCAB, steep
+from draftproof.simulators.audit.judge.edges import findings_at_edges
+from draftproof.simulators.audit.judge.exact import TooLarge, case, shrunk
+from draftproof.simulators.audit.judge.report import Finding, Report, named
+from draftproof.simulators.audit.judge.samples import RUNS, Wide, Words, sampled
+from draftproof.simulators.audit.judge.samples import SECONDS as TEST_SECONDS
+from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
+from draftproof.simulators.audit.sandbox import SECONDS, Fault, Observer, Sandbox, sandboxed
+from draftproof.simulators.audit.targets import DraftVerifier, Function, Target
+from draftproof.simulators.instances.scenarios import scenario
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+
+ENTRIES = 10**6
+"""Largest vocabulary times depth of a test on samples."""
+
+
+def examine(
+    verify: Callable[..., Any] | Target,
+    *,
+    vocab: int = VOCAB,
+    depth: int = DEPTH,
+    dtype: str | None = None,
+    instances: Sequence[Instance] | None = None,
+    edges: bool = True,
+    seconds: float = SECONDS,
+    runs: int = RUNS,
+    iterations: int = 1,
+    padding: bool = False,
+    smallest: bool = True,
+    statistical: bool = False,
+    rows: Path | None = None,
+    observer: Observer | None = None,
+) -> Report:
+    """The report on a verifier somebody else wrote (`Function` says how it is called).
+
+    `vocab` and `depth` bound the instances, or `instances` names them; `dtype` is the arithmetic
+    the function computes in; `seconds` limits one call. Over several `iterations` the joint law of
+    the first tokens is judged, with what the target keeps between them; `padding` also gives it
+    drafts that end in -1; `edges` tries coins at the ends of [0, 1); with `smallest` a failing instance
+    is made smaller. A function that cannot be enumerated is tested on `runs` random runs of
+    each of a few instances: that may reject it, and else leaves it undecided.
+
+    With `statistical` nothing is enumerated: `runs` runs on random rows over `vocab` tokens, any
+    number of them, or on the `rows` of a .npz file (`Wide`), decide. Raises BadInput.
+
+    >>> def first_is_right(p, q, x, rng):
+    ...     return [int(rng.choice(len(p[0]), p=p[0]))]
+    >>> examine(first_is_right, vocab=2, depth=1).lossless
+    True
+    """
+    target = verify if isinstance(verify, Target) else Function(verify, dtype=dtype)
+    started, verifier = monotonic(), target.one_draft()
+    if verifier is None and (statistical or padding):
+        raise BadInput("a generation loop is not tested on samples, nor with padding")
+    wide = _wide(vocab, depth, rows) if statistical else None
+    if wide is None and instances is None:
+        instances = target.instances(vocab, depth, iterations)
+    report, observer = Report(target.name, target.adapter), observer or Observer()
+    with sandboxed(seconds, target.namespace, observer, target.name) as sandbox:
+        try:
+            if wide is not None and verifier is not None:
+                report.add_sampled(sampled(verifier, sandbox, wide, runs, native=True))
+            else:
+                _enumerate(target, sandbox, list(instances or ()), report, iterations, smallest)
+                if edges and report.failing is None:
+                    findings_at_edges(target, sandbox, list(instances or ()), report.found, padding)
+        except NotEnumerable as error:
+            report.undecided = str(error)
+            if runs and iterations == 1 and verifier is not None and verifier.draw is None:
+                observer.progress(
+                    0, 0, f"cannot be enumerated ({error}); testing random runs, up to {TEST_SECONDS:.0f} s"
+                )
+                _test(verifier, sandbox, vocab, depth, runs, report)
+        except Fault as fault:
+            report.found[fault.kind] = Finding(fault.kind, fault.what, fatal=fault.kind == "hangs")
+        for kind, what in sandbox.remarks.items():
+            report.found.setdefault(kind, Finding(kind, what))
+    report.adapter += ", coins by bisection" if sandbox.bisected else ""
+    report.seconds = round(monotonic() - started, 3)
+    return report
+
+
+def assert_lossless(verify: Callable[..., Any] | Target, *, strict: bool = False, **options: Any) -> Report:
+    """The report of `examine`; raises AssertionError with the smallest instance and the wrong prefix
+    unless it is lossless.
+
+    With `strict` findings at the edges fail too. Options are those of `examine`. A function that
+    cannot be enumerated fails, unless `statistical` says that a test on samples is enough.
+
+    >>> def one_short(p, q, x, rng):
+    ...     return [*x, rng.choice(len(p[0]), p=p[0])]
+    >>> assert_lossless(one_short)
+    Traceback (most recent call last):
+    AssertionError: one_short (numpy function): NOT lossless: its law is not the target's
+    ...
+    """
+    report = examine(verify, **options)
+    if not report.lossless or (strict and report.findings):
+        raise AssertionError(str(report))
+    return report
+
+
+def _enumerate(
+    target: Target, sandbox: Sandbox, chosen: list[Instance], report: Report, rounds: int, shrinks: bool
+) -> None:
+    # Judges the instances in turn until the target fails on one, which is then made smaller. Drafts larger
+    # than one that took too many runs are skipped. Raises NotEnumerable where nothing could be enumerated.
+    limit = None
+    for n, instance in enumerate(chosen):
+        size = instance.draft.outcomes(instance.vocab)
+        if limit is not None and size >= limit:
+            continue
+        sandbox.observer.progress(n, len(chosen), named(instance))
+        try:
+            now = case(target, sandbox, instance, rounds)
+        except TooLarge as error:
+            limit, report.too_large = size, str(error)
+            continue
+        report.instances += 1
+        for kind, what in now.emitted.faults.items():
+            where = f"{what}, with probability {float(now.emitted.fault_mass):.3g}, on {named(instance)}"
+            report.found.setdefault(kind, Finding(kind, where))
+        if not now.lossless:
+            shrinks = shrinks and now.emitted.fault_mass <= now.bound
+            report.failing = shrunk(target, sandbox, now, rounds) if shrinks else now
+            return
+        if report.worst is None or now.total_variation > report.worst.total_variation:
+            report.worst = now
+    if not report.instances:
+        raise NotEnumerable(report.too_large)
+
+
+def _wide(vocab: int, depth: int, rows: Path | None) -> Wide:
+    if rows is not None:
+        return Wide.read(rows)
+    if vocab < 2 or depth < 1 or vocab * depth > ENTRIES:
+        raise BadInput(
+            f"vocabulary {vocab:,} and depth {depth}: at least 2 and 1, and at most {ENTRIES:,} together"
+        )
+    return Wide.peaked(vocab, depth)
+
+
+def _test(
+    verifier: DraftVerifier, sandbox: Sandbox, vocab: int, depth: int, runs: int, report: Report
+) -> None:
+    # The error level and the time are divided among the instances; the first rejection decides.
+    names = CORE[:1] if verifier.slow else CORE
+    chosen = [*(scenario(name, Chain(depth), vocab) for name in names), steep(vocab, depth)]
+    error, seconds = ERROR / len(chosen), TEST_SECONDS / len(chosen)
+    for instance in chosen:
+        words = Words(instance)
+        try:
+            now = sampled(verifier, sandbox, words, runs, error, seconds)
+        except NotEnumerable:  # a random function without stand-in
+            now = sampled(verifier, sandbox, words, runs, error, seconds, native=True)
+        if report.sampled is None or now.rejected or now.detectable > report.sampled.detectable:
+            report.add_sampled(now)
+        if now.rejected:
+            return

@@ -1,0 +1,285 @@
+"""Where nothing can be enumerated: an anytime-valid test on the joint law of several tokens.
+
+The test runs on all words of a small instance, or on classes of tokens over a vocabulary of any size.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from draftproof.simulators.anytime import ERROR, Process
+from draftproof.simulators.audit.judge.exact import optimum
+from draftproof.simulators.audit.randomness.sources import Chance
+from draftproof.simulators.audit.sandbox import Fault, Sandbox
+from draftproof.simulators.audit.targets import DraftVerifier
+from draftproof.theory.draft import Draft, chained
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.law import law_of
+from draftproof.theory.rows import Prefix
+
+RUNS, SECONDS = 20_000, 60.0
+"""Default number of runs, and the longest they may take."""
+
+OUTCOMES = 100
+"""Most words of classes: with more of them a test needs more runs for the same total variation."""
+
+DRAFTS = 10**6
+"""Most drafts whose acceptance is added up."""
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """What some runs showed.
+
+    `total_variation` is that of the counts, which is above that of the law by chance;
+    `detectable` is what so many runs would have shown. `likeliest` is the outcome that came most
+    above its probability: (outcome, its fraction of the runs, its probability).
+    """
+
+    on: str
+    rejected: bool
+    log_e: float
+    error: float
+    runs: int
+    outcomes: int
+    detectable: float
+    total_variation: float
+    expected_accepted: float
+    optimum: fmpq | float | None
+    likeliest: tuple[tuple[int, ...], float, float]
+    tokens: bool
+    faults: dict[str, str]
+
+    def __str__(self) -> str:
+        return (
+            f"{'rejected' if self.rejected else 'not rejected'} after {self.runs:,} runs "
+            f"at error level {self.error:.3g} (log e-value {self.log_e:.1f}, "
+            f"{self.outcomes:,} outcomes, {self.on}); "
+            f"a total variation of {self.detectable:.2g} would have shown"
+        )
+
+
+class Words:
+    """What a target is run on: drafts of a small instance, tested on words of depth + 1 tokens."""
+
+    tokens = True  # outcomes are words of tokens, not of classes
+
+    def __init__(self, instance: Instance):
+        self.instance, self.name, self.depth = instance, instance.name, instance.draft.depth
+        self.target: Any = instance.target
+        self.optimum = optimum(instance)
+        self.law = law_of(instance.target, self.depth + 1)
+        self.outcomes = len(self.law)
+
+    def draw(self, chance: Chance) -> Draft:
+        """A draft at random."""
+        return self.instance.draft.draw(chance, self.instance.proposal)
+
+    def next(self, chance: Chance, prefix: Prefix) -> int:
+        """The target's own next token."""
+        return chance.choose(self.target[prefix])
+
+    def outcome(self, word: Prefix) -> tuple[tuple[int, ...], float]:
+        """What the test looks at of a word, and its probability under the target's law."""
+        return word, float(self.law[word])
+
+
+class Wide:
+    """Chains over V tokens, with an exact joint law of the classes of depth + 1 tokens; like `Words`.
+
+    After every context the tokens are put in C classes, about equal in target mass, by falling p/q:
+    most faults of a verifier move mass along that order. The class of a token is the context of the
+    next row, so that rows that were mixed up show too. `target` and `proposal` hold the rows:
+    [depth + 1, C, V] and [depth, C, V] of float64.
+
+    >>> wide = Wide.peaked(vocab=1000, depth=2, seed=0)
+    >>> wide.outcomes, round(sum(wide.classes[0][0]), 9)
+    (64, 1.0)
+    """
+
+    tokens = False
+
+    def __init__(self, target: np.ndarray, proposal: np.ndarray, name: str):
+        self.p, self.q, self.name = target, proposal, name
+        self.depth, self.count, self.vocab = proposal.shape[0], target.shape[1], target.shape[2]
+        self.outcomes = self.count ** (self.depth + 1)
+        self.target: Any = self
+        self.kinds = np.stack([_classes(p, q) for p, q in zip(target, [*proposal, None], strict=True)])
+        self.classes = [
+            [np.bincount(kinds, row, self.count).tolist() for kinds, row in zip(*at, strict=True)]
+            for at in zip(self.kinds, target, strict=True)
+        ]
+        self._p, self._q = np.cumsum(target, axis=2), np.cumsum(proposal, axis=2)
+
+    @classmethod
+    def peaked(cls, vocab: int, depth: int, seed: int = 0) -> "Wide":
+        """Random rows that fall like rank^-1.5, and proposals near them."""
+        from scipy.special import softmax
+
+        rng, count = np.random.default_rng(seed), classes(vocab, depth)
+        ranks = rng.permuted(np.tile(np.arange(1.0, vocab + 1), (depth + 1, count, 1)), axis=2)
+        logits = -1.5 * np.log(ranks)
+        near = logits[:-1] + rng.normal(size=logits[:-1].shape)
+        rows = softmax(logits, axis=-1), softmax(near, axis=-1)
+        return cls(*rows, f"random peaked rows, V={vocab:,} depth {depth}")
+
+    @classmethod
+    def read(cls, path: Path) -> "Wide":
+        """Rows of a .npz file, used after every context: `target` [depth + 1, V], `proposal` [depth, V].
+
+        Raises BadInput where the file has no such arrays or their rows are not probabilities.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                p, q = (np.asarray(file[key], dtype=np.float64) for key in ("target", "proposal"))
+        except (OSError, ValueError, KeyError, EOFError, AttributeError) as error:
+            raise BadInput(f"{path}: not a .npz file with `target` and `proposal`: {error}") from None
+        if p.ndim != 2 or q.ndim != 2 or p.shape != (len(q) + 1, q.shape[1]) or p.shape[1] < 2 or not len(q):
+            raise BadInput(
+                f"{path}: target must be [depth + 1, V] and proposal [depth, V], "
+                f"not {list(p.shape)} and {list(q.shape)}"
+            )
+        for name, rows in (("target", p), ("proposal", q)):
+            if not (rows >= 0).all() or not np.allclose(rows.sum(axis=1), 1, rtol=0, atol=1e-3):
+                raise BadInput(f"{path}: {name}: a row is not non-negative numbers that sum to 1")
+        count = classes(p.shape[1], len(q))
+        p, q = (rows / rows.sum(axis=1, keepdims=True) for rows in (p, q))
+        p, q = (np.repeat(rows[:, None], count, axis=1) for rows in (p, q))
+        return cls(p, q, f"{path.name}, V={p.shape[2]:,} depth {len(q)}")
+
+    def __getitem__(self, prefix: Prefix) -> Any:
+        return self.p[len(prefix), self._after(prefix)]
+
+    def draw(self, chance: Chance) -> Draft:
+        leaf, rows = (), []
+        for at in range(self.depth):
+            after = self._after(leaf)
+            rows.append(self.q[at, after])
+            leaf = (*leaf, _drawn(self._q[at, after], chance))
+        return Draft(chained(leaf, rows))
+
+    def next(self, chance: Chance, prefix: Prefix) -> int:
+        return _drawn(self._p[len(prefix), self._after(prefix)], chance)
+
+    def outcome(self, word: Prefix) -> tuple[tuple[int, ...], float]:
+        """The classes of a word's tokens, and how probable they are together; 0 for an impossible word."""
+        after, probability, found = 0, 1.0, []
+        for at, token in enumerate(word):
+            kind = int(self.kinds[at, after, token])
+            probability *= self.classes[at][after][kind] if self.p[at, after, token] > 0 else 0.0
+            found.append(kind)
+            after = kind
+        return tuple(found), probability
+
+    @property
+    def optimum(self) -> float | None:
+        """The E[tau] of block verification; None where there are too many drafts to add up.
+
+        >>> round(Wide.peaked(vocab=10, depth=2).optimum, 3)
+        1.015
+        """
+        if self.vocab**self.depth > DRAFTS:
+            return None
+        weight, mass, after, total = np.ones(1), np.ones(1), np.zeros(1, dtype=np.int64), 0.0
+        for p, q, kinds in zip(self.p, self.q, self.kinds[:-1], strict=False):
+            ratio = np.divide(p, q, out=np.zeros_like(p), where=q > 0)
+            weight = np.minimum(1.0, weight[:, None] * ratio[after]).ravel()
+            mass = (mass[:, None] * q[after]).ravel()
+            total += float(weight @ mass)
+            after = kinds[after].ravel()
+        return total
+
+    def _after(self, prefix: Prefix) -> int:
+        after = 0
+        for at, token in enumerate(prefix):
+            after = int(self.kinds[at, after, token])
+        return after
+
+
+def classes(vocab: int, depth: int) -> int:
+    """How many classes a position has, 2 or more.
+
+    >>> classes(32_000, 1), classes(32_000, 3), classes(2, 1)
+    (10, 3, 2)
+    """
+    count = 2
+    while count < vocab and (count + 1) ** (depth + 1) <= OUTCOMES:
+        count += 1
+    return count
+
+
+def _classes(p: np.ndarray, q: np.ndarray | None) -> np.ndarray:
+    # [C, V]: each row's tokens by falling p/q, or by falling p, cut where the mass passes k/C.
+    ratio = p if q is None else np.divide(p, q, out=np.full_like(p, np.inf), where=q > 0)
+    order = np.argsort(-ratio, axis=1, kind="stable")
+    ordered = np.take_along_axis(p, order, axis=1)
+    middle = np.cumsum(ordered, axis=1) - ordered / 2
+    kinds = np.empty(p.shape, dtype=np.int64)
+    np.put_along_axis(kinds, order, np.minimum((middle * len(p)).astype(np.int64), len(p) - 1), axis=1)
+    return kinds
+
+
+def _drawn(cumulative: np.ndarray, chance: Chance) -> int:
+    at = int(np.searchsorted(cumulative, chance.rng.random() * cumulative[-1], side="right"))
+    return min(at, len(cumulative) - 1)
+
+
+def sampled(
+    target: DraftVerifier,
+    sandbox: Sandbox,
+    population: Words | Wide,
+    runs: int = RUNS,
+    error: float = ERROR,
+    seconds: float = SECONDS,
+    native: bool = False,
+) -> Sampled:
+    """Runs a target at random until the test rejects, the runs are done, or the time is up.
+
+    What it emits is continued by the target's own law to depth + 1 tokens. A fault has probability
+    zero under the law, and so rejects. With `native` it is given real generators.
+    Raises Fault when a call hangs.
+    """
+    chance, deadline = Chance(np.random.Generator(np.random.PCG64(0)), native), monotonic() + seconds
+    process, wanted = Process(population.outcomes, error), dict[tuple[int, ...], float]()
+    faults: dict[str, str] = {}
+    accepted = 0
+    while process.runs < runs and not process.rejected and monotonic() < deadline:
+        target.reset()
+        chance.keyed.clear()
+        draft = population.draw(chance)
+        try:
+            word = target.call(sandbox, chance, target.prepare(population.target, draft))
+        except Fault as fault:
+            if fault.kind == "hangs":
+                raise
+            faults[fault.kind] = f"{fault.what}, on {population.name}"
+            process.saw(fault.kind, 0.0)
+            continue
+        accepted += len(word) - 1
+        while len(word) <= population.depth:
+            word = (*word, population.next(chance, word))
+        outcome, wanted[outcome] = population.outcome(word)
+        process.saw(outcome, wanted[outcome])
+    n = max(process.runs, 1)
+    excess = {outcome: process.counts[outcome] / n - mass for outcome, mass in wanted.items()}
+    worst = max(excess, key=excess.__getitem__, default=())
+    return Sampled(
+        on=population.name,
+        rejected=process.rejected,
+        log_e=process.most,
+        error=error,
+        runs=process.runs,
+        outcomes=population.outcomes,
+        detectable=process.detectable,
+        total_variation=1.0 if faults else sum(max(each, 0.0) for each in excess.values()),
+        expected_accepted=accepted / n,
+        optimum=population.optimum,
+        likeliest=(worst, process.counts[worst] / n, wanted.get(worst, 0.0)),
+        tokens=population.tokens,
+        faults=faults,
+    )

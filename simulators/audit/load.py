@@ -1,0 +1,64 @@
+"""Finding the target that a command line names."""
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from pathlib import Path
+from typing import Any
+
+from draftproof.simulators.audit.adapters import ADAPTERS, adapted
+from draftproof.simulators.audit.targets import Function, Loop, Target
+from draftproof.theory.errors import BadInput
+
+
+def target(name: str, path: Path | None = None, dtype: str | None = None, loop: bool = False) -> Target:
+    """The target that is named: an adapter, or a function as `load` finds it; with `loop` a generation loop.
+
+    Raises BadInput where there is none, or its parameters do not fit.
+    """
+    if name in ADAPTERS:
+        return adapted(name, path, dtype)
+    return (Loop if loop else Function)(load(name), name=name, dtype=dtype)
+
+
+def load(name: str) -> Any:
+    """The object that `package.module:name` or `path/to/file.py:name` names; BadInput when there is none."""
+    place, colon, attribute = name.rpartition(":")
+    if not colon or not place or not attribute:
+        raise BadInput(
+            f"{name[:80]}: not package.module:function, path/to/file.py:function, "
+            f"or one of {', '.join(ADAPTERS)}"
+        )
+    try:
+        module = _from_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
+    except BadInput:
+        raise
+    except (Exception, SystemExit) as error:
+        raise BadInput(f"{place}: cannot be imported: {type(error).__name__}: {error}") from None
+    found: Any = module
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            raise BadInput(f"{place}: has no {attribute!r}")
+        holder, found = found, getattr(found, part)
+        if inspect.isclass(holder) and inspect.isfunction(inspect.getattr_static(holder, part)):
+            raise BadInput(f"{name}: is a method; name its class, or an object's method")
+    if not callable(found):
+        raise BadInput(f"{name}: is not a function")
+    return found
+
+
+def _from_file(path: Path) -> Any:
+    if not path.is_file():
+        raise BadInput(f"{path}: no such file")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(path.stem, module)
+    sys.path.insert(0, str(path.parent.resolve()))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.pop(0)
+    return module

@@ -1,0 +1,138 @@
+"""Coins that a function needs as plain numbers: its law is piecewise constant in each of them.
+
+The pieces of one coin are found with the others held: on a grid, and between two grid points that
+differ by bisection down to neighbouring floats. Each piece is then opened into the pieces of the
+next coin. A piece thinner than 1/GRID between two equal ones can be missed, which is why the report
+says that coins were read by bisection.
+"""
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from draftproof.simulators.audit.randomness.coin_state import CoinState, NotEnumerable, dyadic, weights
+from draftproof.simulators.audit.randomness.sources import Fixed, Source
+from draftproof.simulators.enumerate import Enumerator, outcomes
+from draftproof.theory.numbers import ONE
+from draftproof.theory.oracle import Oracle
+
+GRID, PROBES, MOST = 32, 24, 8
+"""Points at which each coin is tried first, points at which each box is tried, most coins of a call."""
+
+Read = Callable[[Sequence[float]], tuple[Hashable, int]]
+"""Given coins -> (what happens, how many coins were used)."""
+
+_ANYWHERE = np.random.Generator(np.random.PCG64(1)).random((PROBES, MOST))  # all bits random: hashes show
+
+_LATER = [[0.5], [0.03], [0.97], [0.31, 0.77, 0.13, 0.59, 0.87], [0.83, 0.21, 0.68, 0.05, 0.44]]
+"""The values at which later coins are held while one is varied."""
+
+
+class Plain(Fixed):
+    """Given coins as plain floats, the last again when they run out; draws go to the enumeration."""
+
+    def __init__(self, coins: Sequence[float], oracle: Oracle):
+        super().__init__(coins)
+        self.fine = 2.0**-30  # float32 coins differ by far more than this
+        self.state = CoinState(oracle)
+
+    def uniform(self, kind: type = np.float64) -> Any:
+        if kind is np.float64:
+            self.fine = 0.0
+        return super().uniform(kind)
+
+    def choose(self, row: Any) -> int:
+        return self.state.choose(weights(row))
+
+
+def law_by_boxes(program: Callable[[Source], Any], weight: fmpq) -> Iterator[tuple[fmpq, Any]]:
+    """(weight, result) of a program whose coins must be plain numbers; raises NotEnumerable.
+
+    >>> sorted((str(w), r) for w, r in law_by_boxes(lambda source: int(float(source.uniform()) < 0.25), ONE))
+    [('1/4', 1), ('3/4', 0)]
+    """
+
+    results: dict[Hashable, list[tuple[fmpq, Any]]] = {}
+
+    def read(coins: Sequence[float]) -> tuple[Hashable, int]:
+        sources: list[Plain] = []
+
+        def run(oracle: Oracle) -> Any:
+            sources.append(Plain(coins, oracle))
+            return program(sources[-1])
+
+        found = [(_key(result), mass, result) for mass, result in outcomes(run)]
+        found.sort(key=lambda each: repr(each[:2]))
+        happened = tuple(each[:2] for each in found)
+        results.setdefault(happened, [each[1:] for each in found])
+        return happened, max(source.drawn for source in sources)
+
+    first = Plain(_LATER[0], Enumerator(ONE))
+    program(first)
+    for size, happened in boxes(read, first.fine):
+        for mass, result in results[happened]:
+            yield weight * size * mass, result
+
+
+def _key(result: Any) -> Hashable:
+    return result if isinstance(result, tuple) else getattr(result, "kind", None) or repr(result)
+
+
+def boxes(read: Read, fine: float = 0.0) -> Iterator[tuple[fmpq, Hashable]]:
+    """(volume, what happens) of the boxes in the space of coins in which one thing happens.
+
+    A boundary between two boxes is found to within `fine`, or to neighbouring floats.
+    """
+    yield from _opened(read, fine, [], [])
+
+
+def _opened(
+    read: Read, fine: float, held: list[float], sides: list[tuple[float, float]]
+) -> Iterator[tuple[fmpq, Hashable]]:
+    happened, used = read([*held, *_LATER[0]])
+    if used <= len(held):
+        _must_be_constant(read, happened, sides)
+        volume = ONE
+        for low, high in sides:
+            volume *= dyadic(high) - dyadic(low)
+        yield volume, happened
+        return
+    if len(held) >= MOST:
+        raise NotEnumerable(f"it asks for more than {MOST} coins as plain numbers")
+    known: dict[float, Hashable] = {}
+
+    def happens(u: float) -> Hashable:
+        if u not in known:
+            known[u] = tuple(read([*held, u, *later])[0] for later in _LATER)
+        return known[u]
+
+    for low, high in pairwise([0.0, *_cuts(happens, fine), 1.0]):
+        yield from _opened(read, fine, [*held, (low + high) / 2], [*sides, (low, high)])
+
+
+def _cuts(happens: Callable[[float], Hashable], fine: float) -> list[float]:
+    within = _ANYWHERE.ravel()
+    grid = [2.0**-40, *(float(i + within[i]) / GRID for i in range(GRID)), 1 - 2.0**-40]
+    found = []
+    for a, b in pairwise(grid):
+        while happens(a) != happens(b):
+            low, high = a, b
+            while high - low > fine and (middle := (low + high) / 2) not in (low, high):
+                low, high = (middle, high) if happens(middle) == happens(a) else (low, middle)
+            found.append(high)
+            if len(found) > 4 * GRID:
+                raise NotEnumerable("what happens changes with a coin too often to be followed")
+            a = high
+    return found
+
+
+def _must_be_constant(read: Read, happened: Hashable, sides: list[tuple[float, float]]) -> None:
+    for fractions in _ANYWHERE if sides else ():
+        inside = [
+            low + (high - low) * float(part) for part, (low, high) in zip(fractions, sides, strict=False)
+        ]
+        if read(inside)[0] != happened:
+            raise NotEnumerable("its law is not piecewise constant in each coin, or in too many pieces")

@@ -1,0 +1,183 @@
+"""The coins of one run: what is known of each so far, and how a question about them is decided."""
+
+from collections.abc import Hashable
+
+from flint import fmpq
+
+from draftproof.simulators.audit.randomness.volumes import Interval, interval, products, race
+from draftproof.theory.errors import BadInput
+from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.oracle import Oracle
+
+CHOICES = 4_000
+"""Most questions of one run; a loop that rejects coins until one fits would never end otherwise."""
+
+CERTAIN = fmpq(1, 2**200)
+
+
+class NotEnumerable(BaseException):
+    """The function does something with its coins that has no finite exact account; says what.
+
+    Not an `Exception`: a foreign `except Exception` must not swallow it.
+    """
+
+
+class Opaque(NotEnumerable):
+    """A coin is needed as a plain number; the pieces of its law may still be found (`bisection`)."""
+
+
+class CoinState:
+    """The state of all coins in one run of a foreign function.
+
+    A coin is a uniform in [0, 1), known by its index. Each is kept as an interval; coins that were
+    multiplied form a chain of products, coins that were compared with one another a race of
+    exponentials. Every question is answered through the oracle with its conditional probability
+    given all earlier answers, so that the second use of a coin depends on the first.
+    """
+
+    def __init__(self, oracle: Oracle):
+        self.oracle = oracle
+        self.boxes: list[Interval] = []
+        self.keyed: dict[Hashable, object] = {}
+        self._chains: dict[int, _Chain] = {}
+        self._ratios: set[tuple[int, int, fmpq]] = set()
+        self._racers: set[tuple[int, bool]] = set()
+        self._questions = 0
+
+    def coin(self) -> int:
+        """A fresh uniform; its index."""
+        self.boxes.append((ZERO, ONE))
+        return len(self.boxes) - 1
+
+    def choose(self, row: tuple[fmpq, ...]) -> int:
+        """A token from a row of weights, which need not sum to 1."""
+        self._count()
+        mass = sum(row, ZERO)
+        return self.oracle.choose(tuple(weight / mass for weight in row))
+
+    def below(self, coin: int, cut: fmpq) -> bool:
+        """Whether the coin lies below `cut`."""
+        lo, hi = self.boxes[coin]
+        if cut <= lo or cut >= hi:
+            return cut >= hi
+        if coin in self._chains or self._races(coin):
+            whole = self._probability(coin)
+            self.boxes[coin] = (lo, cut)
+            conditional = _settled(self._probability(coin) / whole)
+        else:
+            conditional = (cut - lo) / (hi - lo)
+        low = self._accept(conditional)
+        self.boxes[coin] = (lo, cut) if low else (cut, hi)
+        return low
+
+    def product_below(self, coins: tuple[int, ...], cut: fmpq) -> bool:
+        """Whether the product of the coins lies below `cut`."""
+        if cut <= ZERO or cut >= ONE:
+            return cut >= ONE
+        chain, at = self._chain(coins), len(coins) - 1
+        lo, hi = chain.bounds[at]
+        if cut <= lo or cut >= hi:
+            return cut >= hi
+        whole = chain.volume(self.boxes)
+        chain.bounds[at] = (lo, cut)
+        low = self._accept(chain.volume(self.boxes) / whole)
+        chain.bounds[at] = (lo, cut) if low else (cut, hi)
+        return low
+
+    def slower(self, a: int, b: int, ratio: fmpq, mirrored: tuple[bool, bool]) -> bool:
+        """Whether E_a >= ratio E_b, E = -log u (of a mirrored coin -log(1 - u)), a and b two coins."""
+        for coin, mirror in zip((a, b), mirrored, strict=True):
+            if coin in self._chains:
+                raise NotEnumerable("a coin is both compared with another and multiplied")
+            if (coin, not mirror) in self._racers:
+                raise NotEnumerable("a coin u is compared with others both as u and as 1 - u")
+            self._racers.add((coin, mirror))
+        yes, no = (a, b, ratio), (b, a, 1 / ratio)
+        whole = self._volume({a, b})
+        answer = self._accept(_settled(self._volume({a, b}, yes) / whole))
+        self._ratios.add(yes if answer else no)
+        return answer
+
+    def _accept(self, probability: fmpq) -> bool:
+        self._count()
+        return self.oracle.accept(min(max(probability, ZERO), ONE))
+
+    def _count(self) -> None:
+        self._questions += 1
+        if self._questions > CHOICES:
+            raise NotEnumerable(f"one run asks more than {CHOICES:,} questions")
+
+    def _probability(self, coin: int) -> fmpq:
+        # Of all that is known of a coin in a chain or in a race.
+        chain = self._chains.get(coin)
+        return chain.volume(self.boxes) if chain else self._volume({coin})
+
+    def _races(self, coin: int) -> bool:
+        return (coin, False) in self._racers or (coin, True) in self._racers
+
+    def _volume(self, coins: set[int], *more: tuple[int, int, fmpq]) -> fmpq:
+        # The probability of all that is known of these coins and those they were compared with.
+        known = self._component(coins)
+        tied = coins.union(*({a, b} for a, b, _ in known))
+        boxes = (interval(coin, self.boxes[coin], mirror) for coin, mirror in self._racers if coin in tied)
+        return race(known.union(more, *boxes))
+
+    def _component(self, coins: set[int]) -> frozenset[tuple[int, int, fmpq]]:
+        grown = True
+        while grown:
+            near = {c for a, b, _ in self._ratios if a in coins or b in coins for c in (a, b)}
+            grown, coins = not near <= coins, coins | near
+        return frozenset(each for each in self._ratios if each[0] in coins)
+
+    def _chain(self, coins: tuple[int, ...]) -> "_Chain":
+        if any(self._races(coin) for coin in coins):
+            raise NotEnumerable("a coin is both compared with another and multiplied")
+        chain = self._chains.get(coins[0]) or _Chain()
+        shared = min(len(chain.coins), len(coins))
+        new = coins[shared:]
+        continues = tuple(chain.coins[:shared]) == coins[:shared] and len(set(coins)) == len(coins)
+        if not continues or any(coin in self._chains for coin in new):
+            raise NotEnumerable("products of coins overlap without one continuing the other")
+        for coin in new:
+            chain.coins.append(coin)
+            chain.bounds.append((ZERO, ONE))
+            self._chains[coin] = chain
+        return chain
+
+
+class _Chain:
+    """Coins u_1, u_2, .. and bounds on the products u_1, u_1 u_2, .."""
+
+    def __init__(self) -> None:
+        self.coins: list[int] = []
+        self.bounds: list[Interval] = []
+
+    def volume(self, boxes: list[Interval]) -> fmpq:
+        return products(tuple(boxes[coin] for coin in self.coins), tuple(self.bounds))
+
+
+def _settled(probability: fmpq) -> fmpq:
+    # Logarithms leave an error far below CERTAIN: what is impossible, or certain, becomes exactly so.
+    return ZERO if probability < CERTAIN else ONE if probability > 1 - CERTAIN else probability
+
+
+def weights(row: object) -> tuple[fmpq, ...]:
+    """Floats as the exact dyadic rationals they are; BadInput for NaN, infinities and negatives.
+
+    A row that is exact already stays as it is.
+    """
+    if isinstance(row, tuple) and isinstance(row[0], fmpq):
+        return row
+    numbers = [float(x) for x in row]  # type: ignore[attr-defined]
+    if not all(0 <= x < float("inf") for x in numbers) or not any(numbers):
+        raise BadInput(f"cannot draw from the weights {numbers}")
+    return tuple(map(dyadic, numbers))
+
+
+def dyadic(x: float) -> fmpq:
+    """The rational that a finite float is.
+
+    >>> dyadic(0.75)
+    3/4
+    """
+    return fmpq(*float(x).as_integer_ratio())

@@ -1,0 +1,253 @@
+"""Stand-ins for numpy's and Python's generators, whose answers come from a source."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
+from draftproof.simulators.audit.randomness.sources import Chance, Seeded, Source
+
+BRANCHES = 100_000
+"""Most values of one integer that is drawn uniformly."""
+
+_NUMPY = np.random.Generator(np.random.PCG64(0))
+_PYTHON = random.Random  # which is replaced while a function is audited
+
+
+class Lazies(np.ndarray):
+    """An object array of lazy numbers; a cast to another float type leaves it as it is."""
+
+    def astype(self, dtype: Any, *_: Any, **__: Any) -> Any:
+        if np.dtype(dtype).kind in "fO":
+            return self
+        return np.vectorize(int, otypes=[dtype])(self)
+
+
+def lazies(values: list[Any], shape: Any) -> np.ndarray:
+    """The values as an array: of floats when they are, else of objects."""
+    if all(isinstance(value, float | np.floating) for value in values):
+        return np.array(values).reshape(shape)
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array.reshape(shape).view(Lazies)
+
+
+class Generator:
+    """numpy's methods over uniforms and weighted draws; the others raise NotEnumerable with their name.
+
+    >>> from draftproof.simulators.audit.randomness.sources import Fixed
+    >>> rng = Generator(Fixed([0.25, 0.5]))
+    >>> float(rng.random()), rng.integers(4), rng.choice(3, p=[0.0, 0.5, 0.5])
+    (0.25, 0, 1)
+    """
+
+    def __init__(self, source: Source):
+        self._source = source
+
+    def _many(self, one: Any, size: Any) -> Any:
+        if size is None:
+            return one()
+        shape = (size,) if isinstance(size, int | np.integer) else tuple(size)
+        return lazies([one() for _ in range(int(np.prod(shape)))], shape)
+
+    def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
+        if out is not None:
+            raise NotEnumerable("random(out=...) writes coins into an array of floats")
+        kind = np.dtype(dtype).type
+        return self._many(lambda: self._source.uniform(kind), size)
+
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+        width = np.asarray(high) - low if np.ndim(high) or np.ndim(low) else high - low
+        return self._affine(low, width, size, lambda source: source.uniform())
+
+    def standard_exponential(self, size: Any = None, dtype: Any = np.float64, method: str = "zig") -> Any:
+        kind = np.dtype(dtype).type
+        return self._many(lambda: exponential(self._source, kind), size)
+
+    def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._affine(0.0, scale, size, exponential)
+
+    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._affine(loc, scale, size, gumbel)
+
+    def _affine(self, loc: Any, scale: Any, size: Any, draw: Callable[[Source], Any]) -> Any:
+        if np.ndim(loc) or np.ndim(scale):
+            size = size or np.broadcast(loc, scale).shape
+            return loc + scale * self._many(lambda: draw(self._source), size)
+        if (loc, scale) == (0, 1):
+            return self._many(lambda: draw(self._source), size)
+        return self._many(lambda: loc + scale * draw(self._source), size)
+
+    def integers(
+        self, low: int, high: int | None = None, size: Any = None, dtype: Any = int, endpoint: bool = False
+    ) -> Any:
+        low, high = (0, low) if high is None else (low, high)
+        count = high + endpoint - low
+        if count <= 0:
+            raise ValueError("low >= high")
+        if count > BRANCHES:
+            chance = _chance(self._source)
+            if chance is None:
+                raise NotEnumerable(f"an integer with {count:,} possible values is drawn")
+            return chance.rng.integers(low, high, size, endpoint=endpoint)
+        return self._draws(lambda: low + self._source.choose([1.0] * count), size)
+
+    def choice(
+        self,
+        a: Any,
+        size: Any = None,
+        replace: bool = True,
+        p: Any = None,
+        axis: int = 0,
+        shuffle: bool = True,
+    ) -> Any:
+        items = np.arange(a) if np.ndim(a) == 0 else np.asarray(a)
+        row = np.full(len(items), 1 / len(items)) if p is None else checked(p, len(items))
+        if replace:
+            index = self._draws(lambda: self._source.choose(row), size)
+        else:
+            index = self._without(row, 1 if size is None else size)
+        chosen = items[index]
+        return chosen.item() if size is None and np.ndim(chosen) == 0 else chosen
+
+    def multinomial(self, n: int, pvals: Any, size: Any = None) -> Any:
+        if size is not None or np.ndim(pvals) > 1:
+            raise NotEnumerable("multinomial for several rows at once")
+        row = np.asarray(pvals, dtype=np.float64)
+        if not (row >= 0).all() or row[:-1].sum() > 1 + 1e-12:
+            raise ValueError("pvals < 0, pvals > 1 or pvals contains NaNs")
+        row = np.append(row[:-1], max(1 - row[:-1].sum(), 0.0))
+        counts = np.zeros(len(row), dtype=np.int64)
+        for _ in range(n):
+            counts[self._source.choose(row)] += 1
+        return counts
+
+    def permutation(self, x: Any, axis: int = 0) -> Any:
+        items = np.arange(x) if np.ndim(x) == 0 else np.array(x)
+        return items[self._without(np.ones(len(items)), len(items))]
+
+    def shuffle(self, x: Any, axis: int = 0) -> None:
+        order = self._without(np.ones(len(x)), len(x))
+        x[:] = [x[i] for i in order] if isinstance(x, list) else np.array(x)[order]
+
+    def spawn(self, n_children: int) -> list["Generator"]:
+        return [Generator(self._source) for _ in range(n_children)]
+
+    def _draws(self, one: Any, size: Any) -> Any:
+        return one() if size is None else np.array(self._many(one, size), dtype=np.int64)
+
+    def _without(self, row: Any, size: Any) -> Any:
+        chosen = without_replacement(self._source, row, int(np.prod(size)))
+        return np.array(chosen, dtype=np.int64).reshape(size)
+
+    def __getattr__(self, name: str) -> Any:
+        chance = None if name.startswith("_") else _chance(self._source)
+        return _unaccounted(name, "rng", chance and chance.rng)
+
+
+class RandomState(Generator):
+    """The methods of `numpy.random.RandomState`, which are also the functions of `numpy.random`."""
+
+    def random_sample(self, size: Any = None) -> Any:
+        return self.random(size)
+
+    def rand(self, *shape: int) -> Any:
+        return self.random(shape or None)
+
+    def randint(self, low: int, high: int | None = None, size: Any = None, dtype: Any = int) -> Any:
+        return self.integers(low, high, size)
+
+
+class Random:
+    """The methods of `random.Random` over a source."""
+
+    def __init__(self, source: Source):
+        self._source, self._rng = source, Generator(source)
+
+    def random(self) -> Any:
+        return self._source.uniform()
+
+    def uniform(self, a: float, b: float) -> Any:
+        return a + (b - a) * self._source.uniform()
+
+    def expovariate(self, lambd: float = 1.0) -> Any:
+        return self._rng.exponential(1 / lambd)
+
+    def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
+        options = range(start) if stop is None else range(start, stop, step)
+        return options[self._rng.integers(len(options))]
+
+    def randint(self, a: int, b: int) -> int:
+        return self.randrange(a, b + 1)
+
+    randbelow = randrange  # the name that `secrets` gives it
+
+    def choice(self, seq: Any) -> Any:
+        return seq[self._rng.integers(len(seq))]
+
+    def choices(
+        self, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1
+    ) -> list[Any]:
+        if cum_weights is not None:
+            weights = np.diff(np.asarray(cum_weights, dtype=float), prepend=0.0)
+        row = [1.0] * len(population) if weights is None else [float(x) for x in weights]
+        if not sum(row) > 0:
+            raise ValueError("Total of weights must be greater than zero")
+        return [population[self._source.choose(row)] for _ in range(k)]
+
+    def sample(self, population: Any, k: int) -> list[Any]:
+        order = self._rng.permutation(len(population))
+        return [population[i] for i in order[:k]]
+
+    def shuffle(self, x: list[Any]) -> None:
+        self._rng.shuffle(x)
+
+    def __getattr__(self, name: str) -> Any:
+        chance = None if name.startswith("_") else _chance(self._source)
+        return _unaccounted(name, "random", chance and _PYTHON(int(chance.rng.integers(2**62))))
+
+
+def _chance(source: Source) -> Chance | None:
+    while isinstance(source, Seeded):
+        source = source.source
+    return source if isinstance(source, Chance) else None
+
+
+def _unaccounted(name: str, module: str, real: Any) -> Any:
+    # A method that no stand-in has: of a real generator where runs are random.
+    if name.startswith("_"):
+        raise AttributeError(name)
+    if real is None:
+        raise NotEnumerable(f"{module}.{name} has no exact account here")
+    return getattr(real, name)
+
+
+def without_replacement(source: Source, row: Any, count: int) -> list[int]:
+    """Draws from a row of weights, each token once, as many as `count` or as have weight."""
+    left, chosen = np.array(row, dtype=np.float64), []
+    while len(chosen) < count and left.any():
+        chosen.append(source.choose(left))
+        left[chosen[-1]] = 0.0
+    return chosen
+
+
+def exponential(source: Source, kind: type = np.float64) -> Any:
+    """-log u of a fresh coin; of the coin 0, of a mirrored one: -log(1 - u), never infinite."""
+    u = source.uniform(kind)
+    return -np.log1p(-u) if isinstance(u, np.floating) else -np.log(u)
+
+
+def gumbel(source: Source, kind: type = np.float64) -> Any:
+    """-log E of a fresh exponential; a coin that gives E = 0 is tossed again, as numpy does."""
+    E = exponential(source, kind)
+    return -np.log(max(E, kind(2.0**-53))) if isinstance(E, np.floating) else -np.log(E)
+
+
+def checked(p: Any, size: int) -> np.ndarray:
+    """The row as floats; numpy's own complaint where `choice(p=...)` would not take it."""
+    row = np.asarray(p)
+    floats = row.astype(np.float64)
+    _NUMPY.choice(size, p=row if row.dtype.kind == "f" else floats)  # which is stricter the wider they are
+    return floats

@@ -1,0 +1,372 @@
+"""Lazy uniforms: numbers that are decided only as far as comparisons need.
+
+A `Lazy` stands for f(u), u one coin and f a chain of steps that are each monotone. Compared with a
+number it asks the state of the coins whether u lies below the point where f crosses that number. Some
+shapes of f are also known by name (`forms`), because they can be compared with one another: races. A
+`Product` is of several coins.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from draftproof.simulators.audit.randomness.coin_state import CoinState, NotEnumerable, Opaque, dyadic
+from draftproof.simulators.audit.randomness.forms import (
+    UNIFORM,
+    Form,
+    exponential,
+    exponentiated,
+    inverted,
+    less,
+    logged,
+    moved,
+    scaled,
+)
+from draftproof.theory.numbers import ZERO
+
+NEGLIGIBLE = fmpq(1, 2**60)
+"""The probability below which a cap is ignored in races."""
+
+
+def number(other: Any) -> Any:
+    """`other` as one plain number, or None when it is something else."""
+    if isinstance(other, int | float | np.generic):
+        return other
+    if getattr(other, "ndim", None) == 0 and hasattr(other, "item"):
+        return other.item()
+    return None
+
+
+def with_number(operator: Callable[[Any, Any], Any]) -> Callable[[Any, object], Any]:
+    """An operator of a lazy number and a plain one; NotImplemented of a lazy number and anything else."""
+
+    def applied(self: Any, other: object) -> Any:
+        c = number(other)
+        return NotImplemented if c is None else operator(self, c)
+
+    return applied
+
+
+class Coin:
+    """Comparisons and conversions that everything lazy shares; `_below(t)` decides value < t."""
+
+    __slots__ = ("state",)
+    state: CoinState
+
+    def _below(self, t: float) -> bool:
+        raise NotImplementedError
+
+    @with_number
+    def _less(self, t: Any) -> Any:
+        return None if t != t else self._below(t)  # every comparison with NaN is false
+
+    def __lt__(self, other: Any) -> Any:
+        less = self._less(other)
+        return less if less is NotImplemented else bool(less)
+
+    def __gt__(self, other: Any) -> Any:
+        less = self._less(other)
+        return less if less is NotImplemented else less is False
+
+    __le__, __ge__ = __lt__, __gt__  # equality has probability zero
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __int__(self) -> int:
+        low = 0
+        if self < 0:
+            while self < low - 1:
+                low -= 1
+            return low
+        while not self < low + 1:
+            low += 1
+            if low > 10_000:
+                raise NotEnumerable("a coin is turned into an integer above 10,000")
+        return low
+
+    __trunc__ = __int__
+
+    def __floor__(self) -> int:
+        low = int(self)
+        return low - 1 if self < low else low
+
+    def __ceil__(self) -> int:
+        return self.__floor__() + 1
+
+    floor = __floor__
+
+    def _refused(self, *_: Any, **__: Any) -> Any:
+        raise Opaque("a coin is turned into a plain number (float, hash, index, text)")
+
+    __float__ = __hash__ = __index__ = __complex__ = __format__ = __str__ = _refused
+
+
+Steps = tuple[tuple[str, float], ...]
+
+_STEP = {
+    "+": lambda x, c: x + c,
+    "*": lambda x, c: x * c,
+    "/": lambda x, c: x / c,
+    "c-": lambda x, c: c - x,
+    "c/": lambda x, c: c / x,
+    "**": lambda x, c: x**c,
+    "log": lambda x, c: np.log(x),
+    "log1p": lambda x, c: np.log1p(x),
+    "exp": lambda x, c: np.exp(x),
+    "sqrt": lambda x, c: np.sqrt(x),
+    "max": lambda x, c: max(x, x.dtype.type(c)),
+    "min": lambda x, c: min(x, x.dtype.type(c)),
+}
+
+_INTEGER = {np.float64: np.int64, np.float32: np.int32, np.float16: np.int16}
+
+
+@lru_cache(maxsize=65536)
+def crossing(steps: Steps, kind: type, rising: bool, t: float) -> fmpq:
+    """The u where f crosses t: below it f(u) < t when f rises, above it when f falls.
+
+    Found by bisection over the floats of `kind`, in whose arithmetic f is computed.
+
+    >>> crossing((("*", 4.0),), np.float64, True, 1.0)
+    1/4
+    """
+    if not steps:
+        return dyadic(min(max(t, 0.0), 1.0))
+    integer = _INTEGER[kind]  # floats in [0, 1] are ordered as their bits
+    low, high = 0, int(kind(1.0).view(integer))
+    with np.errstate(all="ignore"):
+        while low < high:
+            middle = (low + high) // 2
+            if bool(_value(steps, integer(middle).view(kind)) < t) == rising:
+                low = middle + 1
+            else:
+                high = middle
+    return dyadic(float(integer(low).view(kind)))
+
+
+def _value(steps: Steps, u: Any) -> Any:
+    for step, c in steps:
+        u = _STEP[step](u, c)
+    return u
+
+
+class Lazy(Coin):
+    """f(u) for one coin u. `rising` says which way f goes, `kind` which floats it is computed in."""
+
+    __slots__ = ("coin", "form", "kind", "mirror", "rising", "steps")
+
+    def __init__(
+        self,
+        state: CoinState,
+        coin: int,
+        kind: type = np.float64,
+        steps: Steps = (),
+        rising: bool = True,
+        form: Form = UNIFORM,
+        mirror: bool = False,
+    ):
+        self.state, self.coin, self.kind = state, coin, kind
+        self.steps, self.rising, self.form, self.mirror = steps, rising, form, mirror
+
+    def _then(self, step: str, c: Any, rising: bool, form: Form, mirror: bool | None = None) -> "Lazy":
+        mirror = self.mirror if mirror is None else mirror
+        up = self.rising == rising
+        return Lazy(self.state, self.coin, self.kind, (*self.steps, (step, c)), up, form, mirror)
+
+    def _below(self, t: float) -> bool:
+        cut = crossing(self.steps, self.kind, self.rising, float(t))
+        low = self.state.below(self.coin, cut)
+        return low if self.rising else not low
+
+    def _less(self, other: Any) -> Any:
+        return less(self, other) if isinstance(other, Lazy) else super()._less(other)
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, Coin):
+            return product(self, True) + other
+        c = number(other)
+        if c is None:
+            return NotImplemented
+        if c != c or abs(c) == np.inf:
+            return self.kind(c)
+        return self._then("+", c, True, moved(self.form, c) if c else self.form)
+
+    __radd__ = __add__
+
+    @with_number
+    def __sub__(self, c: Any) -> Any:
+        return self + -c
+
+    @with_number
+    def __rsub__(self, c: Any) -> Any:
+        if c != c or abs(c) == np.inf:
+            return self.kind(c)
+        if self.form == UNIFORM and c == 1:
+            return self._then("c-", c, False, self.form, not self.mirror)
+        return self._then("c-", c, False, moved(scaled(self.form, -1.0), c))
+
+    def _one_sided(self) -> None:  # 1/x and x^c are monotone on one side of 0
+        with np.errstate(all="ignore"):
+            ends = [_value(self.steps, self.kind(u)) for u in (0.0, 1.0)]
+        if min(ends) < 0 < max(ends):
+            raise NotEnumerable("a coin is divided by, or raised, on both sides of 0")
+
+    def __neg__(self) -> "Lazy":
+        return self._then("*", -1.0, False, scaled(self.form, -1.0))
+
+    def __pos__(self) -> "Lazy":
+        return self
+
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, Coin):
+            return product(self, False) * other
+        c = number(other)
+        if c is None:
+            return NotImplemented
+        if c == 0 or c != c:
+            return self.kind(c)
+        return self._then("*", c, bool(c > 0), scaled(self.form, float(c)))
+
+    __rmul__ = __mul__
+
+    @with_number
+    def __truediv__(self, c: Any) -> Any:
+        if c == 0:
+            return self.kind(np.inf) if not self < 0 else self.kind(-np.inf)
+        if c != c or abs(c) == np.inf:
+            return self.kind(0 * c if c == c else c)
+        return self._then("/", c, bool(c > 0), scaled(self.form, 1 / float(c)))
+
+    @with_number
+    def __rtruediv__(self, c: Any) -> Any:
+        if c == 0 or c != c:
+            return self.kind(c)
+        self._one_sided()
+        return self._then("c/", c, bool(c < 0), inverted(self.form, float(c)))
+
+    def __pow__(self, other: Any) -> Any:
+        c = number(other)
+        if c is None:
+            raise NotEnumerable("a power of a coin that has no monotone account")
+        self._one_sided()
+        if c == 0:
+            return self.kind(1)
+        form = ("X", 0.0, float(c)) if self.form == UNIFORM and c > 0 else None
+        return self._then("**", c, bool(c > 0), form)
+
+    def log(self) -> Any:
+        return self._then("log", 0.0, True, logged(self.form))
+
+    def log1p(self) -> Any:
+        negated = self.form == ("u", 0.0, -1.0)  # log(1 + -u), numerically careful
+        return self._then("log1p", 0.0, True, ("E", 0.0, -1.0) if negated else None, not self.mirror)
+
+    def exp(self) -> Any:
+        return self._then("exp", 0.0, True, exponentiated(self.form))
+
+    def sqrt(self) -> Any:
+        return self._then("sqrt", 0.0, True, None)
+
+    def capped(self, c: float, largest: bool) -> "Lazy":
+        """max(f(u), c), or min: still monotone. Races ignore a cap of probability below NEGLIGIBLE."""
+        cut = crossing(self.steps, self.kind, self.rising, float(c))
+        rare = min(cut, 1 - cut) < NEGLIGIBLE and (cut < NEGLIGIBLE) == (largest == self.rising)
+        return self._then("max" if largest else "min", c, True, self.form if rare else None)
+
+    def conjugate(self) -> "Lazy":
+        return self
+
+    def __abs__(self) -> "Lazy":
+        return -self if self < 0 else self
+
+    def __floordiv__(self, other: Any) -> int:
+        return (self / other).__floor__()
+
+    def __mod__(self, other: Any) -> Any:
+        return self - other * (self / other).__floor__()
+
+
+class Product(Coin):
+    """scale * u_1 .. u_k of different coins; in logarithms, sign * (scale + sum log u)."""
+
+    __slots__ = ("coins", "logs", "scale", "sign")
+
+    def __init__(self, state: CoinState, coins: tuple[int, ...], scale: float, logs: bool, sign: float = 1.0):
+        self.state, self.coins, self.scale, self.logs, self.sign = state, coins, scale, logs, sign
+
+    def _below(self, t: float) -> bool:
+        if not self.logs:
+            return self.state.product_below(self.coins, dyadic(t) / dyadic(self.scale) if t > 0 else ZERO)
+        low = self.state.product_below(self.coins, exponential(self.sign * t - self.scale))
+        return low if self.sign > 0 else not low
+
+    def _with(self, other: Any, logs: bool) -> Any:
+        if isinstance(other, Lazy):
+            other = product(other, logs)
+        if not isinstance(other, Product):
+            return NotImplemented
+        if self.logs != logs or other.logs != logs or self.sign != other.sign:
+            raise NotEnumerable("a product of coins that has no closed form")
+        scale = self.scale + other.scale if logs else self.scale * other.scale
+        return Product(self.state, (*self.coins, *other.coins), scale, logs, self.sign)
+
+    def __mul__(self, other: Any) -> Any:
+        c = number(other)
+        if c is None:
+            return self._with(other, False)
+        if self.logs:
+            if abs(c) != 1:
+                raise NotEnumerable("a power of a product of coins")
+            return Product(self.state, self.coins, self.scale, True, self.sign * c)
+        if c < 0:
+            raise NotEnumerable("a negative multiple of a product of coins")
+        return Product(self.state, self.coins, self.scale * float(c), False) if c else 0.0
+
+    @with_number
+    def __truediv__(self, c: Any) -> Any:
+        return self * (1 / c)
+
+    def __add__(self, other: Any) -> Any:
+        c = number(other)
+        if c is None:
+            return self._with(other, True)
+        if not self.logs:
+            raise NotEnumerable("a sum of coins")
+        return Product(self.state, self.coins, self.scale + self.sign * float(c), True, self.sign)
+
+    __rmul__, __radd__ = __mul__, __add__
+
+    def __neg__(self) -> "Product":
+        return self * -1
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -other
+
+    def log(self) -> "Product":
+        return Product(self.state, self.coins, float(np.log(self.scale)), True)
+
+    def exp(self) -> "Product":
+        if not self.logs or self.sign < 0:
+            raise NotEnumerable("an exponential of a product of coins")
+        return Product(self.state, self.coins, float(np.exp(self.scale)), False)
+
+
+def product(lazy: Lazy, logs: bool) -> Product:
+    """The lazy number as a product of one coin, or its logarithm; NotEnumerable when it is neither."""
+    if lazy.form and not lazy.mirror:
+        name, a, c = lazy.form
+        if logs and name == "E" and abs(c) == 1:  # a + c E = -c (-c a + log u)
+            return Product(lazy.state, (lazy.coin,), -c * a, True, -c)
+        if not logs and name == "u" and c > 0:
+            return Product(lazy.state, (lazy.coin,), c, False)
+    raise NotEnumerable("coins are combined in a way that has no closed form")

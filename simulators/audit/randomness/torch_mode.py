@@ -1,0 +1,168 @@
+"""torch's random functions answered by a source, and what is computed from their coins followed.
+
+While a foreign function runs, every torch function goes through `Answering`: random ones draw coins, those
+that are given coins are followed by `torch_functions`, and a function that is not known is refused by name.
+"""
+
+from collections.abc import Callable
+from functools import partialmethod
+from typing import Any
+
+import numpy as np
+import torch
+from torch.overrides import TorchFunctionMode
+
+from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
+from draftproof.simulators.audit.randomness.generators import BRANCHES, exponential, without_replacement
+from draftproof.simulators.audit.randomness.sources import Seeded, Source
+from draftproof.simulators.audit.randomness.torch_functions import CoinTensors, Functions, objects
+from draftproof.simulators.audit.randomness.triton_mode import following
+
+KIND = {torch.float64: np.float64, torch.float16: np.float16}
+"""The numpy type that a torch type's coins are computed in; float32 for all others."""
+
+REFUSED = ("randn", "randn_like", "normal", "poisson", "log_normal", "cauchy", "geometric", "dropout")
+"""Random functions without an exact account here."""
+
+
+class Answering(TorchFunctionMode):
+    """While entered, torch draws from the source."""
+
+    def __init__(self, source: Source):
+        super().__init__()
+        self.coins = CoinTensors()
+        self.draws, self.functions = _Draws(source, self.coins), Functions(self.coins)
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        raw = getattr(func, "__name__", "")
+        name = raw.strip("_")
+        inplace = raw.endswith("_") and not raw.startswith("_")
+        draw = getattr(self.draws, f"draw_{name}", None)
+        if draw is not None:
+            return draw(func, args, kwargs)
+        if name in REFUSED:
+            raise NotEnumerable(f"torch.{raw} has no exact account here")
+        if not self.coins.holds(args) and not self.coins.holds(tuple(kwargs.values())):
+            if inplace and args:
+                self.coins.forget(args[0])
+            return func(*args, **kwargs)
+        with np.errstate(all="ignore"):
+            result = self.functions(func, name, args, kwargs)
+        return self.coins.assign(args[0], result) if inplace else result
+
+    def __enter__(self) -> Any:
+        self._kernels = following(self.coins)
+        self._kernels.__enter__()
+        return super().__enter__()
+
+    def __exit__(self, *raised: Any) -> None:
+        super().__exit__(*raised)
+        self._kernels.__exit__(*raised)
+
+    def tensor(self, values: np.ndarray, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        """An array of coins as a tensor."""
+        return self.coins.tensor(values.view(np.ndarray), torch.empty(0, dtype=dtype))
+
+
+class _Draws:
+    """`draw_NAME(func, args, kwargs)` answers torch's NAME."""
+
+    def __init__(self, source: Source, coins: CoinTensors):
+        self.source, self.coins = source, coins
+
+    def draw_rand(
+        self, func: Any, args: Any, kwargs: dict[str, Any], empty: Any = torch.empty
+    ) -> torch.Tensor:
+        generator = kwargs.pop("generator", None)
+        return self._uniforms(empty(*args, **kwargs), generator)
+
+    draw_rand_like = partialmethod(draw_rand, empty=torch.empty_like)
+
+    def draw_uniform(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+        low, high = (*args[1:], *(0.0, 1.0)[len(args) - 1 :])
+        low, high = kwargs.get("from", low), kwargs.get("to", high)
+        stretch = None if (low, high) == (0, 1) else (lambda u: low + (high - low) * u)
+        return self._uniforms(args[0], kwargs.get("generator"), stretch)
+
+    def draw_exponential(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+        rate = float(kwargs.get("lambd", args[1] if len(args) > 1 else 1.0))
+        draw = self._draws(
+            args[0], kwargs.get("generator"), lambda source, kind: exponential(source, kind) / rate
+        )
+        return self.coins.assign(args[0], draw)
+
+    def draw_bernoulli(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+        p = kwargs.get("p", args[1] if len(args) > 1 else args[0])
+        if isinstance(p, torch.Tensor) and not bool(((p >= 0) & (p <= 1)).all()):
+            return func(*args, **kwargs)  # torch's own complaint
+        coins = self._draws(args[0], kwargs.get("generator"), lambda source, kind: source.uniform(kind))
+        heads = np.less(coins, objects(p) if isinstance(p, torch.Tensor) else float(p)).astype(bool)
+        answer = torch.from_numpy(np.array(heads)).to(args[0].dtype)
+        return args[0].copy_(answer) if func.__name__.endswith("_") else answer
+
+    def draw_multinomial(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+        names = ("input", "num_samples", "replacement")
+        given = {**dict(zip(names, args, strict=False)), **kwargs}
+        rows, count = given["input"], int(given["num_samples"])
+        replacement = given.get("replacement", False)
+        if self.coins.holds(rows):
+            raise NotEnumerable("torch.multinomial of weights that depend on coins")
+        plain = rows.detach().double()
+        if not bool(torch.isfinite(plain).all() and (plain >= 0).all() and (plain.sum(-1) > 0).all()):
+            return torch.multinomial(rows, count, replacement)  # torch's own complaint
+        source = self._stream(given.get("generator"))
+        drawn = [_categories(source, row, count, replacement) for row in plain.reshape(-1, plain.shape[-1])]
+        return torch.tensor(drawn, dtype=torch.int64).reshape(*plain.shape[:-1], count)
+
+    def draw_randint(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+        bounds = [int(x) for x in args if not isinstance(x, tuple | list | torch.Size)]
+        low, high = (0, bounds[0]) if len(bounds) == 1 else bounds[:2]
+        shape = next((x for x in args if isinstance(x, tuple | list | torch.Size)), kwargs.get("size", ()))
+        if high - low > BRANCHES:
+            raise NotEnumerable(f"an integer with {high - low:,} possible values is drawn")
+        source = self._stream(kwargs.get("generator"))
+        drawn = [low + source.choose([1.0] * (high - low)) for _ in range(int(np.prod(shape)))]
+        return torch.tensor(drawn, dtype=kwargs.get("dtype", torch.int64)).reshape(tuple(shape))
+
+    def draw_randperm(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+        source = self._stream(kwargs.get("generator"))
+        return torch.tensor(without_replacement(source, np.ones(args[0]), args[0]), dtype=torch.int64)
+
+    def _uniforms(self, tensor: torch.Tensor, generator: Any, stretch: Any = None) -> torch.Tensor:
+        def one(source: Source, kind: type) -> Any:
+            u = source.uniform(kind)
+            return u if stretch is None else stretch(u)
+
+        return self.coins.assign(tensor, self._draws(tensor, generator, one))
+
+    def _draws(self, like: torch.Tensor, generator: Any, one: Callable[[Source, type], Any]) -> np.ndarray:
+        source, kind = self._stream(generator), KIND.get(like.dtype, np.float32)
+        values = np.empty(like.numel(), dtype=object)
+        values[:] = [one(source, kind) for _ in range(like.numel())]
+        return values.reshape(tuple(like.shape))
+
+    def _stream(self, generator: Any) -> Source:
+        # The real generator's state names the stream, and moves on: seeding again repeats it.
+        generator = torch.default_generator if generator is None else generator
+        state = generator.get_state().numpy().tobytes()
+        torch.rand(1, generator=generator)
+        return _Stream(self.source, hash(state))
+
+
+def _categories(source: Source, row: torch.Tensor, count: int, replacement: bool) -> list[int]:
+    if replacement:
+        return [source.choose(row.numpy()) for _ in range(count)]
+    drawn = without_replacement(source, row.numpy(), count)
+    if len(drawn) < count:  # torch goes on with categories of weight zero, by a topk of a race
+        places = torch.zeros(len(row))
+        places[drawn] = torch.arange(len(drawn), 0, -1.0)
+        drawn = places.topk(count).indices.tolist()
+    return drawn
+
+
+class _Stream(Seeded):
+    """The draws of one generator state; a categorical draw is remembered by its row."""
+
+    def choose(self, row: Any) -> int:
+        return self._remembered(lambda: self.source.choose(row), tuple(map(float, row)))

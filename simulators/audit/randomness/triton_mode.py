@@ -1,0 +1,258 @@
+"""Triton kernels under TRITON_INTERPRET=1: coins are followed through them, as through torch.
+
+Triton's interpreter computes in numpy. Loads from a tensor of coins give the coins themselves, as
+arrays of objects, and the interpreter's arithmetic is replaced by one that lets them pass; comparisons and
+arg-extrema then decide, exactly as everywhere else. So a kernel is enumerated in as many runs as its choices
+have outcomes, and an exponential race inside it has its exact law. The patches are on while a foreign
+function runs, and only then.
+
+Written for the interpreter of Triton 3.6 to 3.9; an older one is not touched, and coins that reach it
+are read by bisection. A coin keeps the float type it was drawn in when a kernel casts it: its
+threshold is then off by a rounding of the narrower type at most.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import torch
+
+from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
+from draftproof.simulators.audit.randomness.lazy import Coin
+from draftproof.simulators.audit.randomness.torch_functions import CoinTensors, extreme, has_coins
+
+_EXTREMES = {np.maximum: True, np.fmax: True, np.minimum: False, np.fmin: False}
+
+_language: list[tuple[Any, str, Any, Any]] = []
+"""(where, attribute, before, after) of what Triton patches in `triton.language`, once it did."""
+
+
+@contextmanager
+def following(coins: CoinTensors) -> Iterator[None]:
+    """Kernels launched inside follow the coins; does nothing where Triton does not interpret."""
+    interpreter = sys.modules.get("triton.runtime.interpreter")
+    if interpreter is None or not hasattr(interpreter, "_LangPatchScope"):
+        yield
+        return
+    memory, language = _Memory(coins), _LanguagePatch(interpreter)
+    launch = interpreter.GridExecutor.__call__
+
+    def launched(executor: Any, *args: Any, **kwargs: Any) -> None:
+        with torch._C.DisableTorchFunction():
+            tensors = [each for each in (*args, *kwargs.values()) if isinstance(each, torch.Tensor)]
+            memory.put(tensors)
+            launch(executor, *args, **kwargs)
+            memory.take(tensors)
+
+    changes = [
+        (interpreter.GridExecutor, "__call__", launched),
+        (interpreter, "_patch_lang", language),
+        (interpreter.interpreter_builder, "options", interpreter.InterpreterOptions(sanitize_overflow=False)),
+        *_arithmetic(interpreter, memory),
+    ]
+    before = [(where, name, getattr(where, name)) for where, name, _ in changes]
+    try:
+        for where, name, new in changes:
+            setattr(where, name, new)
+        yield
+    finally:
+        for where, name, old in reversed(before):
+            setattr(where, name, old)
+        language.undo()
+
+
+class _LanguagePatch:
+    """Triton's own patch of `triton.language`, made once a run rather than at every call.
+
+    Called as `_patch_lang(function)`. What it changes is remembered in `_language`, so that the next run
+    sets it again without looking for it.
+    """
+
+    def __init__(self, interpreter: Any):
+        language = {"tl": interpreter.tl, "core": interpreter.tl.core}
+        self._missing, self._done = interpreter._MISSING, False
+        self._patch_lang = interpreter._patch_lang
+        self._all = SimpleNamespace(__globals__=language)
+
+    def __call__(self, _: Any) -> Any:
+        if not self._done:
+            self._done = True
+            for where, name, _, new in _language:
+                setattr(where, name, new)
+            if not _language:
+                changes = self._patch_lang(self._all)._changes
+                _language.extend((where, name, old, getattr(where, name)) for where, name, old in changes)
+        return self
+
+    def restore(self) -> None:
+        """What Triton calls after a launch: nothing is undone yet."""
+
+    def undo(self) -> None:
+        """Restores `triton.language`."""
+        for where, name, old, _ in reversed(_language if self._done else []):
+            if old is self._missing:
+                delattr(where, name)
+            else:
+                setattr(where, name, old)
+        self._done = False
+
+
+class _Memory:
+    """Coins by address while a kernel runs, as a plain float cannot hold one. Tensors that hold coins are
+    put in before a launch and read back after it.
+    """
+
+    def __init__(self, tensors: CoinTensors) -> None:
+        self.coins: dict[int, Any] = {}
+        self._tensors = tensors
+
+    def put(self, tensors: list[torch.Tensor]) -> None:
+        """Stores the coins of the tensors, at the addresses of their elements."""
+        for tensor in tensors:
+            if self._tensors.holds(tensor):
+                places = addresses(tensor).ravel().tolist()
+                self.store(places, self._tensors.array(tensor).ravel().tolist())
+
+    def take(self, tensors: list[torch.Tensor]) -> None:
+        """Gives the tensors the coins that lie at their addresses now, and forgets all."""
+        for tensor in tensors if self.coins else ():
+            places = addresses(tensor).ravel().tolist()
+            if any(place in self.coins for place in places):
+                values = np.empty(len(places), dtype=object)
+                plain = tensor.detach().ravel().tolist()
+                values[:] = [self.coins.get(place, x) for place, x in zip(places, plain, strict=True)]
+                self._tensors.assign(tensor, values.reshape(tuple(tensor.shape)))
+            else:
+                self._tensors.forget(tensor)
+        self.coins.clear()
+
+    def load(self, places: np.ndarray, mask: np.ndarray, plain: np.ndarray) -> np.ndarray:
+        """What lies there: `plain`, or an array of objects where there are coins among it."""
+        if not self.coins:
+            return plain
+        found = [
+            (at, coin)
+            for at in np.argwhere(mask & (places >= min(self.coins)) & (places <= max(self.coins)))
+            if (coin := self.coins.get(int(places[tuple(at)]))) is not None
+        ]
+        if not found:
+            return plain
+        values = plain.astype(object)
+        for at, coin in found:
+            values[tuple(at)] = coin
+        return values
+
+    def store(self, places: list[int], values: list[Any]) -> None:
+        """Keeps coins; a plain number replaces the coin that was there."""
+        for place, value in zip(places, values, strict=True):
+            if isinstance(value, Coin):
+                self.coins[place] = value
+            else:
+                self.coins.pop(place, None)
+
+
+def addresses(tensor: torch.Tensor) -> np.ndarray:
+    """The address of every element.
+
+    >>> x = torch.zeros(2, 3)
+    >>> (addresses(x.t()) - x.data_ptr()).tolist()
+    [[0, 12], [4, 16], [8, 20]]
+    """
+    out = np.full(tuple(tensor.shape), tensor.data_ptr(), dtype=np.int64)
+    for axis, (size, stride) in enumerate(zip(tensor.shape, tensor.stride(), strict=True)):
+        steps = np.arange(size, dtype=np.int64) * (stride * tensor.element_size())
+        out += steps.reshape([-1 if at == axis else 1 for at in range(tensor.ndim)])
+    return out
+
+
+def _arithmetic(interpreter: Any, memory: _Memory) -> list[tuple[Any, str, Any]]:
+    # (where, attribute, replacement) of what the interpreter module does otherwise with coins.
+    builder, handle = interpreter.InterpreterBuilder, interpreter.TensorHandle
+    numpy_type = interpreter._get_np_dtype
+    was = {name: getattr(builder, name) for name in dir(builder) if not name.startswith("__")}
+
+    def handle_of(values: np.ndarray, kind: Any) -> Any:
+        if values.dtype == object and not has_coins(values):
+            values = values.astype(numpy_type(kind))
+        return handle(values, kind)
+
+    def fits(values: np.ndarray, kind: Any) -> bool:
+        return values.dtype == object or validated(values, kind)
+
+    def masked_load(self: Any, ptrs: Any, mask: Any, *rest: Any) -> Any:
+        plain = was["create_masked_load"](self, ptrs, mask, *rest)
+        return handle(memory.load(ptrs.data.astype(np.int64), mask.data, plain.data), plain.dtype)
+
+    def masked_store(self: Any, ptrs: Any, value: Any, mask: Any, *rest: Any) -> Any:
+        if not memory.coins and value.data.dtype != object:
+            return was["create_masked_store"](self, ptrs, value, mask, *rest)
+        places, values, on = np.broadcast_arrays(ptrs.data.astype(np.int64), value.data, mask.data)
+        memory.store(places[on].tolist(), values[on].tolist())
+        if value.data.dtype == object:
+            value = handle(_numbers(value.data).astype(numpy_type(value.dtype)), value.dtype)
+        return was["create_masked_store"](self, ptrs, value, mask, *rest)
+
+    def cast(self: Any, source: Any, kind: Any) -> Any:
+        if source.data.dtype != object:
+            return was["cast_impl"](self, source, kind)
+        if not kind.scalar.is_floating():
+            raise NotEnumerable(f"a coin is cast to {kind.scalar} in a kernel")
+        return handle(source.data, kind.scalar)
+
+    def splat(self: Any, kind: Any, source: Any) -> Any:
+        if source.data.dtype != object:
+            return was["create_splat"](self, kind, source)
+        return handle(np.full(kind.shape, source.data.ravel()[0], dtype=object), source.dtype.scalar)
+
+    def unsplat(self: Any, source: Any) -> Any:
+        return handle(source.data.ravel()[:1], source.dtype.scalar)
+
+    def binary(self: Any, a: Any, b: Any, op: Callable[..., Any]) -> Any:
+        if object not in (a.data.dtype, b.data.dtype):
+            return was["binary_op"](self, a, b, op)
+        if op in _EXTREMES:
+            return handle_of(extreme(a.data, b.data, _EXTREMES[op]), a.dtype.scalar)
+        with np.errstate(all="ignore"):
+            return handle_of(np.asarray(op(a.data, b.data)), a.dtype.scalar)
+
+    def unary(self: Any, a: Any, op: Callable[..., Any]) -> Any:
+        if a.data.dtype != object:
+            return was["unary_op"](self, a, op)
+        values = np.empty(a.data.shape, dtype=object)
+        with np.errstate(all="ignore"):
+            for at in np.ndindex(values.shape):
+                x = a.data[at]
+                values[at] = op(x) if not isinstance(x, Coin) else op(np.array(x, dtype=object))
+        return handle_of(values, a.dtype.scalar)
+
+    def to_tensor(self: Any, ret: Any, dtype: Any) -> Any:
+        if isinstance(ret, Coin):
+            scalar = np.empty(1, dtype=object)
+            scalar[0] = ret
+            return interpreter.tl.core.tensor(handle(scalar, dtype.scalar), dtype)
+        if getattr(getattr(ret, "dtype", None), "kind", "") == "O":
+            block = interpreter.tl.block_type(dtype, list(ret.shape))
+            return interpreter.tl.core.tensor(handle(ret, dtype.scalar), block)
+        return reduced(self, ret, dtype)
+
+    reductions = interpreter.ReduceScanOpInterface
+    validated, reduced = interpreter._validate_np_data_size, reductions.to_tensor
+    return [
+        (interpreter, "_validate_np_data_size", fits),
+        (builder, "create_masked_load", masked_load),
+        (builder, "create_masked_store", masked_store),
+        (builder, "cast_impl", cast),
+        (builder, "create_splat", splat),
+        (builder, "create_unsplat", unsplat),
+        (builder, "binary_op", binary),
+        (builder, "unary_op", unary),
+        (reductions, "to_tensor", to_tensor),
+    ]
+
+
+def _numbers(values: np.ndarray) -> np.ndarray:
+    # NaN in place of each coin: code that reads the memory itself gets no plausible number.
+    return np.array([np.nan if isinstance(x, Coin) else x for x in values.ravel()]).reshape(values.shape)

@@ -1,0 +1,172 @@
+"""Exact volumes of what is known about several coins together: products and races.
+
+One coin alone is an interval and needs nothing from here. Two situations tie coins together and still
+have closed forms: products u_1 .. u_k compared with numbers (`products`), and exponentials compared with
+multiples of one another and with numbers (`race`).
+"""
+
+from functools import lru_cache
+from itertools import pairwise
+from itertools import product as pairs
+
+from flint import arb, arb_poly, ctx, fmpq
+
+from draftproof.theory.numbers import ONE, ZERO
+
+BITS = 320
+"""Working precision where logarithms enter; results are rounded to it and are not rational."""
+
+Interval = tuple[fmpq, fmpq]
+
+Constraints = frozenset[tuple[int, int, fmpq]]
+"""E_a >= c E_b for every (a, b, c)."""
+
+UNIT = -1
+"""In constraints the name of the number 1: an exponential compared with a constant."""
+
+
+def rational(number: arb) -> fmpq:
+    """The middle of a ball as the dyadic rational that it is."""
+    mantissa, exponent = map(int, number.mid().man_exp())
+    return fmpq(mantissa << exponent) if exponent >= 0 else fmpq(mantissa, 1 << -exponent)
+
+
+@lru_cache(maxsize=65536)
+def exponential(x: fmpq) -> fmpq:
+    """exp(x), exact at 0."""
+    with ctx.workprec(BITS):
+        return rational(arb(x).exp()) if x else ONE
+
+
+@lru_cache(maxsize=65536)
+def products(boxes: tuple[Interval, ...], bounds: tuple[Interval, ...]) -> fmpq:
+    """The probability that uniforms lie in `boxes` and each product u_1 .. u_k in its bound.
+
+    The density of a product s = r u, u uniform in [a, b), is the integral of g(r)/r over r in
+    [s/b, s/a]: pieces that are polynomials in ln s stay pieces that are polynomials in ln s.
+    Accurate to about 2^-BITS.
+
+    >>> from draftproof.theory.numbers import ONE, ZERO
+    >>> half = (fmpq(0), fmpq(1, 2))
+    >>> round(float(products(((ZERO, ONE), (ZERO, ONE)), ((ZERO, ONE), half))), 6)  # t (1 - ln t)
+    0.846574
+    """
+    with ctx.workprec(BITS):
+        first, *others = boxes
+        pieces = [(*first, arb_poly([1]))]
+        for bound, box in zip(bounds, [*others, None], strict=True):
+            pieces = [(max(lo, bound[0]), min(hi, bound[1]), density) for lo, hi, density in pieces]
+            pieces = [piece for piece in pieces if piece[0] < piece[1]]
+            if box is not None:
+                pieces = [new for piece in pieces for new in _times(*piece, box)]
+        return rational(sum((_integral(g, hi) - _integral(g, lo) for lo, hi, g in pieces), arb(0)))
+
+
+def _times(lo: fmpq, hi: fmpq, density: arb_poly, box: Interval) -> list[tuple[fmpq, fmpq, arb_poly]]:
+    # The pieces of the density of r u, r with this density on [lo, hi), u uniform in the box [a, b).
+    a, b = box
+    F = density.integral()
+    cuts = sorted({x * y for x, y in pairs((lo, hi), (a, b))})
+    pieces = []
+    for left, right in pairwise(cuts):
+        s = (left + right) / 2
+        upper = arb_poly([F(_log(hi))]) if s >= hi * a else F(arb_poly([-_log(a), 1]))
+        lower = arb_poly([F(_log(lo))]) if s < lo * b else F(arb_poly([-_log(b), 1]))
+        pieces.append((left, right, upper - lower))
+    return pieces
+
+
+def _log(x: fmpq) -> arb:
+    return arb(x).log()
+
+
+def _integral(poly: arb_poly, x: fmpq) -> arb:
+    # Of poly(ln s) over s in [0, x].
+    if not x:
+        return arb(0)
+    L, power, term, total = _log(x), arb(1), arb(0), arb(0)
+    for j, c in enumerate(poly.coeffs()):  # the integral of L^j is x L^j - j times that of L^(j-1)
+        term = arb(x) * power - j * term
+        total, power = total + c * term, power * L
+    return total
+
+
+def interval(name: int, box: Interval, mirrored: bool) -> Constraints:
+    """That a coin lies in a box, as constraints on its exponential -log u, or -log(1 - u) if mirrored.
+
+    Logarithms are kept to about 2^-BITS.
+    """
+    least, most = (1 - box[0], 1 - box[1]) if mirrored else (box[1], box[0])
+    found: set[tuple[int, int, fmpq]] = set()
+    with ctx.workprec(BITS):
+        if least < 1:
+            found.add((name, UNIT, rational(-_log(least))))
+        if most > 0:
+            found.add((UNIT, name, rational(-1 / _log(most))))
+    return frozenset(found)
+
+
+@lru_cache(maxsize=65536)
+def race(constraints: Constraints) -> fmpq:
+    """The probability that independent unit exponentials satisfy every E_a >= c E_b of (a, b, c).
+
+    Variables are integrated out one by one; what is left is again of this form, with other rates.
+    Where UNIT occurs the answer is not rational, and known to about 2^-BITS.
+
+    >>> race(frozenset({(1, 0, fmpq(2))}))  # E_1 >= 2 E_0
+    1/3
+    >>> half = (fmpq(0), fmpq(1, 2))
+    >>> round(float(race(frozenset({(1, 0, ONE)}) | interval(0, half, False))), 6)  # u_1 < u_0 < 1/2
+    0.125
+    """
+    names = sorted({name for a, b, _ in constraints for name in (a, b)})
+    bounds: dict[tuple[int, int], fmpq] = {}
+    for a, b, c in constraints:
+        _tighten(bounds, a, b, c)
+    rates = tuple((name, ZERO if name == UNIT else ONE) for name in names)
+    return _integrated(rates, tuple(sorted(bounds.items())))
+
+
+@lru_cache(maxsize=65536)
+def _integrated(rates: tuple[tuple[int, fmpq], ...], known: tuple[tuple[tuple[int, int], fmpq], ...]) -> fmpq:
+    # The integral of exp(-sum rate E) where the constraints hold: that over one E, then over the others.
+    bounds = dict(known)
+    if any(c * bounds.get((b, a), ZERO) >= 1 for (a, b), c in bounds.items()):
+        return ZERO
+    if all(name == UNIT for name, _ in rates):
+        return exponential(-rates[0][1]) if rates else ONE
+    tied = {name: sum(name in pair for pair in bounds) for name, _ in rates if name != UNIT}
+    n, rate = min(((name, r) for name, r in rates if name in tied), key=lambda each: (tied[each[0]], each[0]))
+    left = {name: r for name, r in rates if name != n}
+    lowers = [(b, c) for (a, b), c in bounds.items() if a == n]
+    uppers = [(a, 1 / c) for (a, b), c in bounds.items() if b == n]
+    rest = {pair: c for pair, c in bounds.items() if n not in pair}
+
+    def ending_at(end: tuple[int, fmpq] | None, more: dict[tuple[int, int], fmpq]) -> fmpq:
+        others = left | ({end[0]: left[end[0]] + rate * end[1]} if end else {})
+        return _integrated(tuple(sorted(others.items())), tuple(sorted(more.items())))
+
+    value = ZERO
+    for lower in lowers or [None]:  # the largest lower bound of E_n ..
+        for upper in uppers or [None]:  # .. and the smallest upper bound
+            more = dict(rest)
+            for name, c in lowers:
+                if lower and name != lower[0]:
+                    _tighten(more, lower[0], name, c / lower[1])
+            for name, c in uppers:
+                if upper and name != upper[0]:
+                    _tighten(more, name, upper[0], upper[1] / c)
+            if lower and upper:  # lower <= upper
+                if lower[0] == upper[0]:
+                    if lower[1] >= upper[1]:
+                        continue
+                else:
+                    _tighten(more, upper[0], lower[0], lower[1] / upper[1])
+            value += ending_at(lower, more)
+            if upper:
+                value -= ending_at(upper, more)
+    return value / rate
+
+
+def _tighten(bounds: dict[tuple[int, int], fmpq], a: int, b: int, c: fmpq) -> None:
+    bounds[a, b] = max(c, bounds.get((a, b), ZERO))

@@ -1,0 +1,489 @@
+"""What is audited: a function of one draft, a verifier of trees, or a whole generation loop.
+
+All three answer the same questions: which instances to run on, what to run, and how much of a
+difference from the target's law rounding may cause.
+"""
+
+import inspect
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from reprlib import repr
+from typing import Any, TypeAlias
+
+import numpy as np
+from flint import fmpq
+
+from draftproof.simulators.audit.battery import battery
+from draftproof.simulators.audit.randomness.generators import Generator, lazies
+from draftproof.simulators.audit.randomness.sources import Chance, Source
+from draftproof.simulators.audit.rounding import ROUNDOFF, rounding_bound
+from draftproof.simulators.audit.sandbox import Fault, Sandbox
+from draftproof.simulators.enumerate import drafts
+from draftproof.theory.draft import Draft, Node, chained
+from draftproof.theory.drafts.shape import inner
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import ONE
+from draftproof.theory.rows import Prefix
+from draftproof.theory.table import Rows
+
+Arrays: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""target_probs [gamma + 1, V], draft_probs [gamma, V] and draft_tokens [gamma]."""
+
+DrawToken: TypeAlias = Callable[[Sandbox, Source, tuple[float, ...], int], int]
+"""A token, given the row it is to be drawn from and its position."""
+
+JOINT_RUNS, SLOW_RUNS, LOOP_RUNS = 100_000, 1_000, 20_000
+"""Most runs of an instance over several rounds; where every call is slow; of a generation loop."""
+
+LONGEST = 1_000
+"""Most tokens that a loop may return."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """Something to run for every way its coins can fall, with the probability of coming to it.
+
+    `run` returns the emitted tokens and how many drafted ones the first round accepted (None if unknown).
+    Without a `draft` that is given, drafts are drawn in the run too, and `most_runs` limits the runs.
+    """
+
+    weight: fmpq
+    run: Callable[[Source], tuple[Prefix, int | None]]
+    draft: Draft | None = None
+    most_runs: int | None = None
+
+    @property
+    def drafted(self) -> str:
+        """The draft in words; empty where none is given."""
+        return f"drafted {paths_text(self.draft)}" if self.draft else ""
+
+
+class Target:
+    """A foreign verifier or generation loop behind one calling convention."""
+
+    name: str
+    adapter: str  # the calling convention, as the report names it
+    dtype: str  # the arithmetic it computes in, a key of ROUNDOFF
+    namespace: dict[str, Any]  # the globals of its module
+    slow = False  # every call is slow: few instances are audited
+    whole = False  # it is a whole generation loop, which drafts and keeps caches itself
+
+    def _identify(self, foreign: Any, name: str, function: Any = None) -> None:
+        # Of an object, its method `function` has the globals.
+        self.name = name or getattr(foreign, "__qualname__", type(foreign).__name__)
+        self.namespace = getattr(inspect.unwrap(function or foreign), "__globals__", {})
+
+    def instances(self, vocab: int, depth: int, rounds: int) -> list[Instance]:
+        """The instances it is audited on, smallest first; BadInput where they are too large."""
+        several = max(rounds, 2) if self.whole else rounds  # a loop makes several rounds in any case
+        return list(battery(vocab, depth, several, self.slow))
+
+    def programs(self, sandbox: Sandbox, instance: Instance, rounds: int) -> Iterator[Program]:
+        """All that is run on an instance; the weights sum to 1."""
+        raise NotImplementedError
+
+    def calls(self, sandbox: Sandbox, instance: Instance) -> Iterator[Program]:
+        """What is tried with coins at the edges: single calls, on given drafts where it takes them."""
+        return self.programs(sandbox, instance, 1)
+
+    def bound(self, instance: Instance, rounds: int) -> fmpq:
+        """The total variation from the target's law that rounding alone can cause."""
+        raise NotImplementedError
+
+    def one_draft(self) -> "DraftVerifier | None":
+        """The target itself where one call verifies one given draft; None for a generation loop."""
+        return None
+
+
+class DraftVerifier(Target):
+    """What verifiers share that are called with one draft: `prepare` makes of the exact rows and a draft
+    the arguments, `call` runs the verifier once and reads the emitted tokens, `reset` forgets all state.
+    """
+
+    logits = False  # it is given logarithms of rows
+    draw: DrawToken | None = None  # how it drafts; None where the instance's scheme does
+
+    def reset(self) -> None: ...
+
+    def prepare(self, target: Rows, draft: Draft) -> Any:
+        raise NotImplementedError
+
+    def call(self, sandbox: Sandbox, source: Source, prepared: Any, position: int = 0) -> Prefix:
+        raise NotImplementedError
+
+    def arrays(self, target: Rows, draft: Draft) -> Arrays | None:
+        """The arguments where they are arrays, which can then be broken on purpose."""
+        return None
+
+    def one_draft(self) -> "DraftVerifier":
+        return self
+
+    def bound(self, instance: Instance, rounds: int) -> fmpq:
+        several = rounds > 1 or self.draw is not None
+        words = instance.draft.depth + rounds if several else 1
+        return rounding_bound(self.dtype, instance.vocab, _drafted(instance), words, self.logits)
+
+    def programs(self, sandbox: Sandbox, instance: Instance, rounds: int) -> Iterator[Program]:
+        """One program for each draft; over several rounds, or if it drafts itself, one for all.
+
+        That one repeats draft, verify, emit until depth + rounds tokens are there, so that what is kept
+        between calls, and coins that are used again, is followed through all rounds.
+        """
+        if rounds > 1 or self.draw is not None:
+            most = SLOW_RUNS if self.slow else JOINT_RUNS
+            yield Program(ONE, lambda source: self._decoded(sandbox, instance, rounds, source), None, most)
+        else:
+            yield from self.calls(sandbox, instance)
+
+    def calls(self, sandbox: Sandbox, instance: Instance) -> Iterator[Program]:
+        for weight, draft in drafts(instance):
+            prepared = self.prepare(instance.target, draft)
+
+            def run(source: Source, prepared: Any = prepared) -> tuple[Prefix, int]:
+                self.reset()
+                word = self.call(sandbox, source, prepared)
+                return word, len(word) - 1
+
+            yield Program(weight, run, draft)
+
+    def _decoded(
+        self, sandbox: Sandbox, instance: Instance, rounds: int, source: Source
+    ) -> tuple[Prefix, int]:
+        length = instance.draft.depth + rounds
+        self.reset()
+        context: Prefix = ()
+        accepted = None
+        while len(context) < length:
+            draft = self._draft(sandbox, instance, context, source)
+            word = self.call(sandbox, source, self.prepare(instance.target, draft), len(context))
+            context += word
+            accepted = len(word) - 1 if accepted is None else accepted
+        return context[:length], accepted or 0
+
+    def _draft(self, sandbox: Sandbox, instance: Instance, context: Prefix, source: Source) -> Draft:
+        if self.draw is None:
+            return instance.draft.draw(source, instance.proposal, context)
+        leaf, rows = context, []
+        for _ in range(instance.draft.depth):
+            rows.append(instance.proposal[leaf])
+            leaf = (*leaf, self.draw(sandbox, source, tuple(map(float, rows[-1])), len(leaf)))
+        return Draft(chained(leaf, rows))
+
+
+class Function(DraftVerifier):
+    """verify(target_probs, draft_probs, draft_tokens[, rng][, position]) on chains.
+
+    Arrays are [gamma + 1, V], [gamma, V] and [gamma]; of numpy, or with `tensors` of torch. A class
+    is instantiated anew, without arguments, for every run; what it keeps between calls is its state.
+    `coins` names parameters that are arrays of uniforms, with their shapes: numbers, "gamma" or "vocab".
+    Parameters named `rng` and `position` are given the generator and how many tokens were emitted
+    before; any fourth one without a default is taken to be the generator. Of an object with a method
+    `forward`, such as a torch.nn.Module, that method's parameters count. Raises BadInput where the
+    parameters do not fit.
+
+    >>> Function(lambda p, q, x, rng: [0], name="first").adapter
+    'numpy function'
+    """
+
+    def __init__(
+        self,
+        verify: Callable[..., Any],
+        *,
+        name: str = "",
+        dtype: str | None = None,
+        tensors: bool | None = None,
+        coins: Mapping[str, tuple[int | str, ...]] | None = None,
+    ):
+        if not callable(verify):
+            raise BadInput(f"{name or verify!r} is not a function")
+        self.verify = verify
+        self._called: Any = verify
+        self.stateful = inspect.isclass(verify)
+        function = verify.__call__ if self.stateful or not inspect.isroutine(verify) else verify
+        if hasattr(verify, "forward") and _parameters(function) is None:
+            function = verify.forward  # type: ignore[attr-defined]
+        self._identify(verify, name, function)
+        self.coins = dict(coins or {})
+        self._extra, self._named = _extra(function, self.name, self.stateful, self.coins)
+        if self.stateful:
+            _must_need_nothing(verify, self.name)
+        if tensors is None:
+            tensors = (
+                "torch" in self.namespace and not self.coins and "rng" not in (*self._extra, *self._named)
+            )
+        self.tensors = tensors
+        self.dtype = _known(dtype or ("float32" if tensors else "float64"))
+        self.draw = self._draw if hasattr(verify, "draft") else None
+        self.adapter = "torch function" if tensors else "numpy function"
+
+    def reset(self) -> None:
+        if self.stateful:
+            self._called = None
+
+    def _object(self, sandbox: Sandbox) -> Any:
+        if self._called is None:
+            self._called = sandbox.call(self.verify)
+        return self._called
+
+    def prepare(self, target: Rows, draft: Draft) -> Arrays:
+        path = draft.path
+        p = np.array([_floats(target[node.prefix]) for node in path])
+        q = np.array([_floats(node.proposal) for node in path[:-1]])
+        dtype = "float32" if self.dtype == "bfloat16" else self.dtype
+        return p.astype(dtype), q.astype(dtype), np.array([node.token for node in path[1:]])
+
+    def arrays(self, target: Rows, draft: Draft) -> Arrays:
+        return self.prepare(target, draft)
+
+    def call(self, sandbox: Sandbox, source: Source, prepared: Any, position: int = 0) -> Prefix:
+        sandbox.current.start(source)
+        called = self._object(sandbox)
+        rng = source.rng if isinstance(source, Chance) and source.native else Generator(source)
+        extra = {"rng": rng, "position": position}
+        given = [array.copy() for array in prepared]
+        extra |= {name: self._coins(source, shape, prepared) for name, shape in self.coins.items()}
+        run = self._run_on_tensors if self.tensors else self._run
+        result = run(sandbox, called, source, given, extra)
+        for name, before, after in zip(
+            ("target_probs", "draft_probs", "draft_tokens"), prepared, given, strict=True
+        ):
+            if before.tobytes() != after.tobytes():  # NaN are equal here
+                sandbox.remark("changes its inputs", name)
+        return emitted(result, prepared[0].shape[1], len(prepared[2]) + 1)
+
+    def _run(
+        self, sandbox: Sandbox, called: Any, source: Source, given: list[Any], extra: Mapping[str, Any]
+    ) -> Any:
+        more = [extra[name] for name in self._extra]
+        named = {name: extra[name] for name in self._named}
+        return sandbox.call(lambda: called(*given, *more, **named))
+
+    def _run_on_tensors(
+        self, sandbox: Sandbox, called: Any, source: Source, given: list[Any], extra: dict[str, Any]
+    ) -> Any:
+        import torch
+
+        from draftproof.simulators.audit.randomness.torch_mode import Answering
+
+        tensors = [torch.from_numpy(array) for array in given]
+        if self.dtype == "bfloat16":
+            tensors[:2] = [tensor.to(torch.bfloat16) for tensor in tensors[:2]]
+        if isinstance(source, Chance) and source.native:
+            extra |= {name: torch.from_numpy(extra[name]) for name in self.coins}
+            with torch.random.fork_rng(devices=[]):
+                torch.default_generator.manual_seed(int(source.rng.integers(2**62)))
+                return self._run(sandbox, called, source, tensors, extra)
+        with Answering(source) as mode:
+            extra |= {name: mode.tensor(extra[name]) for name in self.coins}
+            return self._run(sandbox, called, source, tensors, extra)
+
+    def _coins(self, source: Source, shape: tuple[int | str, ...], prepared: Any) -> np.ndarray:
+        sizes = {"gamma": len(prepared[2]), "vocab": prepared[0].shape[1]}
+        dimensions = tuple(sizes[size] if isinstance(size, str) else size for size in shape)
+        kind = np.dtype(self.dtype if self.dtype in ("float64", "float16") else "float32").type
+        return lazies([source.uniform(kind) for _ in range(int(np.prod(dimensions)))], dimensions)
+
+    def _draw(self, sandbox: Sandbox, source: Source, row: tuple[float, ...], position: int) -> int:
+        sandbox.current.start(source)
+        draft = self._object(sandbox).draft
+        token = sandbox.call(lambda: draft(np.array(row), Generator(source), position))
+        return emitted([token], len(row), 1)[0]
+
+
+class Tree(DraftVerifier):
+    """verify(target, draft, rng) on drafts of any kind: `target` gives the float row after a prefix,
+    `draft` is a `draftproof.theory.draft.Draft` with float rows; returned are the emitted tokens.
+
+    >>> Tree(lambda target, draft, rng: [0], name="first").name
+    'first'
+    """
+
+    adapter, dtype = "tree function", "float64"
+
+    def __init__(self, verify: Callable[..., Any], *, name: str = ""):
+        self.verify = verify
+        self.dtype = "float64"
+        self._identify(verify, name)
+
+    def prepare(self, target: Rows, draft: Draft) -> Any:
+        new: dict[int, Node] = {}
+
+        def in_floats(node: Node) -> Node:
+            row = None if node.proposal is None else tuple(map(float, node.proposal))
+            new[id(node)] = Node(node.prefix, row, tuple(map(in_floats, node.children)), node.shape)
+            return new[id(node)]
+
+        root = in_floats(draft.root)
+        paths = tuple(tuple(new[id(node)] for node in path) for path in draft.paths)
+        floats = Draft(root, replacement=draft.replacement, paths=paths if draft.merged else None)
+        return _FloatRows(target), floats, target.vocab, max(map(len, paths))
+
+    def call(self, sandbox: Sandbox, source: Source, prepared: Any, position: int = 0) -> Prefix:
+        rows, draft, vocab, most = prepared
+        sandbox.current.start(source)
+        return emitted(sandbox.call(lambda: self.verify(rows, draft, Generator(source))), vocab, most)
+
+
+class _FloatRows:
+    def __init__(self, target: Rows):
+        self.target, self.vocab = target, target.vocab
+        self._rows: dict[Prefix, tuple[float, ...]] = {}
+
+    def __getitem__(self, prefix: Prefix) -> tuple[float, ...]:
+        if prefix not in self._rows:
+            self._rows[prefix] = tuple(map(float, self.target[prefix]))
+        return self._rows[prefix]
+
+
+class Loop(Target):
+    """`generate(target, draft, prompt, length[, gamma][, rng])`, of which the law of the text is judged.
+
+    `target` and `draft` are `models.Model`, `prompt` is a tensor [1, 1]; returned are the new tokens,
+    of which the first `length` count and fewer are completed. `gamma` is the instance's draft depth.
+    The drafting, the caches and the randomness of all rounds are the function's own. Raises BadInput
+    where the parameters do not fit.
+
+    >>> Loop(lambda target, draft, prompt, length: [0], name="zero").adapter
+    'generation loop'
+    """
+
+    adapter, whole = "generation loop", True
+
+    def __init__(self, generate: Callable[..., Any], *, name: str = "", dtype: str | None = None):
+        self.generate = generate
+        self._identify(generate, name)
+        self.dtype = _known(dtype or "float32")
+        self._extra = _loop_extra(generate, self.name)
+
+    def bound(self, instance: Instance, rounds: int) -> fmpq:
+        length = instance.draft.depth + rounds
+        return rounding_bound(self.dtype, instance.vocab, _drafted(instance), length, logits=True, draws=True)
+
+    def programs(self, sandbox: Sandbox, instance: Instance, rounds: int) -> Iterator[Program]:
+        """One program: the first depth + rounds tokens, however many rounds the loop makes of them."""
+        import torch
+
+        from draftproof.simulators.audit.models import Model
+        from draftproof.simulators.audit.randomness.torch_mode import Answering
+
+        dtype = getattr(torch, self.dtype)
+        models = Model(instance.target, dtype), Model(instance.proposal, dtype)
+        length = instance.draft.depth + rounds
+
+        def run(source: Source) -> tuple[Prefix, None]:
+            sandbox.current.start(source)
+            known = {"gamma": instance.draft.depth, "rng": Generator(source)}
+            extra = {name: known[name] for name in self._extra}
+            with Answering(source):
+                prompt = torch.zeros(1, 1, dtype=torch.int64)
+                words = sandbox.call(lambda: self.generate(*models, prompt, length, **extra))
+            return emitted(words, instance.vocab, LONGEST)[:length], None
+
+        yield Program(ONE, run, None, LOOP_RUNS)
+
+
+def emitted(result: Any, vocab: int, most: int) -> Prefix:
+    """What the function returned as token ids; a Fault when it is anything else."""
+    try:
+        values = np.asarray(result.detach().cpu() if hasattr(result, "detach") else result)
+    except Exception:
+        values = np.array(None)
+    if values.ndim == 2 and values.shape[0] == 1:
+        values = values[0]
+    if values.ndim != 1 or values.dtype.kind not in "iu":
+        plain = isinstance(result, list | tuple | str | int | float | None)
+        found = repr(result) if plain else f"a {type(result).__name__}"
+        raise Fault("returns garbage", f"{found} is not a list of token ids")
+    if not 1 <= len(values) <= most:
+        raise Fault("returns garbage", f"{len(values)} tokens, not 1 to {most}")
+    tokens = tuple(values.tolist())
+    for token in tokens:
+        if not 0 <= token < vocab:
+            raise Fault("leaves the vocabulary", f"token id {token}, vocabulary {vocab}")
+    return tokens
+
+
+def paths_text(draft: Draft) -> str:
+    """The drafted paths as token ids."""
+    start = len(draft.root.prefix)
+    return ", ".join(" ".join(map(str, path[-1].prefix[start:])) for path in draft.paths)
+
+
+def _drafted(instance: Instance) -> int:
+    _, draft = next(drafts(instance))
+    return sum(inner(draft.root.shape))
+
+
+def _known(dtype: str) -> str:
+    if dtype not in ROUNDOFF:
+        raise BadInput(f"dtype {dtype!r} is not one of {', '.join(ROUNDOFF)}")
+    return dtype
+
+
+def _floats(row: Any) -> Any:
+    return row if isinstance(row, np.ndarray) else [float(x) for x in row]
+
+
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
+    # None where the function has no signature, or passes on whatever it is given.
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return None
+    return None if any(each.kind is each.VAR_POSITIONAL for each in parameters) else parameters
+
+
+def _is_required(parameter: inspect.Parameter) -> bool:
+    return parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
+
+
+def _extra(function: Any, name: str, stateful: bool, coins: Collection[str]) -> tuple[list[str], list[str]]:
+    # What is passed after the first three, by position and by name.
+    parameters = _parameters(function)
+    if parameters is None:
+        return ["rng"], []
+    parameters = parameters[1:] if stateful else parameters
+    if len([each for each in parameters if each.kind is not each.KEYWORD_ONLY]) < 3:
+        raise BadInput(
+            f"{name} must take target_probs, draft_probs, draft_tokens and, where it needs one, rng"
+        )
+    extra: list[str] = []
+    named: list[str] = []
+    for each in parameters[3:]:
+        positional = each.kind is not each.KEYWORD_ONLY
+        if each.name in ("rng", "position") or each.name in coins:
+            (extra if positional else named).append(each.name)
+        elif _is_required(each) and positional and not extra:
+            extra.append("rng")
+        elif _is_required(each):
+            raise BadInput(
+                f"{name} has a parameter {each.name!r} that nothing is passed for: "
+                "after the first three come a generator and, by name, `position` and coins"
+            )
+        elif positional:
+            break
+    return extra, named
+
+
+def _loop_extra(generate: Callable[..., Any], name: str) -> list[str]:
+    # The parameters of a loop that are passed by name.
+    parameters = _parameters(generate)
+    if parameters is None:
+        return []
+    first = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY][:4]
+    if first != ["target", "draft", "prompt", "length"]:
+        raise BadInput(f"{name} must take target, draft, prompt, length and, where needed, gamma and rng")
+    for each in parameters[4:]:
+        if each.name not in ("gamma", "rng") and _is_required(each):
+            raise BadInput(f"{name} has a parameter {each.name!r} that nothing is passed for")
+    return [each.name for each in parameters[4:] if each.name in ("gamma", "rng")]
+
+
+def _must_need_nothing(made: Callable[..., Any], name: str) -> None:
+    try:
+        inspect.signature(made).bind()
+    except TypeError as error:
+        raise BadInput(f"{name} must be made without arguments: {error}") from None
+    except ValueError:
+        pass  # a class of an extension module, without a signature

@@ -1,1 +1,0 @@
-"""What is audited: functions, how they are found and called, what they may answer."""

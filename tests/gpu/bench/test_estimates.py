@@ -1,0 +1,39 @@
+"""Ratios are paired and geometric."""
+
+from math import inf
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from draftproof.gpu.bench.timing import difference, ratio
+
+speeds = st.lists(st.tuples(st.floats(0.1, 100), st.floats(0.1, 100)), min_size=2, max_size=8)
+
+
+@given(speeds)
+def test_the_ratio_turned_round_is_its_inverse(pairs):
+    ours, theirs = zip(*pairs, strict=True)
+    there, back = ratio(ours, theirs), ratio(theirs, ours)
+    assert there.value * back.value == pytest.approx(1)
+    assert there.low * back.high == pytest.approx(1, rel=1e-6)
+    assert there.low <= there.value * (1 + 1e-9)
+
+
+def test_what_slows_both_does_not_widen_the_interval():
+    found = ratio([10.0, 5.0, 2.5], [5.0, 2.5, 1.25])
+    assert (found.value, found.low, found.high) == pytest.approx((2, 2, 2))
+    assert difference([1.0, 3.0], [0.0, 0.0]).high == pytest.approx(2 + 12.706204736)
+
+
+def test_clusters_are_what_is_independent():
+    pairs = [1.0, 1.2, 3.0, 3.2], [0.0, 0.2, 1.0, 1.2]
+    within, between = difference(*pairs), difference(*pairs, clusters="aabb")
+    assert within.value == between.value == pytest.approx(1.5)
+    assert between.high == pytest.approx(difference([1.0, 3.0], [0.0, 1.0]).high)
+    assert difference(*pairs, clusters="aaaa").high == inf
+
+
+def test_one_repeat_says_nothing_about_spread():
+    found = ratio([3.0], [2.0])
+    assert (found.value, found.low, found.high) == (pytest.approx(1.5), 0.0, inf)

@@ -1,0 +1,85 @@
+"""Intervals hold where outcomes follow their laws; an estimated bound accuses only what is above it."""
+# ruff: noqa: E402
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from draftproof.gpu.validate.intervals import BETS, Agreement, Ceiling
+
+
+def outcomes(error, bias, seed, steps=400):
+    random = torch.Generator().manual_seed(seed)
+    law = torch.rand(steps, 4, generator=random, dtype=torch.float64)
+    law = law / law.sum(1, keepdim=True)
+    real = law * torch.tensor([1 - bias, 1, 1, 1 + bias])
+    seen = torch.multinomial(real, 1, generator=random)[:, 0]
+    found = Agreement(torch.arange(4), error)
+    for part in range(0, steps, 50):
+        found.add(law[part : part + 50], seen[part : part + 50])
+    return found.interval()
+
+
+def test_false_alarms_are_rarer_than_the_error():
+    assert sum(not outcomes(0.2, 0.0, seed).agrees for seed in range(100)) <= 20
+
+
+def test_the_measured_mean_is_inside_and_a_bias_is_outside():
+    fair, biased = outcomes(1e-6, 0.0, 1), outcomes(1e-6, 0.8, 1)
+    assert fair.agrees
+    assert not fair.exceeds
+    assert not biased.agrees
+    assert biased.exceeds
+    assert fair.steps == 400
+
+
+def test_certain_outcomes_have_no_spread_and_none_agrees_with_nothing():
+    found = Agreement(torch.arange(3))
+    assert found.interval().agrees
+    found.add(torch.tensor([[0.0, 1.0, 0.0]] * 1000), torch.ones(1000, dtype=torch.long))
+    interval = found.interval()
+    assert interval.measured == interval.predicted == 1
+    assert interval.above < 0.01
+    found.add(torch.tensor([[0.0, 1.0, 0.0]] * 40), torch.full((40,), 2))
+    assert found.interval().exceeds
+
+
+@given(st.floats(-1, 1), st.sampled_from(BETS.tolist()))
+def test_each_step_is_below_a_fair_bet(d, bet):
+    bet, d = torch.tensor(bet, dtype=torch.float64), torch.tensor(d, dtype=torch.float64)
+    psi = -torch.log1p(-bet) - bet
+    assert float(torch.exp(bet * d - psi * d**2)) <= float(1 + bet * d) + 1e-15
+
+
+def ever_exceeds(chance, estimates, most, seed, error):
+    """Whether outcomes of that chance are ever found above estimates that are drawn from two values."""
+    random = torch.Generator().manual_seed(seed)
+    found = Ceiling(most, error)
+    for _ in range(20):
+        odds = estimates[torch.randint(2, (25,), generator=random)]
+        found.add_odds(odds, torch.rand(25, generator=random) < chance)
+        if found.interval().exceeds:
+            return True
+    return False
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.5, 0.5), (0.0, 1.0), (0.0, 2.0), (0.1, 0.3)])
+def test_what_is_at_the_bound_is_rarely_accused(low, high):
+    estimates = torch.tensor([low, high], dtype=torch.float64)
+    mean = float(estimates.mean())
+    runs = range(100)
+    accused = sum(ever_exceeds(mean, estimates, max(1, high), seed, 0.1) for seed in runs)
+    assert accused <= 10
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_well_above_is_accused(seed):
+    assert ever_exceeds(0.9, torch.tensor([0.0, 1.0]), 1, seed, 1e-6)
+
+
+def test_nothing_yet_is_nothing():
+    found = Ceiling(1).interval()
+    assert (found.steps, found.exceeds) == (0, False)

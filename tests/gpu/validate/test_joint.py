@@ -1,0 +1,82 @@
+"""Enumerated laws of one step are the exact engine's, and the faint specimen is what bug 2 was."""
+# ruff: noqa: E402
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.rows import Sampling
+from draftproof.gpu.structures import structure
+from draftproof.gpu.validate.joint import Ahead, look_ahead, total_variation, worst_prompt
+from draftproof.gpu.validate.lossy import LOSSY
+from draftproof.gpu.verify import VERIFIERS
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.verifiers import named
+from tests.gpu.small import PROMPTS, drafter, near, target
+from tests.mutants.rules import UNSCALED
+
+BY_NAME = {each.verifier.name: each for each in LOSSY}
+THREE = Sampling(1.0, top_k=3)
+
+
+def floats(rows, depth, vocab):
+    words = [()]
+    found = {}
+    for _ in range(depth + 1):
+        found |= {
+            word: torch.tensor([float(mass) for mass in rows[word]], dtype=torch.float64) for word in words
+        }
+        words = [(*word, x) for word in words for x in range(vocab)]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("ours", "exact"),
+    [
+        (BY_NAME["hsd-released"].verifier, named("hsd-released")),
+        (BY_NAME["unscaled-residual"].verifier, UNSCALED),
+        (VERIFIERS["block"], named("block")),
+        (VERIFIERS["token"], named("token")),
+    ],
+)
+def test_total_variation_is_the_exact_engines(ours, exact):
+    off = []
+    for instance in Randoms(Chain(3), 3, 5, seed=5):
+        ahead = Ahead(floats(instance.target, 3, 3), floats(instance.proposal, 2, 3))
+        off.append(total_variation(ours, ahead, 3))
+        assert off[-1] == pytest.approx(float(emission(instance, exact).total_variation), abs=1e-12)
+    assert (max(off) > 1e-6) == (ours.name in BY_NAME)
+
+
+def test_rows_ahead_are_those_that_decoding_sees():
+    ahead = look_ahead(target(), near(), PROMPTS[1], THREE, 2)
+    assert len(ahead.target) == 1 + 3 + 9
+    assert len(ahead.proposal) == 1 + 3
+    step = next(
+        generate(
+            target(),
+            drafter("near"),
+            [PROMPTS[1]],
+            verifier=VERIFIERS["block"],
+            structure=structure("chain:2"),
+            sampling=THREE,
+        )
+    )
+    for seen, kept in ((step.target, ahead.target), (step.proposal, ahead.proposal)):
+        first, own = seen[0, 0].double().sort().values, kept[()].sort().values
+        assert torch.allclose(first[-3:], own[-3:], atol=1e-5)
+    for verifier in (VERIFIERS["block"], VERIFIERS["token"]):
+        assert total_variation(verifier, ahead, 2) < 1e-12
+
+
+def test_the_worst_prompt_is_the_one_with_the_largest_total_variation():
+    rule = BY_NAME["unscaled-residual"].verifier
+    off, (number, prompt, law) = worst_prompt(target(), near(), PROMPTS, rule, 2, THREE, 2)
+    every = [total_variation(rule, look_ahead(target(), near(), each, THREE, 2), 2) for each in PROMPTS]
+    assert off == max(every) == every[number]
+    assert prompt == PROMPTS[number]
+    assert sum(law.values()) == pytest.approx(1)

@@ -1,0 +1,24 @@
+"""Mutants of the batched verifiers and of their kernels, with judges of their own; needs torch and Triton."""
+
+from draftproof.gpu.validate.specimens import SPECIMENS
+from tests.gpu.kernels.mutants import FLAWS
+from tests.mutants.registry import Mutant
+
+ROWS = {
+    "joint-product": "1",
+    "unscaled-residual": "2",
+    "p-for-residual": "4",
+    "hsd-released": "24",
+    "specinfer-on-distinct": "30",
+}
+"""Numbers in the list of bugs of lossy verifiers that `gpu validate` has to notice."""
+
+KERNELS = [
+    Mutant(name, f"source edit of gpu/kernels/{flaw.room}.py", judge="tests/gpu/kernels/test_interleaving.py")
+    for name, flaw in FLAWS.items()
+]
+BATCHED = [
+    Mutant(name, each.how, ROWS.get(name, ""), judge="draftproof gpu validate")
+    for each in SPECIMENS
+    for name in [each.verifier.name]
+]

@@ -1,0 +1,210 @@
+"""The kill table: every mutant with the bias it was caught by, every control with none.
+
+Run as `python -m tests.mutants.table` to print it, with `--write` to renew docs/mutants.md and the data
+that `draftproof report` shows.
+"""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from draftproof.proofs_check.prove import prove
+from draftproof.simulators import audit
+from draftproof.simulators.audit.battery import steep
+from draftproof.simulators.audit.targets import Function
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.instances.scenarios import SCENARIOS, scenario
+from draftproof.simulators.verdict import judge
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.instance import Instance
+from tests.mutants import controls, edits, functions, objects, rules
+from tests.mutants.bugs import BUGS
+from tests.mutants.registry import CATALOGUE, Mutant
+
+HOUSE = Path(__file__).parents[2]
+PAGE = HOUSE / "docs" / "mutants.md"
+DATA = HOUSE / "simulators" / "study" / "report" / "mutants.json"
+SOURCES = (edits, rules, controls, functions, objects)
+"""The modules that register mutants and controls when they are imported."""
+
+ORDERED = sorted(CATALOGUE, key=lambda each: (int(each.row or len(CATALOGUE)), each.name))
+"""By their number in the list of bugs, those that have none last, then by name."""
+GPU_HEADING = "## Mutants of the GPU verifiers"
+
+
+@dataclass(frozen=True)
+class Found:
+    """How a mutant was found: "biased", "finding", "lossless"; the evidence, and the instance."""
+
+    mutant: Mutant
+    verdict: str
+    evidence: str
+    instance: str
+
+    @property
+    def as_expected(self) -> bool:
+        return self.verdict == self.mutant.expected
+
+
+@cache
+def examined(mutant: Mutant) -> Found:
+    """The verdict on one mutant, on the first instance on which it fails."""
+    judges = {"audit": _audited, "enumeration": _enumerated, "proof": _refuted}
+    return judges[mutant.judge](mutant)
+
+
+def _audited(mutant: Mutant) -> Found:
+    assert mutant.verify is not None
+    options = dict(mutant.options)
+    target = Function(mutant.verify, name=mutant.name, dtype=options.pop("dtype", None))
+    report = audit.examine(target, smallest=False, **options)
+    if not report.lossless:
+        assert report.case is not None, report
+        name = report.case.instance.name
+        return Found(mutant, "biased", f"{float(report.case.total_variation):.12g}", name)
+    if report.findings:
+        first = report.findings[0]
+        return Found(mutant, "finding", first.kind, first.where)
+    assert report.case is not None
+    return Found(
+        mutant, "lossless", f"{float(report.case.total_variation):.1e}", f"{report.instances} instances"
+    )
+
+
+def _refuted(mutant: Mutant) -> Found:
+    assert mutant.verifier is not None
+    (draft,) = mutant.drafts
+    proof = prove(mutant.verifier, draft, 2)
+    if proof.counterexample is None:
+        return Found(mutant, "lossless" if proof.verdict == "proved" else proof.verdict, "0", proof.scope)
+    deviation = judge(proof.counterexample, mutant.verifier).total_variation
+    return Found(mutant, "biased", str(deviation), f"a counterexample of prove, {proof.scope}")
+
+
+def _enumerated(mutant: Mutant) -> Found:
+    assert mutant.verifier is not None
+    count, raised = 0, None
+    for draft in mutant.drafts:
+        for instance in _instances(draft):
+            count += 1
+            try:
+                verdict = judge(instance, mutant.verifier)
+            except Exception as error:  # a mutant may break anywhere; a bias elsewhere says more
+                raised = raised or Found(mutant, "biased", f"raises {type(error).__name__}", instance.name)
+                continue
+            if not verdict.lossless:
+                return Found(mutant, "biased", str(verdict.total_variation), instance.name)
+    return raised or Found(mutant, "lossless", "0", f"{count} instances")
+
+
+@cache
+def _instances(draft: Scheme) -> Sequence[Instance]:
+    named = [scenario(name, draft, 3) for name in SCENARIOS]
+    telling = [steep(3, draft.depth)] if draft.label == "chain" else []
+    return [*named, *telling, *Randoms(draft, 3, 6)]
+
+
+def page() -> str:
+    """docs/mutants.md but for the mutants of the GPU verifiers."""
+    found = [examined(mutant) for mutant in ORDERED]
+    mutants = [each for each in found if each.mutant.expected != "lossless"]
+    passed = [each for each in found if each.mutant.expected == "lossless"]
+    kept = sum(each.as_expected for each in passed)
+    killed = sum(each.as_expected for each in mutants)
+    lines = [
+        "# Mutants and controls",
+        "",
+        "The project's one catalogue of wrong verifiers, `tests/mutants/`, and what refutes each. Made by",
+        "`python -m tests.mutants.table --write`; a test compares this page with what the command prints.",
+        "`row` is the number in [the list of bugs](#the-list-of-bugs) that public code had. They stand here",
+        "as rules of the project's own kind, judged by enumeration (`edits.py`, `rules.py`) and by proof",
+        "(`tests/proofs_check/test_bugs.py`), and as foreign code in the form in which they were found,",
+        "audited (`functions.py`, `objects.py`). The total variation is exact: a fraction where the numbers",
+        "are rational, else the decimal of the dyadic number that floats give.",
+        "",
+        f"{killed} of {len(mutants)} mutants caught; {kept} of {len(passed)} controls pass.",
+        "",
+        "| row | mutant | flaw | caught by total variation, or finding | on |",
+        "| --- | --- | --- | --- | --- |",
+        *(_line(each) for each in mutants),
+        "",
+        "## Controls",
+        "",
+        "| control | what | largest total variation | over |",
+        "| --- | --- | --- | --- |",
+        *(_control(each) for each in passed),
+        "",
+        "## The list of bugs",
+        "",
+        "| row | where | what went wrong |",
+        "| --- | --- | --- |",
+        *(f"| {row} | {where} | {what} |" for row, (where, what) in BUGS.items()),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def gpu_section() -> str:
+    """The end of docs/mutants.md: mutants with judges of their own. Needs torch and Triton."""
+    from tests.mutants.gpu import BATCHED, KERNELS
+
+    lines = [
+        "",
+        GPU_HEADING,
+        "",
+        "| row | mutant | flaw | judged by |",
+        "| --- | --- | --- | --- |",
+        *(f"| {each.row} | {each.name} | {each.flaw} | `{each.judge}` |" for each in (*BATCHED, *KERNELS)),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def data() -> str:
+    """simulators/study/report/mutants.json: a mutant or control a line."""
+    rows = [
+        json.dumps(
+            {
+                "row": found.mutant.row,
+                "name": found.mutant.name,
+                "flaw": found.mutant.flaw,
+                "verdict": _verdict(found),
+                "evidence": found.evidence,
+                "instance": found.instance,
+            }
+        )
+        for found in map(examined, ORDERED)
+    ]
+    return "[\n" + ",\n".join(rows) + "\n]\n"
+
+
+def _verdict(found: Found) -> str:
+    if not found.as_expected:
+        return f"NOT FOUND as {found.mutant.expected}"
+    return "control passes" if found.mutant.expected == "lossless" else f"caught: {found.verdict}"
+
+
+def _line(found: Found) -> str:
+    one = found.mutant
+    caught = found.evidence if found.as_expected else f"**NOT CAUGHT as {one.expected}: {found.evidence}**"
+    return f"| {one.row} | {_safe(one.name)} | {one.flaw} | {caught} | {found.instance} |"
+
+
+def _control(found: Found) -> str:
+    one = found.mutant
+    return f"| {_safe(one.name)} | {one.flaw} | {found.evidence} | {found.instance} |"
+
+
+def _safe(name: str) -> str:
+    return f"`{name}`" if any(sign in name for sign in "[(->*") else name
+
+
+if __name__ == "__main__":
+    made = page() + gpu_section()
+    if "--write" in sys.argv:
+        PAGE.write_text(made, encoding="utf-8")
+        DATA.write_text(data(), encoding="utf-8")
+    print(made)

@@ -1,0 +1,198 @@
+"""The machine proofs compile, assume nothing of their own, and are about what the Python computes."""
+
+import re
+import shutil
+import subprocess
+from collections import defaultdict
+from itertools import product
+from pathlib import Path
+from random import Random
+
+import pytest
+from flint import fmpq
+
+from draftproof.simulators.enumerate import emission
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.instance import Instance
+from draftproof.theory.table import Table
+from draftproof.theory.verifiers import named
+
+SOURCES = Path(__file__).parents[3] / "proofs_check" / "rocq"
+ORDER = (
+    "Programs",
+    "Numbers",
+    "Means",
+    "Lossless",
+    "Traversal",
+    "RecursiveRejection",
+    "Chains",
+    "BlockOptimal",
+)
+THEOREMS = {
+    "Traversal": ("traversal_lossless", "traversal_proper"),
+    "RecursiveRejection": ("recursive_rejection_lossless", "recursive_rejection_proper"),
+    "Chains": ("token_lossless", "block_lossless", "block_accepts"),
+    "Lift": ("lift_lossless",),
+    "BlockOptimal": ("no_rule_accepts_more", "block_accepts_most"),
+}
+REALS = {"ClassicalDedekindReals.sig_forall_dec", "ClassicalDedekindReals.sig_not_dec"}
+REALS |= {"FunctionalExtensionality.functional_extensionality_dep"}
+"""What the standard library's real numbers assume."""
+
+INSTANCES = 120
+
+
+def test_every_source_is_listed_and_proves_what_it_states():
+    assert {path.stem for path in SOURCES.glob("*.v")} == set(ORDER)
+    for path in SOURCES.glob("*.v"):
+        assert not re.search(r"\b(Admitted|admit|Axiom|Conjecture|Abort)\b", path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """A folder with the compiled sources."""
+    if shutil.which("coqc") is None:
+        pytest.skip("no coqc here")
+    folder = tmp_path_factory.mktemp("rocq")
+    for name in ORDER:
+        shutil.copy(SOURCES / f"{name}.v", folder)
+        coqc(folder, f"{name}.v")
+    return folder
+
+
+def coqc(folder, file):
+    done = subprocess.run(["coqc", "-q", file], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_theorems_assume_real_numbers_and_nothing_else(compiled):
+    lines = [f"Require Import {' '.join(ORDER)}."]
+    lines += [f"Print Assumptions {file}.{name}." for file, names in THEOREMS.items() for name in names]
+    (compiled / "Assumed.v").write_text("\n".join(lines))
+    assumed = set(re.findall(r"^(\S+) *\n? *:", coqc(compiled, "Assumed.v"), re.MULTILINE)) - {"Axioms"}
+    assert assumed <= REALS
+
+
+@pytest.mark.parametrize(
+    ("file", "right", "wrong"),
+    [
+        ("Programs", "share S (N.add S (N.sub N.one a))", "share S N.one"),
+        ("Programs", "positive (N.sub (p x) (q x))", "positive (N.sub (q x) (p x))"),
+        (
+            "Programs",
+            "else recursive_rejection rest c (normalise (excess p_c q_c))",
+            "else recursive_rejection rest c p_c",
+        ),
+        (
+            "Programs",
+            "if accepted then Some (c, normalise residual) else None",
+            "if accepted then Some (c, p c) else None",
+        ),
+        ("Programs", "(normalise (excess p_c q_c)) (after q_c x)", "(normalise (excess p_c q_c)) q_c"),
+    ],
+)
+def test_a_wrong_definition_is_not_proved(compiled, tmp_path, file, right, wrong):
+    for name in ORDER:
+        text = (compiled / f"{name}.v").read_text(encoding="utf-8")
+        if name == file:
+            assert right in text
+            text = text.replace(right, wrong)
+        (tmp_path / f"{name}.v").write_text(text)
+    refused = next(name for name in ORDER if run(tmp_path, name))
+    assert refused not in ("Programs", "Numbers")  # it is a proof that fails, not the definition
+
+
+def run(folder, name):
+    return subprocess.run(
+        ["coqc", "-q", f"{name}.v"], cwd=folder, capture_output=True, check=False
+    ).returncode
+
+
+# ---------- the same instances, by the Python and by the Rocq
+
+
+def instances():
+    """Chains and trees with and without replacement, V = 2 and 3, zeros included: (verifiers, instance)."""
+    random = Random(7)
+    shapes = [((),), ((), ()), (((),), ()), ((), ((),)), ((), (), ()), (((), ()),)]
+
+    def row(vocab):
+        weights = [random.choice((0, 1, 1, 2, 3, 5)) for _ in range(vocab)]
+        weights[random.randrange(vocab)] += 1
+        return [fmpq(weight, sum(weights)) for weight in weights]
+
+    for i in range(INSTANCES):
+        vocab = 2 + i % 2
+        if i % 3 == 0:
+            draft, names = Chain(1 + i % (4 - vocab + 1)), ("token", "block")
+        else:
+            replacement = i % 3 == 1
+            draft = Tree(random.choice(shapes), replacement)
+            names = ("specinfer" if replacement else "rrs", "traversal")
+        words = [word for n in range(draft.depth + 1) for word in product(range(vocab), repeat=n)]
+        target, proposal = ({word: row(vocab) for word in words} for _ in range(2))
+        yield names, Instance(Table.exact(vocab, target), Table.exact(vocab, proposal), draft)
+
+
+ITERATION = {
+    "token": "always_stops (token_iteration {V} p{i} q{i} {size} [])",
+    "block": "block_iteration {V} p{i} q{i} {size} []",
+    "specinfer": "always_stops (recursive_rejection_iteration {V} p{i} q{i} true ({size}) [])",
+    "rrs": "always_stops (recursive_rejection_iteration {V} p{i} q{i} false ({size}) [])",
+    "traversal": "traversal_iteration {V} p{i} q{i} {with_} ({size}) []",
+}
+
+
+def shape(children):
+    return f"Shape ({shape(children[0])}) ({shape(children[1:])})" if children else "NoShape"
+
+
+def table(name, i, given):
+    rows = "; ".join(
+        f"([{'; '.join(map(str, word))}]%nat, [{'; '.join(f'{int(x.p)} # {int(x.q)}' for x in row)}])"
+        for word, row in given.given()
+    )
+    return f"Definition {name}{i} : context -> row := rows [{rows}]."
+
+
+HEAD = """Require Import List QArith Programs Numbers.
+Import ListNotations RationalPrograms.
+Fixpoint same (c d : list nat) : bool :=
+  match c, d with [], [] => true | x :: c, y :: d => andb (Nat.eqb x y) (same c d) | _, _ => false end.
+Fixpoint rows (table : list (list nat * list Q)) (c : context) : row :=
+  match table with
+  | [] => fun _ => 0
+  | (d, r) :: table => if same c d then fun x => nth x r 0 else rows table c
+  end.
+Definition shown (law : list (context * Q)) : list (context * (Z * BinNums.positive)) :=
+  map (fun '(word, mass) => (word, (Qnum mass, Qden mass))) law.
+"""
+
+
+def test_the_definitions_compute_what_the_python_computes(compiled):
+    text, asked = [HEAD], []
+    for i, (names, instance) in enumerate(instances()):
+        text += [table("p", i, instance.target), table("q", i, instance.proposal)]
+        draft = instance.draft
+        chain = isinstance(draft, Chain)
+        for name in names:
+            call = ITERATION[name].format(
+                V=instance.vocab,
+                i=i,
+                size=draft.depth if chain else shape(draft.shape),
+                with_="false" if chain or not draft.replacement else "true",
+            )
+            text.append(f"Eval vm_compute in shown (law {instance.vocab} ({call})).")
+            asked.append((instance, name))
+    (compiled / "Laws.v").write_text("\n".join(text))
+    answers = re.split(r"^\s+= ", coqc(compiled, "Laws.v"), flags=re.MULTILINE)[1:]
+    assert len(answers) == len(asked) >= 200
+    for (instance, name), answer in zip(asked, answers, strict=True):
+        found = defaultdict(fmpq)
+        plain = re.sub(r"%(nat|Z|positive)", "", answer)
+        for word, top, bottom in re.findall(r"\(\[([\d;\s]*)\],\s*\((\d+),\s*(\d+)\)\)", plain):
+            found[tuple(int(x) for x in word.split(";"))] += fmpq(int(top), int(bottom))
+        want = dict(emission(instance, named(name)).law())
+        assert {word: mass for word, mass in found.items() if mass} == {w: m for w, m in want.items() if m}

@@ -1,0 +1,238 @@
+"""The verdict on foreign functions: good, biased by little, and misbehaved ones."""
+
+import random
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from flint import fmpq
+
+from draftproof.simulators import audit
+from draftproof.simulators.audit.battery import battery
+from draftproof.simulators.audit.sandbox import THREAD_STARTERS
+from draftproof.simulators.instances.scenarios import scenario
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.errors import BadInput
+from tests.mutants import objects
+from tests.mutants.controls import block_function
+from tests.mutants.functions import block_by_products
+from tests.problems import TOY
+from tests.simulators.audit import foreign
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        foreign.good,
+        foreign.good_with_floats,
+        foreign.good_with_python_random,
+        foreign.good_with_numpy_globals,
+    ],
+    ids=lambda f: f.__name__,
+)
+def test_a_good_one_is_lossless(function):
+    report = audit.examine(function, vocab=3, depth=2)
+    assert report.lossless, report
+    assert not report.findings
+    assert float(report.total_variation) < 1e-15
+
+
+def test_a_witness_is_small_and_named():
+    with pytest.raises(AssertionError) as raised:
+        audit.assert_lossless(block_by_products)
+    report = audit.examine(block_by_products)
+    assert report.instance.vocab == 2
+    assert report.wrong is not None
+    assert "come out first with probability" in str(raised.value)
+    assert report.case.expected_accepted > report.case.optimum
+    assert "more than any lossless verifier accepts" in str(raised.value)
+
+
+def test_accepted_tokens_against_the_optimum():
+    report = audit.examine(block_function, vocab=2)
+    assert abs(float(report.case.expected_accepted - report.case.optimum)) < 1e-14
+    good = audit.examine(foreign.good, vocab=2).case
+    assert good.expected_accepted <= good.optimum + fmpq(1, 10**12)
+
+
+@pytest.mark.parametrize(
+    ("function", "kind"), foreign.MISBEHAVED.items(), ids=lambda x: getattr(x, "__name__", "")
+)
+def test_misbehaviour_is_a_finding(function, kind):
+    report = audit.examine(function, vocab=2, depth=1)
+    assert report.lossless is False
+    assert kind in {finding.kind for finding in report.findings}
+    assert report.wrong is None
+    assert all(str(finding).isprintable() for finding in report.findings)
+
+
+@pytest.mark.parametrize(
+    ("function", "kind"), [(foreign.mutates, "changes its inputs"), (foreign.prints, "prints")]
+)
+def test_bad_manners_do_not_change_the_verdict(function, kind, capfd):
+    report = audit.examine(function, vocab=2, depth=1)
+    assert report.lossless
+    assert [finding.kind for finding in report.findings] == [kind]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_call_that_hangs_is_stopped():
+    started = time.monotonic()
+    report = audit.examine(foreign.hangs, seconds=0.3)
+    assert time.monotonic() - started < 5
+    assert (report.lossless, [finding.kind for finding in report.findings]) == (False, ["hangs"])
+
+
+def test_the_process_stays_sane():
+    def now():
+        starters = [getattr(*each) for each in THREAD_STARTERS]
+        return random.random, np.random.rand, np.random.default_rng, *starters
+
+    before = now()
+    handler = signal.getsignal(signal.SIGALRM)
+    for function in (foreign.good_with_python_random, foreign.starts_threads, foreign.raises, foreign.exits):
+        audit.examine(function, vocab=2, depth=1)
+    assert before == now()
+    assert signal.getsignal(signal.SIGALRM) == handler
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert "float" not in vars(foreign)
+    assert threading.active_count() == 1 or all(
+        not t.name.startswith("Thread") for t in threading.enumerate()
+    )
+
+
+@pytest.mark.parametrize("runs", [0, 200])
+def test_what_cannot_be_enumerated_is_not_decided(runs):
+    report = audit.examine(foreign.good_but_hashed, vocab=2, depth=1, runs=runs)
+    assert (report.lossless, report.status) == (None, 3), report
+    assert report.undecided
+    assert (report.answer()["total_variation"] is None) == (runs == 0)
+    with pytest.raises(AssertionError, match="cannot be enumerated"):
+        audit.assert_lossless(foreign.good_but_hashed, vocab=2, depth=1, runs=runs)
+
+
+@pytest.mark.parametrize(
+    "function", [foreign.unseen_coins, foreign.hashes_a_coin, foreign.never_ends, foreign.adds_coins]
+)
+def test_what_cannot_be_enumerated_is_tested_and_labelled(function):
+    report = audit.examine(function, vocab=2, depth=1)
+    assert (report.lossless, report.status) == (False, 1), report
+    assert report.undecided
+    assert "NOT lossless, statistical" in str(report)
+    answer = report.answer()
+    assert answer["adapter"].endswith(", statistical")
+    assert 0 < answer["error_bound"] <= 1
+    assert 0 <= answer["total_variation"] <= 1
+    assert answer["witness"]["got"] > answer["witness"]["want"]
+    assert answer["stateless_optimum"] is not None
+
+
+def test_several_rounds_with_three_tokens():
+    instance = scenario("reversed", Chain(2), 3)
+    options = {"instances": [instance], "iterations": 2, "smallest": False, "edges": False}
+    assert audit.examine(objects.keyed_by_position, **options).lossless is False
+    assert audit.examine(foreign.good, **options).lossless
+
+
+def test_what_is_too_large_is_said_and_the_rest_decided():
+    large = scenario("toy", Chain(3), 4)
+    report = audit.examine(foreign.good, instances=[TOY, large], iterations=3, edges=False)
+    assert report.lossless
+    assert report.instances == 1
+    assert "would take about" in report.too_large
+    assert report.too_large in str(report)
+    alone = audit.examine(foreign.good, instances=[large], iterations=3, runs=0, edges=False)
+    assert (alone.lossless, alone.status) == (None, 3)
+
+
+def test_a_narrower_type_is_named():
+    def in_float32(p, q, x, rng):
+        return foreign.good(p.astype(np.float32), q.astype(np.float32), x, rng)
+
+    assert audit.examine(in_float32, vocab=2).lossless is False
+    assert audit.examine(in_float32, vocab=2, dtype="float32").lossless
+
+
+def test_explicit_coins():
+    def given_coins(p, q, x, accept, last):
+        i = next((i for i, t in enumerate(x) if not accept[i] < p[i, t] / q[i, t]), len(x))
+        rest = np.maximum(p[i] - q[i], 0.0) if i < len(x) else p[i]
+        edges = np.cumsum(rest / rest.sum())
+        return [*x[:i], int(np.searchsorted(edges[:-1], last[0], side="right"))]
+
+    target = audit.Function(given_coins, coins={"accept": ("gamma",), "last": (1,)})
+    report = audit.examine(target)
+    assert report.lossless, report
+    assert "bisection" not in report.adapter
+
+
+def test_coins_that_must_be_plain_numbers_are_read_by_bisection():
+    def plain(p, q, x, coins):
+        value = np.asarray(coins, dtype=np.float64).astype(float)
+        return [int(np.searchsorted(np.cumsum(p[0])[:-1], np.float64(value[0])))]
+
+    target = audit.Function(plain, coins={"coins": (1,)})
+    report = audit.examine(target, instances=list(battery(3, 1))[24:30], edges=False)
+    assert report.lossless, report
+    assert "coins by bisection" in report.answer()["adapter"]
+
+
+def test_bad_input():
+    for wrong in (3, lambda p: p, lambda p, q, x, strange, stranger: [0]):
+        with pytest.raises(BadInput):
+            audit.examine(wrong)
+    with pytest.raises(BadInput):
+        list(battery(1, 1))
+    with pytest.raises(BadInput):
+        audit.examine(foreign.good, dtype="float8")
+
+
+def test_a_class_that_cannot_be_made_is_bad_input_and_one_that_raises_is_a_finding():
+    class needs:
+        def __init__(self, size):
+            pass
+
+        def __call__(self, p, q, x, rng):
+            return [0]
+
+    class raises:
+        def __init__(self):
+            raise KeyError("no weights")
+
+        def __call__(self, p, q, x, rng):
+            return [0]
+
+    with pytest.raises(BadInput, match="without arguments"):
+        audit.examine(needs)
+    report = audit.examine(raises, vocab=2, depth=1)
+    assert (report.lossless, report.findings[0].kind) == (False, "raises")
+
+
+def test_parameters_go_by_position_or_by_name():
+    def by_name(p, q, x, *, rng):
+        return foreign.good(p, q, x, rng)
+
+    def by_another_name(p, q, x, generator):
+        return foreign.good(p, q, x, generator)
+
+    for verify in (by_name, by_another_name):
+        assert audit.examine(verify, vocab=2, depth=1).lossless
+
+
+def test_the_json_has_the_keys_of_the_contract():
+    keys = {
+        "target",
+        "adapter",
+        "lossless",
+        "total_variation",
+        "error_bound",
+        "expected_accepted",
+        "stateless_optimum",
+        "witness",
+    }
+    for function in (foreign.good, block_by_products, foreign.never_ends):
+        answer = audit.examine(function, vocab=2, depth=1 if function is foreign.never_ends else 2).answer()
+        assert answer.keys() == keys
+    assert audit.examine(block_by_products, vocab=2).answer()["witness"].keys() == {"prefix", "got", "want"}

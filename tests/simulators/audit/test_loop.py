@@ -1,0 +1,141 @@
+"""Whole generation loops: sound ones pass, faults that only a loop can have are seen."""
+
+from typing import Any
+
+import pytest
+from flint import fmpq
+
+from draftproof.simulators import audit
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.table import Table
+
+torch = pytest.importorskip("torch")
+
+SMALL: Any = {"vocab": 2, "depth": 1}
+
+
+def decoded(target, draft, prompt, length, gamma=1, *, keep=0, fresh=True, residual=True):
+    """Token verification with caches; `keep` tokens too many stay in the target's, noise is drawn
+    once where not `fresh`, and rejections draw from the whole row where not `residual`."""
+    ids, cache, noise = prompt, None, torch.rand(gamma, target.rows.vocab)
+    while ids.shape[1] <= length:
+        start, drafted, rows = ids.shape[1], ids, []
+        for at in range(gamma):
+            rows.append(draft(drafted, use_cache=False).logits[0, -1].softmax(-1))
+            if fresh:
+                noise = torch.rand(gamma, target.rows.vocab)
+            token = (-noise[at].log() / rows[-1]).argmin()
+            drafted = torch.cat([drafted, token.view(1, 1)], 1)
+        seen = cache[0][0].shape[2] if cache else 0
+        out = target(drafted[:, seen:], past_key_values=cache)
+        p = torch.cat([torch.zeros(1, seen, target.rows.vocab), out.logits.softmax(-1)], 1)[0]
+        n = 0
+        while (
+            n < gamma
+            and torch.rand(()) < p[start - 1 + n, drafted[0, start + n]] / rows[n][drafted[0, start + n]]
+        ):
+            n += 1
+        row = p[start - 1 + n]
+        if n < gamma and residual:
+            row = torch.clamp(row - rows[n], min=0)
+        ids = torch.cat([drafted[:, : start + n], torch.multinomial(row, 1)[None]], 1)
+        cache = tuple(
+            (k[:, :, : start + n + keep], v[:, :, : start + n + keep]) for k, v in out.past_key_values
+        )
+    return ids[0, 1:]
+
+
+def sound(target, draft, prompt, length, gamma):
+    return decoded(target, draft, prompt, length, gamma)
+
+
+def test_a_sound_loop_passes():
+    report = audit.examine(audit.Loop(sound), **SMALL)
+    assert report.lossless, report
+    assert report.case is not None
+    assert report.case.expected_accepted is None
+    assert report.answer()["expected_accepted"] is None
+    assert "E[tau]" not in str(report)
+
+
+@pytest.mark.slow
+def test_a_sound_loop_passes_at_depth_2():
+    assert audit.examine(audit.Loop(sound), vocab=2, depth=2).lossless
+
+
+def test_a_cache_that_keeps_a_rejected_token_is_seen():
+    def stale(target, draft, prompt, length, gamma):
+        return decoded(target, draft, prompt, length, gamma, keep=1)
+
+    p = Table.exact(2, {(): ["1/2", "1/2"], (0,): ["1/4", "3/4"], (1,): ["3/4", "1/4"]})
+    report = audit.examine(
+        audit.Loop(stale), instances=[Instance(p, Table.exact(2, {(): [1, 0]}), Chain(1))], edges=False
+    )
+    assert report.lossless is False
+
+
+def test_drafting_noise_that_is_used_in_every_round_is_seen():
+    def reused(target, draft, prompt, length):
+        return decoded(target, draft, prompt, length, fresh=False)
+
+    report = audit.examine(audit.Loop(reused), **SMALL)
+    assert report.lossless is False
+    assert report.wrong is not None
+    assert len(report.wrong.prefix) > 1  # the first token is right
+
+
+def test_a_draw_from_the_whole_row_has_its_exact_law():
+    def whole(target, draft, prompt, length):
+        return decoded(target, draft, prompt, length, residual=False)
+
+    toy = Instance(Table.exact(2, {(): ["1/3", "2/3"]}), Table.exact(2, {(): ["2/3", "1/3"]}), Chain(1))
+    report = audit.examine(audit.Loop(whole), instances=[toy], edges=False, smallest=False)
+    assert report.wrong is not None
+    assert report.wrong.prefix == (0,)
+    assert abs(report.wrong.got - fmpq(4, 9)) < fmpq(1, 10**6)
+
+
+def test_more_tokens_than_asked_for_are_cut_and_fewer_completed():
+    def fewer(target, draft, prompt, length):
+        return torch.multinomial(target.row([]).softmax(-1), 1)
+
+    def more(target, draft, prompt, length, rng):
+        words = []
+        while len(words) < length + 2:
+            row = target.row(words).softmax(-1).double()
+            words.append(int(rng.choice(2, p=(row / row.sum()).numpy())))
+        return words
+
+    def garbage(target, draft, prompt, length):
+        return "text"
+
+    assert audit.examine(audit.Loop(fewer), **SMALL).lossless
+    assert audit.examine(audit.Loop(more), **SMALL).lossless
+    assert audit.examine(audit.Loop(garbage), **SMALL).findings[0].kind == "returns garbage"
+
+
+def test_parameters_of_another_name_are_bad_input():
+    with pytest.raises(BadInput, match="target, draft, prompt, length"):
+        audit.Loop(lambda p, q, x: [0])
+    with pytest.raises(BadInput, match="temperature"):
+        audit.Loop(lambda target, draft, prompt, length, temperature: [0])
+    with pytest.raises(BadInput, match="dtype"):
+        audit.Loop(sound, dtype="float128")
+
+
+def test_a_model_gives_no_cache_where_none_is_wanted():
+    from draftproof.simulators.audit.models import Model
+
+    model = Model(Table.exact(2, {(): ["1/2", "1/2"], (1,): [1, 0]}), torch.float64)
+    assert model(torch.tensor([[0, 1]]), use_cache=False).past_key_values is None
+    batch = model(torch.tensor([[0], [0]]))
+    again = model(torch.tensor([[1], [0]]), past_key_values=batch.past_key_values)
+    assert again.logits.softmax(-1)[:, 0, 0].tolist() == [1.0, 0.5]
+
+
+def test_a_loop_is_not_tested_on_samples():
+    for wrong in ({"statistical": True}, {"padding": True}):
+        with pytest.raises(BadInput, match="loop"):
+            audit.examine(audit.Loop(sound), **wrong)

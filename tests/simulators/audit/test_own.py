@@ -1,0 +1,74 @@
+"""No false alarms: the project's lossless verifiers behind the door for foreign functions."""
+
+import pytest
+
+from draftproof.simulators.audit.judge.exact import case
+from draftproof.simulators.audit.sandbox import sandboxed
+from draftproof.simulators.check import applies
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.instances.scenarios import Scenarios
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.instance import context_free
+from draftproof.theory.verifiers import VERIFIERS, named
+from tests.problems import SCHEMES, TOY
+from tests.simulators.audit.own import Own
+
+LOSSLESS = [verifier for verifier in VERIFIERS.values() if verifier.lossless]
+
+
+def alarms(verifier, instances):
+    """The instances on which a lossless verifier is called biased."""
+    rounds = 1 if verifier.carry is None else 2
+    found = []
+    for instance in instances:
+        with sandboxed() as sandbox:
+            if not case(Own(verifier, instance), sandbox, instance, rounds).lossless:
+                found.append(instance)
+    return found
+
+
+@pytest.mark.parametrize("verifier", LOSSLESS, ids=lambda each: each.name)
+def test_no_alarm_on_a_few_instances(verifier):
+    for scheme in SCHEMES.values():
+        instances = Randoms(scheme, 2, 3)
+        if applies(verifier, instances[0]):
+            assert not alarms(verifier, instances)
+
+
+@pytest.mark.slow
+def test_no_alarm_on_a_thousand_random_instances():
+    # Each instance is given to every lossless verifier that is made for its draft.
+    judged, met = 0, set()
+    for instance in _thousand():
+        applicable = [verifier for verifier in LOSSLESS if applies(verifier, instance)]
+        for verifier in applicable:
+            assert not alarms(verifier, [instance]), (verifier.name, instance.name)
+        met |= {verifier.name for verifier in applicable}
+        judged += bool(applicable)
+    assert judged == 1000
+    assert met == {verifier.name for verifier in LOSSLESS}
+
+
+def _thousand():
+    shares = [143] * 6 + [142]
+    for scheme, share in zip(SCHEMES.values(), shares, strict=True):
+        yield from Randoms(scheme, 2, share, seed=11)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["token", "block", "traversal", "hsd", "rrs"])
+def test_no_alarm_on_scenarios(name):
+    assert not alarms(named(name), Scenarios(Chain(2), 3))
+
+
+def test_the_optimum_of_a_tree_bounds_what_is_accepted():
+    instance = context_free(["1/2", "1/3", "1/6"], ["1/6", "1/3", "1/2"], Paths(2, 1))
+    with sandboxed() as sandbox:
+        found = case(Own(named("rrs"), instance), sandbox, instance)
+    assert found.optimum is not None
+    assert 0 < found.expected_accepted <= found.optimum + found.bound
+
+
+def test_a_lossy_one_is_found():
+    assert alarms(named("hsd-released"), [TOY])

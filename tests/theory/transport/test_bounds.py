@@ -1,0 +1,62 @@
+"""Rules written out are valid exactly, word by word, and as good as the certified interval says."""
+
+import pytest
+from flint import fmpq
+
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.optimum import drafted, stateless
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance, context_free
+from draftproof.theory.law import Law, law_of
+from draftproof.theory.transport.bounds import primal_bound
+from draftproof.theory.transport.program import Program, Seen, World, solve
+from tests.theory.transport.rules import expected_accepted, valid_rule
+
+
+@pytest.mark.parametrize(
+    "draft", [Chain(2), Tree(((), ()), True), Tree((((), ()), ())), Tree((((), ()), ((), ()))), Paths(2, 2)]
+)
+def test_valid_and_optimal(draft: Scheme) -> None:
+    for instance in Randoms(draft, 3, 6, seed=16):
+        program = Program([World(instance.target, seen_in(instance))])
+        _, f, _ = solve(program)
+        rule, found = valid_rule(program, f), stateless(instance)
+        assert 0 <= float(expected_accepted(rule) - primal_bound(program, f)) < 1e-9
+        assert valid(rule, instance.target, draft.depth)
+        law = drafted(instance)
+        assert {seen[0]: sum(masses.values(), fmpq(0)) for seen, masses in rule.items()} == law
+        for (prefixes, _), masses in rule.items():
+            assert all(mass > 0 for mass in masses.values())
+            assert all(output.end in prefixes or output.end[:-1] in prefixes for output in masses)
+            assert all(output.end[: output.accepted] in prefixes for output in masses)
+        assert expected_accepted(rule) <= found.upper
+        assert float(found.upper - expected_accepted(rule)) < 1e-9
+
+
+def test_a_spoiled_float_solution_still_gives_a_valid_rule() -> None:
+    instance = Randoms(Tree((((), ()), ())), 3, 6, seed=17)[1]
+    program = Program([World(instance.target, seen_in(instance))])
+    _, f, _ = solve(program)
+    spoiled = {seen: 0.9 * masses + 0.01 for seen, masses in f.items()}
+    assert valid(valid_rule(program, spoiled), instance.target, 2)
+    nothing = {seen: 0.0 * masses for seen, masses in f.items()}
+    assert valid(valid_rule(program, nothing), instance.target, 2)
+
+
+def test_orbits_are_not_written_out() -> None:
+    toy = context_free(["1/2", "1/2"], ["1/2", "1/2"], Chain(1))
+    with pytest.raises(BadInput, match="one world"):
+        valid_rule(Program([World(toy.target, seen_in(toy))], exchangeable=[[0, 1]]), {})
+
+
+def seen_in(instance: Instance) -> dict[Seen, fmpq]:
+    return {(prefixes, None): mass for prefixes, mass in drafted(instance).items()}
+
+
+def valid(rule, target, depth: int) -> bool:
+    out = Law((output.end, mass) for masses in rule.values() for output, mass in masses.items())
+    return out.complete(target, depth + 1) == law_of(target, depth + 1)

@@ -1,0 +1,85 @@
+"""Drafts in one word, read wherever a draft is asked for.
+
+`chain:GAMMA` · `paths:KxGAMMA` · `tree:CHILDRENxDEPTH` (`tree:` without replacement, `tree+:` with) ·
+`top-k:` and `greedy:` like `tree:` · `spechub:GAMMA`. A tree's shape may also be spelled out, as in an
+instance file, `tree:[[[],[]],[[]]]`, or be `eagle`.
+"""
+
+import json
+import re
+
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.greedy import Greedy
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.shape import NODES, Shape, checked_depth, checked_shape, every
+from draftproof.theory.drafts.spechub import SpecHub
+from draftproof.theory.drafts.top_k import TopK
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput, quoted
+
+EXAMPLES = "chain:4, paths:3x4, tree:2x3, tree+:2x3, tree:[[[],[]],[[]]], top-k:2x2, greedy:3x1, spechub:2"
+
+EAGLE = [[[[[[], []], [], []], [], []], [[], []], [[], []]], [[[]], []], [[], []], [[]]]
+"""The sparse tree of EAGLE (li2024eagle): 25 tokens, most of them below the likeliest first ones."""
+
+
+def scheme(spelling: str) -> Scheme:
+    """The drafting scheme that one word spells. Raises BadInput with the ways to spell one.
+
+    >>> scheme("chain:4"), scheme("paths:3x4"), scheme("tree+:2x1")
+    (Chain(depth=4), Paths(count=3, depth=4), Tree(shape=((), ()), replacement=True))
+    >>> scheme("oak:2")
+    Traceback (most recent call last):
+    draftproof.theory.errors.BadInput: 'oak:2' is no draft; write one like chain:4, paths:3x4, ...
+    """
+    kind, _, size = spelling.partition(":")
+    try:
+        if kind == "chain":
+            return Chain(*numbers(size, 1))
+        if kind == "paths":
+            return Paths(*numbers(size, 2))
+        if kind in ("tree", "tree+"):
+            return Tree(shape(size), replacement=kind == "tree+")
+        if kind == "top-k":
+            return TopK(shape(size))
+        if kind == "greedy":
+            return Greedy(shape(size))
+        if kind == "spechub":
+            return SpecHub(*numbers(size, 1))
+    except BadInput as error:
+        raise BadInput(f"{quoted(spelling)}: {error}") from None
+    except ValueError:
+        pass
+    raise BadInput(f"{quoted(spelling)} is no draft; write one like {EXAMPLES}")
+
+
+def shape(text: str) -> Shape:
+    """The shape of a tree, spelled CHILDRENxDEPTH, `eagle`, or as nested lists. ValueError if it is none.
+
+    >>> shape("2x1"), shape("[[[]],[]]")
+    (((), ()), (((),), ()))
+    """
+    if text == "eagle":
+        return checked_shape(EAGLE)
+    if text.startswith("["):
+        try:
+            return checked_shape(json.loads(text))
+        except RecursionError:
+            raise BadInput("nested too deeply") from None
+    children, depth = numbers(text, 2)
+    checked_depth(depth)
+    if sum(children**level for level in range(1, min(depth, 12) + 1)) > NODES:
+        raise BadInput(f"shape has more than {NODES} nodes")
+    return every(children, depth)
+
+
+def numbers(text: str, count: int) -> list[int]:
+    """`count` whole numbers from 1, joined by x. ValueError if the text is something else.
+
+    >>> numbers("3x4", 2)
+    [3, 4]
+    """
+    if not re.fullmatch(r"[1-9]\d{0,5}(x[1-9]\d{0,5})*", text, re.ASCII) or text.count("x") != count - 1:
+        raise ValueError(text)
+    return [int(each) for each in text.split("x")]

@@ -1,0 +1,114 @@
+"""Laws of what one node draws: its children with the shapes below them, or only the set of their tokens."""
+
+from collections.abc import Iterator, Mapping
+from math import comb
+from typing import Any, TypeAlias
+
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.errors import BadInput
+from draftproof.theory.memo import remembered
+from draftproof.theory.rows import Number, Row, has_mass, likeliest, one, total, without
+
+Siblings: TypeAlias = tuple[tuple[int, tuple], ...]
+"""The children that a node drew, as (token, shape below), sorted: their order does not matter any more."""
+
+SetLaw: TypeAlias = Mapping[frozenset[int], Any]
+"""Set of drawn tokens -> probability. Single-step transport depends on nothing else."""
+
+SETS = 2 * 10**6
+"""Most sets of tokens that are listed."""
+
+
+class SiblingLaw(dict[Siblings, Number]):
+    """Siblings -> probability; compared by identity, so that it can be a cached function's argument."""
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+    __eq__ = object.__eq__
+
+
+def siblings(node: Node) -> Siblings:
+    """The children that the node drew."""
+    return tuple(sorted((child.token, child.shape) for child in node.children))
+
+
+def law_below(draft: Draft, node: Node, shape: tuple | None = None) -> SiblingLaw:
+    """The law of the children of a node, for its own shape or another."""
+    return sibling_law(node.proposal, node.shape if shape is None else shape, draft.replacement, draft.merged)
+
+
+@remembered(4096)
+def sibling_law(q: Row, shape: tuple, replacement: bool, merged: bool) -> SiblingLaw:
+    """The law of the children that a node of this shape draws from q. If `merged`, draws are with replacement
+    and equal tokens become one child, which keeps what is below each of them.
+
+    >>> from draftproof.theory.numbers import exact
+    >>> q = exact("1/3"), exact("2/3")
+    >>> sibling_law(q, ((), ()), False, False)
+    {((0, ()), (1, ())): 1}
+    >>> sibling_law(q, (((),), ((),)), True, True)
+    {((0, ((), ())),): 1/9, ((0, ((),)), (1, ((),))): 4/9, ((1, ((), ())),): 4/9}
+    """
+    out = SiblingLaw()
+    for tokens, mass in _sequences(q, len(shape), replacement or merged, one(q)):
+        children = list(zip(tokens, shape, strict=False))
+        if merged:
+            children = [
+                (x, tuple(leaf for y, below in children if y == x for leaf in below)) for x in set(tokens)
+            ]
+        key = tuple(sorted(children))
+        out[key] = out[key] + mass if key in out else mass
+    return out
+
+
+def _sequences(
+    q: Row, count: int, replacement: bool, mass: Number
+) -> Iterator[tuple[tuple[int, ...], Number]]:
+    # (tokens in drawing order, probability)
+    if not count or not total(q) > 0:
+        yield (), mass
+        return
+    for x, chance in enumerate(q):
+        if chance > 0:
+            rest = q if replacement else without(q, x)
+            for tokens, weight in _sequences(rest, count - 1, replacement, mass * chance):
+                yield (x, *tokens), weight
+
+
+def set_law(q: Row, k: int, replacement: bool) -> SetLaw:
+    """The law of the set of k draws from q, i.i.d. or each without the earlier ones, while q has mass.
+
+    Raises BadInput for a row without mass, and where more than SETS sets can be drawn.
+
+    >>> from draftproof.theory.numbers import exact
+    >>> {tuple(t): mass for t, mass in set_law((exact("1/3"), exact("2/3")), 2, True).items()}
+    {(0,): 1/9, (0, 1): 4/9, (1,): 4/9}
+    """
+    if k < 1:
+        raise BadInput(f"a draft has at least one token, not {k}")
+    drawable = [x for x, mass in enumerate(q) if mass > 0]
+    if not drawable:
+        raise BadInput("nothing can be drawn from a proposal row without mass")
+    largest = min(k, len(drawable))
+    if (count := comb(len(drawable), largest)) > SETS:
+        raise BadInput(f"{count} sets of drafted tokens; at most {SETS} are listed")
+    law: dict[frozenset[int], Number] = {frozenset(): one(q)}
+    for _ in range(k if replacement else largest):
+        after: dict[frozenset[int], Number] = {}
+        for t, mass in law.items():
+            rest = drawable if replacement else [x for x in drawable if x not in t]
+            if not replacement:
+                mass = mass / sum((q[x] for x in rest[1:]), q[rest[0]])
+            for x in rest:
+                longer, part = t | {x}, mass * q[x]
+                after[longer] = after[longer] + part if longer in after else part
+        law = after
+    return law
+
+
+def top_and_sample(q: Row, n: int) -> SetLaw:
+    """The law of the set that Hu et al.'s draft draws: the n - 1 likeliest tokens and one of the others."""
+    top = likeliest(q, n - 1)
+    rest = without(q, *top)
+    if not has_mass(rest):
+        return {frozenset(top): one(q)}
+    return {frozenset((*top, x)): mass for x, mass in enumerate(rest) if mass > 0}
