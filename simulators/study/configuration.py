@@ -17,7 +17,7 @@ from pydantic import (
 
 from draftproof.simulators.check import must_fit
 from draftproof.simulators.files import text_of
-from draftproof.simulators.instances.files import draft_document
+from draftproof.simulators.instances.files import draft_document, draft_of
 from draftproof.simulators.study.families import ROWS, Family, families
 from draftproof.simulators.study.schema import (
     Distinct,
@@ -53,12 +53,23 @@ DRAFTS: dict[str, Keys] = {
 }
 """Kind of draft -> its keys. Without its own `depth` or `shape` it has every depth of the family."""
 
-_DRAFTS = TypeAdapter(Listed[Annotated[dict[str, Any], of_kind(DRAFTS)]])
+_KIND = of_kind(DRAFTS)
+
+
+def _draft(value: Any) -> Any:
+    # A draft with its size, such as chain:4, or a kind that has every depth of the family.
+    return draft_of(value) if isinstance(value, str) and ":" in value else _KIND.func(value)  # type: ignore[call-arg]
+
+
+_DRAFTS = TypeAdapter(Listed[Annotated[Any, BeforeValidator(_draft)]])
 
 
 def _schemes(value: Any, info: ValidationInfo) -> list[Scheme]:
     found = []
     for spec in _DRAFTS.validate_python(value):
+        if not isinstance(spec, dict):
+            found.append(spec)
+            continue
         kind, width = spec.pop("kind"), spec.pop("width", None)
         for depth in info.data.get("depths", ()):
             size = {"depth": depth} if width is None else {"shape": every(width, depth)}
