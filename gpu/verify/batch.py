@@ -59,9 +59,9 @@ class Drafts:
         return self.tokens.clamp(0, self.target.shape[-1] - 1)
 
     def map_rows(self, change: Callable[[Tensor], Tensor]) -> Self:
-        """The same drafts with `change` applied to target and proposal."""
-        proposal = None if self.proposal is None else change(self.proposal)
-        return replace(self, target=change(self.target), proposal=proposal)
+        """The same drafts with `change` applied to the target, then to the proposal."""
+        target = change(self.target)
+        return replace(self, target=target, proposal=None if self.proposal is None else change(self.proposal))
 
     def to(self, device: torch.device | str, dtype: torch.dtype | None = None) -> Self:
         """The same drafts on a device, their rows in another type if one is given."""
