@@ -10,7 +10,6 @@ from functools import lru_cache
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
-from scipy.special import softmax
 
 from draftproof.simulators.instances.make import limit_prefixes, prefixes, weighted
 from draftproof.simulators.lanes import BATCH, Lanes
@@ -69,6 +68,8 @@ class Logits:
         return f"logits spread {self.spread:g} far {self.far:g} grain {self.grain}"
 
     def rows(self, rng: np.random.Generator, vocab: int, count: int) -> Pairs:
+        from scipy.special import softmax  # here, since other commands need no scipy to start
+
         while True:
             a, b = rng.normal(0, self.spread, (2, vocab, count))
             p, q = a / self.temperature, ((1 - self.far) * a + self.far * b) / self.temperature

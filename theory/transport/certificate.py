@@ -5,7 +5,6 @@ float dual is rounded without loss. Edges where equality holds are *tight*; a pl
 tight edges has the dual's value (complementary slackness), and both values are rationals.
 """
 
-from collections import deque
 from dataclasses import dataclass
 from math import lcm
 from typing import TypeAlias
@@ -132,8 +131,8 @@ def network_simplex(problem: Transport) -> Solved:
 def certified(problem: Transport, solved: Solved | None = None) -> Certificate:
     """The exact optimum, from a float solution (POT's network simplex when none is given).
 
-    The plan is rebuilt by leaf elimination on the float plan's own edges, joined by tight ones
-    into a forest. Where rounding spoiled either, exact augmenting and dual steps finish the work
+    The duals are rounded, and the plan is a largest flow along the float plan's own tight edges. Where
+    rounding spoiled either, flows along all tight edges and exact dual steps finish the work
     (kuhn1955hungarian, for masses), so the answer is always certified.
 
     >>> third = fmpq(1, 3)
@@ -147,99 +146,47 @@ def certified(problem: Transport, solved: Solved | None = None) -> Certificate:
     v = (problem.reward - u[:, None]).max(axis=0)
     scale = lcm(*(int(mass.q) for mass in (*problem.supply, *problem.demand)))
     supply, demand = ([int(mass * scale) for mass in side] for side in (problem.supply, problem.demand))
-    tight = u[:, None] + v == problem.reward
-    plan = rebuilt(supply, demand, forest(tight, solved.plan > 0))
-    plan = completed(supply, demand, problem.reward, plan, u, v)
+    plan = tight_plan(supply, demand, problem.reward, solved.plan > 0, u, v)
     return Certificate(problem, {edge: fmpq(mass, scale) for edge, mass in plan.items()}, u, v)
 
 
-def forest(tight: np.ndarray, first: np.ndarray) -> list[Edge]:
-    """A maximal forest of tight edges that prefers those where `first` holds."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import minimum_spanning_tree
-
-    m, n = tight.shape
-    rows, columns = np.nonzero(tight)
-    cost = np.where(first[rows, columns], 1, 2)
-    found = minimum_spanning_tree(
-        coo_array((cost, (rows, columns + m)), shape=(m + n, m + n)).tocsr()
-    ).tocoo()
-    return list(zip(found.row.tolist(), (found.col - m).tolist(), strict=True))
-
-
-def rebuilt(supply: list[int], demand: list[int], edges: list[Edge]) -> dict[Edge, int]:
-    """The masses that a forest must carry, by leaf elimination: a leaf's one edge takes all it has.
-
-    Where a tree of the forest does not balance, masses may be negative or break the marginals.
-
-    >>> dict(sorted(rebuilt([2, 1], [1, 2], [(0, 0), (0, 1), (1, 1)]).items()))
-    {(0, 0): 1, (0, 1): 1, (1, 1): 1}
-    """
-    m = len(supply)
-    left = [*supply, *demand]
-    near: list[set[int]] = [set() for _ in left]
-    for i, j in edges:
-        near[i].add(m + j)
-        near[m + j].add(i)
-    plan: dict[Edge, int] = {}
-    leaves = deque(node for node, beside in enumerate(near) if len(beside) == 1)
-    while leaves:
-        leaf = leaves.popleft()
-        if not near[leaf]:
-            continue
-        other = near[leaf].pop()
-        near[other].discard(leaf)
-        mass, left[leaf] = left[leaf], 0
-        left[other] -= mass
-        plan[(leaf, other - m) if leaf < m else (other, leaf - m)] = mass
-        if len(near[other]) == 1:
-            leaves.append(other)
-    return plan
-
-
-def completed(
-    supply: list[int],
-    demand: list[int],
-    reward: np.ndarray,
-    plan: dict[Edge, int],
-    u: np.ndarray,
-    v: np.ndarray,
+def tight_plan(
+    supply: list[int], demand: list[int], reward: np.ndarray, first: np.ndarray, u: np.ndarray, v: np.ndarray
 ) -> dict[Edge, int]:
-    """The plan within its marginals and completed: the largest flow along tight edges; where mass is left
-    over, u and v are moved (in place) so that more edges are tight, and again.
+    """A plan on tight edges: the largest flow along those where `first` holds; if mass is left over, along
+    all of them; if mass is still left over, u and v are moved (in place) so that more edges are tight.
 
     Ends because every move of the duals lowers an integral bound.
     """
+    m, n = reward.shape
     have, want = list(supply), list(demand)
-    kept: dict[Edge, int] = {}
-    for (i, j), mass in plan.items():
-        if (mass := min(mass, have[i], want[j])) > 0:
-            kept[i, j] = mass
-            have[i], want[j] = have[i] - mass, want[j] - mass
+    plan: dict[Edge, int] = {}
     while any(have):
-        net = Network()
+        net = Network()  # its nodes: rows 0 .. m - 1, columns m .. m + n - 1
         for i, mass in enumerate(have):
-            net.widen("supply", ("row", i), mass, 1)
+            net.widen("supply", i, mass, 1)
         for j, mass in enumerate(want):
-            net.widen(("column", j), "demand", mass)
-        edges: list[Edge] = [(i, j) for i, j in np.argwhere(u[:, None] + v == reward).tolist()]
+            net.widen(m + j, "demand", mass)
+        edges: list[Edge] = [(i, j) for i, j in np.argwhere((u[:, None] + v == reward) & first).tolist()]
         for i, j in edges:
-            net.widen(("row", i), ("column", j))
-            net.widen(("column", j), ("row", i), kept.get((i, j), 0))
+            net.widen(i, m + j)
+            if (i, j) in plan:
+                net.widen(m + j, i, plan[i, j])
         net.saturate("supply", "demand")
         for i, j in edges:
-            forth, back = net.flow(("row", i), ("column", j)), net.flow(("column", j), ("row", i))
-            kept[i, j] = kept.get((i, j), 0) + forth - back
-        have = [mass - net.flow("supply", ("row", i)) for i, mass in enumerate(have)]
-        want = [mass - net.flow(("column", j), "demand") for j, mass in enumerate(want)]
-        reached = net.reached("supply")
-        rows = np.array([("row", i) in reached for i in range(len(have))])
-        columns = np.array([("column", j) in reached for j in range(len(want))])
-        if any(have):
+            back = net.flow(m + j, i) if (i, j) in plan else 0
+            plan[i, j] = plan.get((i, j), 0) + net.flow(i, m + j) - back
+        have = [mass - net.flow("supply", i) for i, mass in enumerate(have)]
+        want = [mass - net.flow(m + j, "demand") for j, mass in enumerate(want)]
+        if any(have) and first.all():
+            reached = net.reached("supply")
+            rows = np.array([i in reached for i in range(m)])
+            columns = np.array([m + j in reached for j in range(n)])
             step = (u[rows, None] + v[~columns] - reward[np.ix_(rows, ~columns)]).min()
             u[rows] -= step
             v[columns] += step
-    return {edge: mass for edge, mass in kept.items() if mass}
+        first = np.ones_like(first)
+    return {edge: mass for edge, mass in plan.items() if mass}
 
 
 def _shown(number: fmpq) -> str:
