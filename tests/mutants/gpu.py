@@ -1,6 +1,6 @@
 """Mutants of the batched verifiers and of their kernels, with judges of their own; needs torch and Triton."""
 
-from draftproof.gpu.validate.specimens import SPECIMENS
+from draftproof.gpu.validate.lossy import LOSSY
 from tests.gpu.kernels.mutants import FLAWS
 from tests.mutants.registry import Mutant
 
@@ -14,11 +14,15 @@ ROWS = {
 """Numbers in the list of bugs of lossy verifiers that `gpu validate` has to notice."""
 
 KERNELS = [
-    Mutant(name, f"source edit of gpu/kernels/{flaw.room}.py", judge="tests/gpu/kernels/test_interleaving.py")
+    Mutant(
+        name,
+        f"source edit of gpu/kernels/{flaw.module_name}.py",
+        judge="tests/gpu/kernels/test_interleaving.py",
+    )
     for name, flaw in FLAWS.items()
 ]
 BATCHED = [
-    Mutant(name, each.how, ROWS.get(name, ""), judge="draftproof gpu validate")
-    for each in SPECIMENS
+    Mutant(name, each.fault, ROWS.get(name, ""), judge="draftproof gpu validate")
+    for each in LOSSY
     for name in [each.verifier.name]
 ]
