@@ -8,10 +8,9 @@ from draftproof.proofs_check.means import Mean, accepted, compare
 from draftproof.proofs_check.prove import prove
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
-from draftproof.simulators.verdict import judge
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
-from draftproof.theory.drafts.shape import every as full
+from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
 from draftproof.theory.verifiers import named
@@ -24,13 +23,11 @@ UNDECIDED = "undecided"
 SECONDS = 1800.0
 """Time limit of one sign-cell proof, in CPU seconds."""
 
+PAIR = every(2, 1)
+WITH, WITHOUT = Tree(PAIR, True), Tree(PAIR, False)
+
 Case = tuple[int, Scheme]
 """A vocabulary and a draft."""
-
-
-def unrefuted(instances: int) -> str:
-    """The verdict of a search that found no counterexample."""
-    return f"no counterexample in {instances:,} exact instances"
 
 
 @dataclass(frozen=True)
@@ -65,19 +62,12 @@ class Induction:
         return EVERY if THEOREMS[self.theorem].check().holds else UNDECIDED
 
 
-def every(
-    key: str,
-    theorem: str,
-    scope: str = "every chain",
-    *,
-    statement: str = "",
-    source: str = "",
-    note: str = "",
-) -> Claim:
-    """A claim that an induction proof decides; statement and source are the theorem's unless given."""
-    proved = THEOREMS[theorem]
-    check = Induction(theorem)
-    return Claim(key, statement or proved.statement, source or proved.source, scope, check, EVERY, note=note)
+def by_induction() -> Iterator[Claim]:
+    """A claim for every theorem and corollary of `induction`."""
+    for theorem in THEOREMS.values():
+        for each in (theorem, *theorem.corollaries):
+            scope = each.scope or theorem.scope
+            yield Claim(each.key, each.statement, each.source, scope, Induction(theorem.key), EVERY)
 
 
 class Lossless:
@@ -118,20 +108,21 @@ class Related:
 class Together:
     """Several sign-cell checks as one: the first verdict that is not a proof, if there is one."""
 
-    def __init__(self, *parts: Lossless | Related):
+    def __init__(self, *parts: Related):
         self.parts = parts
 
     def __call__(self) -> str:
         return next((found for part in self.parts if (found := part()) != SIZES), SIZES)
 
 
-PAIR = full(2, 1)
-WITH, WITHOUT = Tree(PAIR, True), Tree(PAIR, False)
-
-
 def chains(vocab: int, *depths: int) -> list[Case]:
     """Chains of some depths."""
     return [(vocab, Chain(depth)) for depth in depths]
+
+
+def unrefuted(instances: int) -> str:
+    """The verdict of a search that found no counterexample."""
+    return f"no counterexample in {instances:,} exact instances"
 
 
 def exact_instances(schemes: Iterable[Scheme], vocabs: Iterable[int], count: int) -> Iterator[Instance]:
@@ -158,11 +149,6 @@ def searched(
     return check
 
 
-def refuted_on(witness: Callable[[], Instance], holds: Callable[[Instance], bool]) -> Callable[[], str]:
+def refuted_on(witness: Instance, holds: Callable[[Instance], bool]) -> Callable[[], str]:
     """Looks whether the statement still fails to hold on its counterexample."""
-    return lambda: UNDECIDED if holds(witness()) else REFUTED
-
-
-def is_lossless(verifier: str) -> Callable[[Instance], bool]:
-    """Whether exact enumeration finds the target's law."""
-    return lambda instance: judge(instance, named(verifier)).lossless
+    return lambda: UNDECIDED if holds(witness) else REFUTED
