@@ -2,18 +2,8 @@
 
 from collections.abc import Callable
 
-from draftproof.proofs_check.claims.claim import (
-    PAIR,
-    REFUTED,
-    WITH,
-    WITHOUT,
-    Case,
-    Claim,
-    Lossless,
-    chains,
-    searched,
-    unrefuted,
-)
+from draftproof.proofs_check.claims.checks import PAIR, WITH, WITHOUT, Case, Lossless, chains, searched
+from draftproof.proofs_check.claims.claim import REFUTED, Claim, unrefuted
 from draftproof.proofs_check.prove import prove
 from draftproof.simulators.verdict import judge
 from draftproof.theory.drafts import Scheme

@@ -9,17 +9,8 @@ from flint import fmpq
 
 from draftproof.proofs_check.cells.domain import Domain
 from draftproof.proofs_check.cells.symbol import Symbol
-from draftproof.proofs_check.claims.claim import (
-    REFUTED,
-    SIZES,
-    Claim,
-    Lossless,
-    Related,
-    Together,
-    chains,
-    means,
-    refuted_on,
-)
+from draftproof.proofs_check.claims.checks import Lossless, Related, Together, chains, means, refuted_on
+from draftproof.proofs_check.claims.claim import REFUTED, SIZES, Claim
 from draftproof.proofs_check.means import closed_form, mean_on
 from draftproof.simulators.decode import decode
 from draftproof.simulators.enumerate import iteration

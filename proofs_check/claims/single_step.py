@@ -5,20 +5,18 @@ from itertools import chain, combinations, product
 
 from flint import fmpq
 
-from draftproof.proofs_check.claims.claim import (
+from draftproof.proofs_check.claims.checks import (
     PAIR,
-    REFUTED,
     WITH,
     WITHOUT,
-    Claim,
     Related,
     Together,
     exact_instances,
     means,
     searched,
-    unrefuted,
 )
-from draftproof.proofs_check.means import Mean, by_row, mean_on
+from draftproof.proofs_check.claims.claim import REFUTED, Claim, unrefuted
+from draftproof.proofs_check.means import Mean, mean_on
 from draftproof.theory.closed_forms import expected_accepted
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
@@ -53,8 +51,8 @@ def prefixes(replacement: bool, k: int = 2) -> Formula:
 
 
 def row(formula: Formula) -> Callable[[Scheme], Mean]:
-    """The formula as E[tau] of any scheme."""
-    return lambda scheme: by_row(formula)
+    """The formula, which may compare and take minima, as E[tau] of any scheme."""
+    return lambda _: lambda domain, oracle: domain.number(1) * formula(domain.target[()], domain.proposal[()])
 
 
 def both(a: Callable[[bool], Formula], b: Callable[[bool], Formula]) -> Together:

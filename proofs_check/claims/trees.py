@@ -2,16 +2,8 @@
 
 from collections.abc import Iterator
 
-from draftproof.proofs_check.claims.claim import (
-    REFUTED,
-    Claim,
-    Related,
-    Together,
-    means,
-    refuted_on,
-    searched,
-    unrefuted,
-)
+from draftproof.proofs_check.claims.checks import Related, Together, means, refuted_on, searched
+from draftproof.proofs_check.claims.claim import REFUTED, Claim, unrefuted
 from draftproof.proofs_check.means import mean_on
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.shape import every

@@ -53,23 +53,17 @@ THEOREMS = (
     # and accepted. Hence f_l <= f_{l-1} p / q, and f_l <= 1: by induction f_l <= w_l.
     Theorem(
         key="block-optimal",
-        statement="In one iteration no valid verifier of one path accepts more in expectation than block "
-        "verification.",
+        statement="In one iteration no valid verifier of one path has more E[tau] than block verification.",
         source="sun2025block, Theorem 2 for one iteration",
         scope=VALID,
         assumed=(
-            "valid: the block completed by the target has the target's joint law; tau < l - 1 leaves the "
-            "draft",
+            "valid: the block completed by the target has the target's joint law; tau < l - 1 leaves it",
             "the bound one position earlier (induction); f_0 = w_0 = 1",
             "equality for block: 'block-lossless'",
             "nothing about what a verifier may look at",
         ),
         steps=(
-            algebra(
-                "what is still in the draft gives x_l the mass P p - B p = (P - B) p",
-                P * p - B * p,
-                (P - B) * p,
-            ),
+            algebra("the draft still gives x_l the mass P p - B p = (P - B) p", P * p - B * p, (P - B) * p),
             always(
                 "Q q f_l <= Q f_{l-1} p gives f_l <= f_{l-1} rho",
                 _g <= _f * _p / _q,
@@ -121,14 +115,13 @@ THEOREMS = (
     ),
     Theorem(
         key="one-block-is-enough",
-        statement="If one block, completed by the target to the draft's depth plus one, follows the target, "
-        "any number of blocks does; and only if.",
+        statement="Any number of blocks follows the target if and only if one block, completed by the target "
+        "to the draft's depth plus one, does.",
         source="sun2025block, Lemma 2; weng2025traversal, Lemma A.1",
         scope="every chain and tree",
         assumed=(
             "iterations look at the text so far only; f(o) is the probability of output o",
-            "p(w | o) is the target's probability of going on from o to the word w, g(w | o) that of one "
-            "iteration less, completed by the target",
+            "after o the word w has probability p under the target, g under one iteration less, completed",
             "fewer iterations go on like the target (induction): g = p",
             "an output o adds f g to the probability of w, which is f p, the one of a single block",
         ),
@@ -149,8 +142,7 @@ THEOREMS = (
     ),
     Theorem(
         key="full-information-above-block",
-        statement="The full-information optimum is never below block verification: min(p, q) >= q w_l of "
-        "every word.",
+        statement="The full-information optimum is never below block verification, word by word.",
         source="sun2025block, greedy block verification (appendix)",
         assumed=("'greedy-mean', 'block-mean'",),
         steps=(

@@ -55,14 +55,13 @@ THEOREMS = (
         assumed=(
             ROWS,
             "claims (i) and (ii) for the children (induction)",
-            "after a stop the tokens up to the block's end are drawn from the modified rows; a later block "
-            "that is itself verified against them is lossless for whatever target it is given",
+            "after a stop the tokens up to the block's end are drawn from the modified rows",
+            "a later block verified against those rows is lossless for whatever target it is given",
         ),
         steps=(
             *SHARED,
             always(
-                "min(D+, D-) + (P - Q)+ = D+: kept here, or entered from above, all of it goes on with "
-                "(Pp - Qq)+ / D+",
+                "min(D+, D-) + (P - Q)+ = D+, kept here or from above, goes on with (Pp - Qq)+ / D+",
                 least(_more, _less) + plus(_P - _Q) == _more,
                 [_more - _less == _P - _Q],
             ),
@@ -92,8 +91,8 @@ THEOREMS = (
     ),
     Theorem(
         key="greedy-mean",
-        statement="Greedy block verification accepts the sum over words of min(p, q), the most that a "
-        "verifier's first call can.",
+        statement="In its first call no lossless verifier accepts more than greedy block verification, the "
+        "sum over words of min(p, q).",
         source="sun2025block, greedy block verification (appendix)",
         assumed=(
             "E[tau] = sum over l and x^l of Pr(x^l drafted and at least l kept)",

@@ -18,8 +18,7 @@ THEOREMS = (
     # equality. By induction on t: with m = max(1, R_1 .. R_{t-1}) and r*_{t-1} = R_{t-1} / m.
     Theorem(
         key="hsd-is-block",
-        statement="HSD equals block verification in every acceptance probability and residual, so their "
-        "E[tau] are equal.",
+        statement="HSD has the acceptance probabilities, residuals and so E[tau] of block verification.",
         source="zhou2026hsd, Theorem 7, first inequality",
         verifiers=("hsd",),
         assumed=("drafted tokens have q > 0", "what is assumed for block verification"),
@@ -70,15 +69,13 @@ THEOREMS = (
     ),
     Theorem(
         key="hsd-asymmetry",
-        statement="D(p, q) - D(q, p) of a branch is p(X) - q(X) of its prefix.",
+        statement="Over a branch the sum of (p - q)+ less that of (q - p)+ is p(X) - q(X) of its prefix.",
         source="zhou2026hsd, Theorem 2",
         scope="every branch",
         assumed=(ROWS,),
         steps=(
             DIFFERENCE,
-            always(
-                "D+ <= D- if and only if P <= Q", (_more <= _less) == (_P <= _Q), [_more - _less == _P - _Q]
-            ),
+            always("D+ <= D- iff P <= Q", (_more <= _less) == (_P <= _Q), [_more - _less == _P - _Q]),
             summed("over all words P = Q = 1: D+ = D-", pos(p - q) - pos(q - p), sympy.Integer(0)),
             always(
                 "|p - q| = (p - q)+ + (q - p)+, so half its sum is D+",
@@ -93,7 +90,7 @@ THEOREMS = (
             ),
             Corollary(
                 "hsd-total-divergence",
-                "Over all words D(p, q) = D(q, p), which is half of the sum of |p - q|.",
+                "Over all words the sums of (p - q)+ and of (q - p)+ are equal, half of that of |p - q|.",
                 "zhou2026hsd, Section A.1 and Lemma 2",
                 "every vocabulary",
             ),
@@ -101,14 +98,10 @@ THEOREMS = (
     ),
     Theorem(
         key="hsd-hierarchy",
-        statement="The positive asymmetries of a prefix's child branches add up to its D(p, q), the negative "
-        "ones to its D(q, p).",
+        statement="The positive asymmetries of child branches add up to D(p, q), the negative to D(q, p).",
         source="zhou2026hsd, Theorem 4",
         scope="every branch",
-        assumed=(
-            ROWS,
-            "the asymmetry of a child's branch is Pp - Qq ('hsd-asymmetry'): D+ and D- are sums of it",
-        ),
+        assumed=(ROWS, "the asymmetry of a child's branch is Pp - Qq ('hsd-asymmetry')"),
         steps=(summed("the difference of the two sums is again P - Q", P * p - Q * q, MORE - LESS),),
     ),
     # R_t is the joint ratio, m_t = max(1, R_1 .. R_t), w_t = R_t / m_t the ratio of block verification, and
@@ -150,10 +143,7 @@ THEOREMS = (
                 _Q * plus(_w * _p - _q) == _Q * _q * plus(_w * _p / _q - 1),
                 [_q > 0],
             ),
-            always(
-                "it is positive only where r* > 1: at a new peak",
-                (plus(_w * _rho - 1) > 0) == (_w * _rho > 1),
-            ),
+            always("it is positive only at a new peak, r* > 1", (plus(_w * _rho - 1) > 0) == (_w * _rho > 1)),
             algebra(
                 "F_{l-1} = r F_l, r the ratio from peak to peak: (r - 1) F_l = F_{l-1} - F_l telescopes",
                 (r - 1) * F,
@@ -168,16 +158,15 @@ THEOREMS = (
         corollaries=(
             Corollary(
                 "hsd-telescoping",
-                "Those masses, carried on by the target, are differences of the hybrid probabilities q up "
-                "to a peak and p beyond it.",
+                "Those masses are differences of the hybrid probabilities, q up to a peak and p beyond.",
                 "zhou2026hsd, Lemma 8",
             ),
         ),
     ),
     Theorem(
         key="hsd-means",
-        statement="Given the draft, Pr(tau >= i) of HSD and of block is 1 - prod_{k >= i} (1 - h_k), "
-        "of token prod_{k <= i} h_k; E[tau] is the sum over i.",
+        statement="E[tau] given the draft is the sum over i of 1 - prod_{k >= i} (1 - h_k) for HSD and block "
+        "verification, of prod_{k <= i} h_k for token verification.",
         source="zhou2026hsd, Lemma 9",
         assumed=(
             "coins are independent; the rule stops at the last l with u_l <= h_l",
@@ -189,9 +178,7 @@ THEOREMS = (
                 1 - (F + (1 - F) * h),
                 (1 - F) * (1 - h),
             ),
-            algebra(
-                "X = n a counts a for every k up to n: n a in all; from n to n + 1", n * A + A, (n + 1) * A
-            ),
+            algebra("X = n a counts a for every k up to n, from n to n + 1", n * A + A, (n + 1) * A),
         ),
         corollaries=(
             Corollary(
@@ -204,8 +191,7 @@ THEOREMS = (
     ),
     Theorem(
         key="hsd-suffix-products",
-        statement="Block verification's w_t = min(1, w_{t-1} r_t) is the least product of the last ratios, "
-        "however many, none included.",
+        statement="Block verification's w_t is the least suffix product of the ratios, the empty one too.",
         source="zhou2026hsd, Lemma 11",
         assumed=("w_{t-1} is the least suffix product one position earlier (induction); w_0 = 1",),
         steps=(

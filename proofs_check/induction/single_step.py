@@ -19,8 +19,7 @@ GAP = 1 - (1 - b) ** k - k * b * FACTOR
 
 IID = "siblings are i.i.d. from the row q that the rule divides by"
 GEOMETRIC = algebra(
-    "the j-th child is reached with (1 - beta)^(j-1); the sum over k children is (1 - (1 - beta)^k) / beta, "
-    "from k to k + 1",
+    "child j is reached with (1 - beta)^(j-1), k of them with (1 - (1 - beta)^k) / beta: from k to k + 1",
     (1 - (1 - b) ** k) / b + (1 - b) ** k,
     (1 - (1 - b) ** (k + 1)) / b,
 )
@@ -43,8 +42,7 @@ THEOREMS = (
         source="hu2025towards, Theorem 3",
         scope="every vocabulary and law of drafts",
         assumed=(
-            "a rule is a flow from drawn sets t, of mass Pr(t), to their tokens, of capacity p(i) "
-            "(sun2023spectr, Section 3)",
+            "a rule is a flow from drawn sets, of mass Pr(t), to tokens of capacity p(i) (sun2023spectr)",
             "the largest flow is the least cut; a cut is the set H of tokens on the source's side",
             "the cut of H has mass p(H) + Pr(not all drafts in H)",
         ),
@@ -106,8 +104,7 @@ THEOREMS = (
         assumed=(
             ROWS,
             IID,
-            "the claim for less depth (induction); an accepted child, or a drafted y, is followed by its "
-            "target",
+            "the claim for less depth (induction); a drafted token that is emitted is followed by its target",
             "rho is free: the algebraic rho* and the multiple of 1/1024 above it are cases",
         ),
         steps=(
@@ -167,8 +164,7 @@ THEOREMS = (
             accepted("t", _t),
             GEOMETRIC,
             always(
-                "the last is reached with late, and gives x late q min(1, t' / (late q)) = min(t', late q) "
-                "= n; not where late = 0, and then n = 0",
+                "the last gives x late q min(1, t' / (late q)) = min(t', late q) = n, where late = 0 nothing",
                 _late * _q * least(ONE, _s / (_late * _q)) == least(_s, _late * _q),
                 [_q > 0, _late > 0, _s >= 0],
             ),

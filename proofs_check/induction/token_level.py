@@ -43,9 +43,7 @@ THEOREMS = (
         assumed=(TAIL, "token by token the coins are independent"),
         steps=(
             kept("x is drafted and kept with q min(1, p / q) = min(p, q)", _p, _q),
-            always(
-                "where q = 0 it is never drafted, and min(p, q) = 0", least(_p, _q) == 0, [_q == 0, _p >= 0]
-            ),
+            always("where q = 0 both it and min(p, q) are 0", least(_p, _q) == 0, [_q == 0, _p >= 0]),
         ),
     ),
     # Rules that go down node by node: the token that comes out of every node follows the target.

@@ -33,11 +33,7 @@ THEOREMS = (
         steps=(
             *DRAWN,
             REJECTED,
-            always(
-                "if that mass D is 0 nothing is rejected, and no token has excess",
-                _e == 0,
-                [_e >= 0, _d >= _e, _d == 0],
-            ),
+            always("if that mass is 0, no token has excess", _e == 0, [_e >= 0, _d >= _e, _d == 0]),
             EMITTED,
         ),
     ),
@@ -66,7 +62,7 @@ THEOREMS = (
         corollaries=(
             Corollary(
                 "traversal-rate",
-                "A subtree of rate a is kept with probability a, what is emitted then follows the target.",
+                "A subtree of rate a is kept with probability a; what is emitted then follows the target.",
                 "weng2025traversal, Lemma A.2",
             ),
         ),
@@ -119,8 +115,7 @@ THEOREMS = (
     # Down the chain the rate a(x) = min(1, a(parent) p / q) is the recursion of w, from 1 at the root.
     Theorem(
         key="traversal-is-block-on-a-chain",
-        statement="On one chain Traversal Verification keeps at least l tokens with probability w_l, like "
-        "block verification.",
+        statement="On a chain Traversal Verification keeps l tokens with block verification's w_l.",
         source="weng2025traversal, Theorem 3.4, Lemma B.1 and Lemma B.2",
         assumed=(
             "'traversal-lossless': the subtree below x^l is kept with probability a(x^l) exactly",
@@ -142,14 +137,12 @@ THEOREMS = (
         verifiers=("lifted",),
         assumed=(
             "the rule is valid: w_j >= 0, sum w_j <= 1, and g(x) = E[sum of w_j with c_j = x] <= a p(x)",
-            "the claim for the children's subtrees: one of rate b is accepted with probability b, then "
-            "follows p",
+            "the claim for the children's subtrees: of rate b, accepted with probability b, then like p",
             "sums over the vocabulary are linear: total g = A and total p = 1, so total r = a - A",
         ),
         steps=(
             algebra(
-                "child j is kept with w_j, so child j + 1 is reached with left_j (1 - w_j / left_j) = left_j "
-                "- w_j",
+                "child j is kept with w_j, the next is reached with left_j (1 - w_j / left_j) = left_j - w_j",
                 left * (1 - w / left),
                 left - w,
             ),
@@ -170,14 +163,13 @@ THEOREMS = (
         assumed=(
             "the plan is valid: f >= 0, sum over o of f(o, vx) <= e(v)(x), sum over vx of f(o, vx) <= L P(o)",
             "a group's draws are independent of what earlier groups of the level left; E[left] = L",
-            "SPLIT: rows e_o(x) of mass w(o) = f / (L P(o)) with mean over o a multiple of p(.|x); it and "
-            "the plan look at nothing below the level that they judge",
+            "SPLIT: rows e_o(x) of mass w(o) = f / (L P(o)) with mean over o a multiple of p(.|x)",
+            "SPLIT and the plan look at nothing below the level that they judge",
             "the claim one level deeper (induction): below v what is emitted follows e(v), then the target",
         ),
         steps=(
             algebra(
-                "v keeps e(v)(x) - g, g = sum over o of f(o, vx), and p(.|x) follows x in both parts: "
-                "(e - g) p + g p = e p",
+                "v keeps e - g, its child g = sum over o of f(o, vx), p(.|x) follows: (e - g) p + g p = e p",
                 (e - g) * p + g * p,
                 e * p,
             ),
