@@ -16,7 +16,6 @@ from draftproof.theory.closed_forms import expected_accepted
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.instance import Instance
 from draftproof.theory.oracle import Oracle
-from draftproof.theory.rows import Number, Row
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import named
 
@@ -30,7 +29,6 @@ class Comparison:
     """How one mean relates to another; `witness` is an instance on which it is below."""
 
     relation: Relation
-    cells: int
     witness: Instance | None = None
 
 
@@ -51,11 +49,6 @@ def closed_form(name: str, scheme: Scheme) -> Mean:
         return domain.number(1) * expected_accepted(Instance(domain.target, domain.proposal, scheme), name)
 
     return mean
-
-
-def by_row(formula: Callable[[Row, Row], Number]) -> Mean:
-    """A closed form of the root's rows p and q alone, which may compare and take minima."""
-    return lambda domain, oracle: domain.number(1) * formula(domain.target[()], domain.proposal[()])
 
 
 def compare(a: Mean, b: Mean, vocab: int, scheme: Scheme, seconds: float = 60.0) -> Comparison:
@@ -82,9 +75,9 @@ def compare(a: Mean, b: Mean, vocab: int, scheme: Scheme, seconds: float = 60.0)
                 relation = "never below"
             continue
         for point in rational_points(below):
-            return Comparison("refuted", enumeration.cells, Instance(*domain.at(point), scheme))
-        return Comparison("undecided", enumeration.cells)
-    return Comparison(relation, enumeration.cells)
+            return Comparison("refuted", Instance(*domain.at(point), scheme))
+        return Comparison("undecided")
+    return Comparison(relation)
 
 
 def mean_on(instance: Instance, name: str, scheme: Scheme | None = None) -> fmpq:

@@ -51,7 +51,7 @@ def page(claims: Iterable[Claim] = tuple(CLAIMS.values())) -> str:
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     lines += ["", "## What the induction proofs assume and check"]
     for theorem in THEOREMS.values():
-        lines += ["", f"### {theorem.name}", "", theorem.statement, ""]
+        lines += ["", f"### {theorem.key}", "", theorem.statement, ""]
         lines += [f"* assumed: {line}" for line in theorem.assumed]
         lines += [f"* checked: {step.statement}" for step in theorem.steps]
     return "\n".join(lines) + "\n"

@@ -1,5 +1,6 @@
 """A cell: the part of the domain where some polynomials have known signs; and cutting a cell in two."""
 
+from dataclasses import dataclass
 from hashlib import sha256
 
 from flint import fmpq, fmpq_mpoly
@@ -31,21 +32,16 @@ class Cut(Exception):
         self.signs = signs
 
 
+@dataclass(slots=True, eq=False)
 class Cell:
     """`facts` (key of a polynomial -> its possible signs), the substitutions `equal` that the linear
     equalities among them give, and a rational `point` inside if one is known. Immutable.
     """
 
-    __slots__ = ("equal", "facts", "point", "solver")
-
-    def __init__(
-        self,
-        solver: Solver,
-        facts: dict[str, int],
-        equal: tuple[tuple[str, fmpq_mpoly], ...] = (),
-        point: Point | None = None,
-    ):
-        self.solver, self.facts, self.equal, self.point = solver, facts, equal, point
+    solver: Solver
+    facts: dict[str, int]
+    equal: tuple[tuple[str, fmpq_mpoly], ...] = ()
+    point: Point | None = None
 
     @property
     def key(self) -> str:
@@ -121,10 +117,6 @@ class Cell:
                 if not polynomial:
                     return True
         return False
-
-    def defined(self, a: Symbol) -> bool:
-        """Whether the denominator is known not to vanish."""
-        return not self.signs(a.bottom) & ZERO
 
     def _signs(self, polynomial: fmpq_mpoly) -> int:
         if not polynomial:

@@ -1,7 +1,8 @@
 """What a proof runs a verifier on: free tables of one size, drafts drawn lazily, rational points of cells."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from time import thread_time
 from typing import Any
@@ -98,33 +99,22 @@ class Domain:
 
 class _Lazy(Node):
     # A node that draws its children, always together, when a verifier first looks at them.
-    __slots__ = ("_drawn", "_oracle", "_scheme", "_shape", "_table")
-
     def __init__(self, oracle: Oracle, scheme: Tree, table: Rows, prefix: Prefix, shape: Shape):
         self.prefix: Prefix = prefix
-        self._oracle, self._scheme, self._table, self._shape = oracle, scheme, table, shape
-        self._drawn: tuple[Node, ...] | None = None
+        self.shape = shape
+        self.proposal = table[prefix] if shape else None  # type: ignore[assignment]
+        self._oracle, self._scheme, self._table = oracle, scheme, table
 
-    @property
-    def shape(self) -> Shape:  # type: ignore[override]
-        return self._shape
-
-    @property
-    def proposal(self) -> Row:  # type: ignore[override]
-        return self._table[self.prefix] if self._shape else None  # type: ignore[return-value]
-
-    @property
+    @cached_property
     def children(self) -> tuple[Node, ...]:  # type: ignore[override]
-        if self._drawn is None:
-            tokens: Sequence[int] = ()
-            if self._shape:
-                siblings = with_replacement if self._scheme.replacement else without_replacement
-                tokens = siblings(self._oracle, self.proposal, len(self._shape))
-            self._drawn = tuple(
-                _Lazy(self._oracle, self._scheme, self._table, (*self.prefix, x), below)
-                for x, below in zip(tokens, self._shape, strict=False)
-            )
-        return self._drawn
+        if not self.shape:
+            return ()
+        siblings = with_replacement if self._scheme.replacement else without_replacement
+        tokens = siblings(self._oracle, self.proposal, len(self.shape))
+        return tuple(
+            _Lazy(self._oracle, self._scheme, self._table, (*self.prefix, x), below)
+            for x, below in zip(tokens, self.shape, strict=False)
+        )
 
 
 def draw(scheme: Scheme, oracle: Oracle, proposal: Rows, context: Prefix = ()) -> Draft:
@@ -157,7 +147,9 @@ def rational_points(cell: Cell) -> Iterator[Point]:
         return
     for digits in (1, 2, 4, 8, 16, 32):
         point = {name: _simple(number, digits) for name, number in model.items()}
-        if _solve_equations(cell, point) and _inside(cell, point):
+        if _solve_equations(cell, point) and all(
+            sign(value(cell.solver.polynomials[key], point)) & signs for key, signs in cell.facts.items()
+        ):
             yield point
 
 
@@ -210,7 +202,3 @@ def _solve_equations(cell: Cell, point: Point) -> bool:
     for name, polynomial in reversed(cell.equal):
         point[name] = value(polynomial, point)
     return True
-
-
-def _inside(cell: Cell, point: Point) -> bool:
-    return all(sign(value(cell.solver.polynomials[key], point)) & signs for key, signs in cell.facts.items())

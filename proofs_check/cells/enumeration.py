@@ -8,7 +8,7 @@ drafts is a sum of decision trees, and cuts that only concerned one draft are go
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from flint import fmpq_mpoly, fmpq_mpoly_ctx
+from flint import fmpq_mpoly_ctx
 
 from draftproof.proofs_check.cells.cell import Cell, Cut
 from draftproof.proofs_check.cells.solver import Solver
@@ -93,15 +93,11 @@ class Enumeration:
 
     def __init__(self, variables: fmpq_mpoly_ctx, deadline: float = float("inf")):
         self.solver = Solver()
-        self.number = field(variables, self)
+        self.number = field(variables, lambda signs, *product: self.cell.within(signs, *product))
         self.deadline = deadline
         self.cells = 0
         self.cell = Cell(self.solver, {})
         self.checkpoint = Checkpoint(self.number)
-
-    def within(self, signs: int, *product: fmpq_mpoly) -> bool:
-        """Whether the sign of a product lies in a set of signs, in the present cell; raises Cut."""
-        return self.cell.within(signs, *product)
 
     def expectation(self, program: Program, cell: Cell, saved: dict[str, Any] | None = None) -> Tree:
         """E[program] over all its draws, as a function on the cell.

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from ctypes import ArgumentError
 from time import thread_time
-from typing import Any, NamedTuple
+from typing import Any
 
 import z3
 from flint import fmpq, fmpq_mpoly
@@ -30,13 +30,6 @@ class OutOfTime(Exception):
     """The deadline, a CPU time of this thread, has passed."""
 
 
-class Canonical(NamedTuple):
-    """A polynomial up to a positive factor: `key` spells a monic one; `flipped` says it is minus that one."""
-
-    key: str
-    flipped: bool
-
-
 class Solver:
     """Polynomials by their keys, with variables and factors, and z3's answers about their signs.
 
@@ -52,8 +45,8 @@ class Solver:
         self._expressions: dict[str, Any] = {}
         self._answers: dict[frozenset[tuple[str, int]], Point | None] = {}
 
-    def canonical(self, polynomial: fmpq_mpoly) -> Canonical:
-        """The polynomial's key, with its sign; from now on the key is known here."""
+    def canonical(self, polynomial: fmpq_mpoly) -> tuple[str, bool]:
+        """The key of the monic polynomial, and whether the polynomial is negative times that one."""
         lead = polynomial.leading_coefficient()
         monic = polynomial / lead if lead != 1 else polynomial
         key = repr(monic)
@@ -61,13 +54,13 @@ class Solver:
             self.polynomials[key] = monic
             unused = set(monic.unused_gens())
             self.names[key] = frozenset(name for name in monic.context().names() if name not in unused)
-        return Canonical(key, lead < 0)
+        return key, lead < 0
 
     def factors(self, key: str) -> list[tuple[str, int]]:
         """The irreducible factors of a polynomial, with their powers."""
         if key not in self._factors:
             _, found = self.polynomials[key].factor()
-            self._factors[key] = [(self.canonical(factor).key, int(power)) for factor, power in found]
+            self._factors[key] = [(self.canonical(factor)[0], int(power)) for factor, power in found]
         return self._factors[key]
 
     def find(self, facts: Iterable[tuple[str, int]]) -> Point | None:

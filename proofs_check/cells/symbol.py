@@ -2,16 +2,20 @@
 
 Sets of signs come first, then operations on polynomials, then `Symbol`, a number that every verifier can
 compute with: it adds, multiplies and divides like a rational, and where a verifier compares two of them,
-a `SignSource` is asked for the sign of a polynomial; it answers, or cuts the cell in two.
+the function `within` is asked for the sign of a polynomial; it answers, or cuts the cell in two.
 """
 
-from typing import Any, ClassVar, NoReturn, Protocol
+from collections.abc import Callable
+from typing import Any, ClassVar, NoReturn
 
 from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
 NEGATIVE, ZERO, POSITIVE = 1, 2, 4
 """A set of signs is the sum of its members."""
 ANY = NEGATIVE | ZERO | POSITIVE
+
+Within = Callable[..., bool]
+"""Called with a set of signs and polynomials: whether the sign of their product lies in the set."""
 
 
 def sign(number: fmpq) -> int:
@@ -94,22 +98,16 @@ def value(polynomial: fmpq_mpoly, point: dict[str, fmpq]) -> fmpq:
     return polynomial(*[point[name] for name in polynomial.context().names()])
 
 
-class SignSource(Protocol):
-    """Answers whether the sign of a product of polynomials lies in a set of signs."""
-
-    def within(self, signs: int, *product: fmpq_mpoly) -> bool: ...
-
-
 class Symbol:
     """A quotient of polynomials, in lowest terms, whose denominator is not zero where it is used.
 
-    Made by the subclass that `field` returns, which knows its variables and who answers comparisons. A
-    Symbol cannot be hashed: whether two are equal depends on the cell.
+    Made by the subclass that `field` returns, which knows its variables and the function `within` that
+    answers comparisons. A Symbol cannot be hashed: whether two are equal depends on the cell.
     """
 
     __slots__ = ("bottom", "top")
     variables: ClassVar[fmpq_mpoly_ctx]
-    source: ClassVar[SignSource]
+    within: Within
 
     def __init__(self, top: Any, bottom: fmpq_mpoly | None = None):
         if not isinstance(top, fmpq_mpoly):
@@ -187,7 +185,7 @@ class Symbol:
         raise TypeError("a symbol cannot be a dictionary key: whether two are equal depends on the cell")
 
     def __bool__(self) -> bool:
-        return not self.source.within(ZERO, self.top)
+        return not self.within(ZERO, self.top)
 
     def __abs__(self) -> "Symbol":
         return -self if self < 0 else self
@@ -198,9 +196,9 @@ class Symbol:
     def _difference(self, other: Any, signs: int) -> bool:
         other = self._other(other)
         if self.bottom == other.bottom:
-            return self.source.within(signs, self.top - other.top, self.bottom)
+            return self.within(signs, self.top - other.top, self.bottom)
         difference = self.top * other.bottom - other.top * self.bottom
-        return self.source.within(signs, difference, self.bottom, other.bottom)
+        return self.within(signs, difference, self.bottom, other.bottom)
 
     def _lowest(self, top: fmpq_mpoly, bottom: fmpq_mpoly) -> "Symbol":
         if not top:
@@ -211,9 +209,11 @@ class Symbol:
         return type(self)(top / common, bottom / common)
 
 
-def field(variables: fmpq_mpoly_ctx, source: SignSource) -> type[Symbol]:
-    """The type of rational functions of these variables; `source` answers their comparisons."""
-    return type("Symbol", (Symbol,), {"__slots__": (), "variables": variables, "source": source})
+def field(variables: fmpq_mpoly_ctx, within: Within) -> type[Symbol]:
+    """The type of rational functions of these variables; `within` answers their comparisons."""
+    return type(
+        "Symbol", (Symbol,), {"__slots__": (), "variables": variables, "within": staticmethod(within)}
+    )
 
 
 def identical(a: Symbol, b: Symbol) -> bool:

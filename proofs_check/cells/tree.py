@@ -1,30 +1,30 @@
 """Decision trees: a function that is one rational function on each of several cells; and their JSON form."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from flint import fmpq, fmpq_mpoly
 
 from draftproof.proofs_check.cells.cell import Cell, sides
-from draftproof.proofs_check.cells.symbol import Symbol, identical
+from draftproof.proofs_check.cells.symbol import ZERO, Symbol, identical
 
 
+@dataclass(slots=True, eq=False)
 class Leaf:
     """One rational function everywhere."""
 
-    __slots__ = ("value",)
-
-    def __init__(self, value: Symbol):
-        self.value = value
+    value: Symbol
 
 
+@dataclass(slots=True, eq=False)
 class Split:
     """`yes` where the polynomial's sign lies in `signs`, `no` elsewhere."""
 
-    __slots__ = ("no", "polynomial", "signs", "yes")
-
-    def __init__(self, polynomial: fmpq_mpoly, signs: int, yes: "Tree", no: "Tree"):
-        self.polynomial, self.signs, self.yes, self.no = polynomial, signs, yes, no
+    polynomial: fmpq_mpoly
+    signs: int
+    yes: "Tree"
+    no: "Tree"
 
 
 Tree: TypeAlias = Leaf | Split
@@ -51,7 +51,7 @@ def serves(tree: Tree, cell: Cell, other: Tree) -> bool:
     if isinstance(tree, Leaf) and isinstance(other, Leaf):
         if identical(tree.value, other.value):
             return True
-        return cell.defined(tree.value) and cell.agree(tree.value, other.value)
+        return not cell.signs(tree.value.bottom) & ZERO and cell.agree(tree.value, other.value)
     if isinstance(tree, Split):
         yes, no = sides(cell, tree.polynomial, tree.signs)
         if yes is None:

@@ -1,17 +1,13 @@
 """The registry of claims: what the field states, each with a verdict that anyone can reproduce."""
 
-from importlib import import_module
-from pkgutil import iter_modules
-
-from draftproof.proofs_check.claims.claim import Claim
+from draftproof.proofs_check.claims import cells, chains, single_step, trees
+from draftproof.proofs_check.claims.claim import Claim, by_induction
 
 __all__ = ["CLAIMS", "Claim"]
 
-
-def _found() -> dict[str, Claim]:
-    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
-    return {claim.key: claim for module in modules for claim in getattr(module, "CLAIMS", ())}
-
-
-CLAIMS: dict[str, Claim] = _found()
+CLAIMS: dict[str, Claim] = {
+    claim.key: claim
+    for claims in (by_induction(), chains.CLAIMS, trees.CLAIMS, single_step.CLAIMS, cells.CLAIMS)
+    for claim in claims
+}
 """Key -> claim."""

@@ -1,84 +1,70 @@
-"""Losslessness by sign cells, and by search where cells are too many, beside the induction proofs."""
+"""Losslessness by sign cells, and by search where cells are too many."""
 
-from draftproof.proofs_check.claims.claim import (
-    PAIR,
-    WITH,
-    WITHOUT,
-    Case,
-    Claim,
-    Lossless,
-    chains,
-    is_lossless,
-    searched,
-    unrefuted,
-)
+from collections.abc import Callable
+
+from draftproof.proofs_check.claims.checks import PAIR, WITH, WITHOUT, Case, Lossless, chains, searched
+from draftproof.proofs_check.claims.claim import REFUTED, Claim, unrefuted
+from draftproof.proofs_check.prove import prove
+from draftproof.simulators.verdict import judge
+from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.spechub import SpecHub
+from draftproof.theory.instance import Instance
+from draftproof.theory.verifiers import named
+
+Sizes = tuple[str, list[Case]]
+"""Some sizes in words, and as cases."""
 
 PAIRS: list[Case] = [(2, WITHOUT), (2, WITH)]
-CHAINS = [*chains(2, 1, 2), (3, Chain(1))]
-CHAIN_SIZES = "chains, (V, depth) = (2,1), (3,1), (2,2)"
-SMALL = [*CHAINS, *PAIRS, (3, WITHOUT), (3, WITH)]
-SMALL_SIZES = f"{CHAIN_SIZES}; pairs at V = 2, 3"
-PAIR_SIZES = "V = 2: pairs with and without replacement"
-GREEDY: list[Case] = [(2, Greedy(PAIR)), (3, Greedy(PAIR))]
-WITH_CHAIN = "V = 2: a chain of 1, pairs with and without replacement"
-WITH_CHAINS = "V = 2: chains of 1 and 2, pairs with and without replacement"
+TWO: Sizes = "V = 2: pairs with and without replacement", PAIRS
+ONE: Sizes = "V = 2: a chain of 1, pairs with and without replacement", [*chains(2, 1), *PAIRS]
+DEEPER: Sizes = "V = 2: chains of 1 and 2, pairs with and without replacement", [*chains(2, 1, 2), *PAIRS]
+CHAINS: Sizes = "chains, (V, depth) = (2,1), (3,1), (2,2)", [*chains(2, 1, 2), (3, Chain(1))]
+SMALL: Sizes = f"{CHAINS[0]}; pairs at V = 2, 3", [*CHAINS[1], *PAIRS, (3, WITHOUT), (3, WITH)]
+GREEDY: Sizes = "n = 2 at V = 2 and 3", [(2, Greedy(PAIR)), (3, Greedy(PAIR))]
 
-BY_CELLS: tuple[tuple[str, str, str, str, float, list[Case]], ...] = (
-    ("naive-tree", "NaiveTree", "thomas2026delayed, NaiveTree", SMALL_SIZES, 5, SMALL),
-    ("nss", "Naive speculative sampling", "miao2024specinfer, naive sampling", SMALL_SIZES, 2, SMALL),
-    ("one-hot", "The one-hot rule", "li2024eagle2, evaluate_posterior", SMALL_SIZES, 2, SMALL),
-    (
-        "sampling-match",
-        "Sampling-match",
-        "kwon2023vllm, drafts without probabilities",
-        CHAIN_SIZES,
-        2,
-        CHAINS,
-    ),
-    (
-        "hu-greedy",
-        "The greedy draft's rule",
-        "hu2025towards, greedy draft",
-        "n = 2 at V = 2 and 3",
-        4,
-        GREEDY,
-    ),
+BY_CELLS: tuple[tuple[str, str, str, float, Sizes], ...] = (
+    ("naive-tree", "NaiveTree", "thomas2026delayed, NaiveTree", 5, SMALL),
+    ("nss", "Naive speculative sampling", "miao2024specinfer, naive sampling", 2, SMALL),
+    ("one-hot", "The one-hot rule", "li2024eagle2, evaluate_posterior", 2, SMALL),
+    ("sampling-match", "Sampling-match", "kwon2023vllm, drafts without probabilities", 2, CHAINS),
+    ("hu-greedy", "The greedy draft's rule", "hu2025towards, greedy draft", 4, GREEDY),
     (
         "optimal-transport",
-        "Optimal transport with the max flow's own plan,",
+        "Optimal transport with a max flow's plan",
         "sun2023spectr, Section 3",
-        WITH_CHAIN,
         2,
-        [*chains(2, 1), *PAIRS],
+        ONE,
     ),
-    (
-        "khisti",
-        "The canonical decomposition with the max flow's weights,",
-        "khisti2025multidraft, Theorem 1",
-        PAIR_SIZES,
-        2,
-        PAIRS,
-    ),
-    (
-        "lifted",
-        "The lift of optimal transport,",
-        "our derivation; docs/layered.md",
-        WITH_CHAINS,
-        20,
-        [*chains(2, 1, 2), *PAIRS],
-    ),
+    ("khisti", "Selection with a max flow's weights", "khisti2025multidraft, Theorem 1", 2, TWO),
+    ("lifted", "The lift of optimal transport", "our derivation; docs/layered.md", 20, DEEPER),
 )
-"""(verifier, what it is, source, scope, seconds, cases) of proofs that an induction proof exists for too."""
+"""(verifier, what it is, source, seconds, sizes) of proofs that an induction proof exists for too."""
+
+
+def _search(verifier: str, *schemes: Scheme, count: int) -> Callable[[], str]:
+    def holds(instance: Instance) -> bool:
+        return judge(instance, named(verifier)).lossless
+
+    return searched(holds, schemes, (2, 3), count)
+
 
 CLAIMS = (
     *(
-        Claim(f"{verifier}-by-cells", f"{name} by sign cells.", source, scope, proof, seconds=seconds)
-        for verifier, name, source, scope, seconds, cases in BY_CELLS
-        for proof in [Lossless(verifier, *cases)]
+        Claim(f"{rule}-by-cells", f"{name} is lossless.", source, scope, proof, seconds=seconds)
+        for rule, name, source, seconds, (scope, cases) in BY_CELLS
+        for proof in [Lossless(rule, *cases)]
+    ),
+    Claim(
+        "typical-lossless",
+        "Medusa's typical acceptance is lossless.",
+        "cai2024medusa, Section 2.3.1",
+        "a chain of 1, V = 2",
+        lambda: prove(named("typical"), Chain(1), 2).verdict,
+        REFUTED,
+        note="lossy by design",
     ),
     Claim(
         "spechub-lossless",
@@ -101,8 +87,8 @@ CLAIMS = (
         "GLS is lossless at larger sizes.",
         "rowan2025list, Gumbel-max list sampling",
         "a pair and a chain of 2, V = 2 and 3",
-        searched(is_lossless("gls"), (WITH, Chain(2)), (2, 3), 100),
-        verdict=unrefuted(472),
+        _search("gls", WITH, Chain(2), count=100),
+        unrefuted(472),
         seconds=5,
     ),
     Claim(
@@ -118,8 +104,8 @@ CLAIMS = (
         "Greedy multi-path block verification is lossless with three paths, and deeper.",
         "thomas2026multipath, greedy multi-path block verification",
         "two paths of 2 and three of 1, V = 2 and 3",
-        searched(is_lossless("multipath-block"), (Paths(2, 2), Paths(3, 1)), (2, 3), 20),
-        verdict=unrefuted(152),
+        _search("multipath-block", Paths(2, 2), Paths(3, 1), count=20),
+        unrefuted(152),
         seconds=10,
     ),
 )

@@ -1,33 +1,72 @@
-"""How near single-step rules come to alpha*."""
+"""The most that a single-step rule can accept, alpha*: its formulas, and how near rules come to it."""
+
+from collections.abc import Callable
+from itertools import chain, combinations, product
 
 from flint import fmpq
 
-from draftproof.proofs_check.claims.alpha import flow, row
-from draftproof.proofs_check.claims.claim import (
+from draftproof.proofs_check.claims.checks import (
     PAIR,
-    REFUTED,
     WITH,
     WITHOUT,
-    Claim,
     Related,
     Together,
-    every,
+    exact_instances,
     means,
     searched,
-    unrefuted,
 )
-from draftproof.proofs_check.means import mean_on
+from draftproof.proofs_check.claims.claim import REFUTED, Claim, unrefuted
+from draftproof.proofs_check.means import Mean, mean_on
 from draftproof.theory.closed_forms import expected_accepted
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.spechub import SpecHub
-from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
-from draftproof.theory.rows import Number, Row, total
+from draftproof.theory.rows import Number, Row, meet, one, total
 from draftproof.theory.transport import single_step
+from draftproof.theory.transport.certificate import certified
 from draftproof.theory.transport.siblings import top_and_sample
-from draftproof.theory.transport.single_step import emitted, max_flow
+from draftproof.theory.transport.single_step import emitted, max_flow, set_law
 
+CASES = [(vocab, Chain(1)) for vocab in (2, 3)]
 VOCABS = (2, 3, 4)
+Formula = Callable[[Row, Row], Number]
+"""A number for the root's rows p and q."""
+
+
+def flow(replacement: bool, k: int = 2) -> Formula:
+    """alpha* as the largest flow from drawn sets to their tokens."""
+    return lambda p, q: total(emitted(max_flow(set_law(q, k, replacement), p), p))
+
+
+def subsets(replacement: bool, k: int = 2) -> Formula:
+    """1 + min over all sets H of p(H) - Pr(all drafts in H)."""
+    return lambda p, q: single_step.subset_formula(p, set_law(q, k, replacement))
+
+
+def prefixes(replacement: bool, k: int = 2) -> Formula:
+    """The same minimum over the prefixes of the tokens sorted by q / p alone."""
+    return lambda p, q: single_step.alpha(p, q, k, replacement)[0]
+
+
+def row(formula: Formula) -> Callable[[Scheme], Mean]:
+    """The formula, which may compare and take minima, as E[tau] of any scheme."""
+    return lambda _: lambda domain, oracle: domain.number(1) * formula(domain.target[()], domain.proposal[()])
+
+
+def both(a: Callable[[bool], Formula], b: Callable[[bool], Formula]) -> Together:
+    """Formulas a and b are equal with and without replacement."""
+    return Together(*(Related("equal", row(a(with_)), row(b(with_)), *CASES) for with_ in (False, True)))
+
+
+def _condition(p: Row, q: Row) -> Number:
+    # 1 where alpha* = 1 exactly if p(S) >= q(S)^2 for every S, else 0.
+    always = True
+    for S in chain.from_iterable(combinations(range(len(p)), size) for size in range(1, len(p))):
+        P, Q = sum((p[x] for x in S), p[0] - p[0]), sum((q[x] for x in S), p[0] - p[0])
+        always = always and not P < Q * Q
+    return one(p) * int((flow(True)(p, q) == 1) == always)
 
 
 def _greedy_flow(p: Row, q: Row) -> Number:
@@ -35,15 +74,29 @@ def _greedy_flow(p: Row, q: Row) -> Number:
     return total(emitted(max_flow(top_and_sample(q, 2), p), p))
 
 
+def _best(instance: Instance, replacement: bool = True, k: int = 2) -> Number:
+    return prefixes(replacement, k)(instance.target[()], instance.proposal[()])
+
+
+def _certified() -> str:
+    # The transport program with its exact certificate and both formulas agree.
+    count = 0
+    for k, replacement in product((2, 3), (False, True)):
+        for instance in exact_instances([Chain(1)], (3, 4, 5), 15):
+            p, q = instance.target[()], instance.proposal[()]
+            value = certified(single_step.problem(p, set_law(q, k, replacement))).value
+            if not value == _best(instance, replacement, k) == subsets(replacement, k)(p, q):
+                return REFUTED
+            count += 1
+    return unrefuted(count)
+
+
 def _near_best(instance: Instance) -> bool:
-    best = single_step.alpha(instance.target[()], instance.proposal[()], 2, True)[0]
-    found = expected_accepted(instance, "global-resolution")
-    return 0 <= best - found <= fmpq(1, 10**6)
+    return 0 <= _best(instance) - expected_accepted(instance, "global-resolution") <= fmpq(1, 10**6)
 
 
 def _factor(instance: Instance) -> bool:
-    best = single_step.alpha(instance.target[()], instance.proposal[()], 2, True)[0]
-    return expected_accepted(instance, "k-seq") >= fmpq(3, 4) * best
+    return expected_accepted(instance, "k-seq") >= fmpq(3, 4) * _best(instance)
 
 
 def _hub_above(instance: Instance) -> bool:
@@ -51,19 +104,57 @@ def _hub_above(instance: Instance) -> bool:
 
 
 def _greedy_above(instance: Instance) -> bool:
-    p, q = instance.target[()], instance.proposal[()]
-    return single_step.hu_greedy(p, q, 2) >= single_step.alpha(p, q, 2, False)[0]
+    return single_step.hu_greedy(instance.target[()], instance.proposal[()], 2) >= _best(instance, False)
 
 
 CLAIMS = (
-    every("k-seq-factor", "k-seq is within 1 - 1/e", "k i.i.d. drafts"),
+    Claim(
+        "single-draft-optimum",
+        "With one draft no rule accepts more than the sum of min(p, q), which token verification does.",
+        "sun2023spectr, Section 3 (one draft: maximal coupling)",
+        "V = 2 and 3",
+        Related("equal", row(flow(True, 1)), row(lambda p, q: total(meet(p, q))), *CASES),
+    ),
+    Claim(
+        "alpha-is-a-subset-minimum",
+        "The largest flow is 1 + min over sets H of p(H) - Pr(all drafts in H), by sign cells.",
+        "hu2025towards, Theorem 3",
+        "two drafts, V = 2 and 3, with and without replacement",
+        both(flow, subsets),
+        seconds=8,
+    ),
+    Claim(
+        "alpha-along-prefixes",
+        "Some prefix of the tokens sorted by q / p is a minimiser.",
+        "hu2025towards, Section 4",
+        "two drafts, V = 2 and 3, with and without replacement",
+        both(subsets, prefixes),
+        seconds=14,
+    ),
+    Claim(
+        "alpha-certified",
+        "Both formulas, and the transport program with its exact certificate, agree.",
+        "hu2025towards, Theorem 3; sun2023spectr, Section 3",
+        "V = 3, 4 and 5, two and three drafts, with and without replacement",
+        _certified,
+        unrefuted(396),
+        seconds=3,
+    ),
+    Claim(
+        "khisti-two-drafts",
+        "The largest flow of two i.i.d. drafts is 1 if and only if p(S) >= q(S)^2 for every S.",
+        "khisti2025multidraft, two identical drafts",
+        "V = 2 and 3",
+        Related("equal", row(_condition), row(lambda p, q: one(p)), *CASES),
+        seconds=5,
+    ),
     Claim(
         "k-seq-factor-search",
         "With two drafts K-SEQ, rho rounded up to 1/1024, accepts at least 3/4 of alpha*.",
         "sun2023spectr, Section 5 (the factor of K-SEQ)",
         "a pair with replacement, V = 2, 3 and 4",
         searched(_factor, [WITH], VOCABS, 60),
-        verdict=unrefuted(234),
+        unrefuted(234),
     ),
     Claim(
         "hu-greedy-optimal",
@@ -79,7 +170,7 @@ CLAIMS = (
         "open; measured in hu2025towards",
         "two drafts, V = 3",
         searched(_greedy_above, [WITHOUT], VOCABS, 60),
-        verdict=REFUTED,
+        REFUTED,
         note="p = (0, 0, 1) and q = (1/3, 1/3, 1/3): the sample misses token 2 more often than two draws do",
     ),
     Claim(
@@ -88,10 +179,8 @@ CLAIMS = (
         "khisti2025multidraft, Theorem 1",
         "two drafts, V = 2, with and without replacement",
         Together(
-            *(
-                Related("equal", means("khisti"), row(flow(with_)), (2, Tree(PAIR, with_)))
-                for with_ in (False, True)
-            )
+            Related("equal", means("khisti"), row(flow(False)), (2, WITHOUT)),
+            Related("equal", means("khisti"), row(flow(True)), (2, WITH)),
         ),
     ),
     Claim(
@@ -100,7 +189,7 @@ CLAIMS = (
         "thomas2026global, global resolution for i.i.d. drafts",
         "a pair with replacement, V = 2, 3 and 4",
         searched(_near_best, [WITH], VOCABS, 60),
-        verdict=unrefuted(234),
+        unrefuted(234),
     ),
     Claim(
         "spechub-optimal",
@@ -116,7 +205,7 @@ CLAIMS = (
         "open; measured in sun2024spechub",
         "two drafts, V = 3",
         searched(_hub_above, [WITHOUT], VOCABS, 60),
-        verdict=REFUTED,
+        REFUTED,
         note="p = (1, 0, 0) and q = (1/4, 1/4, 1/2): the hub is token 2, and token 0 is drawn beside it half "
         "the time",
     ),

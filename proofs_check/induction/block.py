@@ -1,28 +1,24 @@
-"""Block verification of one path: lossless, optimal, its mean, and token and greedy block verification "
-"beside it."""
+"""Block verification of one path, and token and greedy block verification beside it."""
 
 import sympy
 import z3
 
 from draftproof.proofs_check.induction.one_node import STEPS
-from draftproof.proofs_check.induction.steps import ROWS, Theorem, algebra, always
+from draftproof.proofs_check.induction.steps import ROWS, Corollary, Theorem, algebra, always
 from draftproof.proofs_check.induction.terms import ONE, least, p, reals
 from draftproof.proofs_check.induction.token_level import TAIL
 
-P, B, f, g = sympy.symbols("P B f g", nonnegative=True)
+P, B = sympy.symbols("P B", nonnegative=True)
 _Q, _b, _f, _g, _p, _q, _r, _t, _w, _rho = reals("Q kept f g p q rho t w rho")
-
+VALID = "every chain, every valid verifier"
 
 # By induction from the leaf up. Claim at X^i: given X^i, the draft is accepted at or below it with
 # probability w_i, and what is then emitted follows the target after X^i. At the leaf h = w and
 # Y ~ p. Above, the one-node lemma with a = w_i: child x has w = min(1, w_i p / q), which by the claim
 # is the probability that it is accepted at or below, and h_i is the rule's own. At the root w = 1.
 BLOCK = Theorem(
-    name="block is lossless",
-    statement=(
-        "Block verification is lossless, with Pr(tau >= l | X^l) = w_l: every vocabulary, depth, p and q, "
-        "zeros included."
-    ),
+    key="block-lossless",
+    statement="Block verification is lossless.",
     source="sun2025block, Theorem 1 and Algorithm 2",
     verifiers=("block",),
     assumed=(
@@ -39,6 +35,13 @@ BLOCK = Theorem(
         ),
         *STEPS,
     ),
+    corollaries=(
+        Corollary(
+            "block-keeps-w",
+            "Given the first l drafted tokens block verification keeps at least l with probability w_l.",
+            "sun2025block, Lemma 3; weng2025traversal, Lemma B.1",
+        ),
+    ),
 )
 
 THEOREMS = (
@@ -49,24 +52,18 @@ THEOREMS = (
     # part with tau >= l - 1, of mass Q f_{l-1}, gives it (P - B) p = Q f_{l-1} p; of that Q q f_l is drafted
     # and accepted. Hence f_l <= f_{l-1} p / q, and f_l <= 1: by induction f_l <= w_l.
     Theorem(
-        name="block is optimal",
-        statement=(
-            "Every valid verifier of one path has Pr(tau >= l | X^l) <= w_l, with equality for block "
-            "verification; so E[tau] <= sum over x^l of q(x^l) w_l(x^l): every vocabulary and depth."
-        ),
-        source="sun2025block, optimality of Algorithm 2",
+        key="block-optimal",
+        statement="In one iteration no valid verifier of one path has more E[tau] than block verification.",
+        source="sun2025block, Theorem 2 for one iteration",
+        scope=VALID,
         assumed=(
-            "valid: the block completed by the target has the target's joint law; tau < l - 1 leaves the "
-            "draft",
+            "valid: the block completed by the target has the target's joint law; tau < l - 1 leaves it",
             "the bound one position earlier (induction); f_0 = w_0 = 1",
-            "equality for block: the theorem 'block is lossless'",
+            "equality for block: 'block-lossless'",
+            "nothing about what a verifier may look at",
         ),
         steps=(
-            algebra(
-                "what is still in the draft gives x_l the mass P p - B p = (P - B) p",
-                P * p - B * p,
-                (P - B) * p,
-            ),
+            algebra("the draft still gives x_l the mass P p - B p = (P - B) p", P * p - B * p, (P - B) * p),
             always(
                 "Q q f_l <= Q f_{l-1} p gives f_l <= f_{l-1} rho",
                 _g <= _f * _p / _q,
@@ -78,20 +75,28 @@ THEOREMS = (
                 [_f <= _w, _g <= _f * _rho, _g <= 1, _rho >= 0],
             ),
         ),
+        corollaries=(
+            Corollary(
+                "block-bound",
+                "Given the first l drafted tokens no valid verifier keeps them all with more than w_l.",
+                "sun2025block, Lemma 4; weng2025traversal, Lemma B.2",
+            ),
+            Corollary(
+                "block-optimal-off-path",
+                "Block verification stays optimal among verifiers that look at probabilities off the path.",
+                "thomas2026multipath, optimality of block verification",
+            ),
+        ),
     ),
     # Pr(tau >= l | X^l) is w_l for block and t_l = min(1, rho_1) .. min(1, rho_l) for token verification:
-    # E[tau] differs by the sum over x^l of q(x^l) (w_l - t_l), no term of which is negative.
+    # E[tau] differs by the sum over x^l of q(x^l) (w_l - t_l), no term of which is negative. w_1 = t_1.
     Theorem(
-        name="block accepts at least as much as token",
-        statement=(
-            "Block verification never accepts less than token verification: its E[tau] is larger by the sum "
-            "over x^l of q(x^l) (w_l - prod min(1, rho_i)), no term of which is negative; at depth 1 all are "
-            "0."
-        ),
+        key="block-above-token",
+        statement="Block verification never accepts less than token verification; at depth 1 just as much.",
         source="sun2025block, comparison with token verification (appendix)",
         assumed=(
-            "E[tau] = sum over l of Pr(tau >= l)",
-            "Pr(tau >= l | X^l) = w_l of block: 'block is lossless'",
+            TAIL,
+            "Pr(tau >= l | X^l) = w_l of block: 'block-lossless'; w_1 is also token's",
         ),
         steps=(
             always(
@@ -99,60 +104,47 @@ THEOREMS = (
                 least(ONE, _w * _rho) >= _t * least(ONE, _rho),
                 [_w >= _t, _t >= 0, _w <= 1, _rho >= 0],
             ),
-            always(
-                "w_1 = min(1, rho_1) = t_1", least(ONE, ONE * _rho) == ONE * least(ONE, _rho), [_rho >= 0]
+        ),
+        corollaries=(
+            Corollary(
+                "hsd-above-token",
+                "HSD and block verification never accept less than token verification.",
+                "zhou2026hsd, Theorem 7, second inequality",
             ),
         ),
     ),
     Theorem(
-        name="one block is enough",
-        statement=(
-            "A verifier's output over any number of iterations follows the target if and only if one block, "
-            "completed by the target to the draft's depth plus one, does: on chains and on trees."
-        ),
+        key="one-block-is-enough",
+        statement="Any number of blocks follows the target if and only if one block, completed by the target "
+        "to the draft's depth plus one, does.",
         source="sun2025block, Lemma 2; weng2025traversal, Lemma A.1",
+        scope="every chain and tree",
         assumed=(
             "iterations look at the text so far only; f(o) is the probability of output o",
-            "p(w | o) is the target's probability of going on from o to the word w, g(w | o) that of one "
-            "iteration less, completed by the target",
+            "after o the word w has probability p under the target, g under one iteration less, completed",
             "fewer iterations go on like the target (induction): g = p",
-        ),
-        steps=(
-            algebra(
-                "every output adds f g = f p to w: the sum over outputs stays the one of a single block",
-                (f * g).subs(g, p),
-                f * p,
-            ),
-            algebra(
-                "and a single iteration, completed, is the case g = p itself", f * p - (f * g).subs(g, p), 0
-            ),
+            "an output o adds f g to the probability of w, which is f p, the one of a single block",
         ),
     ),
     Theorem(
-        name="mean of block verification",
-        statement=(
-            "E[tau] of block verification is the sum over words x^l of q(x^l) w_l, carried along as "
-            "q w <- min(q(x^l), (q w) p): every vocabulary and depth."
-        ),
+        key="block-mean",
+        statement="E[tau] of block verification is the sum over words x^l of q(x^l) w_l.",
         source="sun2025block, Algorithm 2 and Lemma 3",
         assumed=(TAIL, *BLOCK.assumed),
         steps=(
             *BLOCK.steps,
             always(
-                "Q q min(1, w p / q) = min(Q q, Q w p)",
+                "it is carried along as Q q min(1, w p / q) = min(Q q, Q w p)",
                 _Q * _q * least(ONE, _w * _p / _q) == least(_Q * _q, _Q * _w * _p),
                 [_q > 0, _Q >= 0],
             ),
         ),
     ),
     Theorem(
-        name="full information is above block verification",
-        statement=(
-            "The full-information optimum is never below block verification: min(p(x^l), q(x^l)) >= q(x^l) "
-            "w_l for every word; every vocabulary and depth."
-        ),
+        key="full-information-above-block",
+        statement="The full-information optimum is never below block verification, word by word.",
         source="sun2025block, greedy block verification (appendix)",
-        assumed=("'greedy block verification is optimal', 'mean of block verification'",),
+        assumed=("'greedy-mean', 'block-mean'",),
         steps=(
             always(
                 "if Q w <= min(P, Q) then min(Q q, Q w p) <= min(P p, Q q)",

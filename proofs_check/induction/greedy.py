@@ -10,20 +10,29 @@ At the root P = Q = 1: nothing enters from above, and every word has its target 
 import sympy
 import z3
 
-from draftproof.proofs_check.induction.steps import ROWS, Theorem, algebra, always, every_token, kept, summed
+from draftproof.proofs_check.induction.steps import (
+    ROWS,
+    Corollary,
+    Theorem,
+    always,
+    every_token,
+    kept,
+    summed,
+)
 from draftproof.proofs_check.induction.terms import ONE, least, meet, p, plus, pos, q, reals, total
 
 P, Q = sympy.symbols("P Q", nonnegative=True)
 MORE = total(pos(P * p - Q * q))
 LESS = total(pos(Q * q - P * p))
 _more, _less, _P, _Q, _m = reals("D+ D- P Q shared")
-STEPS = (
+DIFFERENCE = summed("D+ - D- = P - Q", pos(P * p - Q * q) - pos(Q * q - P * p), P - Q)
+SHARED = (
     kept("a leaf is kept with Q min(1, P / Q) = min(P, Q)", _P, _Q),
     summed(
         "what is drafted and not kept below is Q - sum min(Pp, Qq) = D-", Q * q - meet(P * p, Q * q), LESS
     ),
     summed("sum min(Pp, Qq) = P - D+", meet(P * p, Q * q), P - MORE),
-    summed("D+ - D- = P - Q", pos(P * p - Q * q) - pos(Q * q - P * p), P - Q),
+    DIFFERENCE,
     always(
         "of D- the part D- min(1, D+ / D-) = min(D+, D-) is kept here",
         z3.If(_less == 0, _less, _less * least(ONE, _more / _less)) == least(_more, _less),
@@ -34,62 +43,64 @@ STEPS = (
         _m + least(_more, _less) == least(_P, _Q),
         [_m == _P - _more, _m == _Q - _less],
     ),
-    always(
-        "min(D+, D-) + (P - Q)+ = D+: kept here, or entered from above, all of it goes on with (Pp - Qq)+ "
-        "/ D+",
-        least(_more, _less) + plus(_P - _Q) == _more,
-        [_more - _less == _P - _Q],
-    ),
-    algebra(
-        "so token x is entered by D+ (Pp - Qq)+ / D+ = (Pp - Qq)+, what claim (ii) asks at zx",
-        MORE * (pos(P * p - Q * q) / MORE),
-        pos(P * p - Q * q),
-    ),
-    every_token(
-        "(ii) at a leaf: min(P, Q) + (P - Q)+ = P, and below it the target goes on",
-        meet(P * p, Q * q) + pos(P * p - Q * q),
-        P * p,
-    ),
-    always(
-        "at the root P = Q = 1 gives (P - Q)+ = 0 and D+ = D-: it keeps all that reaches it",
-        z3.And(plus(_P - _Q) == 0, _more == _less),
-        [_P == 1, _Q == 1, _more - _less == _P - _Q],
-    ),
 )
 
 
 THEOREMS = (
     Theorem(
-        name="greedy block verification is lossless",
-        statement=(
-            "Greedy block verification (naive HSD) is lossless with the modified target it leaves behind: "
-            "every vocabulary and depth, p and q, zeros included."
-        ),
+        key="greedy-lossless",
+        statement="Greedy block verification is lossless with the modified target that it leaves behind.",
         source="sun2025block, greedy block verification (appendix); zhou2026hsd, Algorithm 1 and Theorem 5",
         verifiers=("greedy-block", "hsd-naive"),
         assumed=(
             ROWS,
             "claims (i) and (ii) for the children (induction)",
-            "after a stop the tokens up to the block's end are drawn from the modified rows; a later block "
-            "that is itself verified against them is lossless for whatever target it is given",
+            "after a stop the tokens up to the block's end are drawn from the modified rows",
+            "a later block verified against those rows is lossless for whatever target it is given",
         ),
-        steps=STEPS,
+        steps=(
+            *SHARED,
+            always(
+                "min(D+, D-) + (P - Q)+ = D+, kept here or from above, goes on with (Pp - Qq)+ / D+",
+                least(_more, _less) + plus(_P - _Q) == _more,
+                [_more - _less == _P - _Q],
+            ),
+            every_token(
+                "(ii) at a leaf: min(P, Q) + (P - Q)+ = P, and below it the target goes on",
+                meet(P * p, Q * q) + pos(P * p - Q * q),
+                P * p,
+            ),
+            always(
+                "at the root P = Q = 1 gives (P - Q)+ = 0 and D+ = D-: it keeps all that reaches it",
+                z3.And(plus(_P - _Q) == 0, _more == _less),
+                [_P == 1, _Q == 1, _more - _less == _P - _Q],
+            ),
+        ),
+        corollaries=(
+            Corollary(
+                "hsd-naive-lossless",
+                "Naive HSD, with all positions after a stop drawn from the hierarchy, is lossless.",
+                "zhou2026hsd, Algorithm 1 and Theorem 5",
+            ),
+            Corollary(
+                "hsd-naive-resampling",
+                "Naive HSD draws a word again with the positive part of p - q of the word as its mass.",
+                "zhou2026hsd, Lemma 3",
+            ),
+        ),
     ),
     Theorem(
-        name="greedy block verification is optimal",
-        statement=(
-            "Pr(x^l drafted and at least l kept) = min(p(x^l), q(x^l)) for greedy block verification; no "
-            "verifier, with or without state, keeps x^l with more: every vocabulary and depth."
-        ),
+        key="greedy-mean",
+        statement="In its first call no lossless verifier accepts more than greedy block verification, the "
+        "sum over words of min(p, q).",
         source="sun2025block, greedy block verification (appendix)",
         assumed=(
             "E[tau] = sum over l and x^l of Pr(x^l drafted and at least l kept)",
-            "kept tokens are drafted ones, and emitted ones: of probability q(x^l) and, when lossless, "
-            "p(x^l)",
+            "kept tokens are drafted and emitted: of probability q(x^l) and, when lossless, p(x^l)",
             "claim (i) for the children (induction)",
         ),
         steps=(
-            *STEPS[:6],
+            *SHARED,
             always(
                 "a mass within p and within q is within min(p, q)", _m <= least(_P, _Q), [_m <= _P, _m <= _Q]
             ),

@@ -30,6 +30,49 @@ class Step:
     holds: Callable[[], bool]
 
 
+@dataclass(frozen=True)
+class Checked:
+    """Every step with whether it holds; the theorem holds when all do."""
+
+    steps: list[tuple[str, bool]]
+    seconds: float
+
+    @property
+    def holds(self) -> bool:
+        return all(outcome for _, outcome in self.steps)
+
+
+@dataclass(frozen=True)
+class Corollary:
+    """What else a theorem's proof shows; its scope is the theorem's unless given."""
+
+    key: str
+    statement: str
+    source: str
+    scope: str = ""
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """A claim for every vocabulary and depth: what is assumed, the steps of its proof, and the verifiers
+    that it is about. `key` is the name of the claim.
+    """
+
+    key: str
+    statement: str
+    source: str
+    assumed: Sequence[str]
+    steps: Sequence[Step] = ()
+    scope: str = "every chain"
+    verifiers: Sequence[str] = ()
+    corollaries: Sequence[Corollary] = ()
+
+    def check(self) -> Checked:
+        started = thread_time()
+        outcomes = [(step.statement, step.holds()) for step in self.steps]
+        return Checked(outcomes, round(thread_time() - started, 3))
+
+
 def every_token(statement: str, left: Any, right: Any) -> Step:
     """left = right for each token."""
     return Step(statement, lambda: same_for_every_token(left, right))
@@ -61,32 +104,3 @@ def kept(statement: str, part: Any, whole: Any) -> Step:
     """What is drawn with mass `whole` and kept with min(1, part / whole) has the mass min(part, whole)."""
     formula = whole * least(ONE, part / whole) == least(part, whole)
     return always(statement, formula, [whole > 0, part >= 0])
-
-
-@dataclass(frozen=True)
-class Checked:
-    """Every step with whether it holds; the theorem holds when all do."""
-
-    steps: list[tuple[str, bool]]
-    seconds: float
-
-    @property
-    def holds(self) -> bool:
-        return all(outcome for _, outcome in self.steps)
-
-
-@dataclass(frozen=True)
-class Theorem:
-    """A statement, what is assumed, the steps of its proof, and the verifiers that it is about."""
-
-    name: str
-    statement: str
-    source: str
-    assumed: Sequence[str]
-    steps: Sequence[Step]
-    verifiers: tuple[str, ...] = ()
-
-    def check(self) -> Checked:
-        started = thread_time()
-        outcomes = [(step.statement, step.holds()) for step in self.steps]
-        return Checked(outcomes, round(thread_time() - started, 3))

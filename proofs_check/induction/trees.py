@@ -1,14 +1,15 @@
-"""Recursive rejection and Traversal Verification on trees."""
+"""Trees: recursive rejection, Traversal Verification, the lift of single-step rules, layered transport."""
 
 import sympy
 
-from draftproof.proofs_check.induction.one_node import STEPS, S
-from draftproof.proofs_check.induction.steps import ROWS, Theorem, algebra, always, every_token, summed
-from draftproof.proofs_check.induction.terms import ONE, a, least, meet, p, plus, pos, q, reals, total
+from draftproof.proofs_check.induction.one_node import DRAWN, KEPT, STEPS
+from draftproof.proofs_check.induction.steps import ROWS, Corollary, Theorem, algebra, always, every_token
+from draftproof.proofs_check.induction.terms import meet, p, plus, pos, q, reals
+from draftproof.proofs_check.induction.token_level import EMITTED, REJECTED
 
-D = total(pos(p - q))
-c = sympy.Symbol("c", positive=True)
-_c, _d, _e, _p, _q, _r, _s, _t, _w = reals("c D e p q r s t w")
+c, e, g, left, w = sympy.symbols("c e g left w", positive=True)
+_c, _d, _e, _q, _r, _s, _t = reals("c D e q r s t")
+DRAWN_FROM_Q = "each sibling is drawn from the row q that the rule divides by, and tried in drawing order"
 
 
 THEOREMS = (
@@ -19,31 +20,21 @@ THEOREMS = (
     # p' = norm((p - q)+) and the claim holds for p' and the siblings left. Without replacement their laws
     # depend on x, but the claim is for every such law, and p' does not depend on x.
     Theorem(
-        name="recursive rejection is lossless",
-        statement=(
-            "Recursive rejection, with replacement (specinfer) and without (rrs), is lossless in drawing "
-            "order: every tree, vocabulary, p and q, zeros included."
-        ),
+        key="recursive-lossless",
+        statement="Recursive rejection in drawing order is lossless, with and without replacement.",
         source="miao2024specinfer, Algorithm 2; jeon2024recursive, Algorithm 1; yang2024multicandidate",
+        scope="every tree",
         verifiers=("specinfer", "rrs"),
         assumed=(
             ROWS,
-            "each sibling is drawn from the row q that the rule divides by, and then tried in drawing order",
+            DRAWN_FROM_Q,
             "the claim for fewer siblings and for less depth (induction); with none left Y ~ p by definition",
         ),
         steps=(
-            *STEPS[:2],
-            summed("the mass rejected is 1 - sum min(p, q) = D = sum (p - q)+", q - meet(p, q), D),
-            algebra(
-                "if D is not 0, what follows gives token x the mass D p' = (p - q)+",
-                D * (pos(p - q) / D),
-                pos(p - q),
-            ),
-            always(
-                "if D = 0 nothing is rejected, and no token has excess", _e == 0, [_e >= 0, _d >= _e, _d == 0]
-            ),
-            every_token("token x gets min(p, q) + (p - q)+ = p in all", meet(p, q) + pos(p - q), p),
-            summed("p' has mass D / D: it is a row again", pos(p - q), D),
+            *DRAWN,
+            REJECTED,
+            always("if that mass is 0, no token has excess", _e == 0, [_e >= 0, _d >= _e, _d == 0]),
+            EMITTED,
         ),
     ),
     # By induction on the subtree and the siblings left. Claim: a node with rate a and row p, whatever
@@ -52,29 +43,28 @@ THEOREMS = (
     # child x ~ q has rate min(1, a p / q), which by the claim is its total acceptance; rejected, whichever
     # x it was, the node has row p' = norm((a p - q)+) and rate a' = S / (S + 1 - a), and the claim
     # holds for those and the children left. Without replacement their laws depend on x; the claim is for
-    # every law.
+    # every law. The siblings left add (S + 1 - a) a' p' = (a p - q)+.
     Theorem(
-        name="traversal is lossless",
-        statement=(
-            "Traversal Verification is lossless and accepts a subtree of rate a with total probability a: "
-            "every tree, vocabulary, p and q, zeros included, with and without replacement, in drawing "
-            "order."
-        ),
+        key="traversal-lossless",
+        statement="Traversal Verification in drawing order is lossless.",
         source="weng2025traversal, Theorem 3.3 and Algorithm 3",
+        scope="every tree, both ways of drawing",
         verifiers=("traversal",),
         assumed=(
             ROWS,
-            "each sibling is drawn from the row q that the rule divides by, and then tried in drawing order",
+            DRAWN_FROM_Q,
             "the claim for smaller subtrees and fewer siblings (induction); a leaf: its rate, Y ~ p",
         ),
         steps=(
             *STEPS,
-            algebra(
-                "the siblings left add (S + 1 - a) a' p' = (a p - q)+",
-                (S + 1 - a) * (S / (S + 1 - a)) * (pos(a * p - q) / S),
-                pos(a * p - q),
-            ),
             always("the root's rate stays 1: S / (S + 1 - 1)", _s / (_s + 1 - 1) == 1, [_s > 0]),
+        ),
+        corollaries=(
+            Corollary(
+                "traversal-rate",
+                "A subtree of rate a is kept with probability a; what is emitted then follows the target.",
+                "weng2025traversal, Lemma A.2",
+            ),
         ),
     ),
     # Both reach the root's children with the same rows and probabilities, for the root's rate stays 1. A
@@ -83,15 +73,13 @@ THEOREMS = (
     # demand, like entered with rate 1 and c = 1 / b as many draws of every token: the j-th leaf is reached
     # with c_j, the demand left is r_j, and what follows shows that more draws never serve less.
     Theorem(
-        name="traversal is above recursive rejection, two levels",
-        statement=(
-            "On every tree of depth at most 2 with i.i.d. siblings Traversal Verification accepts at least "
-            "as much as recursive rejection in expectation: every vocabulary, p and q, zeros included."
-        ),
+        key="traversal-above-recursive",
+        statement="Traversal Verification never accepts less than recursive rejection on the same tree of "
+        "depth at most 2 drawn with replacement.",
         source="open; measured in weng2025traversal",
+        scope="every tree of depth 1 and 2, with replacement",
         assumed=(
-            "'traversal is lossless': v is kept at or below with probability b, the one of recursive "
-            "rejection",
+            "'traversal-lossless': v is kept at or below with probability b, the one of recursive rejection",
             "siblings are i.i.d. and leaves below depth 1: what they accept is the demand that they serve",
             ROWS,
         ),
@@ -117,37 +105,74 @@ THEOREMS = (
                 [_c <= _e, _r >= _s, _q >= 0],
             ),
             always(
-                "and no more demand: (r - cq)+ >= (s - eq)+",
+                "and no more demand: (r - cq)+ >= (s - eq)+; so over the leaves no less is served",
                 plus(_r - _c * _q) >= plus(_s - _e * _q),
                 [_c <= _e, _r >= _s, _q >= 0],
-            ),
-            always(
-                "by induction over the leaves the demand left is smaller, so r - left, what is served, is "
-                "larger",
-                _t - _s >= _t - _r,
-                [_r >= _s],
             ),
             always("b <= 1 is c = 1 / b >= 1, and rate 1 is c = 1", 1 / _t >= 1, [_t > 0, _t <= 1]),
         ),
     ),
+    # Down the chain the rate a(x) = min(1, a(parent) p / q) is the recursion of w, from 1 at the root.
     Theorem(
-        name="traversal is block on a chain",
-        statement=(
-            "On one chain Traversal Verification accepts what block verification accepts, the most of any "
-            "valid rule: it keeps at least l tokens with probability w_l; every vocabulary and depth."
-        ),
+        key="traversal-is-block-on-a-chain",
+        statement="On a chain Traversal Verification keeps l tokens with block verification's w_l.",
         source="weng2025traversal, Theorem 3.4, Lemma B.1 and Lemma B.2",
         assumed=(
-            "'traversal is lossless': the subtree below x^l is kept with probability a(x^l) exactly",
-            "'block is optimal'",
+            "'traversal-lossless': the subtree below x^l is kept with probability a(x^l) exactly",
+            "a(x) = min(1, a(parent) p / q), from 1 at the root: by definition the recursion of w",
+            "'block-optimal'",
+        ),
+        steps=KEPT,
+    ),
+    # A rule gives, for a sub-probability row t = a p and drawn children c_1 .. c_k, exclusive masses
+    # w_1 .. w_k of sum at most 1, so that no token gets more than t(x) on average. The lift tries child j
+    # with rate w_j / left_j, left_j = 1 - w_1 - .. - w_{j-1}; none kept, the node is kept with
+    # (a - A) / (1 - A), A = E[sum w], and Y ~ norm(r), r(x) = a p(x) - g(x), g(x) the mass given to x.
+    # So the node is kept with A + (a - A) = a, and token x gets g + r = a p.
+    Theorem(
+        key="lift-lossless",
+        statement="The lift of a valid single-step rule from leaves to root is lossless.",
+        source="our derivation; with recursive rejection's masses it is traversal (weng2025traversal)",
+        scope="every tree and rule",
+        verifiers=("lifted",),
+        assumed=(
+            "the rule is valid: w_j >= 0, sum w_j <= 1, and g(x) = E[sum of w_j with c_j = x] <= a p(x)",
+            "the claim for the children's subtrees: of rate b, accepted with probability b, then like p",
+            "sums over the vocabulary are linear: total g = A and total p = 1, so total r = a - A",
         ),
         steps=(
-            always(
-                "down the chain a(x) = min(1, a(parent) p / q) is the recursion of w, from 1 at the root",
-                least(ONE, _w * _p / _q) == least(ONE, _w * (_p / _q)),
-                [_q > 0],
+            algebra(
+                "child j is kept with w_j, the next is reached with left_j (1 - w_j / left_j) = left_j - w_j",
+                left * (1 - w / left),
+                left - w,
             ),
-            *STEPS[-2:],
+        ),
+    ),
+    # Rows are handed down level by level, stops are tried from the deepest level up. On the way down every
+    # drafted node v has a row e(v) of mass |e(v)|: what is to be emitted just below v. A plan gives the
+    # part f(o, vx) of e(v)(x) to child x in the joint outcome o of the level's draws, of probability P(o).
+    # `left` is the part of the level's mass that is still to be given, L its mean: a child is entered with
+    # P(o) L f / (L P(o)) = f(o, vx). Upwards 1 - A of a level's stops are reached, A the mean mass below,
+    # and v stops there with s / (1 - A): the level stops at or below with M, the mass of its rows.
+    Theorem(
+        key="layered-lossless",
+        statement="Layered transport is lossless, whatever its plan.",
+        source="draftproof, docs/layered.md",
+        scope="every tree, chain and set of paths",
+        verifiers=("layered",),
+        assumed=(
+            "the plan is valid: f >= 0, sum over o of f(o, vx) <= e(v)(x), sum over vx of f(o, vx) <= L P(o)",
+            "a group's draws are independent of what earlier groups of the level left; E[left] = L",
+            "SPLIT: rows e_o(x) of mass w(o) = f / (L P(o)) with mean over o a multiple of p(.|x)",
+            "SPLIT and the plan look at nothing below the level that they judge",
+            "the claim one level deeper (induction): below v what is emitted follows e(v), then the target",
+        ),
+        steps=(
+            algebra(
+                "v keeps e - g, its child g = sum over o of f(o, vx), p(.|x) follows: (e - g) p + g p = e p",
+                (e - g) * p + g * p,
+                e * p,
+            ),
         ),
     ),
 )

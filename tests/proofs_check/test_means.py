@@ -3,7 +3,7 @@
 from itertools import product
 from math import prod
 
-from draftproof.proofs_check.claims.block import full_information
+from draftproof.proofs_check.claims.chains import full_information
 from draftproof.proofs_check.means import accepted, closed_form, compare, mean_on
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.rows import minimum

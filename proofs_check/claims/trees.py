@@ -1,26 +1,18 @@
-"""Traversal Verification (weng2025traversal), theorem by theorem, and how it compares on trees."""
+"""How verifiers compare on trees and paths: Traversal Verification (weng2025traversal), one more path."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from draftproof.proofs_check.claims.claim import (
-    REFUTED,
-    Claim,
-    Related,
-    Together,
-    every,
-    means,
-    refuted_on,
-    searched,
-    unrefuted,
-)
+from draftproof.proofs_check.claims.checks import Related, Together, means, refuted_on, searched
+from draftproof.proofs_check.claims.claim import REFUTED, Claim, unrefuted
 from draftproof.proofs_check.means import mean_on
-from draftproof.theory.drafts.shape import every as full
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
 from draftproof.theory.table import Table
 
 LEFT, RIGHT = (((), ()), ()), ((), ((), ()))
-SHAPES = (full(2, 1), full(2, 2), LEFT, RIGHT, (full(1, 1),) * 2)
+SHAPES = (every(2, 1), every(2, 2), LEFT, RIGHT, (every(1, 1),) * 2)
 LATE = (((), ((),)),)
 """A token with two children, of which the second has one more: four drafted tokens."""
 
@@ -40,43 +32,53 @@ def _never_below(instance: Instance) -> bool:
     return mean_on(instance, "traversal") >= mean_on(instance, "rrs")
 
 
-def _order_is_free(verifier: str) -> Callable[[Instance], bool]:
-    return lambda each: mean_on(each, verifier, Tree(LEFT)) == mean_on(each, verifier, Tree(RIGHT))
-
-
 def _small() -> Iterator[Related]:
-    cases = [(2, shape) for shape in (*SHAPES, (full(2, 1),))] + [(3, full(2, 1))]
+    cases = [(2, shape) for shape in (*SHAPES, (every(2, 1),))] + [(3, every(2, 1))]
     for vocab, shape in cases:
         for rule, replacement in (("rrs", False), ("specinfer", True)):
             yield Related("never below", means("traversal"), means(rule), (vocab, Tree(shape, replacement)))
 
 
+def _sibling_order(key: str, name: str, verifier: str) -> Claim:
+    def holds(instance: Instance) -> bool:
+        return mean_on(instance, verifier, Tree(LEFT)) == mean_on(instance, verifier, Tree(RIGHT))
+
+    return Claim(
+        f"sibling-order-{key}",
+        f"E[tau] of {name} is the same whichever of two siblings carries the larger subtree.",
+        "open",
+        "a root with two children, one of them with two more, V = 3, without replacement",
+        searched(holds, [Tree(LEFT)], [3], 100),
+        REFUTED,
+    )
+
+
+def _second_path(verifier: str, verdict: str, source: str, seconds: float, note: str = "") -> Claim:
+    def holds(instance: Instance) -> bool:
+        return mean_on(instance, verifier, Paths(2, 2)) >= mean_on(instance, verifier, Paths(1, 2))
+
+    return Claim(
+        f"second-path-{verifier}",
+        f"A second path never lowers E[tau] of {verifier}.",
+        source,
+        "paths of 2, V = 2 and 3",
+        searched(holds, [Paths(2, 2)], (2, 3), 60),
+        verdict,
+        seconds,
+        note,
+    )
+
+
 NEVER_BELOW = "Traversal Verification never accepts less than recursive rejection on the same tree"
 
 CLAIMS = (
-    every("recursive-lossless", "recursive rejection is lossless", "every tree"),
-    every("traversal-lossless", "traversal is lossless", "every tree, both ways of drawing"),
-    every(
-        "traversal-rate",
-        "traversal is lossless",
-        "every tree, both ways of drawing",
-        statement="A subtree of rate a is kept with probability exactly a, whatever its shape, and what is "
-        "emitted below its root then follows the target.",
-        source="weng2025traversal, Lemma A.2",
-    ),
-    every("traversal-is-block-on-a-chain", "traversal is block on a chain"),
-    every(
-        "traversal-above-recursive",
-        "traversal is above recursive rejection, two levels",
-        "every tree of depth 1 and 2, with replacement",
-    ),
     Claim(
         "traversal-above-recursive-without",
         f"{NEVER_BELOW} of depth at most 2 drawn without replacement.",
         "open; measured in weng2025traversal",
         "five shapes of depth 1 and 2, V = 2 and 3",
         searched(_never_below, [Tree(shape) for shape in SHAPES], (2, 3), 100),
-        verdict=unrefuted(1180),
+        unrefuted(1180),
         seconds=10,
     ),
     Claim(
@@ -94,28 +96,23 @@ CLAIMS = (
         f"{NEVER_BELOW}.",
         "open; measured in weng2025traversal",
         "a token with two children of which the second has one more, V = 2, without replacement",
-        refuted_on(late_child, _never_below),
-        verdict=REFUTED,
+        refuted_on(late_child(), _never_below),
+        REFUTED,
         note="E[tau] 1 of traversal, 5/4 of recursive rejection, with four drafted tokens: p(0) = 1/2 and "
         "q(0) = 1 at the root, p = (1, 0) below it, q = (1/2, 1/2) once. Traversal spends its rate 1/2 on "
         "the first child, a leaf",
     ),
-    Claim(
-        "sibling-order-traversal",
-        "Which of two siblings carries the larger subtree makes no difference to E[tau] of Traversal "
-        "Verification.",
-        "open",
-        "a root with two children, one of them with two more, V = 3, without replacement",
-        searched(_order_is_free("traversal"), [Tree(LEFT)], [3], 100),
-        verdict=REFUTED,
+    _sibling_order("traversal", "Traversal Verification", "traversal"),
+    _sibling_order("recursive", "recursive rejection", "rrs"),
+    _second_path(
+        "multipath-block",
+        REFUTED,
+        "open; thomas2026multipath",
+        1,
+        "p = q = (1/3, 2/3): one path is kept whole, the better of two has another law than p. Ties are not "
+        "needed: with p = (1/3, 2/3) and q = (2/5, 3/5) everywhere one path gives 137/75, two 1016/625",
     ),
-    Claim(
-        "sibling-order-recursive",
-        "Which of two siblings carries the larger subtree makes no difference to E[tau] of recursive "
-        "rejection.",
-        "open",
-        "a root with two children, one of them with two more, V = 3, without replacement",
-        searched(_order_is_free("rrs"), [Tree(LEFT)], [3], 100),
-        verdict=REFUTED,
-    ),
+    _second_path("hsd-multidraft", unrefuted(156), "open; zhou2026hsd, Algorithm 3 with ratios restarted", 5),
+    _second_path("traversal", unrefuted(156), "open; weng2025traversal", 5),
+    _second_path("rrs", unrefuted(156), "open; jeon2024recursive", 5),
 )

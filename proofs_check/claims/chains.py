@@ -1,0 +1,180 @@
+"""Verifiers of one path: block verification (sun2025block) and HSD (zhou2026hsd)."""
+
+from functools import partial
+from itertools import product
+from math import prod
+from typing import Any
+
+from flint import fmpq
+
+from draftproof.proofs_check.cells.domain import Domain
+from draftproof.proofs_check.cells.symbol import Symbol
+from draftproof.proofs_check.claims.checks import Lossless, Related, Together, chains, means, refuted_on
+from draftproof.proofs_check.claims.claim import REFUTED, SIZES, Claim
+from draftproof.proofs_check.means import closed_form, mean_on
+from draftproof.simulators.decode import decode
+from draftproof.simulators.enumerate import iteration
+from draftproof.theory.draft import Draft, chained
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.instance import Instance, context_free
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Prefix, minimum
+from draftproof.theory.table import Rows, Table
+from draftproof.theory.verifier import CHAIN, Stop, Verifier
+from draftproof.theory.verifiers import block, named
+
+SMALL = chains(2, 1, 2)
+TWO = "a chain of 2, V = 2"
+
+
+def all_but_the_last(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
+    """Block verification that does not look at the last drafted token: valid like itself."""
+    *above, last = draft.path[:-1]
+    return block.verify(oracle, Draft(chained(last.prefix, [node.proposal for node in above])), target)
+
+
+SHORTER = Verifier("block of all but the last", "ours", CHAIN, lossless=True, verify=all_but_the_last)
+
+
+def full_information(domain: Domain, oracle: Oracle) -> Any:
+    """sum over words of min(p(word), q(word)): the full-information optimum."""
+
+    def mass(rows: Table, word: Prefix) -> Symbol:
+        return prod((rows[word[:i]][x] for i, x in enumerate(word)), start=domain.number(1))
+
+    words = [word for n in range(domain.depth) for word in product(range(domain.vocab), repeat=n + 1)]
+    minima = (minimum(mass(domain.target, word), mass(domain.proposal, word)) for word in words)
+    return sum(minima, domain.number(0))
+
+
+def ahead_is_worse(depth: int = 7) -> Instance:
+    """An instance on which keeping one token more costs more later than it gains now.
+
+    The first `depth` tokens are 0 under p and q alike. At the next one q is sure of 0 and p(0) = 1/2.
+    After 0 follows one token with p(0) = 1 and q(0) = 1/2, then p = q; after 1 q is sure of 1 and p of 0,
+    so that nothing is accepted any more.
+    """
+    sure, half, never = ["1", "0"], ["1/2", "1/2"], ["0", "1"]
+    at = (0,) * depth
+    p = {(): sure, at: half, (*at, 0): sure}
+    q = {(): sure, at: sure, (*at, 0): half}
+    for n in range(2 * depth + 3):
+        p[*at, 1, *(0,) * n] = sure
+        q[*at, 1, *(0,) * n] = never
+        p[*at, 0, 0, *(0,) * n] = q[*at, 0, 0, *(0,) * n] = sure
+    return Instance(Table.exact(2, p), Table.exact(2, q), Chain(depth))
+
+
+def _decodes_most(instance: Instance) -> bool:
+    longest, shorter = (sum(decode(instance, rule, 2).accepted) for rule in (named("block"), SHORTER))
+    return longest >= shorter
+
+
+def _toy() -> str:
+    toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))
+    found = [mean_on(toy, name) for name in ("token", "block", "greedy-block")]
+    return SIZES if found == [fmpq(10, 9), fmpq(11, 9), fmpq(12, 9)] else REFUTED
+
+
+def _all_equal() -> Instance:
+    # p = q: all verifiers accept everything, at every depth.
+    return context_free(["1/3", "2/3"], ["1/3", "2/3"], Chain(2))
+
+
+def _never_the_same(instance: Instance) -> bool:
+    return len({mean_on(instance, name) for name in ("hsd", "block", "token")}) > 1
+
+
+def _falling_and_rising() -> Instance:
+    # Joint ratios 2, 1/2, 2 along 0 0 0: the last is above 1 again after one below 1.
+    p = {(): ["1/2", "1/2"], (0,): ["1/5", "4/5"], (0, 0): ["4/5", "1/5"]}
+    q = {(): ["1/4", "3/4"], (0,): ["4/5", "1/5"], (0, 0): ["1/5", "4/5"]}
+    return Instance(Table.exact(2, p), Table.exact(2, q), Chain(3))
+
+
+def _not_drawn_again(instance: Instance) -> bool:
+    # Token 0 is never drawn again at the root.
+    stops = iteration(instance.draft, instance.proposal, named("hsd-naive"), instance.target, start=fmpq(1))
+    return not sum((weight * row[0] for weight, _, node, row in stops if node.prefix == ()), fmpq(0))
+
+
+CLAIMS = (
+    Claim(
+        "block-example",
+        "With p = (1/3, 2/3), q = (2/3, 1/3) everywhere and two drafted tokens, token verification accepts "
+        "10/9, block verification 11/9, and full information 12/9.",
+        "sun2025block, Section 2 (motivating example)",
+        "that instance",
+        _toy,
+    ),
+    Claim(
+        "block-optimal-over-iterations",
+        "Over several iterations no valid verifier of one path decodes more tokens than block verification.",
+        "open; beside sun2025block, Theorem 2",
+        "two iterations, a chain of 7, V = 2",
+        refuted_on(ahead_is_worse(), _decodes_most),
+        REFUTED,
+        note="without the last drafted token it decodes 11 tokens, with it 43/4: a token ahead can cost "
+        "more than a token later (ahead_is_worse in proofs_check/claims/chains.py). In one iteration the "
+        "statement holds (block-optimal)",
+    ),
+    Claim(
+        "chain-means-by-cells",
+        "The closed forms of E[tau] of token, block and greedy block verification, by sign cells too.",
+        "leviathan2023fast; sun2025block",
+        "V = 2, depth 1 and 2",
+        Together(
+            Related("equal", means("token"), partial(closed_form, "token"), *SMALL),
+            Related("equal", means("block"), partial(closed_form, "block"), *SMALL),
+            Related("equal", means("greedy-block"), lambda _: full_information, *SMALL),
+        ),
+        seconds=7,
+    ),
+    Claim(
+        "hsd-naive-no-resampling",
+        "If the ratio at m is at most 1 and those after it are above 1, no X^t with t <= m is drawn again, "
+        "be they ratios of prefixes or of tokens.",
+        "zhou2026hsd, Lemma 4 as written",
+        "a chain of 3, V = 2",
+        refuted_on(_falling_and_rising(), _not_drawn_again),
+        REFUTED,
+        note="prefixes with ratios 2, 1/2, 2, tokens with 2, 1/4, 4: token X_1 is drawn again at the root. "
+        "Losslessness needs only t = m for prefixes, which holds: p(X^m) <= q(X^m) leaves no residual",
+    ),
+    Claim(
+        "hsd-strictly-above",
+        "Beyond depth 1 HSD, block and token verification never all have the same E[tau].",
+        "zhou2026hsd, Theorem 7, equality if and only if gamma = 1",
+        TWO,
+        refuted_on(_all_equal(), _never_the_same),
+        REFUTED,
+        note="p = q: all accept everything. HSD and block verification always agree (hsd-is-block)",
+    ),
+    Claim(
+        "hsd-released-lossless",
+        "HSD as released, with the uncapped joint ratio at the leaf, is lossless.",
+        "zhou2026hsd, Listing 2 and repository",
+        TWO,
+        Lossless("hsd-released", *chains(2, 2)),
+        REFUTED,
+        note="p = (1/2, 1/2) and q = (1/3, 2/3) everywhere",
+    ),
+    Claim(
+        "hsd-multidraft-released-lossless",
+        "Multi-draft HSD as released, which carries the joint ratio over a stop, is lossless.",
+        "zhou2026hsd, repository",
+        TWO,
+        Lossless("hsd-multidraft-released", *chains(2, 2)),
+        REFUTED,
+        note="one path suffices: its full path is kept with the uncapped ratio",
+    ),
+    Claim(
+        "hsd-multidraft-lossless",
+        "Multi-draft HSD with the ratio restarted after a stop and the leaf capped is lossless.",
+        "zhou2026hsd, Algorithm 3 read so",
+        "V = 2: a chain of 2, two paths of 1 and of 2",
+        Lossless("hsd-multidraft", *chains(2, 2), (2, Paths(2, 1)), (2, Paths(2, 2))),
+        seconds=10,
+    ),
+)
