@@ -36,7 +36,7 @@ class Grid:
 
     def total(self, device: torch.device) -> int:
         """The number of points."""
-        return sum(len(list(methods(draft, B, device))) for draft, _, _, B in self.cases)
+        return sum(len([*methods(draft, B, device)]) for draft, _, _, B in self.cases)
 
 
 FULL = Grid((32_768, 131_072, 262_144), (4, 8), (1, 8, 64, 256))
@@ -69,18 +69,18 @@ class Point:
 def run(grid: Grid, device: torch.device, bandwidth: float) -> Iterator[Point]:
     """Every method on every case, bfloat16 logits on a GPU and float32 elsewhere."""
     dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
-    for draft, gamma, V, B in grid.cases:
+    for sizes in grid.cases:
         try:
-            case = make(draft, gamma, V, B, device, dtype)
+            case = make(*sizes, device, dtype)
         except (RuntimeError, MemoryError) as error:
-            yield Point(draft, gamma, V, B, NOT_MADE, None, 0, None, None, _why(error))
+            yield Point(*sizes, NOT_MADE, None, 0, None, None, _why(error))
             continue
         first = None
         for name, taken, note in _measured(case, device):
             first = first or taken
             floor = taken and case.bytes / bandwidth / taken
             ratio = taken and first and taken / first
-            yield Point(draft, gamma, V, B, name, taken, case.bytes, floor, ratio, note)
+            yield Point(*sizes, name, taken, case.bytes, floor, ratio, note)
 
 
 def _measured(case: Case, device: torch.device) -> Iterator[tuple[str, float | None, str]]:
@@ -136,21 +136,18 @@ def table(points: Sequence[Point]) -> Table:
     headings = "draft", "gamma", "V", "B", "method", "time", "MB", "of floor", "ratio", ""
     made = screen.table("Verification from logits", "lrrrlrrrrl", *headings)
     for point in points:
-        floor = "" if point.floor_share is None else f"{point.floor_share:.1%}"
-        ratio = "" if point.ratio is None else f"{point.ratio:.2f}"
-        case = point.draft, str(point.gamma), f"{point.V:,}", str(point.B), point.method
-        megabytes = f"{point.bytes / 1e6:,.1f}"
-        made.add_row(*case, spelled(point.seconds), megabytes, floor, ratio, point.note)
+        made.add_row(
+            *(point.draft, str(point.gamma), f"{point.V:,}", str(point.B), point.method),
+            "" if point.seconds is None else _time(point.seconds),
+            f"{point.bytes / 1e6:,.1f}",
+            "" if point.floor_share is None else f"{point.floor_share:.1%}",
+            "" if point.ratio is None else f"{point.ratio:.2f}",
+            point.note,
+        )
     return made
 
 
-def spelled(seconds: float | None) -> str:
-    """
-    >>> spelled(0.0000421), spelled(0.0421), spelled(None)
-    ('42.1 us', '42.1 ms', '')
-    """
-    if seconds is None:
-        return ""
+def _time(seconds: float) -> str:
     return f"{seconds * 1e6:.1f} us" if seconds < 1e-3 else f"{seconds * 1e3:.1f} ms"
 
 
@@ -182,13 +179,12 @@ def plot(points: Sequence[Point], path: Path, device: torch.device) -> None:
         axis.set_xticks(batches, map(str, batches))
         axis.set_yscale("log")
         axis.axhline(100, color="0.6", linewidth=0.8)
-        here = [p for p in points if (p.draft, p.gamma, p.V) == (draft, gamma, V) and p.floor_share]
         for index, name in enumerate(names):
-            line = [
-                (each.B, 100 * each.floor_share) for each in here if each.method == name and each.floor_share
-            ]
-            if line:
-                axis.plot(*zip(*line, strict=True), label=name, **look(index))
+            wanted = draft, gamma, V, name
+            here = [p for p in points if (p.draft, p.gamma, p.V, p.method) == wanted and p.floor_share]
+            if here:
+                floors = [100 * (p.floor_share or 0) for p in here]
+                axis.plot([p.B for p in here], floors, label=name, **look(index))
     figure.supxlabel("requests B")
     figure.supylabel("% of the bandwidth floor (one read of each logit)")
     save(figure, path, described(device))
