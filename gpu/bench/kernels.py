@@ -3,10 +3,9 @@
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import torch
 from rich.table import Table
@@ -88,12 +87,10 @@ def _measured(case: Case, device: torch.device) -> Iterator[tuple[str, float | N
     ready = [(name, *_ready(case, maker)) for name, maker in methods(case.draft, case.B, device)]
     on_cpu = iter([] if device.type == "cuda" else timing.on_cpu([call for _, call, _ in ready if call]))
     for name, call, note in ready:
-        if call is None:
-            yield name, None, note
-        elif device.type == "cuda":
+        if call is not None and device.type == "cuda":
             yield name, *_on_gpu(call, device)
         else:
-            yield name, next(on_cpu), note
+            yield name, next(on_cpu) if call else None, note
 
 
 def _ready(case: Case, maker: Maker) -> tuple[Call | None, str]:
@@ -149,20 +146,6 @@ def table(points: Sequence[Point]) -> Table:
 
 def _time(seconds: float) -> str:
     return f"{seconds * 1e6:.1f} us" if seconds < 1e-3 else f"{seconds * 1e3:.1f} ms"
-
-
-def document(
-    points: Sequence[Point], device: torch.device, bandwidth: float | None, complete: bool
-) -> dict[str, Any]:
-    """What --json prints."""
-    return {
-        "device": described(device),
-        "gpu": device.type == "cuda",
-        "copy_bytes_per_second": bandwidth,
-        "complete": complete,
-        "ok": complete and not missing(points),
-        "points": [asdict(point) for point in points],
-    }
 
 
 def plot(points: Sequence[Point], path: Path, device: torch.device) -> None:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from rich.table import Table
 
-from draftproof.gpu.bench.models import ASSISTED, PLAIN, TRANSFORMERS, VERSUS, Cell, Plan
+from draftproof.gpu.bench.models import ASSISTED, PLAIN, TRANSFORMERS, VERSUS, Cell
 from draftproof.gpu.bench.timing import LEVEL, Estimate, difference, ratio
 from draftproof.gpu.engine.loop import PHASES
 from draftproof.gpu.figure import look, required, save
@@ -178,12 +178,6 @@ def notes(rows: Rows, versus: Rows) -> str:
         for each in row["problems"]
     ]
     return "\n".join(lines)
-
-
-def document(rows: Rows, versus: Rows, plan: Plan, about: dict[str, Any]) -> dict[str, Any]:
-    """What --json prints."""
-    ok = not any(row["problems"] for row in rows)
-    return {**about, "plan": asdict(plan), "ok": ok, "cells": rows, "versus": versus}
 
 
 def plot(rows: Rows, path: Path, name: str) -> None:

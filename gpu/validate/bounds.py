@@ -120,9 +120,8 @@ def _odds(shape: Shape, path: list[Tensor], off: Tensor, replacement: bool) -> T
     if not shape:
         return none
     if not path:
-        return (
-            -torch.expm1(len(shape) * torch.log1p(-off[..., 0])) if replacement else off[..., len(shape) - 1]
-        )
+        any_child = -torch.expm1(len(shape) * torch.log1p(-off[..., 0]))
+        return any_child if replacement else off[..., len(shape) - 1]
     step, *rest = path
     below = {child: _odds(child, rest, off, replacement) for child in set(shape)}
     if not replacement:

@@ -245,15 +245,3 @@ def summary(cells: Sequence[Cell]) -> str:
         if tie.explained
     ]
     return "\n".join(lines)
-
-
-def document(cells: Sequence[Cell], plan: Plan, about: dict[str, Any], complete: bool) -> dict[str, Any]:
-    """What --json prints."""
-    return {
-        **about,
-        "plan": asdict(plan),
-        "error": ERROR,
-        "complete": complete,
-        "ok": complete and not any(cell.problems for cell in cells),
-        "cells": [cell.answer() for cell in cells],
-    }
