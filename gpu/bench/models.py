@@ -3,7 +3,9 @@
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
+from statistics import fmean
 from time import perf_counter
 from typing import Any
 
@@ -128,21 +130,13 @@ class Bench:
             cell.tokens.append(peer[0])
             cell.seconds.append(peer[1])
             return
-        made, steps, accepted, taken = 0, 0, 0, 0.0
+        drafter, verifier = self.drafter if cell.structure else None, cell.verifier or VERIFIERS["token"]
+        decode = partial(generate, self.target, drafter, verifier=verifier, structure=cell.structure)
+        sampling, made, accepted, taken = Sampling(cell.temperature), 0, [], 0.0
         for number, prompt in enumerate(prompts):
+            options = {"max_new_tokens": tokens, "ignore_end": True, "timed": True}
             clock = perf_counter()
-            run = generate(
-                self.target,
-                self.drafter if cell.structure else None,
-                [prompt],
-                verifier=cell.verifier or VERIFIERS["token"],
-                structure=cell.structure,
-                sampling=Sampling(cell.temperature),
-                max_new_tokens=tokens,
-                ignore_end=True,
-                seed=[seed * len(self.prompts) + number],
-                timed=True,
-            )
+            run = decode([prompt], sampling=sampling, seed=[seed * len(self.prompts) + number], **options)
             while True:  # the clock runs only while the engine does
                 step = next(run, None)
                 wait(self.target.device)
@@ -150,7 +144,7 @@ class Bench:
                 if step is None:
                     break
                 made += len(step.emitted[0])
-                accepted, steps = accepted + step.accepted[0], steps + 1
+                accepted.append(step.accepted[0])
                 cell.phases.update(step.seconds)
                 if cell.acceptance is not None:
                     cell.acceptance.add(step)
@@ -160,7 +154,7 @@ class Bench:
                 clock = perf_counter()
         cell.tokens.append(made)
         cell.seconds.append(taken)
-        cell.accepted.append(accepted / max(steps, 1))
+        cell.accepted.append(fmean(accepted))
 
 
 def transformers(

@@ -144,7 +144,8 @@ def _decoding(options: dict[str, Any]) -> int:
     on = bench.target.device
     rows, versus = report.rows_of(bench.cells), report.versus_of(bench.cells)
     target, drafter = bench.target.name, bench.drafter.name
-    title = f"{_short(target)} with {_short(drafter)} on {described(on)}"
+    short = ("/".join(Path(name).parts[-2:]) for name in (target, drafter))
+    title = f"{' with '.join(short)} on {described(on)}"
     failed = any(row["problems"] for row in rows)
     if options["as_json"]:
         answer = {
@@ -167,10 +168,6 @@ def _decoding(options: dict[str, Any]) -> int:
     if options["figure"] is not None and rows:
         report.plot(rows, options["figure"], title)
     return status(stop, "what was measured is above", failed)
-
-
-def _short(name: str) -> str:
-    return "/".join(Path(name).parts[-2:])
 
 
 def _bench(options: dict[str, Any]) -> Any:

@@ -83,10 +83,7 @@ def ceiling(odds: Tensor, seen: Tensor, most: float, error: float = ERROR) -> In
     >>> ceiling(odds, even, 1).exceeds, ceiling(odds, even | True, 1).exceeds
     (False, True)
     """
-    steps = len(odds)
-    if not steps:
-        return Interval(0.0, 0.0, 0.0, 0.0, 0, error)
-    odds, seen = odds.double(), seen.double()
+    odds, seen, steps = odds.double(), seen.double(), len(odds)
     squares = (((seen - odds) / most) ** 2).sum()
     price = log(len(BETS) / error)
     above = float(((price + (-torch.log1p(-BETS) - BETS) * squares) / BETS).amin())

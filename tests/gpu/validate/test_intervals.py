@@ -75,8 +75,3 @@ def test_what_is_at_the_bound_is_rarely_accused(low, high):
 @pytest.mark.parametrize("seed", range(5))
 def test_what_is_well_above_is_accused(seed):
     assert ever_exceeds(0.9, torch.tensor([0.0, 1.0]), 1, seed, 1e-6)
-
-
-def test_nothing_yet_is_nothing():
-    found = ceiling(torch.empty(0), torch.empty(0), 1)
-    assert (found.steps, found.exceeds) == (0, False)
