@@ -152,9 +152,9 @@ def plot(points: Sequence[Point], path: Path, device: torch.device) -> None:
     """The percentage of the bandwidth floor against the batch size, a panel a draft and vocabulary."""
     rows = sorted({(point.draft, point.gamma) for point in points})
     columns = sorted({point.V for point in points})
+    batches = sorted({point.B for point in points})
     figure = required(path)(figsize=(3.2 * len(columns) + 1.8, 2.6 * len(rows) + 0.6), layout="constrained")
     axes = figure.subplots(len(rows), len(columns), squeeze=False, sharex=True, sharey=True)
-    batches = sorted({point.B for point in points})
     names = list(dict.fromkeys(point.method for point in points if point.seconds))
     for ((draft, gamma), V), axis in zip(product(rows, columns), axes.flat, strict=True):
         axis.set_title(f"{draft}, gamma = {gamma}, V = {V:,}", fontsize=9)

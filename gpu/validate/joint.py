@@ -82,9 +82,7 @@ def laws(
 
 @dataclass
 class Joint:
-    """The evidence at one prompt: runs, logarithm of the final e-value, whether the law is rejected, and the
-    total variation that was detectable. `total_variation` is between frequencies and law: noise if lossless.
-    """
+    """The evidence at one prompt; `total_variation` is between frequencies and law: noise if lossless."""
 
     prompt: int
     top_k: int

@@ -155,12 +155,16 @@ class Validation:
         few = [law for found in every for law in found[: plan.laws]]
         in_turn = [law for turn in zip_longest(*every) for law in turn if law]
         reference = Reference(self.target, self.prompts, plan.tokens)
+        options = {"max_new_tokens": plan.tokens, "ignore_end": True, "seed": plan.seed}
         for structure, verifier, lossy in self.cells:
             decode = partial(generate, *pair, verifier=verifier, structure=structure)
             cell = Cell(structure.name, verifier.name, lossy.fault if lossy else None)
             if lossy is None:
                 cell.greedy = compare(reference, decode)
-                cell.acceptance = self._acceptance(decode, Acceptance(verifier, structure))
+                acceptance = Acceptance(verifier, structure)
+                for step in decode(self.prompts, sampling=Sampling(plan.temperature), **options):
+                    acceptance.add(step)
+                cell.acceptance = acceptance.result()
                 cell.laws = self._laws(decode, few, 1)
             elif isinstance(self.drafter, ModelDrafter) and lossy.faint:
                 models, sampling = (self.target, self.drafter.model), samplings[0]
@@ -172,13 +176,6 @@ class Validation:
             else:
                 cell.laws = self._laws(decode, in_turn, 8)
             yield cell
-
-    def _acceptance(self, decode: Decode, found: Acceptance) -> Result:
-        sampling, tokens = Sampling(self.plan.temperature), self.plan.tokens
-        options = {"max_new_tokens": tokens, "ignore_end": True, "seed": self.plan.seed}
-        for step in decode(self.prompts, sampling=sampling, **options):
-            found.add(step)
-        return found.result()
 
     def _laws(self, decode: Decode, known: Sequence[tuple[Sampling, Known]], times: int) -> list[Joint]:
         """Tests prompt after prompt with `times` as many runs as planned; if more, until one is rejected."""
