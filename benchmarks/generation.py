@@ -12,7 +12,7 @@ import time
 
 import torch
 
-from draftproof.gpu.bench.models import ASSISTED, transformers
+from draftproof.gpu.bench.models import transformers
 from draftproof.gpu.drafters.choose import SHIPPED, pair
 from draftproof.gpu.drafters.model import ModelDrafter
 from draftproof.gpu.engine.loop import generate
@@ -44,7 +44,7 @@ def ours(target, drafter, ids, gamma, tokens, temperature, seed):
 
 def theirs(target, drafter, ids, gamma, tokens, temperature, seed):
     """Seconds and tokens of transformers' assisted generation."""
-    made, seconds = transformers(ASSISTED, target, drafter, gamma, [ids], tokens, temperature, seed)
+    made, seconds = transformers(target, drafter, gamma, [ids], tokens, temperature, seed)
     return seconds, made
 
 

@@ -42,10 +42,9 @@ def tree_of(draft: str, gamma: int) -> Tree:
         return Tree.chain(gamma)
     parents, above = [-1], [0]
     for level in range(gamma):
-        width = (63 + level) // gamma
-        nodes = list(range(len(parents), len(parents) + width))
-        parents += [above[0] if level == 0 else above[min(i // 2, len(above) - 1)] for i in range(width)]
-        above = nodes
+        first = len(parents)
+        parents += [above[min(i // 2, len(above) - 1)] for i in range((63 + level) // gamma)]
+        above = range(first, len(parents))
     return Tree(parents)
 
 

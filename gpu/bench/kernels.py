@@ -3,10 +3,9 @@
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import torch
 from rich.table import Table
@@ -36,7 +35,7 @@ class Grid:
 
     def total(self, device: torch.device) -> int:
         """The number of points."""
-        return sum(len(list(methods(draft, B, device))) for draft, _, _, B in self.cases)
+        return sum(len([*methods(draft, B, device)]) for draft, _, _, B in self.cases)
 
 
 FULL = Grid((32_768, 131_072, 262_144), (4, 8), (1, 8, 64, 256))
@@ -69,18 +68,18 @@ class Point:
 def run(grid: Grid, device: torch.device, bandwidth: float) -> Iterator[Point]:
     """Every method on every case, bfloat16 logits on a GPU and float32 elsewhere."""
     dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
-    for draft, gamma, V, B in grid.cases:
+    for sizes in grid.cases:
         try:
-            case = make(draft, gamma, V, B, device, dtype)
+            case = make(*sizes, device, dtype)
         except (RuntimeError, MemoryError) as error:
-            yield Point(draft, gamma, V, B, NOT_MADE, None, 0, None, None, _why(error))
+            yield Point(*sizes, NOT_MADE, None, 0, None, None, _why(error))
             continue
         first = None
         for name, taken, note in _measured(case, device):
             first = first or taken
             floor = taken and case.bytes / bandwidth / taken
             ratio = taken and first and taken / first
-            yield Point(draft, gamma, V, B, name, taken, case.bytes, floor, ratio, note)
+            yield Point(*sizes, name, taken, case.bytes, floor, ratio, note)
 
 
 def _measured(case: Case, device: torch.device) -> Iterator[tuple[str, float | None, str]]:
@@ -88,12 +87,10 @@ def _measured(case: Case, device: torch.device) -> Iterator[tuple[str, float | N
     ready = [(name, *_ready(case, maker)) for name, maker in methods(case.draft, case.B, device)]
     on_cpu = iter([] if device.type == "cuda" else timing.on_cpu([call for _, call, _ in ready if call]))
     for name, call, note in ready:
-        if call is None:
-            yield name, None, note
-        elif device.type == "cuda":
+        if call is not None and device.type == "cuda":
             yield name, *_on_gpu(call, device)
         else:
-            yield name, next(on_cpu), note
+            yield name, next(on_cpu) if call else None, note
 
 
 def _ready(case: Case, maker: Maker) -> tuple[Call | None, str]:
@@ -136,45 +133,28 @@ def table(points: Sequence[Point]) -> Table:
     headings = "draft", "gamma", "V", "B", "method", "time", "MB", "of floor", "ratio", ""
     made = screen.table("Verification from logits", "lrrrlrrrrl", *headings)
     for point in points:
-        floor = "" if point.floor_share is None else f"{point.floor_share:.1%}"
-        ratio = "" if point.ratio is None else f"{point.ratio:.2f}"
-        case = point.draft, str(point.gamma), f"{point.V:,}", str(point.B), point.method
-        megabytes = f"{point.bytes / 1e6:,.1f}"
-        made.add_row(*case, spelled(point.seconds), megabytes, floor, ratio, point.note)
+        made.add_row(
+            *(point.draft, str(point.gamma), f"{point.V:,}", str(point.B), point.method),
+            "" if point.seconds is None else _time(point.seconds),
+            f"{point.bytes / 1e6:,.1f}",
+            "" if point.floor_share is None else f"{point.floor_share:.1%}",
+            "" if point.ratio is None else f"{point.ratio:.2f}",
+            point.note,
+        )
     return made
 
 
-def spelled(seconds: float | None) -> str:
-    """
-    >>> spelled(0.0000421), spelled(0.0421), spelled(None)
-    ('42.1 us', '42.1 ms', '')
-    """
-    if seconds is None:
-        return ""
+def _time(seconds: float) -> str:
     return f"{seconds * 1e6:.1f} us" if seconds < 1e-3 else f"{seconds * 1e3:.1f} ms"
-
-
-def document(
-    points: Sequence[Point], device: torch.device, bandwidth: float | None, complete: bool
-) -> dict[str, Any]:
-    """What --json prints."""
-    return {
-        "device": described(device),
-        "gpu": device.type == "cuda",
-        "copy_bytes_per_second": bandwidth,
-        "complete": complete,
-        "ok": complete and not missing(points),
-        "points": [asdict(point) for point in points],
-    }
 
 
 def plot(points: Sequence[Point], path: Path, device: torch.device) -> None:
     """The percentage of the bandwidth floor against the batch size, a panel a draft and vocabulary."""
     rows = sorted({(point.draft, point.gamma) for point in points})
     columns = sorted({point.V for point in points})
+    batches = sorted({point.B for point in points})
     figure = required(path)(figsize=(3.2 * len(columns) + 1.8, 2.6 * len(rows) + 0.6), layout="constrained")
     axes = figure.subplots(len(rows), len(columns), squeeze=False, sharex=True, sharey=True)
-    batches = sorted({point.B for point in points})
     names = list(dict.fromkeys(point.method for point in points if point.seconds))
     for ((draft, gamma), V), axis in zip(product(rows, columns), axes.flat, strict=True):
         axis.set_title(f"{draft}, gamma = {gamma}, V = {V:,}", fontsize=9)
@@ -182,13 +162,12 @@ def plot(points: Sequence[Point], path: Path, device: torch.device) -> None:
         axis.set_xticks(batches, map(str, batches))
         axis.set_yscale("log")
         axis.axhline(100, color="0.6", linewidth=0.8)
-        here = [p for p in points if (p.draft, p.gamma, p.V) == (draft, gamma, V) and p.floor_share]
         for index, name in enumerate(names):
-            line = [
-                (each.B, 100 * each.floor_share) for each in here if each.method == name and each.floor_share
-            ]
-            if line:
-                axis.plot(*zip(*line, strict=True), label=name, **look(index))
+            wanted = draft, gamma, V, name
+            here = [p for p in points if (p.draft, p.gamma, p.V, p.method) == wanted and p.floor_share]
+            if here:
+                floors = [100 * (p.floor_share or 0) for p in here]
+                axis.plot([p.B for p in here], floors, label=name, **look(index))
     figure.supxlabel("requests B")
     figure.supylabel("% of the bandwidth floor (one read of each logit)")
     save(figure, path, described(device))

@@ -30,9 +30,9 @@ def methods(draft: str, B: int, device: torch.device) -> Iterator[tuple[str, Mak
     The kernels are timed only when compiled: in Triton's interpreter their time means nothing.
     """
     gpu = device.type == "cuda"
-    for kind, verify in (("kernels", kernels.verify), ("torch", from_logits)):
-        if kind == "torch" or (gpu and kernels.AVAILABLE):
-            yield from ((f"{name} {kind}", partial(_ours, verify, name)) for name in OURS[draft])
+    kinds = {"kernels": kernels.verify} if gpu and kernels.AVAILABLE else {}
+    for kind, verify in (kinds | {"torch": from_logits}).items():
+        yield from ((f"{name} {kind}", partial(partial, verify, name)) for name in OURS[draft])
     if draft == "chain" and B == 1:
         yield "transformers token", transformers
     if draft == "chain" and gpu:
@@ -42,10 +42,6 @@ def methods(draft: str, B: int, device: torch.device) -> Iterator[tuple[str, Mak
         yield "vLLM token", vllm
         yield "vLLM runner token", vllm_runner
         yield "vLLM runner block", partial(vllm_runner, block=True)
-
-
-def _ours(verify: Callable[..., object], name: str, case: Case) -> Call:
-    return partial(verify, name, case)
 
 
 def transformers(case: Case) -> Call:

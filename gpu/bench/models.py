@@ -1,8 +1,11 @@
 """Timed decoding with real models: repeats of all cells take turns, so that other load slows all alike."""
 
+from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
+from statistics import fmean
 from time import perf_counter
 from typing import Any
 
@@ -22,7 +25,6 @@ from draftproof.gpu.verify import VERIFIERS, Verifier
 DRAFTS = ("chain:4", "tree:2x3", "top-k:4x4x16")
 PLAIN, TRANSFORMERS, ASSISTED = "plain", "transformers plain", "transformers assisted"
 """Methods without a verifier: this engine's plain decoding, transformers' plain and assisted generation."""
-PHASES = ("draft", "target", "verify", "rest")
 VERSUS = (("block", "token"), ("traversal", "rrs"), ("traversal", "specinfer"))
 """Pairs of verifiers, the better one first, whose block efficiency is compared."""
 
@@ -49,13 +51,13 @@ class Cell:
     temperature: float
     structure: Structure | None = None
     verifier: Verifier | None = None
+    acceptance: Acceptance | None = None
     expected: dict[str, list[float]] = field(default_factory=dict)
     texts: list[Hashable] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     accepted: list[float] = field(default_factory=list)
-    phases: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PHASES, 0.0))
-    acceptance: Acceptance | None = None
+    phases: Counter[str] = field(default_factory=Counter)
 
     @property
     def draft(self) -> str:
@@ -67,31 +69,30 @@ class Cell:
         return [made / taken for made, taken in zip(self.tokens, self.seconds, strict=True)]
 
 
+@dataclass
 class Bench:
     """A pair, prompts and a plan. Cells fill while `run` goes on; what it yielded is complete."""
 
-    def __init__(
-        self,
-        target: Model,
-        drafter: Drafter,
-        structures: Sequence[Structure],
-        verifiers: Sequence[Verifier],
-        prompts: Sequence[Sequence[int]],
-        plan: Plan,
-    ) -> None:
-        self.target, self.drafter, self.prompts, self.plan = target, drafter, prompts, plan
-        pairs = fitting(structures, verifiers, drafter)
+    target: Model
+    drafter: Drafter
+    structures: Sequence[Structure]
+    verifiers: Sequence[Verifier]
+    prompts: Sequence[Sequence[int]]
+    plan: Plan
+
+    def __post_init__(self) -> None:
+        pairs = fitting(self.structures, self.verifiers, self.drafter)
+        chains = [shape for shape in self.structures if shape.kind == "chain"]
         self.ways: list[Cell] = []
-        for heat in plan.temperatures:
+        for heat in self.plan.temperatures:
             self.ways += [Cell(PLAIN, heat), Cell(TRANSFORMERS, heat)]
-            if isinstance(drafter, ModelDrafter):  # which assisted generation needs, and a chain
-                self.ways += [Cell(ASSISTED, heat, shape) for shape in structures if shape.kind == "chain"]
+            if isinstance(self.drafter, ModelDrafter):  # which assisted generation needs, and a chain
+                self.ways += [Cell(ASSISTED, heat, shape) for shape in chains]
             for shape, verifier in pairs:
                 better = {name for name, worse in VERSUS if worse == verifier.name}
                 found = [each.name for draft, each in pairs if draft is shape and each.name in better]
-                expected: dict[str, list[float]] = {name: [] for name in (*found, verifier.name) if found}
-                cell = Cell(verifier.name, heat, shape, verifier, expected)
-                cell.acceptance = Acceptance(verifier, shape)
+                cell = Cell(verifier.name, heat, shape, verifier, Acceptance(verifier, shape))
+                cell.expected = {name: [] for name in (*found, verifier.name) if found}
                 self.ways.append(cell)
 
     @property
@@ -114,39 +115,28 @@ class Bench:
     def _warm_up(self) -> None:
         """A whole text of every cell if passes are recorded as CUDA graphs, else a short one of each kind."""
         recorded = recording(self.target.device) is not None
-        kinds: set[Hashable] = set()
+        kinds: dict[Hashable, Cell] = {}
         for cell in self.ways:
             kind: Hashable = id(cell) if recorded else (cell.verifier is None and cell.method, cell.draft)
-            if kind not in kinds:
-                kinds.add(kind)
-                trial = Cell(cell.method, cell.temperature, cell.structure, cell.verifier)
-                self._once(trial, self.plan.seed, self.prompts[:1], self.plan.tokens if recorded else 8)
+            kinds.setdefault(kind, Cell(cell.method, cell.temperature, cell.structure, cell.verifier))
+        for trial in kinds.values():
+            self._once(trial, self.plan.seed, self.prompts[:1], self.plan.tokens if recorded else 8)
 
     def _once(self, cell: Cell, seed: int, prompts: Sequence[Sequence[int]], tokens: int) -> None:
         """One repeat: every prompt with a seed of its own."""
         if cell.method in (TRANSFORMERS, ASSISTED):
             gamma = cell.structure.depth if cell.structure else None
-            made, taken = transformers(
-                cell.method, self.target, self.drafter, gamma, prompts, tokens, cell.temperature, seed
-            )
-            cell.tokens.append(made)
-            cell.seconds.append(taken)
+            peer = transformers(self.target, self.drafter, gamma, prompts, tokens, cell.temperature, seed)
+            cell.tokens.append(peer[0])
+            cell.seconds.append(peer[1])
             return
-        made, steps, accepted, taken = 0, 0, 0, 0.0
+        drafter, verifier = self.drafter if cell.structure else None, cell.verifier or VERIFIERS["token"]
+        decode = partial(generate, self.target, drafter, verifier=verifier, structure=cell.structure)
+        sampling, made, accepted, taken = Sampling(cell.temperature), 0, [], 0.0
         for number, prompt in enumerate(prompts):
+            options = {"max_new_tokens": tokens, "ignore_end": True, "timed": True}
             clock = perf_counter()
-            run = generate(
-                self.target,
-                self.drafter if cell.structure else None,
-                [prompt],
-                verifier=cell.verifier or VERIFIERS["token"],
-                structure=cell.structure,
-                sampling=Sampling(cell.temperature),
-                max_new_tokens=tokens,
-                ignore_end=True,
-                seed=[seed * len(self.prompts) + number],
-                timed=True,
-            )
+            run = decode([prompt], sampling=sampling, seed=[seed * len(self.prompts) + number], **options)
             while True:  # the clock runs only while the engine does
                 step = next(run, None)
                 wait(self.target.device)
@@ -154,9 +144,8 @@ class Bench:
                 if step is None:
                     break
                 made += len(step.emitted[0])
-                accepted, steps = accepted + step.accepted[0], steps + 1
-                for phase in PHASES:
-                    cell.phases[phase] += step.seconds[phase]
+                accepted.append(step.accepted[0])
+                cell.phases.update(step.seconds)
                 if cell.acceptance is not None:
                     cell.acceptance.add(step)
                 cell.texts.append((seed, number))
@@ -165,11 +154,10 @@ class Bench:
                 clock = perf_counter()
         cell.tokens.append(made)
         cell.seconds.append(taken)
-        cell.accepted.append(accepted / max(steps, 1))
+        cell.accepted.append(fmean(accepted))
 
 
 def transformers(
-    method: str,
     target: Model,
     drafter: Drafter,
     gamma: int | None,
@@ -180,12 +168,12 @@ def transformers(
 ) -> tuple[int, float]:
     """The same texts by transformers alone: tokens and seconds over all prompts, one after the other.
 
-    Assisted generation drafts a constant number of tokens, `gamma`.
+    With a `gamma`, assisted generation that always drafts so many tokens; else plain generation.
     """
     options: dict[str, Any] = {"do_sample": temperature > 0}
     if temperature > 0:
         options |= {"temperature": temperature, "top_k": 0, "top_p": 1.0}
-    if method == ASSISTED:
+    if gamma is not None:
         assert isinstance(drafter, ModelDrafter)
         assistant = options["assistant_model"] = drafter.model.network
         settings = assistant.generation_config

@@ -2,15 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import product
 from math import isfinite
 from pathlib import Path
 from statistics import fmean
 from typing import Any, TypeAlias
 
+import numpy as np
 from rich.table import Table
 
-from draftproof.gpu.bench.models import ASSISTED, PHASES, PLAIN, TRANSFORMERS, VERSUS, Cell, Plan
+from draftproof.gpu.bench.models import ASSISTED, PLAIN, TRANSFORMERS, VERSUS, Cell
 from draftproof.gpu.bench.timing import LEVEL, Estimate, difference, ratio
+from draftproof.gpu.engine.loop import PHASES
 from draftproof.gpu.figure import look, required, save
 from draftproof.simulators import screen
 from draftproof.simulators.anytime import ERROR
@@ -30,7 +33,7 @@ def rows_of(cells: Sequence[Cell]) -> list[dict[str, Any]]:
 
 def _row(cell: Cell, cells: Sequence[Cell]) -> dict[str, Any]:
     phases, whole = cell.phases, sum(cell.phases.values())
-    found: dict[str, Any] = {
+    row: dict[str, Any] = {
         "method": cell.method,
         "draft": cell.draft,
         "temperature": cell.temperature,
@@ -46,7 +49,7 @@ def _row(cell: Cell, cells: Sequence[Cell]) -> dict[str, Any]:
     if cell.acceptance is not None:
         result = cell.acceptance.result()
         total = result.total
-        found |= {
+        row |= {
             "mean_acceptance_length": 1 + total.measured,
             "predicted_mean_acceptance_length": 1 + total.predicted,
             "interval": [1 + total.predicted - total.below, 1 + total.predicted + total.above],
@@ -59,7 +62,7 @@ def _row(cell: Cell, cells: Sequence[Cell]) -> dict[str, Any]:
             "bounds_by_position": result.bounds_by_position,
             "problems": result.problems,
         }
-    return found
+    return row
 
 
 def _like(cells: Sequence[Cell], cell: Cell, method: str, draft: str) -> Cell | None:
@@ -88,19 +91,20 @@ def versus_of(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     `same_steps` compares E[tau | draft] of both on the steps of the second verifier, clustered by text.
     """
     found = []
-    for better, worse in VERSUS:
-        for cell in cells:
-            other = _like(cells, cell, worse, cell.draft)
-            if cell.method == better and other is not None:
-                count = min(len(cell.accepted), len(other.accepted))
-                apart = difference(cell.accepted[:count], other.accepted[:count])
-                where = {"draft": cell.draft, "temperature": cell.temperature}
-                expected = other.expected
-                same = _finite(difference(expected[better], expected[worse], other.texts))
-                same_steps = {"steps": len(other.texts), **same}
-                found.append(
-                    {"verifiers": [better, worse], **where, **_finite(apart), "same_steps": same_steps}
-                )
+    for (better, worse), cell in product(VERSUS, cells):
+        other = _like(cells, cell, worse, cell.draft)
+        if cell.method == better and other is not None:
+            pairs = zip(cell.accepted, other.accepted, strict=False)
+            same = difference(other.expected[better], other.expected[worse], other.texts)
+            found.append(
+                {
+                    "verifiers": [better, worse],
+                    "draft": cell.draft,
+                    "temperature": cell.temperature,
+                    **_finite(difference(*zip(*pairs, strict=True))),
+                    "same_steps": {"steps": len(other.texts), **_finite(same)},
+                }
+            )
     return found
 
 
@@ -122,24 +126,22 @@ def tables(rows: Rows, versus: Rows, name: str) -> list[Table]:
         ratios = [_spelled(row["over_plain"]), _spelled(row["over_assisted"])]
         speed.add_row(*start, f"{row['tokens_per_second']:.1f}", *ratios, spent)
         if "steps" in row:
-            accepted.add_row(*start, *_acceptance(row), style="bold red" if row["problems"] else "")
+            low, high = row["interval"]
+            middle = row["predicted_mean_acceptance_length"]
+            accepted.add_row(
+                *start,
+                f"{row['mean_acceptance_length']:.2f}",
+                f"{middle:.2f} ± {max(high - middle, middle - low):.2f}",
+                *("" if bound is None else f"{1 + bound:.2f}" for bound in row["bounds"].values()),
+                f"{row['draft_acceptance_rate']:.0%}",
+                " ".join(f"{each:.2f}" for each in row["acceptance_rate_per_position"]),
+                style="bold red" if row["problems"] else "",
+            )
     for each in versus:
         same = each["same_steps"]
         both = [_spelled(each, "+.3f"), _spelled(same, "+.3f"), f"{same['steps']:,}"]
         apart.add_row(f"{each['temperature']:g}", each["draft"], " - ".join(each["verifiers"]), *both)
     return [speed, accepted, apart] if apart.row_count else [speed, accepted]
-
-
-def _acceptance(row: dict[str, Any]) -> list[str]:
-    low, high = row["interval"]
-    middle = row["predicted_mean_acceptance_length"]
-    return [
-        f"{row['mean_acceptance_length']:.2f}",
-        f"{middle:.2f} ± {max(high - middle, middle - low):.2f}",
-        *("" if bound is None else f"{1 + bound:.2f}" for bound in row["bounds"].values()),
-        f"{row['draft_acceptance_rate']:.0%}",
-        " ".join(f"{each:.2f}" for each in row["acceptance_rate_per_position"]),
-    ]
 
 
 def _spelled(found: dict[str, Any] | None, style: str = ".2f") -> str:
@@ -170,16 +172,12 @@ def notes(rows: Rows, versus: Rows) -> str:
             "on the same steps: E[tau | draft] of both, from the rows of the steps that the second one took,",
             "clustered by text",
         ]
-    for row in drafted:
-        where = f"T {row['temperature']:g} {row['draft']} {row['method']}"
-        lines += [f"{where}: {each}" for each in row["problems"]]
+    lines += [
+        f"T {row['temperature']:g} {row['draft']} {row['method']}: {each}"
+        for row in drafted
+        for each in row["problems"]
+    ]
     return "\n".join(lines)
-
-
-def document(rows: Rows, versus: Rows, plan: Plan, about: dict[str, Any]) -> dict[str, Any]:
-    """What --json prints."""
-    ok = not any(row["problems"] for row in rows)
-    return {**about, "plan": asdict(plan), "ok": ok, "cells": rows, "versus": versus}
 
 
 def plot(rows: Rows, path: Path, name: str) -> None:
@@ -197,12 +195,14 @@ def plot(rows: Rows, path: Path, name: str) -> None:
             heats = [row["temperature"] for row in some]
             below.plot(heats, [row["tokens_per_second"] for row in some], **style)
             if some and "steps" in some[0]:
-                middle = [row["predicted_mean_acceptance_length"] for row in some]
-                ends = [
-                    [abs(row["interval"][end] - m) for row, m in zip(some, middle, strict=True)]
-                    for end in (0, 1)
-                ]
-                top.errorbar(heats, middle, ends, color=style["color"], linewidth=0.8, capsize=2, fmt="none")
+                low, high = np.transpose([row["interval"] for row in some])
+                bars: dict[str, Any] = {
+                    "color": style["color"],
+                    "linewidth": 0.8,
+                    "capsize": 2,
+                    "fmt": "none",
+                }
+                top.errorbar(heats, (low + high) / 2, (high - low) / 2, **bars)
                 top.plot(heats, [row["mean_acceptance_length"] for row in some], **style)
     axes[0, 0].set_ylabel("block efficiency\n(bars: predicted)")
     axes[1, 0].set_ylabel("tokens a second")

@@ -1,10 +1,13 @@
 """How long a call takes, the copy bandwidth beside it, and intervals of what was repeated."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import exp, inf, log, sqrt
 from statistics import median
 from time import perf_counter
+from timeit import timeit
 
 import numpy as np
 import torch
@@ -12,8 +15,7 @@ from scipy.stats import t
 
 from draftproof.gpu.graphs import captured
 
-REPEATS = 30
-SECONDS = 2.0
+REPEATS, SECONDS = 30, 2.0
 """A measurement ends after this many repetitions or, from three on, this long."""
 FLUSHES = 4
 """How often the buffer is overwritten: once is enough for the cache, but the device must still be busy when
@@ -27,49 +29,35 @@ def on_gpu(call: Callable[[], object], device: torch.device, graph: bool = True)
     call, which leaves out what the host does, or of the call itself.
     """
     with torch.cuda.device(device):
-        if graph:
-            call, _ = captured(call, device)
-        else:
-            call()
+        run = captured(call, device)[0] if graph else call
+        run()
         size = 4 * torch.cuda.get_device_properties(device).L2_cache_size
         flush = torch.empty(size, dtype=torch.int8, device=device)
-        taken: list[float] = []
-        started = perf_counter()
-        while _goes_on(len(taken), perf_counter() - started):
-            taken.append(_events(call, flush))
-    return median(taken)
+        return median(_events(run, flush) for _ in _rounds(SECONDS))
 
 
 def on_cpu(calls: Sequence[Callable[[], object]]) -> list[float]:
     """The least seconds of each call. They take turns, so that other load on the machine slows all alike."""
     least = [inf] * len(calls)
-    rounds, started = 0, perf_counter()
-    while _goes_on(rounds, (perf_counter() - started) / max(1, len(calls))):
-        least = [min(best, clocked(call)) for best, call in zip(least, calls, strict=True)]
-        rounds += 1
+    for _ in _rounds(SECONDS * len(calls)):
+        least = [min(best, timeit(call, number=1)) for best, call in zip(least, calls, strict=True)]
     return least
-
-
-def clocked(call: Callable[[], object]) -> float:
-    """Seconds of one call."""
-    started = perf_counter()
-    call()
-    return perf_counter() - started
 
 
 def copy_bandwidth(device: torch.device) -> float:
     """Bytes a second, read and written, of a large copy on the device."""
     source = torch.empty(2**31 if device.type == "cuda" else 2**27, dtype=torch.int8, device=device).random_()
     target = torch.empty_like(source)
-
-    def copy() -> object:
-        return target.copy_(source)
-
+    copy = partial(target.copy_, source)
     return 2 * source.numel() / (on_gpu(copy, device) if device.type == "cuda" else on_cpu([copy])[0])
 
 
-def _goes_on(rounds: int, seconds: float) -> bool:
-    return rounds < 3 or (rounds < REPEATS and seconds < SECONDS)
+def _rounds(seconds: float) -> Iterator[int]:
+    started = perf_counter()
+    for done in range(REPEATS):
+        if done >= 3 and perf_counter() - started >= seconds:
+            return
+        yield done
 
 
 def _events(call: Callable[[], object], flush: torch.Tensor) -> float:
@@ -102,9 +90,9 @@ def difference(
     """
     apart = np.subtract(ours, theirs)
     mean = float(apart.mean())
-    sums: dict[Hashable, float] = {}
+    sums: defaultdict[Hashable, float] = defaultdict(float)
     for cluster, off in zip(clusters or range(len(apart)), apart - mean, strict=True):
-        sums[cluster] = sums.get(cluster, 0.0) + float(off)
+        sums[cluster] += float(off)
     count = len(sums)
     if count < 2:
         return Estimate(mean, -inf, inf)
@@ -120,4 +108,4 @@ def ratio(ours: Sequence[float], theirs: Sequence[float]) -> Estimate:
     Estimate(value=2.0, low=2.0, high=2.0)
     """
     found = difference([log(a) for a in ours], [log(b) for b in theirs])
-    return Estimate(exp(found.value), exp(found.low), exp(found.high) if found.high < inf else inf)
+    return Estimate(exp(found.value), exp(found.low), exp(found.high))

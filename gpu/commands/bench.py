@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
-import click
+from click import FloatRange, IntRange, command, echo, option
+from click import Path as PathType
 
 from draftproof.gpu import spelling
 from draftproof.gpu.commands.measuring import loaded, measured, status
@@ -17,35 +18,31 @@ from draftproof.theory.errors import BadInput
 
 FOR_KERNELS = ("vocab", "gamma", "batch")
 FOR_BOTH = ("model", "device", "draft", "figure", "as_json")
-FILE = click.Path(path_type=Path, dir_okay=False)
+FILE = PathType(path_type=Path, dir_okay=False)
 
 
-@click.command("bench")
+@command("bench")
 @device
-@click.option(
-    "--draft", multiple=True, help="chain or tree; with --model as for `gpu generate`. May be repeated."
-)
-@click.option("--vocab", type=click.IntRange(2, 2**20), multiple=True, metavar="V", help="May be repeated.")
-@click.option("--gamma", type=click.IntRange(1, 32), multiple=True, metavar="G", help="May be repeated.")
-@click.option("--batch", type=click.IntRange(1, 2**16), multiple=True, metavar="B", help="May be repeated.")
-@click.option("--model", help="Decode with real models: a target as for `gpu generate`, or shipped.")
-@click.option("--drafter", help="With --model: as for `gpu generate`.")
-@click.option(
+@option("--draft", multiple=True, help="chain or tree; with --model as for `gpu generate`. May be repeated.")
+@option("--vocab", type=IntRange(2, 2**20), multiple=True, metavar="V", help="May be repeated.")
+@option("--gamma", type=IntRange(1, 32), multiple=True, metavar="G", help="May be repeated.")
+@option("--batch", type=IntRange(1, 2**16), multiple=True, metavar="B", help="May be repeated.")
+@option("--model", help="Decode with real models: a target as for `gpu generate`, or shipped.")
+@option("--drafter", help="With --model: as for `gpu generate`.")
+@option(
     "--verifier",
     type=VERIFIER,
     multiple=True,
     help="With --model; may be repeated [default: all that apply].",
 )
-@click.option(
-    "--temperature", type=click.FloatRange(0), multiple=True, help="With --model [default: 0.2, 0.6, 1]."
-)
-@click.option("--prompts", type=FILE, help="With --model: one a line, or Spec-Bench's.")
-@click.option("--count", type=click.IntRange(1), help="With --model: prompts at most [default: 4].")
-@click.option("--repeats", type=click.IntRange(1), help="With --model [default: 3].")
-@click.option("--max-new-tokens", type=click.IntRange(1), help="With --model: of each text [default: 64].")
-@click.option("--seed", type=click.IntRange(0), help="With --model: of the first repeat [default: 0].")
-@click.option("--dtype", type=DTYPE, help="With --model.")
-@click.option("--plot", "figure", type=FILE, metavar="FILE", help="A figure too.")
+@option("--temperature", type=FloatRange(0), multiple=True, help="With --model [default: 0.2, 0.6, 1].")
+@option("--prompts", type=FILE, help="With --model: one a line, or Spec-Bench's.")
+@option("--count", type=IntRange(1), help="With --model: prompts at most [default: 4].")
+@option("--repeats", type=IntRange(1), help="With --model [default: 3].")
+@option("--max-new-tokens", type=IntRange(1), help="With --model: of each text [default: 64].")
+@option("--seed", type=IntRange(0), help="With --model: of the first repeat [default: 0].")
+@option("--dtype", type=DTYPE, help="With --model.")
+@option("--plot", "figure", type=FILE, metavar="FILE", help="A figure too.")
 @no_graphs
 @as_json
 def COMMAND(**options: Any) -> int:
@@ -93,9 +90,7 @@ def _verification(options: dict[str, Any]) -> int:
     asked = {name: options[name] for name in ("vocab", "gamma", "batch", "draft") if options[name]}
     grid = replace(kernels.FULL if on.type == "cuda" else kernels.ON_CPU, **asked)
     if on.type != "cuda":
-        click.echo(
-            "no GPU is used: a smaller grid, without the kernels and the peers that need one", err=True
-        )
+        echo("no GPU is used: a smaller grid, without the kernels and the peers that need one", err=True)
     bandwidth: float | None = None
 
     def run() -> "Iterator[kernels.Point]":
@@ -110,16 +105,24 @@ def _verification(options: dict[str, Any]) -> int:
         lambda point: f"{point.draft} gamma {point.gamma} V {point.V:,} B {point.B} {point.method}",
         "take a smaller --vocab or --batch",
     )
+    missing = kernels.missing(points)
     if options["as_json"]:
-        click.echo(json.dumps(kernels.document(points, on, bandwidth, stop is None)))
+        answer = {
+            "device": described(on),
+            "gpu": on.type == "cuda",
+            "copy_bytes_per_second": bandwidth,
+            "complete": stop is None,
+            "ok": stop is None and not missing,
+            "points": [asdict(point) for point in points],
+        }
+        echo(json.dumps(answer))
     elif bandwidth is not None:
         screen.console().print(kernels.table(points))
-        click.echo(f"{described(on)}; copy bandwidth {bandwidth / 1e9:,.1f} GB/s")
+        echo(f"{described(on)}; copy bandwidth {bandwidth / 1e9:,.1f} GB/s")
     if options["figure"] is not None and points:
         kernels.plot(points, options["figure"], on)
-    missing = kernels.missing(points)
     if missing and stop is None:
-        click.echo(f"{len(missing)} of {len(points)} measurements could not be made", err=True)
+        echo(f"{len(missing)} of {len(points)} measurements could not be made", err=True)
     return status(stop, "what was measured is above", bool(missing))
 
 
@@ -141,9 +144,11 @@ def _decoding(options: dict[str, Any]) -> int:
     on = bench.target.device
     rows, versus = report.rows_of(bench.cells), report.versus_of(bench.cells)
     target, drafter = bench.target.name, bench.drafter.name
-    title = f"{_short(target)} with {_short(drafter)} on {described(on)}"
+    short = ("/".join(Path(name).parts[-2:]) for name in (target, drafter))
+    title = f"{' with '.join(short)} on {described(on)}"
+    failed = any(row["problems"] for row in rows)
     if options["as_json"]:
-        about = {
+        answer = {
             "model": target,
             "drafter": drafter,
             "device": described(on),
@@ -151,18 +156,18 @@ def _decoding(options: dict[str, Any]) -> int:
             "graphs": recording(on) is not None,
             "seconds": round(monotonic() - started, 1),
             "complete": stop is None,
+            "plan": asdict(bench.plan),
+            "ok": not failed,
+            "cells": rows,
+            "versus": versus,
         }
-        click.echo(json.dumps(report.document(rows, versus, bench.plan, about)))
+        echo(json.dumps(answer))
     elif rows:
         screen.console().print(*report.tables(rows, versus, title))
-        click.echo(report.notes(rows, versus))
+        echo(report.notes(rows, versus))
     if options["figure"] is not None and rows:
         report.plot(rows, options["figure"], title)
-    return status(stop, "what was measured is above", any(row["problems"] for row in rows))
-
-
-def _short(name: str) -> str:
-    return "/".join(Path(name).parts[-2:])
+    return status(stop, "what was measured is above", failed)
 
 
 def _bench(options: dict[str, Any]) -> Any:

@@ -31,10 +31,8 @@ def measured(
                 for item in items:
                     found.append(item)
                     bar.update(task, description=name(item), completed=len(found))
-        except KeyboardInterrupt as stop:
-            return found, stop
-        except BadInput as stop:
-            if not found:
+        except (KeyboardInterrupt, BadInput) as stop:
+            if isinstance(stop, BadInput) and not found:
                 raise
             return found, stop
     return found, None

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import click
+from click import Choice, IntRange, argument, command, echo, option
+from click import Path as PathType
 from rich.progress import TaskID, TimeRemainingColumn
 
 from draftproof.gpu.options import as_json
@@ -16,24 +17,22 @@ EPOCHS = 4
 """Epochs after which the same text teaches a language model little more (muennighoff2023scaling)."""
 
 
-@click.command("train")
-@click.argument("out", type=click.Path(path_type=Path, file_okay=False))
-@click.option(
+@command("train")
+@argument("out", type=PathType(path_type=Path, file_okay=False))
+@option(
     "--preset",
-    type=click.Choice(["tiny", "small", "gpu"]),
+    type=Choice(["tiny", "small", "gpu"]),
     default="small",
     show_default=True,
     help="Sizes and lengths: what ships with the project, minutes on two cores, one large GPU.",
 )
-@click.option(
+@option(
     "--corpus",
-    type=click.Path(path_type=Path),
+    type=PathType(path_type=Path),
     help="A folder of text files [default: the sources of Python's standard library and, "
     "where they are less text than the preset asks for, of installed packages].",
 )
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of weights and batches."
-)
+@option("--seed", type=IntRange(min=0), default=0, show_default=True, help="Of weights and batches.")
 @as_json
 def COMMAND(out: Path, preset: str, corpus: Path | None, seed: int, as_json: bool) -> int:
     """Train a target, a drafter and a feature drafter from nothing, into the folder OUT.
@@ -57,11 +56,11 @@ def COMMAND(out: Path, preset: str, corpus: Path | None, seed: int, as_json: boo
 
         answer = train(out, preset, corpus, seed, progress)
     if as_json:
-        click.echo(json.dumps(answer))
+        echo(json.dumps(answer))
         return 0
     for line in summary(answer):
-        click.echo(line)
-    click.echo(f"trained in {answer['seconds']:.0f} s (this run): draftproof gpu generate --model {out}")
+        echo(line)
+    echo(f"trained in {answer['seconds']:.0f} s (this run): draftproof gpu generate --model {out}")
     return 0
 
 

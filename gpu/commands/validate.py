@@ -1,15 +1,18 @@
 """The command `gpu validate`."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
-import click
+from click import FloatRange, IntRange, command, echo, option
+from click import Path as PathType
 
 from draftproof.gpu.commands.measuring import loaded, measured, status
 from draftproof.gpu.options import DTYPE, VERIFIER, as_json, device, known_drafts, model, no_graphs
 from draftproof.simulators import screen
+from draftproof.simulators.anytime import ERROR
 
 OPENINGS = ("import os\n\n\nclass ", "def main():\n", '"""Read and write', "    for i in range(")
 """Prompts that leave the next tokens open, before those that `gpu bench` takes."""
@@ -18,39 +21,30 @@ MANY = 128
 """Among how many prompts, at most, the worst one for a faint lossy verifier is sought."""
 
 
-@click.command("validate")
+@command("validate")
 @model
-@click.option("--drafter", help="Likewise, or features, ngram [default: trained with the target, or ngram].")
-@click.option(
+@option("--drafter", help="Likewise, or features, ngram [default: trained with the target, or ngram].")
+@option(
     "--draft",
     multiple=True,
     callback=known_drafts,
     help="As for `gpu generate`; may be repeated [default: five].",
 )
-@click.option("--verifier", type=VERIFIER, multiple=True, help="May be repeated [default: all].")
-@click.option("--specimens/--no-specimens", default=True, help="The lossy verifiers that must be noticed.")
-@click.option(
-    "--only", multiple=True, metavar="SPECIMEN", help="Of the specimens; may be repeated [default: all]."
+@option("--verifier", type=VERIFIER, multiple=True, help="May be repeated [default: all].")
+@option("--specimens/--no-specimens", default=True, help="The lossy verifiers that must be noticed.")
+@option("--only", multiple=True, metavar="SPECIMEN", help="Of the specimens; may be repeated [default: all].")
+@option("--prompts", "file", type=PathType(path_type=Path, dir_okay=False), help="One prompt a line.")
+@option("--runs", type=IntRange(1), default=500, show_default=True, help="Decodings a law.")
+@option("--length", type=IntRange(1, 6), default=3, show_default=True, help="Tokens of a law's words.")
+@option(
+    "--top-k", type=IntRange(1, 16), multiple=True, default=(2, 4), show_default=True, help="Of the laws."
 )
-@click.option("--prompts", "file", type=click.Path(path_type=Path, dir_okay=False), help="One prompt a line.")
-@click.option("--runs", type=click.IntRange(1), default=500, show_default=True, help="Decodings a law.")
-@click.option(
-    "--length", type=click.IntRange(1, 6), default=3, show_default=True, help="Tokens of a law's words."
-)
-@click.option(
-    "--top-k",
-    type=click.IntRange(1, 16),
-    multiple=True,
-    default=(2, 4),
-    show_default=True,
-    help="Of the laws.",
-)
-@click.option("--max-new-tokens", type=click.IntRange(1), default=32, show_default=True, help="Of the texts.")
-@click.option("--temperature", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True)
-@click.option("--batch", type=click.IntRange(1), default=500, show_default=True, help="Rows decoded at once.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@option("--max-new-tokens", type=IntRange(1), default=32, show_default=True, help="Of the texts.")
+@option("--temperature", type=FloatRange(0, min_open=True), default=1.0, show_default=True)
+@option("--batch", type=IntRange(1), default=500, show_default=True, help="Rows decoded at once.")
+@option("--seed", type=IntRange(0), default=0, show_default=True)
 @device
-@click.option(
+@option(
     "--dtype",
     type=DTYPE,
     default="float32",
@@ -69,7 +63,7 @@ def COMMAND(**options: Any) -> int:
     status 0 when all is as expected, 1 when not, 2 for bad input. Ctrl-C prints what was finished.
     """
     from draftproof.gpu.device import memory_errors
-    from draftproof.gpu.validate.run import document, summary, tables
+    from draftproof.gpu.validate.run import summary, tables
 
     started = monotonic()
     with memory_errors("take a smaller model or another --device"):
@@ -82,19 +76,25 @@ def COMMAND(**options: Any) -> int:
         lambda cell: f"{cell.draft} {cell.verifier}",
         "what was finished is above; take a smaller --batch",
     )
-    about = {
-        "model": validation.target.name,
-        "drafter": validation.drafter.name,
-        "device": str(validation.target.device),
-        "dtype": options["dtype"],
-        "seconds": round(monotonic() - started, 1),
-    }
+    on, seconds = str(validation.target.device), round(monotonic() - started, 1)
+    failed = any(cell.problems for cell in cells)
     if options["as_json"]:
-        click.echo(json.dumps(document(cells, validation.plan, about, stop is None)))
+        answer = {
+            "model": validation.target.name,
+            "drafter": validation.drafter.name,
+            "device": on,
+            "dtype": options["dtype"],
+            "seconds": seconds,
+            "plan": asdict(validation.plan),
+            "error": ERROR,
+            "complete": stop is None,
+            "ok": stop is None and not failed,
+            "cells": [cell.answer() for cell in cells],
+        }
+        echo(json.dumps(answer))
     elif cells:
         screen.console().print(*tables(cells))
-        click.echo(f"{summary(cells)}\n{about['seconds']} s on {about['device']}")
-    failed = any(cell.problems for cell in cells)
+        echo(f"{summary(cells)}\n{seconds} s on {on}")
     return status(stop, f"{len(cells)} of {total} cells were finished", failed)
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import math
 import signal
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -24,7 +25,7 @@ from draftproof.theory.errors import BadInput
 
 EVERY = 30.0
 """Seconds between checkpoints."""
-MUON_RATE = 0.02
+MUON_RATE, MOMENTUM, DECAY = 0.02, 0.95, 0.05
 OUTER = {"embed_tokens", "lm_head"}
 """Matrices that AdamW trains."""
 QUINTIC = 3.4445, -4.7750, 2.0315
@@ -114,20 +115,12 @@ class Muon(torch.optim.Optimizer):
     CPUs many times as long as float32, and goes through the matrices one by one.
     """
 
-    def __init__(
-        self,
-        matrices: Iterable[Tensor],
-        lr: float,
-        momentum: float = 0.95,
-        weight_decay: float = 0.05,
-        dtype: torch.dtype = torch.float32,
-    ) -> None:
+    def __init__(self, matrices: Iterable[Tensor], lr: float, dtype: torch.dtype) -> None:
         by_shape: defaultdict[torch.Size, list[Tensor]] = defaultdict(list)
         for each in matrices:
             by_shape[each.shape].append(each)
         self.dtype = dtype
-        settings = {"lr": lr, "momentum": momentum, "weight_decay": weight_decay}
-        super().__init__([{"params": each} for each in by_shape.values()], settings)
+        super().__init__([{"params": each} for each in by_shape.values()], {"lr": lr})
 
     @torch.no_grad()
     def step(self, closure: Any = None) -> None:  # type: ignore[override]
@@ -138,12 +131,12 @@ class Muon(torch.optim.Optimizer):
             state = self.state[weights[0]]
             if not state:
                 state["mean"] = torch.zeros_like(gradients)
-            mean = state["mean"].lerp_(gradients, 1 - group["momentum"])
-            ahead = gradients.lerp(mean, group["momentum"])
+            mean = state["mean"].lerp_(gradients, 1 - MOMENTUM)
+            ahead = gradients.lerp(mean, MOMENTUM)
             rows, columns = weights[0].shape
             rate = group["lr"] * max(1, rows / columns) ** 0.5
             for weight, update in zip(weights, orthogonal(ahead.to(self.dtype)), strict=True):
-                weight.mul_(1 - group["lr"] * group["weight_decay"])
+                weight.mul_(1 - group["lr"] * DECAY)
                 weight.add_(update.to(weight.dtype), alpha=-rate)
 
 
@@ -225,11 +218,12 @@ def fit(
     losses = _resume(model, optimizers, checkpoint, device)
     progress(len(losses), losses[-1] if losses else math.nan)
     model.train()
+    groups = [group for each in optimizers for group in each.param_groups]
     pending: list[Tensor] = []  # losses still on the device
     saved = time.monotonic()
     with _held_interrupt() as interrupted:
         for step in range(len(losses), steps):
-            for group in (group for each in optimizers for group in each.param_groups):
+            for group in groups:
                 group["lr"] = rate_at(step, steps, group["peak"])
             batch = batches(step)
             batch = batch.pin_memory().to(device, non_blocking=True) if cuda else batch.to(device)
@@ -262,11 +256,11 @@ def _optimizers(model: nn.Module, rate: float, dtype: torch.dtype) -> list[torch
     for name, each in model.named_parameters():
         if each.requires_grad:
             (inner if each.ndim == 2 and not OUTER & set(name.split(".")) else outer).append(each)
-    adamw = torch.optim.AdamW(outer, rate, betas=(0.9, 0.95), weight_decay=0.05, fused=True)
-    optimizers = [Muon(inner, MUON_RATE, dtype=dtype), adamw]
-    for group in (group for each in optimizers for group in each.param_groups):
+    adamw = torch.optim.AdamW(outer, rate, betas=(0.9, 0.95), weight_decay=DECAY, fused=True)
+    muon = Muon(inner, MUON_RATE, dtype=dtype)
+    for group in muon.param_groups + adamw.param_groups:
         group["peak"] = group["lr"]
-    return optimizers
+    return [muon, adamw]
 
 
 def _resume(
@@ -294,12 +288,10 @@ def _held_interrupt() -> Iterator[list[bool]]:
             raise KeyboardInterrupt
         interrupted.append(True)
 
-    try:
-        before = signal.signal(signal.SIGINT, handle)
-    except ValueError:  # only the main thread gets Ctrl-C
-        yield interrupted
-        return
+    main = threading.current_thread() is threading.main_thread()  # others never get Ctrl-C
+    before = signal.signal(signal.SIGINT, handle) if main else None
     try:
         yield interrupted
     finally:
-        signal.signal(signal.SIGINT, before)
+        if main:
+            signal.signal(signal.SIGINT, before)

@@ -18,18 +18,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
 
 from draftproof.gpu.drafters.features import FeatureHead, load_head, new_head
 from draftproof.gpu.models import quiet
+from draftproof.gpu.train import loop
 from draftproof.gpu.train.data import byte_pairs, documents, encoded, kept_apart
-from draftproof.gpu.train.loop import (
-    Compiler,
-    batch_at,
-    drafter_loss,
-    fit,
-    overlap,
-    rollout_loss,
-    rollouts,
-    rows_and_hidden,
-    text_loss,
-)
 from draftproof.gpu.train.recipe import CAUSAL, PRESETS, Preset
 from draftproof.simulators import figures
 from draftproof.simulators.files import replacing
@@ -61,17 +51,16 @@ def train(out: Path, preset: str, corpus: Path | None, seed: int, progress: Prog
         _write(out / "train.json", settings)
     run = _Run(out, PRESETS[preset], seed, progress)
     unseen = run.read(texts)
-    target = run.stage("target", text_loss)
-    fixed = run.compiled(target)
-    drafter = run.stage("drafter", lambda model, batch: drafter_loss(model, fixed, batch))
-    depth = run.sizes.rollouts
-    head = run.stage("features", lambda model, batch: rollout_loss(model, target, batch, depth), target)
+    target = run.stage("target", loop.text_loss)
+    fixed, depth = run.compiled(target), run.sizes.rollouts
+    drafter = run.stage("drafter", lambda model, batch: loop.drafter_loss(model, fixed, batch))
+    head = run.stage("features", lambda model, batch: loop.rollout_loss(model, target, batch, depth), target)
     models = {"target": target, "drafter": drafter, "features": head}
     answer = settings | {
         "sizes": asdict(run.sizes),
         "characters": sum(map(len, texts)),
         "tokens": run.count,
-        "epochs": run.epochs(),
+        "epochs": round(run.sizes.steps[0] * run.sizes.batch * run.length / len(run.known), 2),
         "parameters": {name: sum(each.numel() for each in m.parameters()) for name, m in models.items()},
         **_measured(target, drafter, head, run.tokenizer, unseen, depth),
     }
@@ -88,7 +77,7 @@ class _Run:
         self.out, self.sizes, self.seed, self.progress = out, sizes, seed, progress
         self.work = out / "work"
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        self.compiled = Compiler(self.device)
+        self.compiled = loop.Compiler(self.device)
         self.curves: dict[str, list[float]] = _read(self.work / "losses.json")
 
     def read(self, texts: list[str]) -> list[Tensor]:
@@ -107,21 +96,17 @@ class _Run:
 
     def windows(self, tokens: np.ndarray, key: str) -> Tensor:
         """A batch [B, T] of windows that depends on the seed and a key."""
-        return batch_at(tokens, self.sizes.batch, self.length, f"{self.seed} {key}")
-
-    def epochs(self) -> float:
-        """How many times the target reads the text."""
-        return round(self.sizes.steps[0] * self.sizes.batch * self.length / len(self.known), 2)
+        return loop.batch_at(tokens, self.sizes.batch, self.length, f"{self.seed} {key}")
 
     def stage(self, name: str, loss: Callable[[Any, Tensor], Tensor], target: Any = None) -> Any:
         """Trains and saves a model unless an earlier run has; loads it. `target`: of a feature drafter."""
         if not (self.out / name).exists():
-            torch.manual_seed(self.seed + STAGES.index(name))
-            model = new_head(target).to(self.device) if target is not None else self._llama(name)
+            number, checkpoint = STAGES.index(name), self.work / f"{name}.checkpoint"
+            torch.manual_seed(self.seed + number)
+            model = self._untrained(name, target).to(self.device)
             network = model if target is not None else self.compiled(model)
-            steps = self.sizes.steps[STAGES.index(name)]
-            checkpoint = self.work / f"{name}.checkpoint"
-            self.curves[name] = fit(
+            steps = self.sizes.steps[number]
+            self.curves[name] = loop.fit(
                 model,
                 lambda batch: loss(network, batch),
                 lambda step: self.windows(self.known, f"{name} {step}"),
@@ -141,12 +126,14 @@ class _Run:
         )
         return trained.to(self.device).eval().requires_grad_(False)
 
-    def _llama(self, name: str) -> Any:
+    def _untrained(self, name: str, target: Any) -> Any:
+        if target is not None:
+            return new_head(target)
         shape = self.sizes.target if name == "target" else self.sizes.drafter
         config = shape.config(len(self.tokenizer), self.sizes.context, self.tokenizer.eos_token_id)
-        model: Any = LlamaForCausalLM(config)
+        model = LlamaForCausalLM(config)
         model.set_attn_implementation(CAUSAL)
-        return model.to(self.device)
+        return model
 
     def _save(self, model: Any, into: Path) -> None:
         if isinstance(model, FeatureHead):
@@ -166,23 +153,20 @@ def _measured(
     """
     sums: defaultdict[str, float] = defaultdict(float)
     for batch in batches:
-        rows, hidden = rows_and_hidden(target, batch)
-        sums["target"] += float(text_loss(target, batch))
-        sums["drafter"] += float(text_loss(drafter, batch))
-        sums["overlap"] += float(overlap(drafter(input_ids=batch, use_cache=False).logits, rows))
-        for step, logits in enumerate(rollouts(head, target, hidden, batch, depth)):
-            sums[f"features {step}"] += float(overlap(logits, rows[:, step:]))
+        rows, hidden = loop.rows_and_hidden(target, batch)
+        sums["target"] += float(loop.text_loss(target, batch))
+        sums["drafter"] += float(loop.text_loss(drafter, batch))
+        sums["overlap"] += float(loop.overlap(drafter(input_ids=batch, use_cache=False).logits, rows))
+        for step, logits in enumerate(loop.rollouts(head, target, hidden, batch, depth)):
+            sums[f"features {step}"] += float(loop.overlap(logits, rows[:, step:]))
     mean = {name: each / len(batches) for name, each in sums.items()}
     read = torch.cat(batches)[:, 1:]
     characters = sum(map(len, tokenizer.batch_decode(read.tolist(), skip_special_tokens=True)))
-    length = characters / read.numel()
+    length, features = characters / read.numel(), [mean[f"features {step}"] for step in range(depth)]
     return {
         "held_out_loss": {name: round(mean[name], 4) for name in ("target", "drafter")},
         "nats_per_character": {name: round(mean[name] / length, 4) for name in ("target", "drafter")},
-        "overlap": {
-            "drafter": round(mean["overlap"], 4),
-            "features": [round(mean[f"features {step}"], 4) for step in range(depth)],
-        },
+        "overlap": {"drafter": round(mean["overlap"], 4), "features": [round(each, 4) for each in features]},
     }
 
 

@@ -1,7 +1,6 @@
 """Measured acceptance beside what the rows of the same steps predict."""
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
@@ -10,7 +9,7 @@ from torch import Tensor
 from draftproof.gpu.engine.output import Step
 from draftproof.gpu.structures import Sampled, Structure
 from draftproof.gpu.validate.bounds import chain_odds, covered, tree_odds
-from draftproof.gpu.validate.intervals import Agreement, Ceiling, Interval
+from draftproof.gpu.validate.intervals import Interval, agreement, agreement_of_odds, ceiling
 from draftproof.gpu.verify import Drafts
 from draftproof.gpu.verify.residual import share
 from draftproof.gpu.verify.verifier import CHAIN, Verifier, level_law, stop_law
@@ -30,44 +29,30 @@ def mean_accepted(verifier: Verifier, step: Step) -> Tensor:
 
 
 class Acceptance:
-    """Gathers steps; every figure is a mean over steps and rows.
-
-    `total`: tau beside E[tau | draft, rows]. `positions[l - 1]`: tau >= l beside its probability.
-    `drawn`: min(1, p/q) of first drafted children beside its mean under q, sum min(p, q), which shows whether
-    the tokens were drawn from the rows that the verifier was given. `bounds[name][l - 1]`: tau >= l beside
-    its bound, on sampled trees beside an estimate of it.
-    """
+    """Gathers steps, whose figures `result` gives as means over steps and rows."""
 
     def __init__(self, verifier: Verifier, structure: Structure, error: float = ERROR) -> None:
-        self.verifier, depth = verifier, structure.depth
-        bits = torch.arange(2)
-        part = error / (2 + 3 * depth)
-        self.total = Agreement(torch.arange(depth + 1), part)
-        self.positions = [Agreement(bits, part) for _ in range(depth)]
-        self.drawn = Agreement(bits, part)
+        self.verifier, self.depth = verifier, structure.depth
+        self.error = error / (2 + 3 * self.depth)  # of each interval
         self.planned = structure.tree if isinstance(structure, Sampled) and structure.kind != CHAIN else None
-        self.bounds: dict[str, list[Agreement] | list[Ceiling]] = {
-            name: [Ceiling(len(nodes), part) for nodes in self.planned.generations]
-            if self.planned
-            else [Agreement(bits, part) for _ in range(depth)]
-            for name in ("stateless", "full_information")
-        }
+        self.laws: list[Tensor] = []  # of tau, [B, depth + 1]
+        self.taus: list[Tensor] = []
+        self.draws = [(torch.empty(0), torch.empty(0))]  # sum min(p, q); a coin of rate min(1, p/q)
+        self.bounds: dict[str, list[Tensor]] = {"stateless": [], "full_information": []}
         self.drafted = 0
 
     def add(self, step: Step) -> None:
         """Takes a step in."""
         drawn, proposal = step.tree.drawn(step.tokens), step.proposal
-        law = tau_law(self.verifier, step)
-        tau = torch.tensor(step.accepted)
+        self.laws.append(tau_law(self.verifier, step).cpu())
+        self.taus.append(torch.tensor(step.accepted))
         self.drafted += int(drawn[:, 1:].sum())
-        self.total.add(law, tau)
-        _compare(self.positions, law.flip(1).cumsum(1).flip(1)[:, 1:], tau)
         if proposal is not None:
             self._draws(step, drawn, proposal)
         stateless, full = self._odds(step)
         if not self.verifier.modifies_target:  # its rows are those of the modified target
-            _compare(self.bounds["stateless"], stateless, tau)
-        _compare(self.bounds["full_information"], full, tau)
+            self.bounds["stateless"].append(stateless.cpu())
+        self.bounds["full_information"].append(full.cpu())
 
     def _odds(self, step: Step) -> tuple[Tensor, Tensor]:
         tree, tokens, target, proposal = step.tree, step.tokens, step.target, step.proposal
@@ -89,46 +74,74 @@ class Acceptance:
         rate = share(p.gather(1, x), q.gather(1, x))[:, 0].cpu()
         random = torch.Generator().manual_seed(self.drafted)
         coin = torch.rand(len(rate), dtype=torch.float64, generator=random)
-        self.drawn.add_odds(torch.minimum(p, q).sum(1), coin < rate)
+        self.draws.append((torch.minimum(p, q).sum(1).cpu(), coin < rate))
 
     def result(self) -> "Result":
-        """All intervals."""
-        return Result(self)
+        """All intervals over the steps so far, of which there must be one."""
+        law, tau = torch.cat(self.laws), torch.cat(self.taus)
+        tails = law.flip(1).cumsum(1).flip(1)[:, 1:]
+        total = agreement(law, tau, self.error)
+        odds, coins = map(torch.cat, zip(*self.draws, strict=True))
+        return Result(
+            total,
+            [agreement_of_odds(odds, tau > i, self.error) for i, odds in enumerate(tails.unbind(1))],
+            agreement_of_odds(odds, coins, self.error),
+            {name: self._bounded(torch.cat(each), tau) for name, each in self.bounds.items() if each},
+            total.measured * total.steps / max(self.drafted, 1),
+        )
+
+    def _bounded(self, odds: Tensor, tau: Tensor) -> list[Interval]:
+        columns = list(enumerate(odds.unbind(1)))
+        if self.planned is None:
+            return [agreement_of_odds(each, tau > i, self.error) for i, each in columns]
+        most = list(map(len, self.planned.generations))
+        return [ceiling(each, tau > i, most[i], self.error) for i, each in columns]
 
 
-def _compare(parts: Sequence[Agreement] | Sequence[Ceiling], odds: Tensor, tau: Tensor) -> None:
-    for length, part in enumerate(parts, 1):
-        part.add_odds(odds[:, length - 1], tau >= length)
-
-
+@dataclass(frozen=True)
 class Result:
-    """What an `Acceptance` found, as intervals and bounds; `problems` is empty if all agrees.
+    """Measured acceptance beside its prediction.
 
-    `bounds_by_position` has the bounds of Pr(tau >= l), and how far above them chance may put a measurement;
-    `bounds` their sums, the bounds of E[tau], None if not computed. `drafts_accepted` is accepted over
-    drafted tokens.
+    `total`: tau beside E[tau | draft, rows]. `positions[l - 1]`: tau >= l beside its probability.
+    `drawn`: min(1, p/q) of first drafted children beside its mean under q, sum min(p, q), which shows whether
+    the tokens were drawn from the rows that the verifier was given. `bounded[name][l - 1]`: tau >= l beside
+    its bound, on sampled trees beside an estimate of it. `drafts_accepted` is accepted over drafted tokens.
     """
 
-    def __init__(self, found: Acceptance) -> None:
-        self.total, self.drawn = found.total.interval(), found.drawn.interval()
-        self.positions = [each.interval() for each in found.positions]
-        self.drafts_accepted = self.total.measured * self.total.steps / max(found.drafted, 1)
-        intervals = {name: [each.interval() for each in parts] for name, parts in found.bounds.items()}
-        self.bounds_by_position = {
-            name: [{"bound": each.predicted, "above": each.above} for each in parts if each.steps]
-            for name, parts in intervals.items()
+    total: Interval
+    positions: list[Interval]
+    drawn: Interval
+    bounded: dict[str, list[Interval]]
+    drafts_accepted: float
+
+    @property
+    def bounds_by_position(self) -> dict[str, list[dict[str, float]]]:
+        """The bounds of Pr(tau >= l), and how far above them chance may put a measurement."""
+        return {
+            name: [{"bound": each.predicted, "above": each.above} for each in self.bounded.get(name, [])]
+            for name in ("stateless", "full_information")
         }
-        self.bounds = {
-            name: sum(each["bound"] for each in parts) if parts else None
-            for name, parts in self.bounds_by_position.items()
-        }
-        predicted = [("E[tau]", self.total)]
-        predicted += [(f"Pr(tau >= {length})", each) for length, each in enumerate(self.positions, 1)]
-        predicted.append(("draws from q", self.drawn))
-        self.problems = [_apart(what, each) for what, each in predicted if not each.agrees] + [
+
+    @property
+    def bounds(self) -> dict[str, float | None]:
+        """The bounds of E[tau], None if not computed."""
+        found = self.bounds_by_position.items()
+        return {name: sum(each["bound"] for each in parts) if parts else None for name, parts in found}
+
+    @property
+    def problems(self) -> list[str]:
+        """What does not agree, in words."""
+        tails = [(f"Pr(tau >= {length})", each) for length, each in enumerate(self.positions, 1)]
+        predicted = [("E[tau]", self.total), *tails, ("draws from q", self.drawn)]
+        return [
+            f"{what}: measured {each.measured:.4f}, expected {each.predicted:.4f} "
+            f"(-{each.below:.4f}, +{each.above:.4f}), {each.steps} steps"
+            for what, each in predicted
+            if not each.agrees
+        ] + [
             f"Pr(tau >= {length}) above the {name.replace('_', '-')} bound: measured {each.measured:.4f}, "
             f"bound {each.predicted:.4f} (+{each.above:.4f}), {each.steps} steps"
-            for name, parts in intervals.items()
+            for name, parts in self.bounded.items()
             for length, each in enumerate(parts, 1)
             if each.exceeds
         ]
@@ -143,10 +156,3 @@ class Result:
             "bounds_by_position": self.bounds_by_position,
             "problems": self.problems,
         }
-
-
-def _apart(what: str, found: Interval) -> str:
-    return (
-        f"{what}: measured {found.measured:.4f}, expected {found.predicted:.4f} "
-        f"(-{found.below:.4f}, +{found.above:.4f}), {found.steps} steps"
-    )

@@ -84,8 +84,9 @@ def tree_odds(
     """
     B, levels = len(tokens), tree.levels[0].tolist()
     parents, rows = tree.parents.expand(B, -1), tree.rows.expand(B, -1)
-    shape, widths, counted = _nested(planned), _widths(planned), _words(planned, tree, tokens)
-    draws = [1] * tree.depth if planned.replacement else widths
+    shape, counted = _nested(planned.parents[0].tolist(), 0), _words(planned, tree, tokens)
+    children = [planned.parents[:, 1:] == nodes[:, None] for nodes in planned.generations]
+    draws = [1 if planned.replacement else int(each.sum(1).max()) for each in children]  # by level
     most = target.new_ones(2, B, tree.size, dtype=torch.float64)  # C by node
     steps = most.new_zeros(B, tree.size, max(draws))  # by node: the probability that draw j gives its token
     found = most.new_zeros(2, B, tree.depth)
@@ -95,7 +96,7 @@ def tree_odds(
             p, q = pick(target, up)[:, 0].double(), pick(proposal, rows.gather(1, up))[:, 0]
             among = included(q, x[:, 0], draws[level - 1])  # the first draw, the first two, ...
             steps[:, node, : draws[level - 1]] = among.diff(prepend=torch.zeros_like(x))
-            path = _path(steps, parents, up[:, 0], level - 1)
+            path = _path(steps, parents, up, level - 1)
             held = _odds(shape, path, among[:, None], planned.replacement)[:, 0]
             here = most.gather(2, up.expand(2, -1, -1))[..., 0] * p.gather(1, x)[:, 0]
             most[:, :, node] = torch.stack((here[0].minimum(held), here[1]))
@@ -104,7 +105,7 @@ def tree_odds(
             order = torch.where(p > 0, q / p, torch.inf).argsort(dim=-1, descending=True, stable=True)
             inside = (p / p.sum(-1, keepdim=True)).gather(1, order).cumsum(-1)
             inside = torch.cat((inside.new_zeros(B, 1), inside), -1)
-            path = _path(steps, parents, torch.full_like(parents[:, 0], node), level)
+            path = _path(steps, parents, torch.full_like(parents[:, :1], node), level)
             outside = _odds(shape, path, escapes(q.gather(1, order), draws[level]), planned.replacement)
             bound = (most[:, :, node, None] * inside + outside).amin(-1)
             found[:, :, level] += torch.where(counted[:, node], bound / outside[:, 0], 0.0)
@@ -115,26 +116,25 @@ def _odds(shape: Shape, path: list[Tensor], off: Tensor, replacement: bool) -> T
     """[B, n]: the probability that a tree of this shape holds a word, given by one entry of `path` [B, width]
     for each token, and behind it a token outside the first n: off [B, n, width].
     """
+    none = torch.zeros_like(off[..., 0])
     if not shape:
-        return torch.zeros_like(off[..., 0])
-    if not path and not replacement:
-        return off[..., len(shape) - 1]
+        return none
     if not path:
-        return -torch.expm1(len(shape) * torch.log1p(-off[..., 0]))
+        any_child = -torch.expm1(len(shape) * torch.log1p(-off[..., 0]))
+        return any_child if replacement else off[..., len(shape) - 1]
     step, *rest = path
     below = {child: _odds(child, rest, off, replacement) for child in set(shape)}
     if not replacement:
-        return sum((step[:, j : j + 1] * below[child] for j, child in enumerate(shape)), 0 * off[..., 0])
-    missed = sum((torch.log1p(-step[:, :1] * below[child]) for child in shape), 0 * off[..., 0])
-    return -torch.expm1(missed)
+        return sum((step[:, j : j + 1] * below[child] for j, child in enumerate(shape)), none)
+    return -torch.expm1(sum((torch.log1p(-step[:, :1] * below[child]) for child in shape), none))
 
 
 def _path(steps: Tensor, parents: Tensor, at: Tensor, level: int) -> list[Tensor]:
-    """The entries of `steps` from the root's child down to the nodes at [B] of that level."""
+    """The entries of `steps` from the root's child down to the nodes at [B, 1] of that level."""
     path = []
     for _ in range(level):
-        path.append(pick(steps, at))
-        at = parents.gather(1, at[:, None])[:, 0]
+        path.append(pick(steps, at)[:, 0])
+        at = parents.gather(1, at)
     return path[::-1]
 
 
@@ -155,22 +155,10 @@ def _words(planned: Tree, tree: Tree, tokens: Tensor) -> Tensor:
     return counted
 
 
-def _nested(tree: Tree) -> Shape:
-    """The tree as nested tuples of children."""
-    parents = tree.parents[0].tolist()
-    shapes: list[list[Shape]] = [[] for _ in parents]
-    for node in range(len(parents) - 1, 0, -1):
-        shapes[parents[node]].insert(0, tuple(shapes[node]))
-    return tuple(shapes[0])
-
-
-def _widths(tree: Tree) -> list[int]:
-    """The largest number of children of a node of each level."""
-    parents, levels = tree.parents[0].tolist(), tree.levels[0].tolist()
-    widths = [0] * tree.depth
-    for node in set(parents[1:]):
-        widths[levels[node]] = max(widths[levels[node]], parents[1:].count(node))
-    return widths
+def _nested(parents: list[int], node: int) -> Shape:
+    """The subtree below a node as nested tuples of children."""
+    below = range(node + 1, len(parents))
+    return tuple([_nested(parents, child) for child in below if parents[child] == node])
 
 
 def escapes(q: Tensor, most: int) -> Tensor:
@@ -181,12 +169,11 @@ def escapes(q: Tensor, most: int) -> Tensor:
     [[0.5, 1.0], [0.25, 0.5833333333333333]]
     """
     q, odds = _normalised(q)
-    none = torch.zeros_like(q[..., :1])
-    off = torch.cat((q.flip(-1).cumsum(-1).flip(-1), none), -1)
-    parts = [off, off * torch.cat((none, odds.cumsum(-1)), -1)]
+    off = pad(q.flip(-1).cumsum(-1).flip(-1), (0, 1))
+    parts = [off, off * pad(odds.cumsum(-1), (1, 0))]
     if most > 2:
-        later = _integrals(_rows(q), _rows(off)[:, 1:], most, slice(None))
-        parts += [torch.cat((none, part.view(q.shape)), -1) for part in later]
+        later = _integrals(q.flatten(0, -2), off[..., 1:].flatten(0, -2), most, slice(None))
+        parts += [pad(part.view(q.shape), (1, 0)) for part in later]
     return torch.stack(parts[:most], -1).cumsum(-1).clamp(max=1)
 
 
@@ -203,7 +190,7 @@ def included(q: Tensor, x: Tensor, most: int) -> Tensor:
     parts = [off[..., 0], (off * odds.scatter(-1, x, 0.0).sum(-1, keepdim=True))[..., 0]]
     if most > 2:
         behind = torch.cat((q.scatter(-1, x, q[..., -1:])[..., :-1], off), -1)  # x goes last
-        later = _integrals(_rows(behind), _rows(off), most, slice(-2, -1))
+        later = _integrals(behind.flatten(0, -2), off.flatten(0, -2), most, slice(-2, -1))
         parts += [part.view(parts[0].shape) for part in later]
     return torch.stack(parts[:most], -1).cumsum(-1).clamp(max=1)
 
@@ -212,14 +199,9 @@ def _normalised(q: Tensor) -> tuple[Tensor, Tensor]:
     """Rows of mass 1 in float64, and q_y / (1 - q_y), 0 if there is no other token."""
     q = q.double()
     q = q / q.sum(-1, keepdim=True)
-    none = torch.zeros_like(q[..., :1])
     before, behind = q.cumsum(-1)[..., :-1], q.flip(-1).cumsum(-1).flip(-1)[..., 1:]
-    others = torch.cat((none, before), -1) + torch.cat((behind, none), -1)
+    others = pad(before, (1, 0)) + pad(behind, (0, 1))
     return q, torch.where(others > 0, q / others, 0.0)
-
-
-def _rows(values: Tensor) -> Tensor:
-    return values.reshape(-1, values.shape[-1])
 
 
 def _integrals(q: Tensor, off: Tensor, most: int, which: slice) -> list[Tensor]:

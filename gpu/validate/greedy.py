@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from draftproof.gpu.engine.loop import Decode
 from draftproof.gpu.engine.output import texts
@@ -40,7 +40,7 @@ class Tie:
 class Greedy:
     """The number of texts compared and of equal tokens, and the first differences."""
 
-    texts: int = 0
+    texts: int
     tokens: int = 0
     ties: list[Tie] = field(default_factory=list)
 
@@ -51,7 +51,7 @@ class Greedy:
     def answer(self) -> dict[str, Any]:
         """The JSON object."""
         ties = [asdict(each) | {"explained": each.explained} for each in self.ties]
-        return {"texts": self.texts, "tokens": self.tokens, "ties": ties, "ok": self.ok}
+        return asdict(self) | {"ties": ties, "ok": self.ok}
 
 
 class Reference:
@@ -63,7 +63,7 @@ class Reference:
 
     @torch.inference_mode()
     def _text(self, prompt: Sequence[int]) -> list[int]:
-        ids = torch.tensor([list(prompt)], device=self.target.device)
+        ids = torch.tensor([prompt], device=self.target.device)
         ends = sorted(self.target.ends)
         text = self.target.network.generate(
             ids,
@@ -88,30 +88,25 @@ class Reference:
         error, and the gap measured here, with the same error, is below four times. The error is the largest
         difference, at this place, from the same pass in float64, times `MARGIN`.
         """
-        pairs = zip([*ours, -1], [*theirs, -1], strict=False)
-        place = next(i for i, (a, b) in enumerate(pairs) if a != b)
-        a, b = (text[place] if place < len(text) else -1 for text in (ours, theirs))
+        pairs = enumerate(zip_longest(ours, theirs, fillvalue=-1))
+        place, (a, b) = next((place, pair) for place, pair in pairs if pair[0] != pair[1])
         ids = torch.tensor([[*self.prompts[prompt], *theirs[:place]]], device=self.target.device)
-        logits = _last(self.target.network, ids)[: self.target.vocab]
-        error = float((logits - _last(self.double, ids)[: self.target.vocab]).abs().max())
+        logits, exact = (
+            network(input_ids=ids, use_cache=False).logits[0, -1, : self.target.vocab].double()
+            for network in (self.target.network, self.double)
+        )
+        error = float((logits - exact).abs().max())
         two = (float(logits[a]) if a >= 0 else -torch.inf, float(logits[b]) if b >= 0 else -torch.inf)
         return Tie(prompt, place, a, b, two, 4 * MARGIN * error)
-
-
-def _last(network: Any, ids: Tensor) -> Tensor:
-    return network(input_ids=ids, use_cache=False).logits[0, -1].double()
 
 
 def compare(reference: Reference, decode: Decode) -> Greedy:
     """One way of decoding at temperature 0, all prompts in one batch, against the reference."""
     steps = decode(reference.prompts, sampling=Sampling(0.0), max_new_tokens=reference.tokens)
-    found = Greedy()
-    both = zip(texts(steps, len(reference.prompts)), reference.texts, strict=True)
+    found = Greedy(len(reference.prompts))
+    both = zip(texts(steps, found.texts), reference.texts, strict=True)
     for number, (ours, theirs) in enumerate(both):
-        found.texts += 1
-        if ours == theirs:
-            found.tokens += len(ours)
-        else:
+        if ours != theirs:
             found.ties.append(reference.tie(number, ours, theirs))
-            found.tokens += found.ties[-1].place
+        found.tokens += len(ours) if ours == theirs else found.ties[-1].place
     return found

@@ -9,14 +9,14 @@ from torch import Tensor
 from draftproof.simulators.anytime import ERROR
 
 STRENGTHS = 2.0 ** torch.arange(-10, 3, dtype=torch.float64)
-"""Bets lambda of an `Agreement`; fixed in advance, so that a union bound pays for taking the best."""
+"""Bets lambda of `agreement`; fixed in advance, so that a union bound pays for taking the best."""
 BETS = torch.cat((torch.tensor([0.9, 0.75]), 2.0 ** -torch.arange(1, 11))).double()
-"""Likewise of a `Ceiling`."""
+"""Likewise of `ceiling`."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A measured mean, the predicted one, and how far apart they may be.
+    """A measured mean, the predicted one, and how far apart they may be; all 0 if there are no steps.
 
     `measured` lies in [predicted - below, predicted + above] with probability at least 1 - error, at all
     times at once, if each step's outcome follows the law it was predicted by.
@@ -39,88 +39,52 @@ class Interval:
         return self.measured - self.predicted > self.above
 
 
-class Agreement:
-    """Outcomes, each with its own conditional law.
+def agreement(law: Tensor, seen: Tensor, error: float = ERROR) -> Interval:
+    """The mean of outcomes seen [steps] in 0..M-1, each with a conditional law of its own: law [steps, M].
 
     For each lambda, exp(lambda (sum of outcome - mean) - sum of log E exp(lambda (outcome - mean))) is a
     martingale from 1, so by Ville's inequality the sum stays below (log(1/error) + the second sum) / lambda
     at all times; -lambda gives the other side. If the law's mean is only an upper bound of the outcome's
     mean, the upper side still holds.
 
-    >>> fair = Agreement(torch.tensor([0.0, 1.0]))
-    >>> fair.add(torch.full((1000, 2), 0.5), torch.arange(1000) % 2)
-    >>> found = fair.interval()
+    >>> found = agreement(torch.full((1000, 2), 0.5), torch.arange(1000) % 2)
     >>> found.agrees, round(found.above, 2)
     (True, 0.1)
     """
-
-    def __init__(self, values: Tensor, error: float = ERROR) -> None:  # values [M]: what an outcome can be
-        self.values, self.error = values.double(), error
-        self.laws: list[Tensor] = []
-        self.seen: list[Tensor] = []
-
-    def add(self, law: Tensor, seen: Tensor) -> None:
-        """Outcomes: law [B, M] over the values, and the index seen [B] of the value that came."""
-        self.laws.append(law.double().cpu())
-        self.seen.append(seen.cpu())
-
-    def add_odds(self, odds: Tensor, seen: Tensor) -> None:
-        """Outcomes 0 and 1: the probability [B] of a 1, and whether it came [B]."""
-        odds = odds.double().clamp(0, 1)
-        self.add(torch.stack((1 - odds, odds), 1), seen.long())
-
-    def interval(self) -> Interval:
-        """Means over the steps so far."""
-        if not self.laws:
-            return Interval(0.0, 0.0, 0.0, 0.0, 0, self.error)
-        law, seen = torch.cat(self.laws), torch.cat(self.seen)
-        mean = law @ self.values
-        off, mass = self.values - mean[:, None], law.clamp(min=1e-300).log()
-        bets = torch.stack((STRENGTHS, -STRENGTHS))[..., None, None]
-        growth = torch.logsumexp(bets * off + mass, -1).sum(-1)  # [2, lambdas]
-        price = log(2 * len(STRENGTHS) / self.error)
-        above, below = ((growth + price) / STRENGTHS).amin(1).tolist()
-        steps = len(law)
-        measured, predicted = float(self.values[seen].mean()), float(mean.mean())
-        return Interval(measured, predicted, below / steps, above / steps, steps, self.error)
+    steps = len(law)
+    if not steps:
+        return Interval(0.0, 0.0, 0.0, 0.0, 0, error)
+    law, seen, values = law.double(), seen.double(), torch.arange(law.shape[1]).double()
+    mean = law @ values
+    off, mass = values - mean[:, None], law.clamp(min=1e-300).log()
+    bets = torch.stack((STRENGTHS, -STRENGTHS))[..., None, None]
+    growth = torch.logsumexp(bets * off + mass, -1).sum(-1)  # [2, lambdas]
+    price = log(2 * len(STRENGTHS) / error)
+    above, below = (((growth + price) / STRENGTHS).amin(1) / steps).tolist()
+    return Interval(float(seen.mean()), float(mean.mean()), below, above, steps, error)
 
 
-class Ceiling:
-    """Outcomes 0 or 1, each with an unbiased estimate, in [0, most], of an upper bound of its probability.
+def agreement_of_odds(odds: Tensor, seen: Tensor, error: float = ERROR) -> Interval:
+    """`agreement` of outcomes 0 and 1: the probability [steps] of a 1, and whether it came [steps]."""
+    odds = odds.double().clamp(0, 1)
+    return agreement(torch.stack((1 - odds, odds), 1), seen, error)
+
+
+def ceiling(odds: Tensor, seen: Tensor, most: float, error: float = ERROR) -> Interval:
+    """The mean of outcomes 0 and 1 (seen [steps]), each with an unbiased estimate, in [0, most], of an upper
+    bound of its probability (odds [steps]). Only `above` is bounded.
 
     Let d >= -1 be (outcome - estimate) / most, of mean at most 0 whatever went before, lambda in [0, 1) and
     psi = -log(1 - lambda) - lambda. exp(lambda d - psi d^2) <= 1 + lambda d has mean 1 at most, so the
     product over the steps is a supermartingale and, by Ville's inequality, the sum of d stays below
     (log(1/error) + psi sum d^2) / lambda at all times.
 
-    >>> even = Ceiling(1)
-    >>> even.add_odds(torch.full((1000,), 0.5), torch.arange(1000) % 2 == 0)
-    >>> even.interval().exceeds
-    False
-    >>> even.add_odds(torch.full((1000,), 0.5), torch.arange(1000) >= 0)
-    >>> even.interval().exceeds
-    True
+    >>> even, odds = torch.arange(1000) % 2 == 0, torch.full((1000,), 0.5)
+    >>> ceiling(odds, even, 1).exceeds, ceiling(odds, even | True, 1).exceeds
+    (False, True)
     """
-
-    def __init__(self, most: float, error: float = ERROR) -> None:
-        self.most, self.error = most, error
-        self.odds: list[Tensor] = []
-        self.seen: list[Tensor] = []
-
-    def add_odds(self, odds: Tensor, seen: Tensor) -> None:
-        """Steps: estimates [B], and whether a 1 came [B]."""
-        self.odds.append(odds.double().cpu())
-        self.seen.append(seen.double().cpu())
-
-    def interval(self) -> Interval:
-        """Means over the steps so far; only `above` is bounded."""
-        if not self.odds:
-            return Interval(0.0, 0.0, 0.0, 0.0, 0, self.error)
-        odds, seen = torch.cat(self.odds), torch.cat(self.seen)
-        squares = (((seen - odds) / self.most) ** 2).sum()
-        price = log(len(BETS) / self.error)
-        above = float(((price + (-torch.log1p(-BETS) - BETS) * squares) / BETS).amin())
-        steps = len(odds)
-        return Interval(
-            float(seen.mean()), float(odds.mean()), inf, self.most * above / steps, steps, self.error
-        )
+    odds, seen, steps = odds.double(), seen.double(), len(odds)
+    squares = (((seen - odds) / most) ** 2).sum()
+    price = log(len(BETS) / error)
+    above = float(((price + (-torch.log1p(-BETS) - BETS) * squares) / BETS).amin())
+    return Interval(float(seen.mean()), float(odds.mean()), inf, most * above / steps, steps, error)

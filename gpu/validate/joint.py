@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeAlias
 
 import torch
@@ -22,6 +23,11 @@ from draftproof.theory.errors import BadInput
 Word: TypeAlias = tuple[int, ...]
 Known: TypeAlias = tuple[int, Sequence[int], dict[Word, float]]
 """A prompt's number, its token ids, and the law of the next tokens."""
+
+Ahead: TypeAlias = tuple[Mapping[Word, Tensor], Mapping[Word, Tensor]]
+"""The rows of target and drafter after the words behind a prompt, in float64, over the ids that any row
+keeps; words are tuples of indices into the rows, not of ids.
+"""
 
 CLOSE = 1e-3
 """A prompt is left out if its last kept token and first dropped one are this close in log-probability:
@@ -64,12 +70,9 @@ def laws(
     """The first `most` prompts whose law can be enumerated; BadInput if there is none."""
     if sampling.top_k**length > 4096:
         raise BadInput(f"{sampling.top_k} ** {length} words are too many: take a smaller --top-k or --length")
-    found = []
-    for number, prompt in enumerate(prompts):
-        if len(found) < most and len(prompt) + length < target.context:
-            law = word_law(target, prompt, length, sampling)
-            if law is not None:
-                found.append((number, prompt, law))
+    short = [(n, prompt) for n, prompt in enumerate(prompts) if len(prompt) + length < target.context]
+    every = ((n, prompt, word_law(target, prompt, length, sampling)) for n, prompt in short)
+    found = list(islice(((n, prompt, law) for n, prompt, law in every if law), most))
     if not found:
         raise BadInput(
             "no prompt is short enough, and clear enough about its top-k tokens, to enumerate its law"
@@ -79,9 +82,7 @@ def laws(
 
 @dataclass
 class Joint:
-    """The evidence at one prompt: runs, logarithm of the final e-value, whether the law is rejected, and the
-    total variation that was detectable. `total_variation` is between frequencies and law: noise if lossless.
-    """
+    """The evidence at one prompt; `total_variation` is between frequencies and law: noise if lossless."""
 
     prompt: int
     top_k: int
@@ -101,12 +102,12 @@ def observe(
     length = len(next(iter(law)))
     process = Process(len(law), error)
     for start in range(0, runs, batch):
-        rows = min(batch, runs - start)
-        seeds = [seed + start + row for row in range(rows)]
-        steps = decode([ids] * rows, sampling=sampling, max_new_tokens=length, ignore_end=True, seed=seeds)
-        for text in texts(steps, rows):
+        seeds = list(range(seed + start, seed + min(start + batch, runs)))
+        prompts = [ids] * len(seeds)
+        steps = decode(prompts, sampling=sampling, max_new_tokens=length, ignore_end=True, seed=seeds)
+        for word in map(tuple, texts(steps, len(seeds))):
             if not process.rejected:
-                process.saw(tuple(text), law.get(tuple(text), 0.0))
+                process.saw(word, law.get(word, 0.0))
         if process.rejected:
             break
     seen = {word: count / process.runs for word, count in process.counts.items()}
@@ -116,18 +117,6 @@ def observe(
 
 def _total_variation(one: Mapping, other: Mapping) -> float:
     return sum(abs(one.get(word, 0.0) - other.get(word, 0.0)) for word in {*one, *other}) / 2
-
-
-@dataclass(frozen=True)
-class Ahead:
-    """The rows of two models after the words behind a prompt, in float64, over the ids that any row keeps.
-
-    Words are tuples of indices into the rows, not of ids. `target` has every word of the target's kept
-    tokens up to some length, `proposal` the words that are shorter.
-    """
-
-    target: Mapping[Word, Tensor]
-    proposal: Mapping[Word, Tensor]
 
 
 @torch.inference_mode()
@@ -147,7 +136,7 @@ def look_ahead(target: Model, drafter: Model, prompt: Sequence[int], sampling: S
     def narrow(found: dict[Word, Tensor]) -> dict[Word, Tensor]:
         return {tuple(index[x] for x in word): row[ids] for word, row in found.items()}
 
-    return Ahead(narrow(rows[target]), narrow(rows[drafter]))
+    return narrow(rows[target]), narrow(rows[drafter])
 
 
 def total_variation(verifier: Verifier, ahead: Ahead, gamma: int) -> float:
@@ -156,17 +145,19 @@ def total_variation(verifier: Verifier, ahead: Ahead, gamma: int) -> float:
     The target completes shorter blocks. The rule is taken as it is written: independent coins by its rates,
     Y ~ norm((p - cut q)+).
     """
-    law = _extended(_blocks(verifier, ahead, gamma), ahead.target, gamma)
-    return _total_variation(law, _extended({(): 1.0}, ahead.target, gamma))
+    rows, _ = ahead
+    law = _extended(_blocks(verifier, ahead, gamma), rows, gamma)
+    return _total_variation(law, _extended({(): 1.0}, rows, gamma))
 
 
 def _blocks(verifier: Verifier, ahead: Ahead, gamma: int) -> dict[Word, float]:
     """The law of what one step emits, without the extra token behind a whole draft."""
-    drafts = _extended({(): 1.0}, ahead.proposal, gamma)
+    target, proposal = ahead
+    drafts = _extended({(): 1.0}, proposal, gamma)
     # Behind a token without target mass nothing can be accepted: one filling stands for all.
     words = [(*word, *word[-1:] * (gamma - len(word))) for word in drafts]
     tokens, weights = torch.tensor(words), torch.tensor(list(drafts.values()), dtype=torch.float64)
-    p, q = _along(ahead.target, words, gamma + 1), _along(ahead.proposal, words, gamma)
+    p, q = _along(target, words, gamma + 1), _along(proposal, words, gamma)
     chains = Drafts(Tree.chain(gamma), p, q, tokens)
     rates = verifier.rates(chains)
     stops = weights[:, None] * stop_law(verifier, chains.tree, rates.accept, chains.drawn)

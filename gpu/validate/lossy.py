@@ -81,10 +81,7 @@ class _JointProduct(Verifier):
 
 @dataclass(frozen=True)
 class Lossy:
-    """A lossy verifier, and its fault in a few words.
-
-    `faint`: the fault is so small that it is tested where its enumerated law is furthest off, and for longer.
-    """
+    """A lossy verifier and its fault; a faint one is tested where its law is furthest off, and for longer."""
 
     verifier: Verifier
     fault: str

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from itertools import zip_longest
 from typing import Any
 
 from rich.table import Table
@@ -65,6 +66,10 @@ class Cell:
     acceptance: Result | None = None
 
     @property
+    def name(self) -> str:
+        return f"{self.draft} {self.verifier}"
+
+    @property
     def rejected(self) -> bool:
         return any(each.rejected for each in self.laws)
 
@@ -106,6 +111,7 @@ class Cell:
         }
 
 
+@dataclass
 class Validation:
     """A pair, prompts and a plan; `run` goes through the cells.
 
@@ -113,29 +119,27 @@ class Validation:
     can be enumerated, and at the worst of the prompts `many`.
     """
 
-    def __init__(
-        self,
-        target: Model,
-        drafter: Drafter,
-        structures: Sequence[Structure],
-        verifiers: Sequence[Verifier],
-        prompts: Sequence[Sequence[int]],
-        plan: Plan,
-        lossy: Sequence[Lossy] = (),
-        many: Sequence[Sequence[int]] = (),
-    ) -> None:
-        self.target, self.drafter, self.prompts, self.plan, self.many = target, drafter, prompts, plan, many
+    target: Model
+    drafter: Drafter
+    structures: Sequence[Structure]
+    verifiers: Sequence[Verifier]
+    prompts: Sequence[Sequence[int]]
+    plan: Plan
+    lossy: Sequence[Lossy] = ()
+    many: Sequence[Sequence[int]] = ()
+
+    def __post_init__(self) -> None:
         self.cells: list[tuple[Structure, Verifier, Lossy | None]] = [
-            (structure, verifier, None) for structure, verifier in fitting(structures, verifiers, drafter)
+            (*pair, None) for pair in fitting(self.structures, self.verifiers, self.drafter)
         ]
-        for each in lossy:
-            first = next((one for one in structures if misfit(each.verifier, one, drafter) is None), None)
-            if first is not None and (isinstance(drafter, ModelDrafter) or not each.faint):
-                self.cells.append((first, each.verifier, each))
+        for each in self.lossy:
+            fit = [one for one in self.structures if misfit(each.verifier, one, self.drafter) is None]
+            if fit and (isinstance(self.drafter, ModelDrafter) or not each.faint):
+                self.cells.append((fit[0], each.verifier, each))
 
     def run(self) -> Iterator[Cell]:
         """The cells, one by one. Raises BadInput for prompts that are too long or have no enumerable law."""
-        plan = self.plan
+        plan, pair = self.plan, (self.target, self.drafter)
         for number, prompt in enumerate(self.prompts, 1):
             if len(prompt) + plan.tokens > self.target.context:
                 raise BadInput(
@@ -149,34 +153,29 @@ class Validation:
             for sampling in samplings
         ]
         few = [law for found in every for law in found[: plan.laws]]
-        in_turn = [found[turn] for turn in range(most) for found in every if turn < len(found)]
+        in_turn = [law for turn in zip_longest(*every) for law in turn if law]
         reference = Reference(self.target, self.prompts, plan.tokens)
+        options = {"max_new_tokens": plan.tokens, "ignore_end": True, "seed": plan.seed}
         for structure, verifier, lossy in self.cells:
-            decode = partial(generate, self.target, self.drafter, verifier=verifier, structure=structure)
+            decode = partial(generate, *pair, verifier=verifier, structure=structure)
             cell = Cell(structure.name, verifier.name, lossy.fault if lossy else None)
             if lossy is None:
                 cell.greedy = compare(reference, decode)
-                cell.acceptance = self._acceptance(decode, Acceptance(verifier, structure))
+                acceptance = Acceptance(verifier, structure)
+                for step in decode(self.prompts, sampling=Sampling(plan.temperature), **options):
+                    acceptance.add(step)
+                cell.acceptance = acceptance.result()
                 cell.laws = self._laws(decode, few, 1)
-            elif lossy.faint:
-                assert isinstance(self.drafter, ModelDrafter)
-                pair = self.target, self.drafter.model
+            elif isinstance(self.drafter, ModelDrafter) and lossy.faint:
+                models, sampling = (self.target, self.drafter.model), samplings[0]
                 cell.off, known = worst_prompt(
-                    *pair, self.many, verifier, structure.depth, samplings[0], plan.length
+                    *models, self.many, verifier, structure.depth, sampling, plan.length
                 )
                 if not cell.too_faint:
-                    cell.laws = self._laws(decode, [(samplings[0], known)], plan.long)
+                    cell.laws = self._laws(decode, [(sampling, known)], plan.long)
             else:
                 cell.laws = self._laws(decode, in_turn, 8)
             yield cell
-
-    def _acceptance(self, decode: Decode, found: Acceptance) -> Result:
-        plan, sampling = self.plan, Sampling(self.plan.temperature)
-        for step in decode(
-            self.prompts, sampling=sampling, max_new_tokens=plan.tokens, ignore_end=True, seed=plan.seed
-        ):
-            found.add(step)
-        return found.result()
 
     def _laws(self, decode: Decode, known: Sequence[tuple[Sampling, Known]], times: int) -> list[Joint]:
         """Tests prompt after prompt with `times` as many runs as planned; if more, until one is rejected."""
@@ -203,13 +202,15 @@ def tables(cells: Sequence[Cell]) -> list[Table]:
             lossy.add_row(cell.draft, cell.verifier, f"{cell.runs:,}", verdict, style=style)
         elif cell.acceptance is not None and cell.greedy is not None:
             total, ties = cell.acceptance.total, len(cell.greedy.ties)
-            greedy = f"{cell.greedy.tokens}{f', {ties} ties' if ties else ''}"
-            law = f"{cell.runs:,}", "rejected" if cell.rejected else "kept"
-            predicted = f"{total.predicted:.3f} ± {max(total.above, total.below):.3f}"
-            bounds = ["" if bound is None else f"{bound:.3f}" for bound in cell.acceptance.bounds.values()]
-            found = greedy, *law, f"{total.measured:.3f}", predicted, *bounds
-            verdict = "NOT as expected" if cell.problems else ""
-            lossless.add_row(cell.draft, cell.verifier, *found, verdict, style=style)
+            lossless.add_row(
+                *(cell.draft, cell.verifier),
+                f"{cell.greedy.tokens}{f', {ties} ties' if ties else ''}",
+                *(f"{cell.runs:,}", "rejected" if cell.rejected else "kept"),
+                *(f"{total.measured:.3f}", f"{total.predicted:.3f} ± {max(total.above, total.below):.3f}"),
+                *("" if bound is None else f"{bound:.3f}" for bound in cell.acceptance.bounds.values()),
+                "NOT as expected" if cell.problems else "",
+                style=style,
+            )
     return [each for each in (lossless, lossy) if each.row_count]
 
 
@@ -226,14 +227,14 @@ def summary(cells: Sequence[Cell]) -> str:
     if lossy:
         lines[0] += f", {sum(cell.rejected for cell in lossy)} of {len(lossy)} lossy specimens noticed"
     lines += [
-        f"{cell.draft} {cell.verifier}: where one step is furthest off, total variation {cell.off:.3f}"
+        f"{cell.name}: where one step is furthest off, total variation {cell.off:.3f}"
         + (": too faint to be asked for" if cell.too_faint else "")
         for cell in lossy
         if cell.off is not None
     ]
-    lines += [f"{cell.draft} {cell.verifier}: {each}" for cell in cells for each in cell.problems]
+    lines += [f"{cell.name}: {each}" for cell in cells for each in cell.problems]
     lines += [
-        f"{cell.draft} {cell.verifier}: token {tie.place} of greedy text {tie.prompt + 1} is a tie: "
+        f"{cell.name}: token {tie.place} of greedy text {tie.prompt + 1} is a tie: "
         f"logits {tie.logits[0]:.6f} and {tie.logits[1]:.6f}, tolerance {tie.tolerance:.1e}"
         for cell in lossless
         if cell.greedy
@@ -241,15 +242,3 @@ def summary(cells: Sequence[Cell]) -> str:
         if tie.explained
     ]
     return "\n".join(lines)
-
-
-def document(cells: Sequence[Cell], plan: Plan, about: dict[str, Any], complete: bool) -> dict[str, Any]:
-    """What --json prints."""
-    return {
-        **about,
-        "plan": asdict(plan),
-        "error": ERROR,
-        "complete": complete,
-        "ok": complete and not any(cell.problems for cell in cells),
-        "cells": [cell.answer() for cell in cells],
-    }

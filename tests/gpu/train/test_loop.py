@@ -8,6 +8,8 @@ transformers = pytest.importorskip("transformers")
 
 from draftproof.gpu.drafters.features import new_head
 from draftproof.gpu.train.loop import (
+    DECAY,
+    MOMENTUM,
     Compiler,
     Muon,
     drafter_loss,
@@ -59,9 +61,9 @@ def test_muon_is_torchs_own_but_for_rounding():
             optimizer.step()
         return weights
 
-    peer = walked(lambda weights: theirs(weights, lr=0.1, momentum=0.9, weight_decay=0.2))
+    peer = walked(lambda weights: theirs(weights, lr=0.1, momentum=MOMENTUM, weight_decay=DECAY))
     for dtype in (torch.float32, torch.bfloat16):
-        ours = walked(lambda weights, dtype=dtype: Muon(weights, 0.1, 0.9, 0.2, dtype))
+        ours = walked(lambda weights, dtype=dtype: Muon(weights, 0.1, dtype))
         for mine, other, before in zip(ours, peer, start, strict=True):
             assert (mine - other).norm() < 0.05 * (other - before).norm()
 

@@ -8,7 +8,7 @@ torch = pytest.importorskip("torch")
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.gpu.validate.intervals import BETS, Agreement, Ceiling
+from draftproof.gpu.validate.intervals import BETS, agreement, ceiling
 
 
 def outcomes(error, bias, seed, steps=400):
@@ -17,10 +17,7 @@ def outcomes(error, bias, seed, steps=400):
     law = law / law.sum(1, keepdim=True)
     real = law * torch.tensor([1 - bias, 1, 1, 1 + bias])
     seen = torch.multinomial(real, 1, generator=random)[:, 0]
-    found = Agreement(torch.arange(4), error)
-    for part in range(0, steps, 50):
-        found.add(law[part : part + 50], seen[part : part + 50])
-    return found.interval()
+    return agreement(law, seen, error)
 
 
 def test_false_alarms_are_rarer_than_the_error():
@@ -37,14 +34,14 @@ def test_the_measured_mean_is_inside_and_a_bias_is_outside():
 
 
 def test_certain_outcomes_have_no_spread_and_none_agrees_with_nothing():
-    found = Agreement(torch.arange(3))
-    assert found.interval().agrees
-    found.add(torch.tensor([[0.0, 1.0, 0.0]] * 1000), torch.ones(1000, dtype=torch.long))
-    interval = found.interval()
+    none = torch.empty(0, dtype=torch.long)
+    assert agreement(torch.empty(0, 3), none).agrees
+    law, seen = torch.tensor([[0.0, 1.0, 0.0]] * 1040), torch.ones(1040, dtype=torch.long)
+    interval = agreement(law[:1000], seen[:1000])
     assert interval.measured == interval.predicted == 1
     assert interval.above < 0.01
-    found.add(torch.tensor([[0.0, 1.0, 0.0]] * 40), torch.full((40,), 2))
-    assert found.interval().exceeds
+    seen[1000:] = 2
+    assert agreement(law, seen).exceeds
 
 
 @given(st.floats(-1, 1), st.sampled_from(BETS.tolist()))
@@ -57,11 +54,11 @@ def test_each_step_is_below_a_fair_bet(d, bet):
 def ever_exceeds(chance, estimates, most, seed, error):
     """Whether outcomes of that chance are ever found above estimates that are drawn from two values."""
     random = torch.Generator().manual_seed(seed)
-    found = Ceiling(most, error)
+    odds, seen = torch.empty(0), torch.empty(0)
     for _ in range(20):
-        odds = estimates[torch.randint(2, (25,), generator=random)]
-        found.add_odds(odds, torch.rand(25, generator=random) < chance)
-        if found.interval().exceeds:
+        odds = torch.cat((odds, estimates[torch.randint(2, (25,), generator=random)]))
+        seen = torch.cat((seen, torch.rand(25, generator=random) < chance))
+        if ceiling(odds, seen, most, error).exceeds:
             return True
     return False
 
@@ -78,8 +75,3 @@ def test_what_is_at_the_bound_is_rarely_accused(low, high):
 @pytest.mark.parametrize("seed", range(5))
 def test_what_is_well_above_is_accused(seed):
     assert ever_exceeds(0.9, torch.tensor([0.0, 1.0]), 1, seed, 1e-6)
-
-
-def test_nothing_yet_is_nothing():
-    found = Ceiling(1).interval()
-    assert (found.steps, found.exceeds) == (0, False)

@@ -9,7 +9,7 @@ pytest.importorskip("transformers")
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import structure
-from draftproof.gpu.validate.joint import Ahead, look_ahead, total_variation, worst_prompt
+from draftproof.gpu.validate.joint import look_ahead, total_variation, worst_prompt
 from draftproof.gpu.validate.lossy import LOSSY
 from draftproof.gpu.verify import VERIFIERS
 from draftproof.simulators.enumerate import emission
@@ -46,7 +46,7 @@ def floats(rows, depth, vocab):
 def test_total_variation_is_the_exact_engines(ours, exact):
     off = []
     for instance in Randoms(Chain(3), 3, 5, seed=5):
-        ahead = Ahead(floats(instance.target, 3, 3), floats(instance.proposal, 2, 3))
+        ahead = floats(instance.target, 3, 3), floats(instance.proposal, 2, 3)
         off.append(total_variation(ours, ahead, 3))
         assert off[-1] == pytest.approx(float(emission(instance, exact).total_variation), abs=1e-12)
     assert (max(off) > 1e-6) == (ours.name in BY_NAME)
@@ -54,8 +54,8 @@ def test_total_variation_is_the_exact_engines(ours, exact):
 
 def test_rows_ahead_are_those_that_decoding_sees():
     ahead = look_ahead(target(), near(), PROMPTS[1], THREE, 2)
-    assert len(ahead.target) == 1 + 3 + 9
-    assert len(ahead.proposal) == 1 + 3
+    assert len(ahead[0]) == 1 + 3 + 9
+    assert len(ahead[1]) == 1 + 3
     step = next(
         generate(
             target(),
@@ -66,7 +66,7 @@ def test_rows_ahead_are_those_that_decoding_sees():
             sampling=THREE,
         )
     )
-    for seen, kept in ((step.target, ahead.target), (step.proposal, ahead.proposal)):
+    for seen, kept in ((step.target, ahead[0]), (step.proposal, ahead[1])):
         first, own = seen[0, 0].double().sort().values, kept[()].sort().values
         assert torch.allclose(first[-3:], own[-3:], atol=1e-5)
     for verifier in (VERIFIERS["block"], VERIFIERS["token"]):
