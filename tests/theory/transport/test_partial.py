@@ -66,8 +66,7 @@ def test_a_family_too_large_is_refused() -> None:
 
 def test_without_a_lower_bound_the_error_is_the_distance_to_the_solver() -> None:
     instance = Randoms(Chain(2), 2, 5, seed=12)[2]
-    found = partial_information(completions(instance))
-    assert found.lower is None
+    found = replace(partial_information(completions(instance)), lower=None)
     assert 0 <= found.error < 1e-9
     wrong = replace(found, value=found.value + 1)
     assert wrong.error == pytest.approx(1)
