@@ -10,14 +10,7 @@ At the root P = Q = 1: nothing enters from above, and every word has its target 
 import sympy
 import z3
 
-from draftproof.proofs_check.induction.steps import (
-    ROWS,
-    Corollary,
-    Theorem,
-    always,
-    kept,
-    summed,
-)
+from draftproof.proofs_check.induction.steps import ROWS, Corollary, Theorem, always, kept, summed
 from draftproof.proofs_check.induction.terms import ONE, least, meet, p, plus, pos, q, reals, total
 
 P, Q = sympy.symbols("P Q", nonnegative=True)

@@ -3,15 +3,7 @@
 import sympy
 
 from draftproof.proofs_check.induction.one_node import STEPS
-from draftproof.proofs_check.induction.steps import (
-    ROWS,
-    Corollary,
-    Theorem,
-    algebra,
-    always,
-    kept,
-    summed,
-)
+from draftproof.proofs_check.induction.steps import ROWS, Corollary, Theorem, algebra, always, kept, summed
 from draftproof.proofs_check.induction.terms import least, meet, p, plus, pos, q, reals, total
 
 _p, _q = reals("p q")
