@@ -10,15 +10,7 @@ At the root P = Q = 1: nothing enters from above, and every word has its target 
 import sympy
 import z3
 
-from draftproof.proofs_check.induction.steps import (
-    ROWS,
-    Corollary,
-    Theorem,
-    always,
-    every_token,
-    kept,
-    summed,
-)
+from draftproof.proofs_check.induction.steps import ROWS, Corollary, Theorem, always, kept, summed
 from draftproof.proofs_check.induction.terms import ONE, least, meet, p, plus, pos, q, reals, total
 
 P, Q = sympy.symbols("P Q", nonnegative=True)
@@ -65,10 +57,9 @@ THEOREMS = (
                 least(_more, _less) + plus(_P - _Q) == _more,
                 [_more - _less == _P - _Q],
             ),
-            every_token(
+            always(
                 "(ii) at a leaf: min(P, Q) + (P - Q)+ = P, and below it the target goes on",
-                meet(P * p, Q * q) + pos(P * p - Q * q),
-                P * p,
+                least(_P, _Q) + plus(_P - _Q) == _P,
             ),
             always(
                 "at the root P = Q = 1 gives (P - Q)+ = 0 and D+ = D-: it keeps all that reaches it",

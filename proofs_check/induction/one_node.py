@@ -9,8 +9,8 @@ Claim: the node is kept with total probability a, and what is kept follows p: to
 
 import z3
 
-from draftproof.proofs_check.induction.steps import Step, always, every_token, kept, summed
-from draftproof.proofs_check.induction.terms import a, least, meet, p, pos, q, reals, total
+from draftproof.proofs_check.induction.steps import Step, always, kept, summed
+from draftproof.proofs_check.induction.terms import a, least, meet, p, plus, pos, q, reals, total
 
 S = total(pos(a * p - q))
 REST = total(pos(q - a * p))
@@ -47,6 +47,9 @@ STEPS: tuple[Step, ...] = (
         _p == 0,
         [_p >= 0, _s >= _p, _s == 0],
     ),
-    every_token("token x gets min(a p, q) + (a p - q)+ = a p in all", meet(a * p, q) + pos(a * p - q), a * p),
+    always(
+        "token x gets min(a p, q) + (a p - q)+ = a p in all",
+        least(_a * _p, _q) + plus(_a * _p - _q) == _a * _p,
+    ),
     *KEPT,
 )

@@ -2,10 +2,10 @@
 
 The kinds of step:
 
-* `every_token(left, right)`: an identity for each token, in every case of the signs inside `pos`;
-* `summed(left, right)`: the same after `total`, each positive part of a fresh, unknown mass;
-* `algebra(left, right)`: an identity of rational functions, denominators not zero;
-* `always(formula, given)`: a statement about finitely many reals, which z3 shows to have no exception.
+* `always(formula, given)`: a statement about finitely many reals, such as the entries of one token, which
+  z3 shows to have no exception;
+* `summed(left, right)`: an identity after `total`, each positive part of a fresh, unknown mass;
+* `algebra(left, right)`: an identity of rational functions, denominators not zero.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from typing import Any
 import sympy
 import z3
 
-from draftproof.proofs_check.induction.terms import ONE, least, same_for_every_token, total
+from draftproof.proofs_check.induction.terms import ONE, least, total
 
 ROWS = "rows are non-negative and have mass 1; sums over the vocabulary are finite and linear"
 """What most proofs assume."""
@@ -71,11 +71,6 @@ class Theorem:
         started = thread_time()
         outcomes = [(step.statement, step.holds()) for step in self.steps]
         return Checked(outcomes, round(thread_time() - started, 3))
-
-
-def every_token(statement: str, left: Any, right: Any) -> Step:
-    """left = right for each token."""
-    return Step(statement, lambda: same_for_every_token(left, right))
 
 
 def summed(statement: str, left: Any, right: Any) -> Step:

@@ -5,7 +5,6 @@ for the positive part, and `total` for the sum over all tokens, of which nothing
 linear, and that rows have the masses they are given. z3's terms are statements about finitely many reals.
 """
 
-from itertools import product
 from typing import Any
 
 import sympy
@@ -41,22 +40,6 @@ def plus(u: Any) -> Any:
 def meet(u: Any, v: Any) -> Any:
     """min(u, v) of two sympy terms, written with the positive part."""
     return u - pos(u - v)
-
-
-def same_for_every_token(left: Any, right: Any) -> bool:
-    """Whether left = right in every case of the signs of what stands inside `pos`.
-
-    Cases that contradict each other are tried too, which proves a little more.
-
-    >>> same_for_every_token(meet(a * p, q) + pos(a * p - q), a * p)
-    True
-    """
-    difference = _directed(left - right)
-    parts = list(difference.atoms(pos))
-    for values in product(*[(part.args[0], sympy.Integer(0)) for part in parts]):
-        if sympy.simplify(difference.xreplace(dict(zip(parts, values, strict=True)))) != 0:
-            return False
-    return True
 
 
 def total(expression: Any) -> Any:

@@ -3,17 +3,8 @@
 import sympy
 
 from draftproof.proofs_check.induction.one_node import STEPS
-from draftproof.proofs_check.induction.steps import (
-    ROWS,
-    Corollary,
-    Theorem,
-    algebra,
-    always,
-    every_token,
-    kept,
-    summed,
-)
-from draftproof.proofs_check.induction.terms import least, meet, p, pos, q, reals, total
+from draftproof.proofs_check.induction.steps import ROWS, Corollary, Theorem, algebra, always, kept, summed
+from draftproof.proofs_check.induction.terms import least, meet, p, plus, pos, q, reals, total
 
 _p, _q = reals("p q")
 g = sympy.Symbol("g", positive=True)
@@ -21,7 +12,7 @@ NODE = "every tree and path"
 TAIL = "E[tau] = sum over l of Pr(tau >= l), a sum over the words x^l"
 CLAIM = (ROWS, "the claim for less depth (induction); with nothing drafted Y ~ p by definition")
 REJECTED = summed("the mass rejected is 1 - sum min(p, q) = sum (p - q)+", q - meet(p, q), total(pos(p - q)))
-EMITTED = every_token("token x gets min(p, q) + (p - q)+ = p in all", meet(p, q) + pos(p - q), p)
+EMITTED = always("token x gets min(p, q) + (p - q)+ = p in all", least(_p, _q) + plus(_p - _q) == _p)
 
 
 THEOREMS = (

@@ -3,8 +3,8 @@
 import sympy
 
 from draftproof.proofs_check.induction.one_node import DRAWN, KEPT, STEPS
-from draftproof.proofs_check.induction.steps import ROWS, Corollary, Theorem, algebra, always, every_token
-from draftproof.proofs_check.induction.terms import meet, p, plus, pos, q, reals
+from draftproof.proofs_check.induction.steps import ROWS, Corollary, Theorem, algebra, always
+from draftproof.proofs_check.induction.terms import least, p, plus, q, reals
 from draftproof.proofs_check.induction.token_level import EMITTED, REJECTED
 
 c, e, g, left, w = sympy.symbols("c e g left w", positive=True)
@@ -84,20 +84,18 @@ THEOREMS = (
             ROWS,
         ),
         steps=(
-            every_token(
+            always(
                 "what a leaf serves and what is left add up: min(r, cq) + (r - cq)+ = r",
-                meet(p, c * q) + pos(p - c * q),
-                p,
+                least(_r, _c * _q) + plus(_r - _c * _q) == _r,
             ),
             algebra(
                 "rate b with draws q is b times rate 1 with draws q / b: b (p - q / b) = b p - q",
                 c * (p - q / c),
                 c * p - q,
             ),
-            every_token(
+            always(
                 "the next leaf is reached with what was not kept: cq - min(r, cq) = (cq - r)+",
-                c * q - meet(p, c * q),
-                pos(c * q - p),
+                _c * _q - least(_r, _c * _q) == plus(_c * _q - _r),
             ),
             always(
                 "more draws and less demand leave no less reach: (cq - r)+ <= (eq - s)+",

@@ -3,8 +3,11 @@
 import pytest
 
 from draftproof.proofs_check.induction import THEOREMS
-from draftproof.proofs_check.induction.steps import always, every_token, summed
-from draftproof.proofs_check.induction.terms import a, meet, p, pos, q, reals, same_for_every_token, total
+from draftproof.proofs_check.induction.steps import always, summed
+from draftproof.proofs_check.induction.terms import a, least, meet, p, plus, pos, q, reals, total
+
+_a, _p, _q = reals("a p q")
+SOME = [_a >= 0, _a <= 1, _p >= 0, _q >= 0]
 
 
 @pytest.mark.parametrize("name", THEOREMS)
@@ -17,8 +20,8 @@ def test_every_step_of_every_theorem(name):
 @pytest.mark.parametrize(
     "step",
     [
-        every_token("unscaled residual", meet(a * p, q) + pos(p - q), a * p),
-        every_token("min of the wrong pair", meet(p, q) + pos(a * p - q), a * p),
+        always("unscaled residual", least(_a * _p, _q) + plus(_p - _q) == _a * _p, SOME),
+        always("min of the wrong pair", least(_p, _q) + plus(_a * _p - _q) == _a * _p, SOME),
         summed("deficit without 1 - a", pos(q - a * p), total(pos(a * p - q))),
         summed("mass kept below", meet(a * p, q), a),
         always("every ratio is at most 1", reals("x y")[0] <= 1),
@@ -30,9 +33,10 @@ def test_a_wrong_step_does_not_hold(step):
 
 
 def test_the_positive_part_in_all_its_cases():
-    assert same_for_every_token(pos(p - q) - pos(q - p), p - q)
-    assert same_for_every_token(pos(p - q) + meet(p, q), p)
-    assert not same_for_every_token(pos(p - q), p - q)
+    assert always("opposite parts", plus(_p - _q) - plus(_q - _p) == _p - _q).holds()
+    assert always("min and rest", plus(_p - _q) + least(_p, _q) == _p).holds()
+    assert always("min as `meet` writes it", least(_p, _q) == _p - plus(_p - _q)).holds()
+    assert not always("the positive part alone", plus(_p - _q) == _p - _q).holds()
 
 
 def test_a_total_needs_a_known_mass():
