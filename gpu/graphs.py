@@ -3,7 +3,6 @@
 import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import is_dataclass
 from functools import partial
@@ -78,14 +77,15 @@ class Recorder:
         self.device = device
         self.records = recording(device)
         self.calls: Counter[Hashable] = Counter()
-        self.known: dict[Hashable, tuple[Call, dict[str, Tensor]] | None] = {}
+        self.known: dict[Hashable, tuple[Call, partial] | None] = {}
         self.results: set[int] = set()  # addresses of the recordings' results
 
     def __call__(self, name: Hashable, function: Callable[..., Any], **given: Any) -> Any:
         """function(**given)."""
         if self.records is None:
             return function(**given)
-        kind = (name, *((key, _kind(value)) for key, value in given.items()))
+        kinds = ((each.shape, each.dtype) if isinstance(each, Tensor) else each for each in given.values())
+        kind = (name, *zip(given, kinds, strict=True))
         if kind not in self.known:
             self.calls[kind] += 1
             if self.calls[kind] <= CALLS:
@@ -94,23 +94,29 @@ class Recorder:
         record = self.known[kind]
         if record is None:
             return function(**given)
-        replay, held = record
-        for key, kept in held.items():
+        replay, call = record
+        for key, kept in call.keywords.items():
             new = given[key]
-            if (kept.data_ptr(), kept.stride()) != (new.data_ptr(), new.stride()):
+            if isinstance(kept, Tensor) and (kept.data_ptr(), kept.stride()) != (
+                new.data_ptr(),
+                new.stride(),
+            ):
                 kept.copy_(new)
         return replay()
 
     def _record(
         self, records: Recording, function: Callable[..., Any], given: dict[str, Any]
-    ) -> tuple[Call, dict[str, Tensor]] | None:
-        held = {key: value for key, value in given.items() if isinstance(value, Tensor)}
-        held = {key: each if each.data_ptr() in self.results else each.clone() for key, each in held.items()}
-        replay = records(partial(function, **{**given, **held}), self.device)
+    ) -> tuple[Call, partial] | None:
+        call = partial(function, **{key: self._held(value) for key, value in given.items()})
+        replay = records(call, self.device)
         if replay is None:
             return None
         self.results.update(each.data_ptr() for each in tensors(replay()))
-        return replay, held
+        return replay, call  # what the call holds must stay where it is in memory
+
+    def _held(self, value: Any) -> Any:
+        moves = isinstance(value, Tensor) and value.data_ptr() not in self.results
+        return value.clone() if moves else value
 
     @property
     def active(self) -> bool:
@@ -129,16 +135,6 @@ def recording(device: torch.device) -> Recording | None:
     return cuda_graph if device.type == "cuda" and GRAPHS.get() else None
 
 
-@contextmanager
-def without_graphs() -> Iterator[None]:
-    """Recorders made inside record nothing."""
-    token = GRAPHS.set(False)
-    try:
-        yield
-    finally:
-        GRAPHS.reset(token)
-
-
 def cuda_graph(call: Call, device: torch.device) -> Call | None:
     """Captures a call as a CUDA graph; None if it waits for the device or capture fails."""
     if waits(call, device):
@@ -149,12 +145,7 @@ def cuda_graph(call: Call, device: torch.device) -> Call | None:
         if out_of_memory(error):
             raise
         return None
-
-    def again() -> Any:
-        replay()
-        return result
-
-    return again
+    return lambda: (replay(), result)[1]
 
 
 def tensors(value: Any) -> Iterator[Tensor]:
@@ -173,5 +164,5 @@ def tensors(value: Any) -> Iterator[Tensor]:
             yield from tensors(each)
 
 
-def _kind(value: Any) -> Hashable:
-    return (value.shape, value.dtype) if isinstance(value, Tensor) else value
+def _place(tensor: Tensor) -> Hashable:
+    return tensor.data_ptr(), tensor.stride()

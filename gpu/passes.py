@@ -131,7 +131,7 @@ class Reader:
     def tree(self, sees: Tensor, levels: Tensor | int, first: int = 0, **inputs: Any) -> Any:
         """A pass over the nodes of a tree whose root is the token behind each row's end.
 
-        sees [1 or B, n, N + 2] is as in `draft.Layout`; levels [1 or B, n], or one number, are depths; the n
+        sees [1 or B, n, N + 2] is as in `draft.Tree`; levels [1 or B, n], or one number, are depths; the n
         nodes take the places first, first + 1, ... behind the end.
         """
         return self._recorded(sees.shape[1], first, {"sees": sees, "levels": levels, **inputs})

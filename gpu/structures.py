@@ -8,8 +8,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from draftproof.gpu import spelling
-from draftproof.gpu.draft import Layout, Tree
-from draftproof.gpu.graphs import Recorder
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.passes import Reader
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.verify.residual import draw
 from draftproof.gpu.verify.verifier import DETERMINISTIC, WITHOUT, label
@@ -37,7 +37,7 @@ class Draft:
 class Level:
     """Nodes of one depth that a drafter reads in one pass; they take the places first, first + 1, ...
 
-    sees [1 or B, m, W] is as in gpu.draft.Layout, by place; above [1 or B, m] is the index of each
+    sees [1 or B, m, W] is as in gpu.draft.Tree, by place; above [1 or B, m] is the index of each
     node's parent in the level before (at depth 1: of the root alone).
     """
 
@@ -47,10 +47,32 @@ class Level:
     above: Tensor
 
 
-class Grower:
-    """A drafter's session that gives rows node by node; `recorder` may record the drawing as well."""
+@dataclass(frozen=True)
+class Accepted:
+    """What one step committed, for drafters to follow.
 
-    recorder: Recorder
+    path [B, depth + 1]: the nodes from the root to the last accepted one, then zeros; counts: their number
+    in each row, and read [B] the same on the device; tokens: what each row emitted; draft: what was
+    drafted; hidden: the target's hidden states at the tree's nodes, if the drafter reads them.
+    """
+
+    path: Tensor
+    counts: list[int]
+    read: Tensor
+    tokens: list[list[int]]
+    draft: Draft
+    hidden: tuple[Tensor, ...] | None
+
+
+class Session:
+    """A drafter at work on a batch. Sessions of networks keep what they read in `reader`, and in `last`, by
+    row, what the next draft starts from; `recorder` may record the drawing as well.
+    """
+
+    last: Tensor
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader, self.recorder = reader, reader.recorder
 
     def root(self) -> Tensor:
         """Logits [B, V] of the token after each row's text."""
@@ -59,6 +81,23 @@ class Grower:
     def extend(self, tokens: Tensor, level: Level) -> Tensor:
         """Logits [B, m, V] after each of the tokens [B, m] of a level."""
         raise NotImplementedError
+
+    def draft(self, structure: "Structure", sampling: Sampling, uniforms: Tensor) -> Draft:
+        """Drafts for every row; uniforms [B, size - 1]."""
+        return structure.grow(self, sampling, uniforms)
+
+    def accept(self, accepted: Accepted) -> None:
+        """Follows what was emitted."""
+        raise NotImplementedError
+
+    def keep(self, rows: list[int]) -> None:
+        """Drops all other rows of the batch."""
+        self.reader.keep(rows)
+        self.last = self.last[rows]
+
+    def close(self) -> None:
+        """Ends the run."""
+        self.reader.close()
 
 
 class Structure:
@@ -73,7 +112,7 @@ class Structure:
         """The same structure with its tables, if it has any, on a device."""
         return self
 
-    def grow(self, session: Grower, sampling: Sampling, uniforms: Tensor) -> Draft:
+    def grow(self, session: Session, sampling: Sampling, uniforms: Tensor) -> Draft:
         """Drafts with a session's rows; uniforms [B, size - 1], one a node."""
         raise NotImplementedError
 
@@ -139,7 +178,7 @@ class Sampled(Structure):
         parents, levels = self.tree.parents[0].tolist(), self.tree.levels[0].tolist()
         columns = functional.pad(1 + self.order, (1, 1))
         columns[-1] = self.size + 1
-        sees = Layout.of(self.tree).sees[:, self.order][..., columns]
+        sees = self.tree.sees[:, self.order][..., columns]
         stages, above, first = [], [0], 0
         for depth, nodes in enumerate(self.tree.generations):
             inner = nodes.tolist()
@@ -171,7 +210,7 @@ class Sampled(Structure):
         sort = self.order.argsort()
         return None if bool((self.order == self.order[sort]).all()) else sort
 
-    def grow(self, session: Grower, sampling: Sampling, uniforms: Tensor) -> Draft:
+    def grow(self, session: Session, sampling: Sampling, uniforms: Tensor) -> Draft:
         """Draws the tree, level by level."""
         tokens = torch.full_like(uniforms, -1, dtype=torch.long)
         rows = []
@@ -226,7 +265,7 @@ class TopK(Structure):
         self.name, self.width, self.depth = name, width, depth
         self.size = 1 + min(most, width + (depth - 1) * width * width)
 
-    def grow(self, session: Grower, sampling: Sampling, uniforms: Tensor) -> Draft:
+    def grow(self, session: Session, sampling: Sampling, uniforms: Tensor) -> Draft:
         """Extends the drafter's likeliest nodes depth by depth, then keeps the likeliest of all."""
         logits = session.root()[:, None]
         batch, width, device = len(logits), min(self.width, logits.shape[-1]), logits.device

@@ -1,59 +1,14 @@
-"""What a drafter is, and what its sessions exchange with the engine."""
+"""What a drafter is, and the usual one: a smaller model of the same vocabulary."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor
 
-from draftproof.gpu.passes import Reader
-from draftproof.gpu.rows import Sampling
-from draftproof.gpu.structures import Draft, Grower, Structure
-
-
-@dataclass(frozen=True)
-class Accepted:
-    """What one step committed, for drafters to follow.
-
-    path [B, depth + 1]: the nodes from the root to the last accepted one, then zeros; counts: their number
-    in each row, and read [B] the same on the device; tokens: what each row emitted; draft: what was
-    drafted; hidden: the target's hidden states at the tree's nodes, if the drafter reads them.
-    """
-
-    path: Tensor
-    counts: list[int]
-    read: Tensor
-    tokens: list[list[int]]
-    draft: Draft
-    hidden: tuple[Tensor, ...] | None
-
-
-class Session(Grower):
-    """A drafter at work on a batch. Sessions of networks keep what they read in `reader`, and in `last`, by
-    row, what the next draft starts from.
-    """
-
-    last: Tensor
-
-    def __init__(self, reader: Reader) -> None:
-        self.reader, self.recorder = reader, reader.recorder
-
-    def draft(self, structure: Structure, sampling: Sampling, uniforms: Tensor) -> Draft:
-        """Drafts for every row; uniforms [B, size - 1]."""
-        return structure.grow(self, sampling, uniforms)
-
-    def accept(self, accepted: Accepted) -> None:
-        """Follows what was emitted."""
-        raise NotImplementedError
-
-    def keep(self, rows: list[int]) -> None:
-        """Drops all other rows of the batch."""
-        self.reader.keep(rows)
-        self.last = self.last[rows]
-
-    def close(self) -> None:
-        """Ends the run."""
-        self.reader.close()
+from draftproof.gpu.models import Model
+from draftproof.gpu.passes import Reader, padded
+from draftproof.gpu.structures import Accepted, Level, Session
 
 
 class Drafter:
@@ -71,3 +26,48 @@ class Drafter:
         hidden states of all but their last tokens, [B, T, H] each, if wanted and if there are any.
         """
         raise NotImplementedError
+
+
+class ModelDrafter(Drafter):
+    """Drafts with a causal language model."""
+
+    stateless = True
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.name = model, model.name
+
+    def begin(self, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any = None) -> Session:
+        return ModelSession(self.model, prompts, capacity)
+
+
+class ModelSession(Session):
+    """`last` [B, 1 or 2] are the last tokens of each text. The one before the last is read again: it may have
+    been a leaf, which no pass has read, and reading a token twice changes nothing.
+    """
+
+    def __init__(self, model: Model, prompts: Sequence[Sequence[int]], capacity: int) -> None:
+        super().__init__(Reader.of(model.network, len(prompts), capacity, model.context))
+        self.vocab = model.vocab
+        known = [prompt[:-1] for prompt in prompts]
+        if any(known):
+            self.reader.read(known, input_ids=padded(known, model.device), logits_to_keep=1)
+        self.last = torch.tensor([prompt[-1:] for prompt in prompts], device=model.device)
+
+    def root(self) -> Tensor:
+        back = self.last.shape[1] - 1
+        output = self.reader.causal(-back, back + 1, input_ids=self.last, logits_to_keep=1)
+        return output.logits[:, -1, : self.vocab]
+
+    def extend(self, tokens: Tensor, level: Level) -> Tensor:
+        output = self.reader.tree(level.sees, level.depth, level.first, input_ids=tokens)
+        return output.logits[..., : self.vocab]
+
+    def accept(self, accepted: Accepted) -> None:
+        """Keeps what was read of the accepted path."""
+        places = accepted.draft.places
+        if places is not None:
+            places = places.expand(len(accepted.path), -1).gather(1, accepted.path)
+        self.reader.advance(accepted.counts, accepted.read, places)
+        before = self.last[:, -1:].tolist()
+        ends = [[*old, *new][-2:] for old, new in zip(before, accepted.tokens, strict=True)]
+        self.last = torch.tensor(ends, device=self.last.device)

@@ -13,10 +13,10 @@ from transformers import LlamaConfig
 from transformers.cache_utils import Cache
 from transformers.models.llama.modeling_llama import LlamaModel, LlamaRMSNorm
 
-from draftproof.gpu.drafters.drafter import Accepted, Drafter, Session
+from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.models import Model
 from draftproof.gpu.passes import Reader, padded
-from draftproof.gpu.structures import Level
+from draftproof.gpu.structures import Accepted, Level, Session
 from draftproof.theory.errors import BadInput
 
 HEADS = "num_attention_heads", "num_key_value_heads"

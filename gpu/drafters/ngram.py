@@ -7,10 +7,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from draftproof.gpu.drafters.drafter import Accepted, Drafter, Session
+from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.models import Model
 from draftproof.gpu.rows import Sampling
-from draftproof.gpu.structures import Draft, Sampled, Structure
+from draftproof.gpu.structures import Accepted, Draft, Sampled, Session, Structure
 
 
 class NgramDrafter(Drafter):

@@ -1,19 +1,14 @@
-"""The output of a run: the record of each step, when a text is finished, and what is shown of it."""
+"""The output of a run: the record of each step, and when a text is finished."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from torch import Tensor
 
 from draftproof.gpu.draft import Tree
-from draftproof.gpu.models import Model
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.verify import Outcome
-
-UNFINISHED = "\N{REPLACEMENT CHARACTER}"
-"""What a tokenizer makes of bytes that are not a whole character yet."""
 
 
 @dataclass(frozen=True)
@@ -111,74 +106,3 @@ class Texts:
     def _stopped(self, tokens: Sequence[int]) -> bool:
         text = self.decode(tokens)
         return any(stop in text for stop in self.stops)
-
-
-class Transcript:
-    """Tokens and texts by prompt, and the counts of the last line."""
-
-    def __init__(self, target: Model, prompts: Sequence[str], stop: Sequence[str]) -> None:
-        self.decode, self.stop = target.tokenizer.decode, stop
-        self.prompts = prompts
-        self.ids: list[list[int]] = [[] for _ in prompts]
-        self.finished: list[str | None] = [None] * len(prompts)
-        self.steps = self.row_steps = self.accepted = 0
-        self.printed = 0  # characters of a single text
-        self.error: str | None = None
-
-    @property
-    def tokens(self) -> int:
-        """Tokens emitted in all."""
-        return sum(map(len, self.ids))
-
-    @property
-    def block_efficiency(self) -> float:
-        """Mean over rows and steps of accepted tokens plus the extra one; a last step counts uncut."""
-        return 1 + self.accepted / self.row_steps if self.row_steps else 0.0
-
-    def add(self, step: Step) -> str:
-        """Adds a step; returns what can now be shown: one text's growth, or the finished texts of a batch."""
-        self.steps += 1
-        self.row_steps += len(step.rows)
-        self.accepted += sum(step.accepted)
-        for row, tokens, why in zip(step.rows, step.emitted, step.finished, strict=True):
-            self.ids[row] += tokens
-            self.finished[row] = why
-        if len(self.prompts) > 1:
-            return "".join(self._whole(row) for row in step.rows if self.finished[row] is not None)
-        text = self.text(0)
-        if self.finished[0] is None:  # a stop string or a character may be incomplete
-            hold = max((len(stop) - 1 for stop in self.stop), default=0)
-            text = text[: len(text) - hold].rstrip(UNFINISHED)
-        new = text[self.printed :]
-        self.printed += len(new)
-        return new
-
-    def rest(self) -> str:
-        """What has not been shown when the run is over, early or not."""
-        if len(self.prompts) == 1:
-            return self.text(0)[self.printed :]
-        return "".join(self._whole(row) for row, why in enumerate(self.finished) if why is None)
-
-    def text(self, row: int) -> str:
-        """A row's text, without its end token, and up to a stop string."""
-        tokens = self.ids[row]
-        text = self.decode(tokens[:-1] if self.finished[row] == "end" else tokens)
-        found = [text.index(stop) for stop in self.stop if stop in text]
-        return text[: min(found)] if found else text
-
-    def answer(self) -> dict[str, Any]:
-        """Texts and counts as JSON."""
-        rows = enumerate(zip(self.prompts, self.ids, self.finished, strict=True))
-        return {
-            "outputs": [
-                {"prompt": prompt, "text": self.text(row), "tokens": ids, "finished": why}
-                for row, (prompt, ids, why) in rows
-            ],
-            "tokens": self.tokens,
-            "steps": self.steps,
-            "block_efficiency": round(self.block_efficiency, 4),
-            "error": self.error,
-        }
-
-    def _whole(self, row: int) -> str:
-        return f"--- {row + 1}: {self.prompts[row]!r}\n{self.text(row)}\n"

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor
 
-from draftproof.gpu.draft import Layout, Tree, emitted
+from draftproof.gpu.draft import Tree
 from draftproof.theory.errors import BadInput
 
 BAD_TARGET, BAD_PROPOSAL, BAD_TOKEN, BAD_COIN = 1, 2, 3, 4
@@ -148,8 +148,7 @@ class Outcome:
 
     def emitted(self, tree: Tree, tokens: Tensor) -> Tensor:
         """[B, depth + 1] ids: the accepted tokens and the extra one, padded with -1."""
-        layout = Layout.of(tree)
-        return emitted(layout.levels, layout.paths, tokens, self.node, self.token)[2]
+        return tree.emitted(tokens, self.node, self.token)[2]
 
 
 def _is_law(rows: Tensor) -> Tensor:
