@@ -55,11 +55,12 @@ class ModelSession(Session):
 
     def root(self) -> Tensor:
         back = self.last.shape[1] - 1
-        output = self.reader.causal(-back, back + 1, input_ids=self.last, logits_to_keep=1)
+        output = self.reader.run(back + 1, -back, input_ids=self.last, logits_to_keep=1)
         return output.logits[:, -1, : self.vocab]
 
     def extend(self, tokens: Tensor, level: Level) -> Tensor:
-        output = self.reader.tree(level.sees, level.depth, level.first, input_ids=tokens)
+        size = tokens.shape[1]
+        output = self.reader.run(size, level.first, level.sees, level.depth, input_ids=tokens)
         return output.logits[..., : self.vocab]
 
     def accept(self, accepted: Accepted) -> None:

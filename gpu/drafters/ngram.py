@@ -21,9 +21,9 @@ class NgramDrafter(Drafter):
     name, only_chains = "ngram", True
 
     def __init__(self, target: Model, longest: int = 3) -> None:
-        self.target, self.longest = target, longest
+        self.vocab, self.longest = target.vocab, longest
 
-    def begin(self, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any = None) -> "NgramSession":
+    def begin(self, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any = None) -> Session:
         return NgramSession(self, prompts)
 
 
@@ -60,7 +60,7 @@ class NgramSession(Session):
         gamma = structure.depth
         found = [self.found(row, gamma) for row in range(len(self.texts))]
         tokens = torch.tensor([each + [-1] * (gamma - len(each)) for each in found], device=uniforms.device)
-        proposal = functional.one_hot(tokens.clamp(min=0), self.drafter.target.vocab).float()
+        proposal = functional.one_hot(tokens.clamp(min=0), self.drafter.vocab).float()
         return Draft(structure.tree, tokens, proposal)
 
     def accept(self, accepted: Accepted) -> None:

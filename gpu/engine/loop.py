@@ -115,7 +115,7 @@ class _Decoder:
         tree = draft.tree
         self.clock.mark()
         ids = torch.cat((self.last, draft.tokens.clamp(min=0)), 1)
-        output = self.reader.tree(tree.sees, tree.levels, input_ids=ids, **self.options)
+        output = self.reader.run(tree.size, 0, tree.sees, tree.levels, input_ids=ids, **self.options)
         logits = output.logits[..., : self.vocab]
         self.clock.mark()
         verdict = self._verify(draft, logits, coins, extra)
@@ -140,18 +140,11 @@ class _Decoder:
         target, tree = None, draft.tree
         if self.carry and draft.proposal is not None:
             target = self.carry.modified(self.sampling.rows(logits), draft.proposal, draft.tokens)
+        kind = ("verdict", self.verifier, self.sampling, tree.kind)
         judge = partial(judged, self.verifier, self.sampling, tree)
-        return self.reader.recorder(
-            ("verdict", self.verifier, self.sampling, tree.kind),
-            judge,
-            logits=logits,
-            proposal=draft.proposal,
-            tokens=draft.tokens,
-            coins=coins,
-            extra=extra,
-            target=target,
-            **({} if tree.shared else tree.tables),
-        )
+        given = {"logits": logits, "proposal": draft.proposal, "tokens": draft.tokens, "target": target}
+        tables = {} if tree.shared else tree.tables
+        return self.reader.recorder(kind, judge, coins=coins, extra=extra, **given, **tables)
 
     def _commit(
         self, draft: Draft, verdict: "Verdict", output: Any
