@@ -16,18 +16,18 @@ class Tree:
     """Node 0 is the root; `parents[i] < i` is node i's parent, and siblings stand in drawing order.
 
     `parents` is one tree [N] shared by all rows of a batch, or one tree a row [B, N]. `replacement`: siblings
-    were drawn with replacement, from the same q; otherwise each from q without the earlier ones. A node that
-    was not drawn in a row has token -1 there. `depth` is the longest path or an upper bound; per-row trees
-    without it are read back from the device. Raises BadInput for other shapes and invalid parents.
+    were drawn from the same q; otherwise each from q without the earlier ones. `depth` is the longest path or
+    an upper bound; per-row trees without it are read back from the device. Raises BadInput for invalid
+    parents.
 
     Tables [1 or B, N]: `parents` (0 for the root); `levels`, the depths; `first`, the first sibling; `rows`,
     the proposal row (by default k for the k-th node with children, and 0 for leaves); `turn`, the place in
-    the order from leaf to root, depth first; `above` [.., N, N], whether node j is node i or above it;
-    `sees` [.., N, N + 2], whether node i attends to the text before the root (column 0), to node j (column
-    1 + j), and to slots behind the tree (last column: never); `paths` [.., N, depth + 1], the nodes from the
-    root to node i, then zeros. `steps` are groups of nodes that can be judged at once: their parents differ,
-    and the nodes they depend on are in earlier groups. `generations` groups the nodes that may have children
-    by level.
+    the order from leaf to root, depth first; `above` [.., N, N], whether node j is node i or above it; `sees`
+    [.., N, N + 2], whether node i attends to the text before the root (column 0), to node j (column 1 + j),
+    and to slots behind the tree (last column: never); `paths` [.., N, depth + 1], the nodes from the root to
+    node i, then zeros. `steps` are groups of nodes that can be judged at once: their parents differ, and the
+    nodes they depend on are in earlier groups. `generations` groups the nodes that may have children by
+    level.
 
     >>> tree = Tree([-1, 0, 0, 1])
     >>> tree.size, tree.depth, tree.inner, tree.turn.tolist()
@@ -110,9 +110,8 @@ class Tree:
     def merged(cls, tokens: Tensor) -> "tuple[Tree, Tensor]":
         """K i.i.d. paths [B, K, gamma] merged by prefix: (tree [B, 1 + K gamma], tokens [B, K gamma]).
 
-        The result is a tree drawn without replacement, children in order of first appearance. Nodes
-        keep the places and the proposal rows of `Tree.paths(K, gamma)`; a later copy of a node gets
-        token -1, and its children become children of the first copy.
+        The tree counts as drawn without replacement. Nodes keep the places and proposal rows of
+        `Tree.paths(K, gamma)`; a later copy of a node gets token -1, its children go to the first copy.
 
         >>> tree, tokens = Tree.merged(torch.tensor([[[5, 6], [5, 7]]]))
         >>> tree.parents.tolist(), tokens.tolist()

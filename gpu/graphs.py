@@ -16,15 +16,11 @@ from draftproof.gpu.device import out_of_memory
 Result = TypeVar("Result")
 Call: TypeAlias = Callable[[], Any]
 Recording: TypeAlias = Callable[[Call, torch.device], Call | None]
-"""Captures a call; returns a function that replays it on its arguments' current contents, or None if the
-call cannot be captured.
+"""Captures a call; returns a function that replays it on its arguments' current contents, None if it cannot.
 """
 
-GRAPHS = ContextVar("GRAPHS", default=True)
-"""Whether recorders that are made now capture graphs."""
-
-CALLS = 8
-"""Plain calls before a function is captured; capturing costs about as much as six."""
+GRAPHS = ContextVar("GRAPHS", default=True)  # whether recorders that are made now capture graphs
+CALLS = 8  # plain calls before a function is captured; capturing costs about as much as six
 
 
 def captured(call: Callable[[], Result], device: torch.device) -> tuple[Callable[[], object], Result]:
@@ -66,11 +62,10 @@ class Recorder:
     """Calls functions of tensors; from the ninth call of one kind on, by replaying a recording of it.
 
     A kind is a name, the names, shapes and types of the tensor arguments, and every other argument's value.
-    Functions must be determined by their name and be idempotent: recording runs them a few times. Whatever
-    they use besides their arguments must stay where it is in memory. Tensor arguments are copied to where
-    the recording reads them, unless they are themselves results of a recording. The caller must be done
-    with a result before the next call of the same kind, which overwrites it. Functions that wait for the
-    device are never recorded, and nothing is recorded without a GPU.
+    Functions must be determined by their name and be idempotent; what they use besides their arguments must
+    stay where it is in memory. Tensor arguments are copied to where the recording reads them, unless they are
+    results of a recording. A result is valid until the next call of the same kind, which overwrites it.
+    Functions that wait for the device are never recorded, and nothing is recorded without a GPU.
     """
 
     def __init__(self, device: torch.device) -> None:

@@ -14,17 +14,14 @@ from draftproof.gpu.rows import Sampling
 from draftproof.gpu.verify.residual import draw
 from draftproof.gpu.verify.verifier import DETERMINISTIC, WITHOUT, label
 
-STEP = 1e-9
-"""Subtracted from each node's log-probability, so that parents come first even where a child is certain."""
+STEP = 1e-9  # off each node's log-probability, so that parents come first even where a child is certain
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A drafted tree: tokens [B, N - 1] (-1 where none was drawn) and the rows they were drawn from.
-
-    proposal [B, I, V], or None for drafts that are a function of the context. places [1 or B, N]
-    says where the drafter's KV cache holds each node, behind the text; 0 for nodes it does not hold;
-    None if the k-th node is at place k.
+    """A drafted tree: tokens [B, N - 1] (-1 where none was drawn) and the rows they were drawn from, proposal
+    [B, I, V] (None for deterministic drafts). places [1 or B, N]: where behind the text the drafter's KV
+    cache holds each node (0 for nodes it does not hold); None if the k-th node is at place k.
     """
 
     tree: Tree
@@ -37,8 +34,7 @@ class Draft:
 class Level:
     """Nodes of one depth that a drafter reads in one pass; they take the places first, first + 1, ...
 
-    sees [1 or B, m, W] is as in gpu.draft.Tree, by place; above [1 or B, m] is the index of each
-    node's parent in the level before (at depth 1: of the root alone).
+    sees [1 or B, m, W]: as in `Tree`, by place; above [1 or B, m]: the parents' indices in the level before.
     """
 
     depth: int
@@ -52,8 +48,8 @@ class Accepted:
     """What one step committed, for drafters to follow.
 
     path [B, depth + 1]: the nodes from the root to the last accepted one, then zeros; counts: their number
-    in each row, and read [B] the same on the device; tokens: what each row emitted; draft: what was
-    drafted; hidden: the target's hidden states at the tree's nodes, if the drafter reads them.
+    by row, and read [B] the same on the device; tokens: what each row emitted; hidden: the target's hidden
+    states at the tree's nodes, if the drafter reads them.
     """
 
     path: Tensor
@@ -135,10 +131,8 @@ def structure(name: str) -> Structure:
 
 @dataclass(frozen=True)
 class Stage:
-    """A level's inner nodes, and the turns in which their children are drawn.
-
-    A turn is (drawing, children): the nodes that draw, as indices into those of the turn before (None:
-    all of them), and the child that each draws.
+    """A level's inner nodes, and the turns in which their children are drawn: (drawing, children), the nodes
+    that draw, as indices into those of the turn before (None: all of them), and the child that each draws.
     """
 
     level: Level
@@ -147,9 +141,8 @@ class Stage:
 
 
 class Sampled(Structure):
-    """A fixed tree; siblings are drawn with or without replacement, as the tree says.
-
-    If `merged`, it consists of i.i.d. paths, merged by prefix into a tree without replacement once drawn.
+    """A fixed tree, drawn with or without replacement; if `merged`, i.i.d. paths that are merged by prefix
+    into a tree without replacement once drawn.
     """
 
     def __init__(self, name: str, tree: Tree, merged: bool = False) -> None:
@@ -206,7 +199,7 @@ class Sampled(Structure):
 
     @cached_property
     def reordered(self) -> Tensor | None:
-        """Where the k-th inner node's row is among the rows in level order; None if it is always the k-th."""
+        """Where each inner node's row is among the rows in level order; None if it is always the k-th."""
         sort = self.order.argsort()
         return None if bool((self.order == self.order[sort]).all()) else sort
 
@@ -225,10 +218,10 @@ class Sampled(Structure):
         proposal = torch.cat(rows, 1)
         if self.reordered is not None:
             proposal = proposal[:, self.reordered]
+        tree, tokens = self.tree, tokens.clone()
         if self.merged:
             tree, tokens = Tree.merged(tokens.view(len(tokens), -1, self.depth))
-            return Draft(tree, tokens, proposal, self.places)
-        return Draft(self.tree, tokens.clone(), proposal, self.places)
+        return Draft(tree, tokens, proposal, self.places)
 
     def _draw(
         self, stage: Stage, sampling: Sampling, logits: Tensor, tokens: Tensor, uniforms: Tensor
@@ -253,10 +246,9 @@ class Sampled(Structure):
 
 class TopK(Structure):
     """The likeliest `most` nodes of a tree in which the `width` likeliest nodes of each depth were extended
-    (EAGLE-2, li2024eagle2; DDTree).
+    (EAGLE-2, li2024eagle2; DDTree), by the drafter's joint probability of the path at temperature 1.
 
-    A node's likelihood is the drafter's joint probability of its path at temperature 1, so the tree
-    is a function of the context, and only rules for such drafts (one-hot, nss) are lossless on it.
+    The tree is a function of the context: only rules for such drafts (one-hot, nss) are lossless on it.
     """
 
     kind = DETERMINISTIC
@@ -296,8 +288,8 @@ class TopK(Structure):
         return self._likeliest(torch.cat(scores, 1), torch.cat(ids, 1), torch.cat(above, 1), held)
 
     def _likeliest(self, scores: Tensor, ids: Tensor, above: Tensor, held: list[Tensor]) -> Draft:
-        """The tree of the likeliest candidates [B, C]; above: their parents' indices, -1 for the root; held:
-        those in the drafter's KV cache, in order.
+        """The tree of the likeliest candidates [B, C]; above: their parents (-1: the root); held: those
+        cached.
         """
         chosen = scores.topk(min(self.size - 1, scores.shape[1]), dim=1).indices.sort(1).values
         parents = _numbered(chosen, scores).gather(1, above.gather(1, chosen) + 1)

@@ -46,12 +46,11 @@ def generate(
 ) -> Iterator[Step]:
     """Continues the prompts (token ids), step by step, until every row has ended.
 
-    With `drafter` and `structure` None this is plain decoding in the same loop. A row ends at an end
-    token (unless `ignore_end`), at a stop string, after `max_new_tokens`, or where the context ends.
-    Row b's noise depends on (seed, b), or on seed[b], alone. On a GPU the phases are timed only if `timed`,
-    which waits for the device after each step. Steps that were yielded stay valid, whatever
-    comes after. Raises BadInput for an empty or too long prompt, and for a verifier, structure and
-    drafter that do not fit each other.
+    With `drafter` and `structure` None this is plain decoding in the same loop. A row ends at an end token
+    (unless `ignore_end`), at a stop string, after `max_new_tokens`, or where the context ends. Row b's noise
+    depends on (seed, b), or on seed[b], alone. On a GPU the phases are timed only if `timed`, which waits for
+    the device after each step. Steps that were yielded stay valid, whatever comes after. Raises BadInput for
+    an empty or too long prompt, and for a verifier, structure and drafter that do not fit each other.
     """
     _check(target, prompts)
     if drafter is not None and structure is not None and (reason := misfit(verifier, structure, drafter)):

@@ -13,13 +13,12 @@ from draftproof.gpu.verify import Outcome
 
 @dataclass(frozen=True)
 class Step:
-    """The record of one step; tensors have a row for each entry of `rows`.
+    """The record of one step; tensors have a row for each entry of `rows`, the prompts that had not ended.
 
-    rows: the prompts that had not ended before the step. logits [B, N, V] are the target's,
-    proposal [B, I, V] the drafter's rows (None for a draft without randomness), coins [B, N - 1] and
-    extra [B] the verifier's noise. used: the target's rows if they were computed; kernels do not need them.
-    accepted: number of drafted tokens accepted. emitted: the tokens added to each row, cut where it ended.
-    finished: "end", "stop" or "length", or None. seconds: of the phases draft, target, verify and rest.
+    logits [B, N, V] are the target's; proposal, tokens, coins and extra as in `verify.Batch`. used: the
+    target's rows if they were computed; kernels do not need them. accepted: number of drafted tokens
+    accepted. emitted: the tokens added to each row, cut where it ended. finished: "end", "stop" or "length",
+    or None. seconds: of the phases draft, target, verify and rest.
     """
 
     rows: list[int]

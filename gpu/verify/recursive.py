@@ -25,16 +25,15 @@ def traversal_rates(drafts: Drafts) -> Rates:
 
 
 def rejections(drafts: Drafts, joint: bool) -> tuple[Tensor, Tensor, Tensor]:
-    """(entry, left, cut), each [B, N]: the rate at which a node is entered, its rate and the cut of its row
-    after all its children were rejected.
+    """(entry, left, cut), each [B, N]: the rate at which a node is entered, and its rate and the cut of its
+    row after all its children were rejected.
 
-    After j rejections at a node the row is (p - c q)+ / T, the next sibling's law is q without the
-    earlier tokens, divided by its mass D, and the rate is a. With the next child x rejected too
+    After j rejections at a node its row is (p - c q)+ / T, its rate a, and the next sibling's law is q
+    without the earlier tokens, over its mass D. With the next child rejected too
 
         c <- c + T / (a D);  T <- sum (p - c q)+;  S = a T_new / T_old;  a <- S / (S + 1 - a)
 
-    so three scalars a node stand for its row, and no row is written. With `joint` a child's rate starts
-    at its entry rate (traversal); otherwise every node's rate starts, and hence stays, at 1.
+    so no row is written. With `joint` a child's rate starts at its entry rate (traversal), otherwise at 1.
     """
     tree, target, proposal = drafts.tree, drafts.target, drafts.q
     tokens, drawn = drafts.ids, drafts.drawn
@@ -64,11 +63,10 @@ def rejections(drafts: Drafts, joint: bool) -> tuple[Tensor, Tensor, Tensor]:
 
 def _left(drafts: Drafts, q: Tensor, nodes: Tensor) -> Tensor:
     # The mass of q without the earlier siblings' tokens: summed, since 1 minus their mass would cancel.
-    tree = drafts.tree
+    tree, parents = drafts.tree, drafts.tree.parents
     if tree.replacement or tree.is_chain:
         return torch.ones_like(q[..., 0])
     others = torch.arange(1, tree.size, device=q.device)
-    parents = tree.parents
     earlier = (parents[:, None, 1:] == parents[:, nodes, None]) & (others < nodes[:, None])
     earlier = earlier & drafts.drawn[:, None, 1:]
     ids = without(drafts.ids[:, None].expand_as(earlier), earlier, q.shape[-1])
