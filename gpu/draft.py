@@ -206,7 +206,5 @@ def mask(sees: Tensor, starts: Tensor, width: int) -> Tensor:
     """
     last = sees.shape[-1] - 1
     column = torch.arange(1, width + 1, device=starts.device) - starts[:, None]
-    column = column.clamp(0, last)
-    if len(sees) == 1:
-        return sees[0][:, column].transpose(0, 1)[:, None]
-    return sees.gather(2, column[:, None].expand(-1, sees.shape[1], -1))[:, None]
+    column = column.clamp(0, last)[:, None].expand(-1, sees.shape[1], -1)
+    return sees.expand(len(starts), -1, -1).gather(2, column)[:, None]

@@ -91,12 +91,10 @@ class Recorder:
             return function(**given)
         replay, call = record
         for key, kept in call.keywords.items():
-            new = given[key]
-            if isinstance(kept, Tensor) and (kept.data_ptr(), kept.stride()) != (
-                new.data_ptr(),
-                new.stride(),
-            ):
-                kept.copy_(new)
+            if isinstance(kept, Tensor):
+                new = given[key]
+                if (kept.data_ptr(), kept.stride()) != (new.data_ptr(), new.stride()):
+                    kept.copy_(new)
         return replay()
 
     def _record(
@@ -157,7 +155,3 @@ def tensors(value: Any) -> Iterator[Tensor]:
     if isinstance(value, dict | tuple | list):
         for each in value.values() if isinstance(value, dict) else value:
             yield from tensors(each)
-
-
-def _place(tensor: Tensor) -> Hashable:
-    return tensor.data_ptr(), tensor.stride()

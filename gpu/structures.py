@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
@@ -96,24 +97,7 @@ class Session:
         self.reader.close()
 
 
-class Structure:
-    """A shape of drafts: `size` nodes with the root, longest path `depth`, `kind` as verifiers name it."""
-
-    name: str
-    size: int
-    depth: int
-    kind: str
-
-    def to(self, device: torch.device) -> "Structure":
-        """The same structure with its tables, if it has any, on a device."""
-        return self
-
-    def grow(self, session: Session, sampling: Sampling, uniforms: Tensor) -> Draft:
-        """Drafts with a session's rows; uniforms [B, size - 1], one a node."""
-        raise NotImplementedError
-
-
-def structure(name: str) -> Structure:
+def structure(name: str) -> "Structure":
     """The structure of that spelling (see `gpu.spelling.draft`); BadInput if there is none.
 
     >>> structure("chain:4").size, structure("tree:2x3").size, structure("tree:eagle").depth
@@ -140,7 +124,7 @@ class Stage:
     turns: tuple[tuple[Tensor | None, Tensor], ...]
 
 
-class Sampled(Structure):
+class Sampled:
     """A fixed tree, drawn with or without replacement; if `merged`, i.i.d. paths that are merged by prefix
     into a tree without replacement once drawn.
     """
@@ -204,7 +188,7 @@ class Sampled(Structure):
         return None if bool((self.order == self.order[sort]).all()) else sort
 
     def grow(self, session: Session, sampling: Sampling, uniforms: Tensor) -> Draft:
-        """Draws the tree, level by level."""
+        """Draws the tree level by level with a session's rows; uniforms [B, size - 1], one a node."""
         tokens = torch.full_like(uniforms, -1, dtype=torch.long)
         rows = []
         for number, stage in enumerate(self.stages):
@@ -244,7 +228,7 @@ class Sampled(Structure):
         return made, tokens
 
 
-class TopK(Structure):
+class TopK:
     """The likeliest `most` nodes of a tree in which the `width` likeliest nodes of each depth were extended
     (EAGLE-2, li2024eagle2; DDTree), by the drafter's joint probability of the path at temperature 1.
 
@@ -256,6 +240,10 @@ class TopK(Structure):
     def __init__(self, name: str, width: int, depth: int, most: int) -> None:
         self.name, self.width, self.depth = name, width, depth
         self.size = 1 + min(most, width + (depth - 1) * width * width)
+
+    def to(self, device: torch.device) -> "TopK":
+        """The same structure, which has no tables."""
+        return self
 
     def grow(self, session: Session, sampling: Sampling, uniforms: Tensor) -> Draft:
         """Extends the drafter's likeliest nodes depth by depth, then keeps the likeliest of all."""
@@ -296,6 +284,10 @@ class TopK(Structure):
         places = _numbered(torch.cat([chosen[:, :0], *held], 1), scores).gather(1, chosen + 1)
         tree = Tree(functional.pad(parents, (1, 0)), depth=self.depth)
         return Draft(tree, ids.gather(1, chosen), None, functional.pad(places, (1, 0)))
+
+
+Structure: TypeAlias = Sampled | TopK
+"""A shape of drafts: `size` nodes with the root, longest path `depth`, `kind` as verifiers name it."""
 
 
 def _numbered(chosen: Tensor, candidates: Tensor) -> Tensor:

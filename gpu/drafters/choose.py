@@ -5,9 +5,8 @@ from pathlib import Path
 
 import torch
 
-from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter
+from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter, NgramDrafter
 from draftproof.gpu.drafters.features import FeatureDrafter, load_head
-from draftproof.gpu.drafters.ngram import NgramDrafter
 from draftproof.gpu.models import Model, check_pair, load
 from draftproof.theory.errors import BadInput
 

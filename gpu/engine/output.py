@@ -89,19 +89,15 @@ class Texts:
 
     def _add(self, row: Row, new: list[int]) -> list[int]:
         before = len(row.tokens)
-        taken = new[: row.limit - before]
-        at = next((i for i, token in enumerate(taken) if token in self.ends), None)
-        if at is not None:
-            taken, row.finished = taken[: at + 1], "end"
-        row.tokens += taken
-        if self.stops and self._stopped(row.tokens):
-            sizes = range(before + 1, len(row.tokens) + 1)
-            del row.tokens[next(size for size in sizes if self._stopped(row.tokens[:size])) :]
-            row.finished = "stop"
-        elif row.finished is None and len(row.tokens) == row.limit:
-            row.finished = "length"
+        for token in new:
+            row.tokens.append(token)
+            text = self.decode(row.tokens) if self.stops else ""
+            if any(stop in text for stop in self.stops):
+                row.finished = "stop"
+            elif token in self.ends:
+                row.finished = "end"
+            elif len(row.tokens) == row.limit:
+                row.finished = "length"
+            if row.finished:
+                break
         return row.tokens[before:]
-
-    def _stopped(self, tokens: Sequence[int]) -> bool:
-        text = self.decode(tokens)
-        return any(stop in text for stop in self.stops)

@@ -10,9 +10,8 @@ from scipy.stats import chi2
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from draftproof.gpu.drafters.drafter import ModelDrafter
+from draftproof.gpu.drafters.drafter import ModelDrafter, NgramDrafter
 from draftproof.gpu.drafters.features import FeatureDrafter, new_head
-from draftproof.gpu.drafters.ngram import NgramDrafter
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.models import Model
