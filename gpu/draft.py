@@ -24,19 +24,19 @@ class Tree:
     the proposal row (by default k for the k-th node with children, and 0 for leaves); `turn`, the place in
     the order from leaf to root, depth first; `above` [.., N, N], whether node j is node i or above it; `sees`
     [.., N, N + 2], whether node i attends to the text before the root (column 0), to node j (column 1 + j),
-    and to slots behind the tree (last column: never); `paths` [.., N, depth + 1], the nodes from the root to
-    node i, then zeros. `steps` are groups of nodes that can be judged at once: their parents differ, and the
-    nodes they depend on are in earlier groups. `generations` groups the nodes that may have children by
-    level.
+    and to slots behind the tree (last column: never); `root_paths` [.., N, depth + 1], the nodes from the
+    root to node i, then zeros. `steps` are groups of nodes that can be judged at once: their parents differ,
+    and the nodes they depend on are in earlier groups. `generations` groups the nodes that may have children
+    by level.
 
     >>> tree = Tree([-1, 0, 0, 1])
     >>> tree.size, tree.depth, tree.inner, tree.turn.tolist()
     (4, 2, (0, 1), [[3, 1, 2, 0]])
-    >>> tree.paths.tolist()
+    >>> tree.root_paths.tolist()
     [[[0, 0, 0], [0, 1, 0], [0, 2, 0], [0, 1, 3]]]
     """
 
-    TABLES = "parents", "above", "levels", "turn", "first", "rows", "sees", "paths"
+    TABLES = "parents", "above", "levels", "turn", "first", "rows", "sees", "root_paths"
 
     def __init__(
         self,
@@ -73,13 +73,13 @@ class Tree:
         self.first = torch.where(siblings, nodes, self.size).amin(-1).clamp(max=self.size - 1)
         has_child = ((self.parents[:, None] == nodes[:, None]) & drafted).any(-1)
         self.inner = tuple(has_child[0].nonzero().flatten().tolist()) if self.shared else None
-        counted = (has_child.cumsum(-1) - 1) * has_child
-        self.rows = counted if rows is None else rows.reshape(-1, self.size)
+        rows = (has_child.cumsum(-1) - 1) * has_child if rows is None else rows
+        self.rows = rows.reshape(-1, self.size)
         self.depth = int(self.levels.max()) if depth is None and self.levels.numel() else depth or 0
         self.sees = pad(pad(self.above, (1, 0), value=True), (0, 1))
         place = torch.where(self.above, self.levels[:, None], self.depth + 1)  # the last place is scratch
         paths = self.parents.new_zeros(*place.shape[:2], self.depth + 2)
-        self.paths = paths.scatter(2, place, nodes.expand_as(place))[..., :-1]
+        self.root_paths = paths.scatter(2, place, nodes.expand_as(place))[..., :-1]
         self.steps, self.generations = self._steps()
 
     @classmethod
@@ -180,7 +180,7 @@ class Tree:
         """
         batch, place = (torch.arange(n, device=node.device) for n in (len(node), self.depth + 1))
         tau = self.levels.expand(len(node), -1)[batch, node]
-        path = self.paths.expand(len(node), -1, -1)[batch, node]
+        path = self.root_paths.expand(len(node), -1, -1)[batch, node]
         drafted = pad(tokens.gather(1, (path[:, 1:] - 1).clamp(min=0)), (0, 1))
         after = torch.where(place == tau[:, None], token[:, None], -1)
         return tau, path, torch.where(place < tau[:, None], drafted, after)
