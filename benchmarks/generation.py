@@ -14,7 +14,7 @@ import torch
 
 from draftproof.gpu.bench.models import transformers
 from draftproof.gpu.drafters.choose import SHIPPED, pair
-from draftproof.gpu.drafters.model import ModelDrafter
+from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import structure

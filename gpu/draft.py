@@ -1,8 +1,7 @@
-"""Draft trees by parent indices, siblings in drawing order, and the attention and path tables of a tree."""
+"""Draft trees by parent indices, siblings in drawing order, with their attention and path tables."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -17,22 +16,27 @@ class Tree:
     """Node 0 is the root; `parents[i] < i` is node i's parent, and siblings stand in drawing order.
 
     `parents` is one tree [N] shared by all rows of a batch, or one tree a row [B, N]. `replacement`: siblings
-    were drawn with replacement, from the same q; otherwise each from q without the earlier ones. A node that
-    was not drawn in a row has token -1 there. `depth` is the longest path or an upper bound; per-row trees
-    without it are read back from the device. Raises BadInput for other shapes and invalid parents.
+    were drawn from the same q; otherwise each from q without the earlier ones. `depth` is the longest path or
+    an upper bound; per-row trees without it are read back from the device. Raises BadInput for invalid
+    parents.
 
     Tables [1 or B, N]: `parents` (0 for the root); `levels`, the depths; `first`, the first sibling; `rows`,
     the proposal row (by default k for the k-th node with children, and 0 for leaves); `turn`, the place in
-    the order from leaf to root, depth first; `above` [.., N, N], whether node j is node i or above it.
-    `steps` are groups of nodes that can be judged at once: their parents differ, and the nodes they
-    depend on are in earlier groups. `generations` groups the nodes that may have children by level.
+    the order from leaf to root, depth first; `above` [.., N, N], whether node j is node i or above it; `sees`
+    [.., N, N + 2], whether node i attends to the text before the root (column 0), to node j (column 1 + j),
+    and to slots behind the tree (last column: never); `root_paths` [.., N, depth + 1], the nodes from the
+    root to node i, then zeros. `steps` are groups of nodes that can be judged at once: their parents differ,
+    and the nodes they depend on are in earlier groups. `generations` groups the nodes that may have children
+    by level.
 
     >>> tree = Tree([-1, 0, 0, 1])
     >>> tree.size, tree.depth, tree.inner, tree.turn.tolist()
     (4, 2, (0, 1), [[3, 1, 2, 0]])
+    >>> tree.root_paths.tolist()
+    [[[0, 0, 0], [0, 1, 0], [0, 2, 0], [0, 1, 3]]]
     """
 
-    TABLES = "parents", "above", "levels", "turn", "first", "rows"
+    TABLES = "parents", "above", "levels", "turn", "first", "rows", "sees", "root_paths"
 
     def __init__(
         self,
@@ -53,7 +57,11 @@ class Tree:
             if i > 0 and not 0 <= parent < i:
                 raise BadInput(f"the parent of node {i} must come before it, not be {parent}")
         self.parents = given.reshape(-1, self.size).clamp(min=0)
-        self.above = _ancestors(self.parents)
+        itself = torch.eye(self.size, dtype=torch.bool, device=given.device)
+        self.above = itself.repeat(len(self.parents), 1, 1)
+        for i in range(1, self.size):
+            up = self.parents[:, i, None, None].expand(-1, 1, self.size)
+            self.above[:, i] |= self.above.gather(1, up)[:, 0]
         self.levels = self.above.sum(-1) - 1
         nodes = torch.arange(self.size, device=given.device)
         drafted = nodes > 0
@@ -65,9 +73,13 @@ class Tree:
         self.first = torch.where(siblings, nodes, self.size).amin(-1).clamp(max=self.size - 1)
         has_child = ((self.parents[:, None] == nodes[:, None]) & drafted).any(-1)
         self.inner = tuple(has_child[0].nonzero().flatten().tolist()) if self.shared else None
-        counted = (has_child.cumsum(-1) - 1) * has_child
-        self.rows = counted if rows is None else rows.reshape(-1, self.size)
+        rows = (has_child.cumsum(-1) - 1) * has_child if rows is None else rows
+        self.rows = rows.reshape(-1, self.size)
         self.depth = int(self.levels.max()) if depth is None and self.levels.numel() else depth or 0
+        self.sees = pad(pad(self.above, (1, 0), value=True), (0, 1))
+        place = torch.where(self.above, self.levels[:, None], self.depth + 1)  # the last place is scratch
+        paths = self.parents.new_zeros(*place.shape[:2], self.depth + 2)
+        self.root_paths = paths.scatter(2, place, nodes.expand_as(place))[..., :-1]
         self.steps, self.generations = self._steps()
 
     @classmethod
@@ -98,9 +110,8 @@ class Tree:
     def merged(cls, tokens: Tensor) -> "tuple[Tree, Tensor]":
         """K i.i.d. paths [B, K, gamma] merged by prefix: (tree [B, 1 + K gamma], tokens [B, K gamma]).
 
-        The result is a tree drawn without replacement, children in order of first appearance. Nodes
-        keep the places and the proposal rows of `Tree.paths(K, gamma)`; a later copy of a node gets
-        token -1, and its children become children of the first copy.
+        The tree counts as drawn without replacement. Nodes keep the places and proposal rows of
+        `Tree.paths(K, gamma)`; a later copy of a node gets token -1, its children go to the first copy.
 
         >>> tree, tokens = Tree.merged(torch.tensor([[[5, 6], [5, 7]]]))
         >>> tree.parents.tolist(), tokens.tolist()
@@ -157,6 +168,23 @@ class Tree:
         there = torch.cat((tokens.new_ones(len(tokens), 1, dtype=torch.bool), tokens >= 0), 1)
         return (there[:, None] | ~self.above).all(-1)
 
+    def emitted(self, tokens: Tensor, node: Tensor, token: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """(tau, path, words) of drafts [B, N - 1] that stop at node [B] with an extra token [B].
+
+        tau [B]: accepted tokens; path [B, depth + 1]: the nodes from the root to the stop, then zeros; words
+        [B, depth + 1]: the tokens along the path, the extra token, then -1.
+
+        >>> found = Tree.chain(2).emitted(torch.tensor([[5, 6]]), torch.tensor([1]), torch.tensor([7]))
+        >>> [each.tolist() for each in found]
+        [[1], [[0, 1, 0]], [[5, 7, -1]]]
+        """
+        batch, place = (torch.arange(n, device=node.device) for n in (len(node), self.depth + 1))
+        tau = self.levels.expand(len(node), -1)[batch, node]
+        path = self.root_paths.expand(len(node), -1, -1)[batch, node]
+        drafted = pad(tokens.gather(1, (path[:, 1:] - 1).clamp(min=0)), (0, 1))
+        after = torch.where(place == tau[:, None], token[:, None], -1)
+        return tau, path, torch.where(place < tau[:, None], drafted, after)
+
     def _steps(self) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
         device = self.parents.device
         if self.inner is None:
@@ -172,72 +200,11 @@ class Tree:
         return steps, grouped(self.inner, levels.__getitem__)
 
 
-def _ancestors(parents: Tensor) -> Tensor:
-    B, N = parents.shape
-    above = torch.eye(N, dtype=torch.bool, device=parents.device).repeat(B, 1, 1)
-    for i in range(1, N):
-        above[:, i] |= above.gather(1, parents[:, i, None, None].expand(-1, 1, N))[:, 0]
-    return above
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Tables of a tree, each with a first dimension of 1 (shared by all rows) or B.
-
-    sees [*, N, N + 2]: whether node i attends to the text before the root (column 0), to node j (column
-    1 + j), and to slots behind the tree (last column: never). levels [*, N]: depths of the nodes.
-    paths [*, N, depth + 1]: the nodes from the root to node i, then zeros.
-    """
-
-    sees: Tensor
-    levels: Tensor
-    paths: Tensor
-
-    @classmethod
-    def of(cls, tree: Tree) -> "Layout":
-        """The tables of a tree.
-
-        >>> Layout.of(Tree([-1, 0, 0, 1])).paths.tolist()
-        [[[0, 0, 0], [0, 1, 0], [0, 2, 0], [0, 1, 3]]]
-        """
-        nodes = torch.arange(tree.size, device=tree.above.device)
-        place = torch.where(tree.above, tree.levels[:, None], tree.depth + 1)  # the last place is scratch
-        paths = tree.parents.new_zeros(*tree.above.shape[:2], tree.depth + 2)
-        paths = paths.scatter(2, place, nodes.expand_as(place))
-        sees = pad(pad(tree.above, (1, 0), value=True), (0, 1))
-        return cls(sees, tree.levels, paths[..., :-1])
-
-
 def mask(sees: Tensor, starts: Tensor, width: int) -> Tensor:
-    """The attention mask [B, 1, n, width] over cache slots, from sees [1 or B, n, N + 2] (as in `Layout`);
+    """The attention mask [B, 1, n, width] over cache slots, from sees [1 or B, n, N + 2] (a `Tree`'s);
     the root of row b is at slot starts[b].
     """
     last = sees.shape[-1] - 1
     column = torch.arange(1, width + 1, device=starts.device) - starts[:, None]
-    column = column.clamp(0, last)
-    if len(sees) == 1:
-        return sees[0][:, column].transpose(0, 1)[:, None]
-    return sees.gather(2, column[:, None].expand(-1, sees.shape[1], -1))[:, None]
-
-
-def emitted(
-    levels: Tensor, paths: Tensor, tokens: Tensor, node: Tensor, token: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    """(tau, path, words) of a verification that stops at node [B] with an extra token [B].
-
-    tau [B]: accepted tokens; path [B, depth + 1]: the nodes from the root to the stop, then zeros; words
-    [B, depth + 1]: the tokens along the path, the extra token, then -1. levels [1 or B, N] and paths
-    [1 or B, N, depth + 1] are those of `Layout`, tokens [B, N - 1] those of the draft.
-
-    >>> levels, paths = torch.tensor([[0, 1, 2]]), torch.tensor([[[0, 0, 0], [0, 1, 0], [0, 1, 2]]])
-    >>> found = emitted(levels, paths, torch.tensor([[5, 6]]), torch.tensor([1]), torch.tensor([7]))
-    >>> [each.tolist() for each in found]
-    [[1], [[0, 1, 0]], [[5, 7, -1]]]
-    """
-    batch, size = torch.arange(len(node), device=node.device), paths.shape[-1]
-    tau = levels.expand(len(node), -1)[batch, node]
-    path = paths.expand(len(node), -1, -1)[batch, node]
-    place = torch.arange(size, device=node.device)
-    drafted = pad(tokens.gather(1, (path[:, 1:] - 1).clamp(min=0)), (0, 1))
-    after = torch.where(place == tau[:, None], token[:, None], -1)
-    return tau, path, torch.where(place < tau[:, None], drafted, after)
+    column = column.clamp(0, last)[:, None].expand(-1, sees.shape[1], -1)
+    return sees.expand(len(starts), -1, -1).gather(2, column)[:, None]

@@ -3,7 +3,6 @@
 import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import is_dataclass
 from functools import partial
@@ -17,15 +16,11 @@ from draftproof.gpu.device import out_of_memory
 Result = TypeVar("Result")
 Call: TypeAlias = Callable[[], Any]
 Recording: TypeAlias = Callable[[Call, torch.device], Call | None]
-"""Captures a call; returns a function that replays it on its arguments' current contents, or None if the
-call cannot be captured.
+"""Captures a call; returns a function that replays it on its arguments' current contents, None if it cannot.
 """
 
-GRAPHS = ContextVar("GRAPHS", default=True)
-"""Whether recorders that are made now capture graphs."""
-
-CALLS = 8
-"""Plain calls before a function is captured; capturing costs about as much as six."""
+GRAPHS = ContextVar("GRAPHS", default=True)  # whether recorders that are made now capture graphs
+CALLS = 8  # plain calls before a function is captured; capturing costs about as much as six
 
 
 def captured(call: Callable[[], Result], device: torch.device) -> tuple[Callable[[], object], Result]:
@@ -67,25 +62,25 @@ class Recorder:
     """Calls functions of tensors; from the ninth call of one kind on, by replaying a recording of it.
 
     A kind is a name, the names, shapes and types of the tensor arguments, and every other argument's value.
-    Functions must be determined by their name and be idempotent: recording runs them a few times. Whatever
-    they use besides their arguments must stay where it is in memory. Tensor arguments are copied to where
-    the recording reads them, unless they are themselves results of a recording. The caller must be done
-    with a result before the next call of the same kind, which overwrites it. Functions that wait for the
-    device are never recorded, and nothing is recorded without a GPU.
+    Functions must be determined by their name and be idempotent; what they use besides their arguments must
+    stay where it is in memory. Tensor arguments are copied to where the recording reads them, unless they are
+    results of a recording. A result is valid until the next call of the same kind, which overwrites it.
+    Functions that wait for the device are never recorded, and nothing is recorded without a GPU.
     """
 
     def __init__(self, device: torch.device) -> None:
         self.device = device
         self.records = recording(device)
         self.calls: Counter[Hashable] = Counter()
-        self.known: dict[Hashable, tuple[Call, dict[str, Tensor]] | None] = {}
+        self.known: dict[Hashable, tuple[Call, partial] | None] = {}
         self.results: set[int] = set()  # addresses of the recordings' results
 
     def __call__(self, name: Hashable, function: Callable[..., Any], **given: Any) -> Any:
         """function(**given)."""
         if self.records is None:
             return function(**given)
-        kind = (name, *((key, _kind(value)) for key, value in given.items()))
+        kinds = ((each.shape, each.dtype) if isinstance(each, Tensor) else each for each in given.values())
+        kind = (name, *zip(given, kinds, strict=True))
         if kind not in self.known:
             self.calls[kind] += 1
             if self.calls[kind] <= CALLS:
@@ -94,23 +89,27 @@ class Recorder:
         record = self.known[kind]
         if record is None:
             return function(**given)
-        replay, held = record
-        for key, kept in held.items():
-            new = given[key]
-            if (kept.data_ptr(), kept.stride()) != (new.data_ptr(), new.stride()):
-                kept.copy_(new)
+        replay, call = record
+        for key, kept in call.keywords.items():
+            if isinstance(kept, Tensor):
+                new = given[key]
+                if (kept.data_ptr(), kept.stride()) != (new.data_ptr(), new.stride()):
+                    kept.copy_(new)
         return replay()
 
     def _record(
         self, records: Recording, function: Callable[..., Any], given: dict[str, Any]
-    ) -> tuple[Call, dict[str, Tensor]] | None:
-        held = {key: value for key, value in given.items() if isinstance(value, Tensor)}
-        held = {key: each if each.data_ptr() in self.results else each.clone() for key, each in held.items()}
-        replay = records(partial(function, **{**given, **held}), self.device)
+    ) -> tuple[Call, partial] | None:
+        call = partial(function, **{key: self._held(value) for key, value in given.items()})
+        replay = records(call, self.device)
         if replay is None:
             return None
         self.results.update(each.data_ptr() for each in tensors(replay()))
-        return replay, held
+        return replay, call  # what the call holds must stay where it is in memory
+
+    def _held(self, value: Any) -> Any:
+        moves = isinstance(value, Tensor) and value.data_ptr() not in self.results
+        return value.clone() if moves else value
 
     @property
     def active(self) -> bool:
@@ -129,16 +128,6 @@ def recording(device: torch.device) -> Recording | None:
     return cuda_graph if device.type == "cuda" and GRAPHS.get() else None
 
 
-@contextmanager
-def without_graphs() -> Iterator[None]:
-    """Recorders made inside record nothing."""
-    token = GRAPHS.set(False)
-    try:
-        yield
-    finally:
-        GRAPHS.reset(token)
-
-
 def cuda_graph(call: Call, device: torch.device) -> Call | None:
     """Captures a call as a CUDA graph; None if it waits for the device or capture fails."""
     if waits(call, device):
@@ -149,12 +138,7 @@ def cuda_graph(call: Call, device: torch.device) -> Call | None:
         if out_of_memory(error):
             raise
         return None
-
-    def again() -> Any:
-        replay()
-        return result
-
-    return again
+    return lambda: (replay(), result)[1]
 
 
 def tensors(value: Any) -> Iterator[Tensor]:
@@ -171,7 +155,3 @@ def tensors(value: Any) -> Iterator[Tensor]:
     if isinstance(value, dict | tuple | list):
         for each in value.values() if isinstance(value, dict) else value:
             yield from tensors(each)
-
-
-def _kind(value: Any) -> Hashable:
-    return (value.shape, value.dtype) if isinstance(value, Tensor) else value

@@ -1,5 +1,6 @@
 """Options that several commands of `draftproof gpu` share; names in them are checked before torch loads."""
 
+from functools import partial
 from typing import TypeVar
 
 from click import Choice, Context, Parameter, option
@@ -18,9 +19,9 @@ def known_drafts(_: Context, __: Parameter, given: Names) -> Names:
 
 def _without_graphs(context: Context, _: Parameter, given: bool) -> None:
     if given:
-        from draftproof.gpu.graphs import without_graphs
+        from draftproof.gpu.graphs import GRAPHS
 
-        context.with_resource(without_graphs())
+        context.call_on_close(partial(GRAPHS.reset, GRAPHS.set(False)))
 
 
 MODEL = "Target: a folder, a transformers name, or what `gpu train` made [default: shipped]."

@@ -1,6 +1,7 @@
 """Passes of a network over a batch of texts that grow at different paces, and the KV cache behind them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -19,16 +20,16 @@ BLOCK = 256
 """Recorded passes attend to a multiple of this number of slots, so that fewer shapes are recorded."""
 
 
+@dataclass
 class Slots:
-    """Where the next pass writes, shared by all layers of a cache: `at` are slots [B, n], or one slice for
-    all rows. `seen` is the number of slots that a query may attend to.
+    """Where the next pass writes, shared by all layers of a cache: `at` are slots [B, n] of `rows` [B, 1], or
+    one slice for all rows. `seen` is the number of slots that a query may attend to.
     """
 
+    capacity: int
+    rows: Tensor
     at: Tensor | slice
-    seen: int
-
-    def __init__(self, batch: int, capacity: int, device: torch.device) -> None:
-        self.capacity, self.rows = capacity, torch.arange(batch, device=device)[:, None]
+    seen: int = 0
 
 
 class SlotLayer(CacheLayerMixin):
@@ -42,14 +43,13 @@ class SlotLayer(CacheLayerMixin):
         self.slots = slots
 
     def lazy_initialization(self, key_states: Tensor, value_states: Tensor) -> None:
-        shape = (*key_states.shape[:2], self.slots.capacity)
-        self.keys = key_states.new_zeros(*shape, key_states.shape[-1])
-        self.values = value_states.new_zeros(*shape, value_states.shape[-1])
+        self.keys, self.values = (
+            states.new_zeros(*states.shape[:2], self.slots.capacity, states.shape[-1])
+            for states in (key_states, value_states)
+        )
         self.is_initialized = True
 
-    def update(
-        self, key_states: Tensor, value_states: Tensor, *_: object, **__: object
-    ) -> tuple[Tensor, Tensor]:
+    def update(self, key_states: Tensor, value_states: Tensor, *_: Any, **__: Any) -> tuple[Tensor, Tensor]:
         """Writes the new states; returns all slots that a query may attend to."""
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
@@ -78,12 +78,10 @@ class SlotLayer(CacheLayerMixin):
 
 
 class Reader:
-    """A network and its KV cache of what it has read.
+    """A network and its KV cache. `capacity`: slots that a row may need in all; `context`: its positions.
 
     Row b has read `lengths[b]` tokens (`counts[b]` on the host); their keys lie in its first slots. A pass
-    writes behind them, and `advance` keeps part of what it wrote. When passes are recorded, the next
-    pass of the same shape overwrites the output. `capacity`: slots that a row may need in all; `context`:
-    number of positions of the network.
+    writes behind them, and `advance` keeps part of that. A recorded pass overwrites the last one's output.
     """
 
     def __init__(self, network: Any, batch: int, capacity: int, context: int) -> None:
@@ -92,7 +90,8 @@ class Reader:
         self.context = context
         self.device = next(network.parameters()).device
         self.recorder = Recorder(self.device)
-        self.slots = Slots(batch, self._rounded(capacity), self.device)
+        rows = torch.arange(batch, device=self.device)[:, None]
+        self.slots = Slots(self._rounded(capacity), rows, at=rows)
         self.layers = [SlotLayer(self.slots) for _ in range(config.num_hidden_layers)]
         self.cache = Cache(layers=[*self.layers])
         self.lengths = torch.zeros(batch, dtype=torch.long, device=self.device)
@@ -124,17 +123,20 @@ class Reader:
         self.lengths.copy_(torch.tensor(self.counts))
         return output
 
-    def causal(self, offset: int, size: int, **inputs: Any) -> Any:
-        """A pass over `size` tokens in sequence, starting `offset` behind each row's end."""
-        return self._recorded(size, offset, inputs)
+    def run(
+        self, size: int, offset: int, sees: Tensor | None = None, levels: Tensor | int = 0, **inputs: Any
+    ) -> Any:
+        """A pass over `size` tokens, which take the places offset, offset + 1, ... behind each row's end.
 
-    def tree(self, sees: Tensor, levels: Tensor | int, first: int = 0, **inputs: Any) -> Any:
-        """A pass over the nodes of a tree whose root is the token behind each row's end.
-
-        sees [1 or B, n, N + 2] is as in `draft.Layout`; levels [1 or B, n], or one number, are depths; the n
-        nodes take the places first, first + 1, ... behind the end.
+        They are a sequence or, with `sees`, nodes of a tree whose root is the token behind each row's end:
+        sees [1 or B, size, N + 2] is as in `draft.Tree`; levels [1 or B, size], or one number, are depths.
         """
-        return self._recorded(sees.shape[1], first, {"sees": sees, "levels": levels, **inputs})
+        longest = max(self.counts)
+        seen = min(self._rounded(longest + offset + size), self.slots.capacity)
+        aligned = not self.recorder.active and min(self.counts) == longest
+        start = longest + offset if aligned else None
+        given = {"size": size, "offset": offset, "seen": seen, "start": start, **inputs}
+        return self.recorder("pass", self._pass, sees=sees, levels=levels, **given)
 
     def advance(self, counts: list[int], read: Tensor, places: Tensor | None) -> None:
         """Keeps counts[b] more tokens of row b (`read` [B] is the same on the device).
@@ -143,7 +145,7 @@ class Reader:
         """
         if places is not None:
             to = torch.arange(places.shape[1], device=self.device)
-            source, to = (self.lengths[:, None] + each for each in (places, to))
+            source, to = self.lengths[:, None] + places, self.lengths[:, None] + to
             for layer in self.layers:  # not recorded, because it is not idempotent
                 layer.move(source, to)
         self.counts = [count + more for count, more in zip(self.counts, counts, strict=True)]
@@ -163,13 +165,6 @@ class Reader:
         self.slots.rows = self.slots.rows[: len(rows)]
         self.recorder.forget()
 
-    def _recorded(self, size: int, offset: int, given: dict[str, Any]) -> Any:
-        longest = max(self.counts)
-        seen = min(self._rounded(longest + offset + size), self.slots.capacity)
-        aligned = not self.recorder.active and min(self.counts) == longest
-        start = longest + offset if aligned else None
-        return self.recorder("pass", self._pass, size=size, offset=offset, seen=seen, start=start, **given)
-
     def _pass(
         self,
         size: int,
@@ -177,7 +172,7 @@ class Reader:
         seen: int,
         start: int | None,
         sees: Tensor | None = None,
-        levels: Tensor | int | None = None,
+        levels: Tensor | int = 0,
         **inputs: Any,
     ) -> Any:
         """Writes at the slots from `start` on or, if that is None, `offset` behind each row's end; queries
@@ -186,7 +181,7 @@ class Reader:
         at = self.lengths[:, None] + torch.arange(offset, offset + size, device=self.device)
         self.slots.at = at if start is None else slice(start, start + size)
         self.slots.seen = seen
-        if sees is None or levels is None:
+        if sees is None:
             positions, visible = at, (torch.arange(seen, device=self.device) <= at[..., None])[:, None]
         else:
             positions = (self.lengths[:, None] + levels).expand(-1, size)

@@ -58,9 +58,8 @@ def probabilities(
     >>> probabilities(torch.tensor([3.0, 2.0, 1.0]), top_k=1)
     tensor([1., 0., 0.])
     """
-    named = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
-    for name, setting in named.items():
-        high = 1.0 if name in ("top_p", "min_p") else float("inf")
+    most = {"temperature": float("inf"), "top_k": float("inf"), "top_p": 1.0, "min_p": 1.0}
+    for (name, high), setting in zip(most.items(), (temperature, top_k, top_p, min_p), strict=True):
         if not isinstance(setting, Tensor) and not 0 <= setting <= high:
             raise BadInput(f"{name} must be from 0 to {high:g}, not {setting:g}")
     logits = logits if logits.dtype == torch.float64 else logits.float()
@@ -87,9 +86,7 @@ def _nucleus(rows: Tensor, logits: Tensor, top_k: int | Tensor, top_p: Setting) 
     mass = rows.gather(-1, order)
     keep = torch.ones_like(mass, dtype=torch.bool)
     if not _is(top_k, 0):
-        rank = torch.arange(rows.shape[-1], device=rows.device)
-        most = torch.as_tensor(top_k, device=rows.device) if isinstance(top_k, Tensor) else top_k
-        keep = (rank < most) | (most == 0 if isinstance(most, Tensor) else False)
+        keep = (torch.arange(rows.shape[-1], device=rows.device) < top_k) | (top_k == 0)
         mass = mass * keep
     if not _is(top_p, 1):
         before = mass.double().cumsum(-1) - mass

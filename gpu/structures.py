@@ -2,29 +2,27 @@
 
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from draftproof.gpu import spelling
-from draftproof.gpu.draft import Layout, Tree
-from draftproof.gpu.graphs import Recorder
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.passes import Reader
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.verify.residual import draw
 from draftproof.gpu.verify.verifier import DETERMINISTIC, WITHOUT, label
 
-STEP = 1e-9
-"""Subtracted from each node's log-probability, so that parents come first even where a child is certain."""
+STEP = 1e-9  # off each node's log-probability, so that parents come first even where a child is certain
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A drafted tree: tokens [B, N - 1] (-1 where none was drawn) and the rows they were drawn from.
-
-    proposal [B, I, V], or None for drafts that are a function of the context. places [1 or B, N]
-    says where the drafter's KV cache holds each node, behind the text; 0 for nodes it does not hold;
-    None if the k-th node is at place k.
+    """A drafted tree: tokens [B, N - 1] (-1 where none was drawn) and the rows they were drawn from, proposal
+    [B, I, V] (None for deterministic drafts). places [1 or B, N]: where behind the text the drafter's KV
+    cache holds each node (0 for nodes it does not hold); None if the k-th node is at place k.
     """
 
     tree: Tree
@@ -37,8 +35,7 @@ class Draft:
 class Level:
     """Nodes of one depth that a drafter reads in one pass; they take the places first, first + 1, ...
 
-    sees [1 or B, m, W] is as in gpu.draft.Layout, by place; above [1 or B, m] is the index of each
-    node's parent in the level before (at depth 1: of the root alone).
+    sees [1 or B, m, W]: as in `Tree`, by place; above [1 or B, m]: the parents' indices in the level before.
     """
 
     depth: int
@@ -47,10 +44,32 @@ class Level:
     above: Tensor
 
 
-class Grower:
-    """A drafter's session that gives rows node by node; `recorder` may record the drawing as well."""
+@dataclass(frozen=True)
+class Accepted:
+    """What one step committed, for drafters to follow.
 
-    recorder: Recorder
+    path [B, depth + 1]: the nodes from the root to the last accepted one, then zeros; counts: their number
+    by row, and read [B] the same on the device; tokens: what each row emitted; hidden: the target's hidden
+    states at the tree's nodes, if the drafter reads them.
+    """
+
+    path: Tensor
+    counts: list[int]
+    read: Tensor
+    tokens: list[list[int]]
+    draft: Draft
+    hidden: tuple[Tensor, ...] | None
+
+
+class Session:
+    """A drafter at work on a batch. Sessions of networks keep what they read in `reader`, and in `last`, by
+    row, what the next draft starts from; `recorder` may record the drawing as well.
+    """
+
+    last: Tensor
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader, self.recorder = reader, reader.recorder
 
     def root(self) -> Tensor:
         """Logits [B, V] of the token after each row's text."""
@@ -60,25 +79,25 @@ class Grower:
         """Logits [B, m, V] after each of the tokens [B, m] of a level."""
         raise NotImplementedError
 
+    def draft(self, structure: "Structure", sampling: Sampling, uniforms: Tensor) -> Draft:
+        """Drafts for every row; uniforms [B, size - 1]."""
+        return structure.grow(self, sampling, uniforms)
 
-class Structure:
-    """A shape of drafts: `size` nodes with the root, longest path `depth`, `kind` as verifiers name it."""
-
-    name: str
-    size: int
-    depth: int
-    kind: str
-
-    def to(self, device: torch.device) -> "Structure":
-        """The same structure with its tables, if it has any, on a device."""
-        return self
-
-    def grow(self, session: Grower, sampling: Sampling, uniforms: Tensor) -> Draft:
-        """Drafts with a session's rows; uniforms [B, size - 1], one a node."""
+    def accept(self, accepted: Accepted) -> None:
+        """Follows what was emitted."""
         raise NotImplementedError
 
+    def keep(self, rows: list[int]) -> None:
+        """Drops all other rows of the batch."""
+        self.reader.keep(rows)
+        self.last = self.last[rows]
 
-def structure(name: str) -> Structure:
+    def close(self) -> None:
+        """Ends the run."""
+        self.reader.close()
+
+
+def structure(name: str) -> "Structure":
     """The structure of that spelling (see `gpu.spelling.draft`); BadInput if there is none.
 
     >>> structure("chain:4").size, structure("tree:2x3").size, structure("tree:eagle").depth
@@ -96,10 +115,8 @@ def structure(name: str) -> Structure:
 
 @dataclass(frozen=True)
 class Stage:
-    """A level's inner nodes, and the turns in which their children are drawn.
-
-    A turn is (drawing, children): the nodes that draw, as indices into those of the turn before (None:
-    all of them), and the child that each draws.
+    """A level's inner nodes, and the turns in which their children are drawn: (drawing, children), the nodes
+    that draw, as indices into those of the turn before (None: all of them), and the child that each draws.
     """
 
     level: Level
@@ -107,10 +124,9 @@ class Stage:
     turns: tuple[tuple[Tensor | None, Tensor], ...]
 
 
-class Sampled(Structure):
-    """A fixed tree; siblings are drawn with or without replacement, as the tree says.
-
-    If `merged`, it consists of i.i.d. paths, merged by prefix into a tree without replacement once drawn.
+class Sampled:
+    """A fixed tree, drawn with or without replacement; if `merged`, i.i.d. paths that are merged by prefix
+    into a tree without replacement once drawn.
     """
 
     def __init__(self, name: str, tree: Tree, merged: bool = False) -> None:
@@ -139,7 +155,7 @@ class Sampled(Structure):
         parents, levels = self.tree.parents[0].tolist(), self.tree.levels[0].tolist()
         columns = functional.pad(1 + self.order, (1, 1))
         columns[-1] = self.size + 1
-        sees = Layout.of(self.tree).sees[:, self.order][..., columns]
+        sees = self.tree.sees[:, self.order][..., columns]
         stages, above, first = [], [0], 0
         for depth, nodes in enumerate(self.tree.generations):
             inner = nodes.tolist()
@@ -167,12 +183,12 @@ class Sampled(Structure):
 
     @cached_property
     def reordered(self) -> Tensor | None:
-        """Where the k-th inner node's row is among the rows in level order; None if it is always the k-th."""
+        """Where each inner node's row is among the rows in level order; None if it is always the k-th."""
         sort = self.order.argsort()
         return None if bool((self.order == self.order[sort]).all()) else sort
 
-    def grow(self, session: Grower, sampling: Sampling, uniforms: Tensor) -> Draft:
-        """Draws the tree, level by level."""
+    def grow(self, session: Session, sampling: Sampling, uniforms: Tensor) -> Draft:
+        """Draws the tree level by level with a session's rows; uniforms [B, size - 1], one a node."""
         tokens = torch.full_like(uniforms, -1, dtype=torch.long)
         rows = []
         for number, stage in enumerate(self.stages):
@@ -186,10 +202,10 @@ class Sampled(Structure):
         proposal = torch.cat(rows, 1)
         if self.reordered is not None:
             proposal = proposal[:, self.reordered]
+        tree, tokens = self.tree, tokens.clone()
         if self.merged:
             tree, tokens = Tree.merged(tokens.view(len(tokens), -1, self.depth))
-            return Draft(tree, tokens, proposal, self.places)
-        return Draft(self.tree, tokens.clone(), proposal, self.places)
+        return Draft(tree, tokens, proposal, self.places)
 
     def _draw(
         self, stage: Stage, sampling: Sampling, logits: Tensor, tokens: Tensor, uniforms: Tensor
@@ -212,12 +228,11 @@ class Sampled(Structure):
         return made, tokens
 
 
-class TopK(Structure):
+class TopK:
     """The likeliest `most` nodes of a tree in which the `width` likeliest nodes of each depth were extended
-    (EAGLE-2, li2024eagle2; DDTree).
+    (EAGLE-2, li2024eagle2; DDTree), by the drafter's joint probability of the path at temperature 1.
 
-    A node's likelihood is the drafter's joint probability of its path at temperature 1, so the tree
-    is a function of the context, and only rules for such drafts (one-hot, nss) are lossless on it.
+    The tree is a function of the context: only rules for such drafts (one-hot, nss) are lossless on it.
     """
 
     kind = DETERMINISTIC
@@ -226,7 +241,11 @@ class TopK(Structure):
         self.name, self.width, self.depth = name, width, depth
         self.size = 1 + min(most, width + (depth - 1) * width * width)
 
-    def grow(self, session: Grower, sampling: Sampling, uniforms: Tensor) -> Draft:
+    def to(self, device: torch.device) -> "TopK":
+        """The same structure, which has no tables."""
+        return self
+
+    def grow(self, session: Session, sampling: Sampling, uniforms: Tensor) -> Draft:
         """Extends the drafter's likeliest nodes depth by depth, then keeps the likeliest of all."""
         logits = session.root()[:, None]
         batch, width, device = len(logits), min(self.width, logits.shape[-1]), logits.device
@@ -257,14 +276,18 @@ class TopK(Structure):
         return self._likeliest(torch.cat(scores, 1), torch.cat(ids, 1), torch.cat(above, 1), held)
 
     def _likeliest(self, scores: Tensor, ids: Tensor, above: Tensor, held: list[Tensor]) -> Draft:
-        """The tree of the likeliest candidates [B, C]; above: their parents' indices, -1 for the root; held:
-        those in the drafter's KV cache, in order.
+        """The tree of the likeliest candidates [B, C]; above: their parents (-1: the root); held: those
+        cached.
         """
         chosen = scores.topk(min(self.size - 1, scores.shape[1]), dim=1).indices.sort(1).values
         parents = _numbered(chosen, scores).gather(1, above.gather(1, chosen) + 1)
         places = _numbered(torch.cat([chosen[:, :0], *held], 1), scores).gather(1, chosen + 1)
         tree = Tree(functional.pad(parents, (1, 0)), depth=self.depth)
         return Draft(tree, ids.gather(1, chosen), None, functional.pad(places, (1, 0)))
+
+
+Structure: TypeAlias = Sampled | TopK
+"""A shape of drafts: `size` nodes with the root, longest path `depth`, `kind` as verifiers name it."""
 
 
 def _numbered(chosen: Tensor, candidates: Tensor) -> Tensor:

@@ -12,8 +12,7 @@ from typing import Any
 import torch
 
 from draftproof.gpu.device import wait
-from draftproof.gpu.drafters.drafter import Drafter
-from draftproof.gpu.drafters.model import ModelDrafter
+from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter
 from draftproof.gpu.engine.loop import fitting, generate
 from draftproof.gpu.graphs import recording
 from draftproof.gpu.models import Model, quiet

@@ -2,18 +2,18 @@
 
 import json
 import sys
+from collections.abc import Callable, Sequence
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from click import FloatRange, IntRange, command, echo, option
 
 from draftproof.gpu.options import DTYPE, VERIFIER, as_json, device, known_drafts, model, no_graphs
 from draftproof.theory.errors import BadInput
 
-if TYPE_CHECKING:
-    from draftproof.gpu.engine.output import Transcript
-
 PROMPT = "def main():\n"
+UNFINISHED = "\N{REPLACEMENT CHARACTER}"
+"""What a tokenizer makes of bytes that are not a whole character yet."""
 USUAL = {"chain": "block", "deterministic": "one-hot"}
 """The verifier by kind of draft; traversal for the others."""
 DRAFT = (
@@ -74,13 +74,12 @@ def COMMAND(**options: Any) -> int:
     return 0
 
 
-def _begin(prompts: list[str], options: dict[str, Any]) -> "tuple[Any, Transcript]":
+def _begin(prompts: list[str], options: dict[str, Any]) -> "tuple[Any, _Transcript]":
     """Loads the models and reads the prompts; fills in what `options` left to defaults."""
     import torch
 
     from draftproof.gpu.drafters.choose import pair
     from draftproof.gpu.engine.loop import generate
-    from draftproof.gpu.engine.output import Transcript
     from draftproof.gpu.rows import Sampling
     from draftproof.gpu.structures import structure
     from draftproof.gpu.verify import named
@@ -100,20 +99,82 @@ def _begin(prompts: list[str], options: dict[str, Any]) -> "tuple[Any, Transcrip
     )
     options["drafter"] = drafter.name if drafter else "none"
     options["model"] = target.name
-    return steps, Transcript(target, prompts, options["stop"])
+    return steps, _Transcript(target.tokenizer.decode, prompts, options["stop"])
 
 
-def _end(transcript: "Transcript", options: dict[str, Any], started: float, loaded: float) -> None:
+def _end(transcript: "_Transcript", options: dict[str, Any], started: float, loaded: float) -> None:
     """Writes the last line, or the whole answer as JSON."""
-    seconds, spelling, verifier = monotonic() - loaded, options["spelling"], options["verifier"]
+    seconds, tokens, steps = monotonic() - loaded, sum(map(len, transcript.ids)), transcript.steps
+    mean = 1 + transcript.accepted / transcript.row_steps if steps else 0.0  # a last step counts uncut
     if options["as_json"]:
         names = ("model", "drafter", "verifier", "temperature", "top_k", "top_p", "min_p", "seed")
-        asked = {name: options[name] for name in names} | {"draft": spelling}
-        times = {"seconds": round(seconds, 3), "loading": round(loaded - started, 3)}
-        echo(json.dumps(asked | transcript.answer() | times))
+        rows = enumerate(zip(transcript.prompts, transcript.ids, transcript.finished, strict=True))
+        outputs = [
+            {"prompt": prompt, "text": transcript.text(row), "tokens": ids, "finished": why}
+            for row, (prompt, ids, why) in rows
+        ]
+        answer = {name: options[name] for name in names} | {
+            "draft": options["spelling"],
+            "outputs": outputs,
+            "tokens": tokens,
+            "steps": steps,
+            "block_efficiency": round(mean, 4),
+            "error": transcript.error,
+            "seconds": round(seconds, 3),
+            "loading": round(loaded - started, 3),
+        }
+        echo(json.dumps(answer))
         return
-    draft = f"{verifier}, {spelling}" if options["drafter"] != "none" else "plain decoding"
+    plain = options["drafter"] == "none"
+    draft = "plain decoding" if plain else f"{options['verifier']}, {options['spelling']}"
     echo(
-        f"{transcript.rest()}\n[{transcript.tokens} tokens in {transcript.steps} steps, block efficiency "
-        f"{transcript.block_efficiency:.2f}, {transcript.tokens / max(seconds, 1e-9):.1f} tokens/s; {draft}]"
+        f"{transcript.rest()}\n[{tokens} tokens in {steps} steps, block efficiency {mean:.2f}, "
+        f"{tokens / max(seconds, 1e-9):.1f} tokens/s; {draft}]"
     )
+
+
+class _Transcript:
+    """Tokens and texts by prompt, and the counts of the last line."""
+
+    def __init__(
+        self, decode: Callable[[Sequence[int]], str], prompts: Sequence[str], stop: Sequence[str]
+    ) -> None:
+        self.decode, self.prompts, self.stop = decode, prompts, stop
+        self.ids: list[list[int]] = [[] for _ in prompts]
+        self.finished: list[str | None] = [None] * len(prompts)
+        self.steps = self.row_steps = self.accepted = 0
+        self.printed = 0  # characters of a single text
+        self.error: str | None = None
+
+    def add(self, step: Any) -> str:
+        """Adds a step; returns what can now be shown: one text's growth, or the finished texts of a batch."""
+        self.steps += 1
+        self.row_steps += len(step.rows)
+        self.accepted += sum(step.accepted)
+        for row, tokens, why in zip(step.rows, step.emitted, step.finished, strict=True):
+            self.ids[row] += tokens
+            self.finished[row] = why
+        if len(self.prompts) > 1:
+            return "".join(self._whole(row) for row in step.rows if self.finished[row] is not None)
+        text = self.text(0)
+        if self.finished[0] is None:  # a stop string or a character may be incomplete
+            hold = max((len(stop) - 1 for stop in self.stop), default=0)
+            text = text[: len(text) - hold].rstrip(UNFINISHED)
+        new = text[self.printed :]
+        self.printed += len(new)
+        return new
+
+    def rest(self) -> str:
+        """What has not been shown when the run is over, early or not."""
+        if len(self.prompts) == 1:
+            return self.text(0)[self.printed :]
+        return "".join(self._whole(row) for row, why in enumerate(self.finished) if why is None)
+
+    def text(self, row: int) -> str:
+        """A row's text, without its end token, and up to a stop string."""
+        tokens = self.ids[row]
+        text = self.decode(tokens[:-1] if self.finished[row] == "end" else tokens)
+        return text[: min((text.index(stop) for stop in self.stop if stop in text), default=len(text))]
+
+    def _whole(self, row: int) -> str:
+        return f"--- {row + 1}: {self.prompts[row]!r}\n{self.text(row)}\n"

@@ -5,10 +5,8 @@ from pathlib import Path
 
 import torch
 
-from draftproof.gpu.drafters.drafter import Drafter
+from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter, NgramDrafter
 from draftproof.gpu.drafters.features import FeatureDrafter, load_head
-from draftproof.gpu.drafters.model import ModelDrafter
-from draftproof.gpu.drafters.ngram import NgramDrafter
 from draftproof.gpu.models import Model, check_pair, load
 from draftproof.theory.errors import BadInput
 
@@ -21,18 +19,16 @@ def pair(
 ) -> tuple[Model, Drafter | None]:
     """The target and the drafter of a run; BadInput when they cannot be loaded or do not fit.
 
-    `model` is a folder of transformers' or a name it knows, or a folder that `draftproof gpu train`
-    made; None, or `shipped`, is the pair that ships. `drafter` is such a model too, or `features` (the
-    one trained with the target), `ngram`, or `none`; None is the drafter trained with the target, or
-    ngram if there is none.
+    `model` is a folder or name for transformers, or a folder that `draftproof gpu train` made; None, or
+    `shipped`, is the pair that ships. `drafter` is such a model too, or `features` (the one trained with the
+    target), `ngram`, or `none`; None is the one trained with the target, or ngram if there is none.
     """
     folder = SHIPPED if model in (None, "shipped") else Path(model)
     if (folder / "target" / "config.json").is_file():
         folder = folder / "target"
     elif (folder / "work").is_dir():
-        raise BadInput(
-            f"{folder}: this training run is not finished; run the same `draftproof gpu train` again"
-        )
+        again = "run the same `draftproof gpu train` again"
+        raise BadInput(f"{folder}: this training run is not finished; {again}")
     target = load(folder if folder.exists() else model or folder, device, dtype)
     beside = folder.parent
     if drafter is None:

@@ -1,59 +1,16 @@
-"""What a drafter is, and what its sessions exchange with the engine."""
+"""What a drafter is, and two that need no training: a smaller model, and prompt lookup without a model."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor
+from torch.nn import functional
 
-from draftproof.gpu.passes import Reader
+from draftproof.gpu.models import Model
+from draftproof.gpu.passes import Reader, padded
 from draftproof.gpu.rows import Sampling
-from draftproof.gpu.structures import Draft, Grower, Structure
-
-
-@dataclass(frozen=True)
-class Accepted:
-    """What one step committed, for drafters to follow.
-
-    path [B, depth + 1]: the nodes from the root to the last accepted one, then zeros; counts: their number
-    in each row, and read [B] the same on the device; tokens: what each row emitted; draft: what was
-    drafted; hidden: the target's hidden states at the tree's nodes, if the drafter reads them.
-    """
-
-    path: Tensor
-    counts: list[int]
-    read: Tensor
-    tokens: list[list[int]]
-    draft: Draft
-    hidden: tuple[Tensor, ...] | None
-
-
-class Session(Grower):
-    """A drafter at work on a batch. Sessions of networks keep what they read in `reader`, and in `last`, by
-    row, what the next draft starts from.
-    """
-
-    last: Tensor
-
-    def __init__(self, reader: Reader) -> None:
-        self.reader, self.recorder = reader, reader.recorder
-
-    def draft(self, structure: Structure, sampling: Sampling, uniforms: Tensor) -> Draft:
-        """Drafts for every row; uniforms [B, size - 1]."""
-        return structure.grow(self, sampling, uniforms)
-
-    def accept(self, accepted: Accepted) -> None:
-        """Follows what was emitted."""
-        raise NotImplementedError
-
-    def keep(self, rows: list[int]) -> None:
-        """Drops all other rows of the batch."""
-        self.reader.keep(rows)
-        self.last = self.last[rows]
-
-    def close(self) -> None:
-        """Ends the run."""
-        self.reader.close()
+from draftproof.gpu.structures import Accepted, Draft, Level, Sampled, Session, Structure
 
 
 class Drafter:
@@ -71,3 +28,111 @@ class Drafter:
         hidden states of all but their last tokens, [B, T, H] each, if wanted and if there are any.
         """
         raise NotImplementedError
+
+
+class ModelDrafter(Drafter):
+    """Drafts with a causal language model."""
+
+    stateless = True
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.name = model, model.name
+
+    def begin(self, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any = None) -> Session:
+        return ModelSession(self.model, prompts, capacity)
+
+
+class ModelSession(Session):
+    """`last` [B, 1 or 2] are the last tokens of each text. The one before the last is read again: it may have
+    been a leaf, which no pass has read, and reading a token twice changes nothing.
+    """
+
+    def __init__(self, model: Model, prompts: Sequence[Sequence[int]], capacity: int) -> None:
+        super().__init__(Reader.of(model.network, len(prompts), capacity, model.context))
+        self.vocab = model.vocab
+        known = [prompt[:-1] for prompt in prompts]
+        if any(known):
+            self.reader.read(known, input_ids=padded(known, model.device), logits_to_keep=1)
+        self.last = torch.tensor([prompt[-1:] for prompt in prompts], device=model.device)
+
+    def root(self) -> Tensor:
+        back = self.last.shape[1] - 1
+        output = self.reader.run(back + 1, -back, input_ids=self.last, logits_to_keep=1)
+        return output.logits[:, -1, : self.vocab]
+
+    def extend(self, tokens: Tensor, level: Level) -> Tensor:
+        size = tokens.shape[1]
+        output = self.reader.run(size, level.first, level.sees, level.depth, input_ids=tokens)
+        return output.logits[..., : self.vocab]
+
+    def accept(self, accepted: Accepted) -> None:
+        """Keeps what was read of the accepted path."""
+        places = accepted.draft.places
+        if places is not None:
+            places = places.expand(len(accepted.path), -1).gather(1, accepted.path)
+        self.reader.advance(accepted.counts, accepted.read, places)
+        before = self.last[:, -1:].tolist()
+        ends = [[*old, *new][-2:] for old, new in zip(before, accepted.tokens, strict=True)]
+        self.last = torch.tensor(ends, device=self.last.device)
+
+
+class NgramDrafter(Drafter):
+    """Prompt lookup: copies the tokens that followed the latest earlier place of the last `longest` tokens,
+    or of fewer of them down to one; its rows are one-hot.
+    """
+
+    name, only_chains = "ngram", True
+
+    def __init__(self, target: Model, longest: int = 3) -> None:
+        self.vocab, self.longest = target.vocab, longest
+
+    def begin(self, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any = None) -> Session:
+        return NgramSession(self, prompts)
+
+
+class NgramSession(Session):
+    """Texts, and where each n-gram ended last."""
+
+    def __init__(self, drafter: NgramDrafter, prompts: Sequence[Sequence[int]]) -> None:
+        self.drafter = drafter
+        self.texts: list[list[int]] = [[] for _ in prompts]
+        self.ends: list[dict[tuple[int, ...], int]] = [{} for _ in prompts]
+        for row, prompt in enumerate(prompts):
+            self._append(row, prompt)
+
+    def _append(self, row: int, tokens: Sequence[int]) -> None:
+        # An n-gram is entered when a token follows it, so the text's own end is never found.
+        text, ends = self.texts[row], self.ends[row]
+        for token in tokens:
+            for n in range(1, min(self.drafter.longest, len(text)) + 1):
+                ends[tuple(text[-n:])] = len(text)
+            text.append(token)
+
+    def found(self, row: int, most: int) -> list[int]:
+        """Up to `most` tokens that may come next."""
+        text, ends = self.texts[row], self.ends[row]
+        for n in range(min(self.drafter.longest, len(text)), 0, -1):
+            end = ends.get(tuple(text[-n:]))
+            if end is not None:
+                return text[end : end + most]
+        return []
+
+    def draft(self, structure: Structure, sampling: Sampling, uniforms: Tensor) -> Draft:
+        """A chain for every row, cut short where the text ends; nothing is random."""
+        assert isinstance(structure, Sampled)
+        gamma = structure.depth
+        found = [self.found(row, gamma) for row in range(len(self.texts))]
+        tokens = torch.tensor([each + [-1] * (gamma - len(each)) for each in found], device=uniforms.device)
+        proposal = functional.one_hot(tokens.clamp(min=0), self.drafter.vocab).float()
+        return Draft(structure.tree, tokens, proposal)
+
+    def accept(self, accepted: Accepted) -> None:
+        for row, tokens in enumerate(accepted.tokens):
+            self._append(row, tokens)
+
+    def keep(self, rows: list[int]) -> None:
+        self.texts = [self.texts[row] for row in rows]
+        self.ends = [self.ends[row] for row in rows]
+
+    def close(self) -> None:
+        pass

@@ -13,27 +13,22 @@ from transformers import LlamaConfig
 from transformers.cache_utils import Cache
 from transformers.models.llama.modeling_llama import LlamaModel, LlamaRMSNorm
 
-from draftproof.gpu.drafters.drafter import Accepted, Drafter, Session
+from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.models import Model
 from draftproof.gpu.passes import Reader, padded
-from draftproof.gpu.structures import Level
+from draftproof.gpu.structures import Accepted, Level, Session
 from draftproof.theory.errors import BadInput
-
-HEADS = "num_attention_heads", "num_key_value_heads"
-SIZES = *HEADS, "hidden_size", "intermediate_size", "max_position_embeddings"
-"""What a new head's decoder layer takes from the target's configuration."""
 
 
 class FeatureHead(nn.Module):
     """Predicts the next token from the last token and a feature of the position before it.
 
-    The feature is a fused low, middle and high hidden state of the target if the target has read that
-    position, and this network's own output there if not. Embeddings and output head are the
-    target's, so only the fusion and one decoder layer are learned.
+    The feature is a fused low, middle and high hidden state of the target (of size `source`, at the indices
+    `layers`) if the target has read that position, and this network's own output there if not. Embeddings
+    and output head are the target's, so only the fusion and one decoder layer are learned.
     """
 
     def __init__(self, config: LlamaConfig, source: int, layers: tuple[int, ...]) -> None:
-        """`source` is the target's hidden size, `layers` the indices of its hidden states that are read."""
         super().__init__()
         hidden = config.hidden_size
         self.config, self.source, self.layers = config, source, layers
@@ -72,18 +67,16 @@ class FeatureHead(nn.Module):
         folder.mkdir(parents=True, exist_ok=True)
         weights = {name: each.to(torch.bfloat16).contiguous() for name, each in self.state_dict().items()}
         save_file(weights, folder / "model.safetensors")
-        about = {
-            "draftproof": "feature drafter",
-            "source": self.source,
-            "layers": list(self.layers),
-            "decoder": self.config.to_diff_dict(),
-        }
+        about = {"draftproof": "feature drafter", "source": self.source, "layers": list(self.layers)}
+        about["decoder"] = self.config.to_diff_dict()
         (folder / "config.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
 
 
 def new_head(target: Any) -> FeatureHead:
     """An untrained feature head for a target: one layer as wide as the target."""
-    sizes = {name: getattr(target.config, name) for name in SIZES}
+    heads = "num_attention_heads", "num_key_value_heads"
+    names = *heads, "hidden_size", "intermediate_size", "max_position_embeddings"
+    sizes = {name: getattr(target.config, name) for name in names}
     decoder = LlamaConfig(vocab_size=1, num_hidden_layers=1, bos_token_id=None, eos_token_id=None, **sizes)
     depth = target.config.num_hidden_layers
     quarter = depth // 4
@@ -110,17 +103,14 @@ def load_head(folder: Path, target: Any) -> FeatureHead:
 
 
 class FeatureDrafter(Drafter):
-    """Drafts with a feature head over the target's hidden states.
-
-    Its rows depend on how far the target had read when the draft began, so it is not stateless.
-    """
+    """Drafts with a feature head. Its rows depend on where the last step stopped, so it is not stateless."""
 
     reads_hidden = True
 
     def __init__(self, head: FeatureHead, target: Model, name: str = "features") -> None:
         self.head, self.target, self.name = head, target, name
 
-    def begin(self, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any = None) -> "FeatureSession":
+    def begin(self, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any = None) -> Session:
         return FeatureSession(self, prompts, capacity, hidden)
 
 
@@ -153,9 +143,8 @@ class FeatureSession(Session):
     def extend(self, tokens: Tensor, level: Level) -> Tensor:
         at = level.above[..., None].expand(len(tokens), -1, self.above.shape[-1])
         feature = self.above.gather(1, at)
-        self.above = self.reader.tree(
-            level.sees, level.depth, level.first, embedded=self.embed(tokens), feature=feature
-        )
+        inputs = {"embedded": self.embed(tokens), "feature": feature}
+        self.above = self.reader.run(tokens.shape[1], level.first, level.sees, level.depth, **inputs)
         return self.output(self.above)[..., : self.vocab]
 
     def accept(self, accepted: Accepted) -> None:
@@ -166,7 +155,7 @@ class FeatureSession(Session):
         longest = feature.shape[1]
         ids = padded(accepted.tokens, feature.device)
         ids = pad(ids, (0, longest - ids.shape[1]))
-        output = self.reader.causal(1, longest, embedded=self.embed(ids), feature=feature)
+        output = self.reader.run(longest, 1, embedded=self.embed(ids), feature=feature)
         self.last = _at(output, [count - 1 for count in accepted.counts])
         self.reader.advance(accepted.counts, accepted.read, None)
 

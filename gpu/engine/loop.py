@@ -2,25 +2,24 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
-from typing import Any, TypeAlias
+from itertools import pairwise, product, repeat
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from draftproof.gpu import kernels
-from draftproof.gpu.draft import Layout, Tree, emitted
-from draftproof.gpu.drafters.drafter import Accepted, Drafter, Session
-from draftproof.gpu.engine.carry import Carry
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.engine.output import Step, Texts
 from draftproof.gpu.models import Model
 from draftproof.gpu.passes import Reader, padded
 from draftproof.gpu.rows import PLAIN, Sampling
-from draftproof.gpu.structures import Draft, Sampled, Structure
+from draftproof.gpu.structures import Accepted, Draft, Sampled, Structure
 from draftproof.gpu.verify import ERRORS, VERIFIERS, Batch, Outcome, Verifier
+from draftproof.gpu.verify.chains import Carry
 from draftproof.theory.errors import BadInput
 
 NO_DRAFT = Sampled("plain", Tree.chain(0))
@@ -47,61 +46,53 @@ def generate(
 ) -> Iterator[Step]:
     """Continues the prompts (token ids), step by step, until every row has ended.
 
-    With `drafter` and `structure` None this is plain decoding in the same loop. A row ends at an end
-    token (unless `ignore_end`), at a stop string, after `max_new_tokens`, or where the context ends.
-    Row b's noise depends on (seed, b), or on seed[b], alone. On a GPU the phases are timed only if `timed`,
-    which waits for the device after each step. Steps that were yielded stay valid, whatever
-    comes after. Raises BadInput for an empty or too long prompt, and for a verifier, structure and
-    drafter that do not fit each other.
+    With `drafter` and `structure` None this is plain decoding in the same loop. A row ends at an end token
+    (unless `ignore_end`), at a stop string, after `max_new_tokens`, or where the context ends. Row b's noise
+    depends on (seed, b), or on seed[b], alone. On a GPU the phases are timed only if `timed`, which waits for
+    the device after each step. Steps that were yielded stay valid, whatever comes after. Raises BadInput for
+    an empty or too long prompt, and for a verifier, structure and drafter that do not fit each other.
     """
     _check(target, prompts)
     if drafter is not None and structure is not None and (reason := misfit(verifier, structure, drafter)):
         raise BadInput(reason)
     if max_new_tokens < 1:
         raise BadInput(f"max_new_tokens must be at least 1, not {max_new_tokens}")
-    device = target.device
-    structure = (structure or NO_DRAFT).to(device)
+    structure = structure or NO_DRAFT
     limits = [min(max_new_tokens, target.context - len(prompt)) for prompt in prompts]
-    capacity = max(map(len, prompts)) + max(limits) + 2 * structure.size + 2
-    reader = Reader.of(target.network, len(prompts), capacity, target.context)
-    options = {"output_hidden_states": True} if drafter is not None and drafter.reads_hidden else {}
-    known, hidden = [prompt[:-1] for prompt in prompts], None
-    if any(known):
-        output = reader.read(known, input_ids=padded(known, device), logits_to_keep=1, **options)
-        hidden = output.hidden_states if options else None
-    return _Decoder(
-        reader=reader,
-        options=options,
-        vocab=target.vocab,
-        session=drafter.begin(prompts, capacity, hidden) if drafter else None,
-        structure=structure,
-        verifier=verifier,
-        carry=Carry() if verifier.modifies_target else None,
-        sampling=sampling,
-        noise=Noise(seed, len(prompts), device),
-        texts=Texts(limits, frozenset() if ignore_end else target.ends, stop, target.tokenizer.decode),
-        clock=Clock(device, timed and device.type == "cuda"),
-        last=torch.tensor([prompt[-1:] for prompt in prompts], device=device),
-    ).steps()
+    texts = Texts(limits, frozenset() if ignore_end else target.ends, stop, target.tokenizer.decode)
+    noise = Noise(seed, len(prompts), target.device)
+    return _Decoder(target, drafter, prompts, verifier, structure, sampling, texts, noise, timed).steps()
 
 
-@dataclass
 class _Decoder:
     """The state of a run. `options` are those of every target pass, `last` [B, 1] each row's last token."""
 
-    reader: Reader
-    options: dict[str, Any]
-    vocab: int
-    session: Session | None
-    structure: Structure
-    verifier: Verifier
-    carry: Carry | None
-    sampling: Sampling
-    noise: "Noise"
-    texts: Texts
-    clock: "Clock"
-    last: Tensor
-    layout: Layout | None = None
+    def __init__(
+        self,
+        target: Model,
+        drafter: Drafter | None,
+        prompts: Sequence[Sequence[int]],
+        verifier: Verifier,
+        structure: Structure,
+        sampling: Sampling,
+        texts: Texts,
+        noise: "Noise",
+        timed: bool,
+    ) -> None:
+        self.verifier, self.sampling, self.texts, self.noise = verifier, sampling, texts, noise
+        self.vocab, device = target.vocab, target.device
+        self.structure = structure.to(device)
+        self.carry = Carry() if verifier.modifies_target else None
+        capacity = max(map(len, prompts)) + max(row.limit for row in texts.rows) + 2 * structure.size + 2
+        self.reader = Reader.of(target.network, len(prompts), capacity, target.context)
+        self.options = {"output_hidden_states": True} if drafter is not None and drafter.reads_hidden else {}
+        known, hidden = [prompt[:-1] for prompt in prompts], None
+        if any(known):
+            ids = padded(known, device)
+            hidden = self.reader.read(known, input_ids=ids, logits_to_keep=1, **self.options).hidden_states
+        self.session = drafter.begin(prompts, capacity, hidden) if drafter else None
+        self.clock = Clock(device, timed and device.type == "cuda")
+        self.last = torch.tensor([prompt[-1:] for prompt in prompts], device=device)
 
     def steps(self) -> Iterator[Step]:
         try:
@@ -120,22 +111,22 @@ class _Decoder:
         noise = self.noise.uniforms(2 * size + 1)
         coins, extra = noise[:, size:-1], noise[:, -1]
         draft = self._draft(noise[:, :size])
+        tree = draft.tree
         self.clock.mark()
-        if self.layout is None or not draft.tree.shared:
-            self.layout = Layout.of(draft.tree)
         ids = torch.cat((self.last, draft.tokens.clamp(min=0)), 1)
-        output = self.reader.tree(self.layout.sees, self.layout.levels, input_ids=ids, **self.options)
+        output = self.reader.run(tree.size, 0, tree.sees, tree.levels, input_ids=ids, **self.options)
         logits = output.logits[..., : self.vocab]
         self.clock.mark()
-        outcome, used = self._verify(draft, logits, coins, extra)
+        verdict = self._verify(draft, logits, coins, extra)
         self.clock.mark()
-        committed = self._commit(draft, self.layout, outcome, used, output)
+        committed = self._commit(draft, verdict, output)
+        outcome, used = verdict.outcome, verdict.used
         if self.reader.recorder.active:  # the next step overwrites these
             logits, outcome = logits.clone(), outcome.clone()
             used = used.clone() if self.carry and used is not None else None
         self.clock.mark()
         seconds = dict(zip(PHASES, self.clock.read(), strict=True))
-        drafted = draft.tree, self.sampling, logits, draft.proposal, draft.tokens, coins, extra
+        drafted = tree, self.sampling, logits, draft.proposal, draft.tokens, coins, extra
         return Step(rows, *drafted, used, outcome, *committed, seconds)
 
     def _draft(self, uniforms: Tensor) -> Draft:
@@ -144,24 +135,21 @@ class _Decoder:
         assert isinstance(self.structure, Sampled)
         return Draft(self.structure.tree, uniforms.long(), uniforms.new_zeros(len(uniforms), 0, self.vocab))
 
-    def _verify(
-        self, draft: Draft, logits: Tensor, coins: Tensor, extra: Tensor
-    ) -> tuple[Outcome, Tensor | None]:
+    def _verify(self, draft: Draft, logits: Tensor, coins: Tensor, extra: Tensor) -> "Verdict":
         target, tree = None, draft.tree
         if self.carry and draft.proposal is not None:
             target = self.carry.modified(self.sampling.rows(logits), draft.proposal, draft.tokens)
         kind = ("verdict", self.verifier, self.sampling, tree.kind)
-        noise, tables = {"coins": coins, "extra": extra}, {} if tree.shared else tree.tables
-        drafted = {"logits": logits, "proposal": draft.proposal, "tokens": draft.tokens, "target": target}
-        judge = partial(verdict, self.verifier, self.sampling, tree)
-        return self.reader.recorder(kind, judge, **drafted, **noise, **tables)
+        judge = partial(judged, self.verifier, self.sampling, tree)
+        given = {"logits": logits, "proposal": draft.proposal, "tokens": draft.tokens, "target": target}
+        tables = {} if tree.shared else tree.tables
+        return self.reader.recorder(kind, judge, coins=coins, extra=extra, **given, **tables)
 
     def _commit(
-        self, draft: Draft, layout: Layout, outcome: Outcome, used: Tensor | None, output: Any
+        self, draft: Draft, verdict: "Verdict", output: Any
     ) -> tuple[list[int], list[list[int]], list[str | None]]:
         """Emits the accepted tokens and brings target, drafter and noise to the next step."""
-        tables = {"levels": layout.levels, "paths": layout.paths, "tokens": draft.tokens}
-        tau, path, summary = self.reader.recorder("summary", summarised, **tables, **vars(outcome))
+        outcome, used, tau, path, summary = verdict
         if self.carry and draft.proposal is not None and used is not None:
             self.carry.emit(used, draft.proposal, draft.tokens, tau, outcome.token)
         read = summary.tolist()
@@ -176,8 +164,7 @@ class _Decoder:
             self.reader.advance(counts, tau + 1, None if draft.tree.is_chain else path)
             self.last = outcome.token[:, None]
             if self.session is not None:
-                hidden = output.hidden_states if self.options else None
-                self.session.accept(Accepted(path, counts, tau + 1, words, draft, hidden))
+                self.session.accept(Accepted(path, counts, tau + 1, words, draft, output.hidden_states))
         if stay and len(stay) < len(words):
             self.last = self.last[stay]
             for part in (self.reader, self.session, self.noise, self.carry):
@@ -186,7 +173,19 @@ class _Decoder:
         return accepted, emitted, finished
 
 
-def verdict(
+class Verdict(NamedTuple):
+    """A step's outcome; `used`: the target's rows if they were computed; tau and path as in `Tree.emitted`;
+    summary [B, depth + 3]: error, tau and words, for one read by the host.
+    """
+
+    outcome: Outcome
+    used: Tensor | None
+    tau: Tensor
+    path: Tensor
+    summary: Tensor
+
+
+def judged(
     verifier: Verifier,
     sampling: Sampling,
     tree: Tree,
@@ -198,8 +197,8 @@ def verdict(
     extra: Tensor,
     target: Tensor | None = None,
     **tables: Tensor,
-) -> tuple[Outcome, Tensor | None]:
-    """Verifies a step, by kernels if there are any; returns the outcome, and the target's rows if computed.
+) -> Verdict:
+    """Verifies a step, by kernels if there are any.
 
     logits [B, N, V] are the target's; proposal [B, I, V] are rows. `target`, if given, replaces the rows
     made from the logits, `tables` those of the tree. Nothing is read back from the device.
@@ -211,23 +210,19 @@ def verdict(
             logits, heat = sampling.rows(logits).log(), 1.0
         given = None if proposal is None else proposal.log() if heat == 1 else proposal.log() * heat
         batch = Batch(tree, logits, given, tokens, coins, extra)
-        return kernels.verify(verifier.name, batch, temperature=heat), None
-    target = sampling.rows(logits) if target is None else target
-    return verifier.verify(Batch(tree, target, proposal, tokens, coins, extra)), target
+        outcome = kernels.verify(verifier.name, batch, temperature=heat)
+    else:
+        target = sampling.rows(logits) if target is None else target
+        outcome = verifier.verify(Batch(tree, target, proposal, tokens, coins, extra))
+    tau, path, words = tree.emitted(tokens, outcome.node, outcome.token)
+    summary = torch.cat((outcome.error[:, None], tau[:, None], words), 1)
+    return Verdict(outcome, target, tau, path, summary)
 
 
 def has_kernels(verifier: Verifier, device: torch.device) -> bool:
     """Whether there are kernels for this verifier, compiled for this device."""
     ours = VERIFIERS.get(verifier.name) is verifier and verifier.name in kernels.NAMES
     return ours and kernels.AVAILABLE and device.type == "cuda"
-
-
-def summarised(
-    *, levels: Tensor, paths: Tensor, tokens: Tensor, node: Tensor, token: Tensor, error: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    """tau and path as in `draft.emitted`, and [B, depth + 3] for one read by the host: error, tau, words."""
-    tau, path, words = emitted(levels, paths, tokens, node, token)
-    return tau, path, torch.cat((error[:, None], tau[:, None], words), 1)
 
 
 def misfit(verifier: Verifier, structure: Structure, drafter: Drafter) -> str | None:
@@ -238,9 +233,8 @@ def misfit(verifier: Verifier, structure: Structure, drafter: Drafter) -> str | 
     if drafter.only_chains and structure.kind != "chain":
         return f"{drafter.name} drafts chains, not {structure.name}"
     if verifier.modifies_target and not drafter.stateless:
-        return (
-            f"{verifier.name} needs a drafter whose rows depend on the context alone; {drafter.name} is none"
-        )
+        needs = "a drafter whose rows depend on the context alone"
+        return f"{verifier.name} needs {needs}; {drafter.name} is none"
     return None
 
 
@@ -248,9 +242,8 @@ def fitting(
     structures: Sequence[Structure], verifiers: Sequence[Verifier], drafter: Drafter
 ) -> list[tuple[Structure, Verifier]]:
     """The pairs that fit each other, structure by structure; BadInput if there are none."""
-    found = [
-        (shape, each) for shape in structures for each in verifiers if misfit(each, shape, drafter) is None
-    ]
+    pairs = product(structures, verifiers)
+    found = [(shape, each) for shape, each in pairs if misfit(each, shape, drafter) is None]
     if not found:
         raise BadInput(f"no verifier asked for is made for these drafts of {drafter.name}")
     return found
@@ -278,9 +271,7 @@ class Noise:
     """
 
     def __init__(self, seed: int | Sequence[int], rows: int, device: torch.device) -> None:
-        pairs = (
-            ((seed, row) for row in range(rows)) if isinstance(seed, int) else ((each, 0) for each in seed)
-        )
+        pairs = zip(repeat(seed), range(rows)) if isinstance(seed, int) else zip(seed, repeat(0))
         self.streams = [np.random.default_rng(pair) for pair in pairs]
         self.device = device
 

@@ -1,30 +1,24 @@
-"""The output of a run: the record of each step, when a text is finished, and what is shown of it."""
+"""The output of a run: the record of each step, and when a text is finished."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from torch import Tensor
 
 from draftproof.gpu.draft import Tree
-from draftproof.gpu.models import Model
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.verify import Outcome
-
-UNFINISHED = "\N{REPLACEMENT CHARACTER}"
-"""What a tokenizer makes of bytes that are not a whole character yet."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """The record of one step; tensors have a row for each entry of `rows`.
+    """The record of one step; tensors have a row for each entry of `rows`, the prompts that had not ended.
 
-    rows: the prompts that had not ended before the step. logits [B, N, V] are the target's,
-    proposal [B, I, V] the drafter's rows (None for a draft without randomness), coins [B, N - 1] and
-    extra [B] the verifier's noise. used: the target's rows if they were computed; kernels do not need them.
-    accepted: number of drafted tokens accepted. emitted: the tokens added to each row, cut where it ended.
-    finished: "end", "stop" or "length", or None. seconds: of the phases draft, target, verify and rest.
+    logits [B, N, V] are the target's; proposal, tokens, coins and extra as in `verify.Batch`. used: the
+    target's rows if they were computed; kernels do not need them. accepted: number of drafted tokens
+    accepted. emitted: the tokens added to each row, cut where it ended. finished: "end", "stop" or "length",
+    or None. seconds: of the phases draft, target, verify and rest.
     """
 
     rows: list[int]
@@ -95,90 +89,15 @@ class Texts:
 
     def _add(self, row: Row, new: list[int]) -> list[int]:
         before = len(row.tokens)
-        taken = new[: row.limit - before]
-        at = next((i for i, token in enumerate(taken) if token in self.ends), None)
-        if at is not None:
-            taken, row.finished = taken[: at + 1], "end"
-        row.tokens += taken
-        if self.stops and self._stopped(row.tokens):
-            sizes = range(before + 1, len(row.tokens) + 1)
-            del row.tokens[next(size for size in sizes if self._stopped(row.tokens[:size])) :]
-            row.finished = "stop"
-        elif row.finished is None and len(row.tokens) == row.limit:
-            row.finished = "length"
+        for token in new:
+            row.tokens.append(token)
+            text = self.decode(row.tokens) if self.stops else ""
+            if any(stop in text for stop in self.stops):
+                row.finished = "stop"
+            elif token in self.ends:
+                row.finished = "end"
+            elif len(row.tokens) == row.limit:
+                row.finished = "length"
+            if row.finished:
+                break
         return row.tokens[before:]
-
-    def _stopped(self, tokens: Sequence[int]) -> bool:
-        text = self.decode(tokens)
-        return any(stop in text for stop in self.stops)
-
-
-class Transcript:
-    """Tokens and texts by prompt, and the counts of the last line."""
-
-    def __init__(self, target: Model, prompts: Sequence[str], stop: Sequence[str]) -> None:
-        self.decode, self.stop = target.tokenizer.decode, stop
-        self.prompts = prompts
-        self.ids: list[list[int]] = [[] for _ in prompts]
-        self.finished: list[str | None] = [None] * len(prompts)
-        self.steps = self.row_steps = self.accepted = 0
-        self.printed = 0  # characters of a single text
-        self.error: str | None = None
-
-    @property
-    def tokens(self) -> int:
-        """Tokens emitted in all."""
-        return sum(map(len, self.ids))
-
-    @property
-    def block_efficiency(self) -> float:
-        """Mean over rows and steps of accepted tokens plus the extra one; a last step counts uncut."""
-        return 1 + self.accepted / self.row_steps if self.row_steps else 0.0
-
-    def add(self, step: Step) -> str:
-        """Adds a step; returns what can now be shown: one text's growth, or the finished texts of a batch."""
-        self.steps += 1
-        self.row_steps += len(step.rows)
-        self.accepted += sum(step.accepted)
-        for row, tokens, why in zip(step.rows, step.emitted, step.finished, strict=True):
-            self.ids[row] += tokens
-            self.finished[row] = why
-        if len(self.prompts) > 1:
-            return "".join(self._whole(row) for row in step.rows if self.finished[row] is not None)
-        text = self.text(0)
-        if self.finished[0] is None:  # a stop string or a character may be incomplete
-            hold = max((len(stop) - 1 for stop in self.stop), default=0)
-            text = text[: len(text) - hold].rstrip(UNFINISHED)
-        new = text[self.printed :]
-        self.printed += len(new)
-        return new
-
-    def rest(self) -> str:
-        """What has not been shown when the run is over, early or not."""
-        if len(self.prompts) == 1:
-            return self.text(0)[self.printed :]
-        return "".join(self._whole(row) for row, why in enumerate(self.finished) if why is None)
-
-    def text(self, row: int) -> str:
-        """A row's text, without its end token, and up to a stop string."""
-        tokens = self.ids[row]
-        text = self.decode(tokens[:-1] if self.finished[row] == "end" else tokens)
-        found = [text.index(stop) for stop in self.stop if stop in text]
-        return text[: min(found)] if found else text
-
-    def answer(self) -> dict[str, Any]:
-        """Texts and counts as JSON."""
-        rows = enumerate(zip(self.prompts, self.ids, self.finished, strict=True))
-        return {
-            "outputs": [
-                {"prompt": prompt, "text": self.text(row), "tokens": ids, "finished": why}
-                for row, (prompt, ids, why) in rows
-            ],
-            "tokens": self.tokens,
-            "steps": self.steps,
-            "block_efficiency": round(self.block_efficiency, 4),
-            "error": self.error,
-        }
-
-    def _whole(self, row: int) -> str:
-        return f"--- {row + 1}: {self.prompts[row]!r}\n{self.text(row)}\n"

@@ -8,8 +8,7 @@ from typing import Any
 
 from rich.table import Table
 
-from draftproof.gpu.drafters.drafter import Drafter
-from draftproof.gpu.drafters.model import ModelDrafter
+from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter
 from draftproof.gpu.engine.loop import Decode, fitting, generate, misfit
 from draftproof.gpu.models import Model
 from draftproof.gpu.rows import Sampling

@@ -1,8 +1,7 @@
 """Verification algorithms in plain batched torch; `VERIFIERS` gathers those of all files in this folder.
 
-Each verifier computes a rate for every drafted node and a cut for every row (`Rates`), and says in which
-order coins are compared with the rates. All noise is part of the `Batch` that it is given.
-The exact verifier of the same name in theory/verifiers is the reference.
+Each computes `Rates` from a `Batch`, which holds all noise. The exact verifier of the same name in
+theory/verifiers is the reference.
 """
 
 from importlib import import_module
@@ -46,20 +45,16 @@ def from_logits(
     top_p: Setting = 1.0,
     min_p: Setting = 0.0,
 ) -> Outcome:
-    """`Verifier.verify` on a batch of logits: both sides become rows by the same settings, as in
-    `draftproof.gpu.rows.probabilities`.
+    """`Verifier.verify` on logits: both sides become rows by the same settings (`rows.probabilities`).
 
     >>> import torch
     >>> from draftproof.gpu.draft import Tree
-    >>> even = torch.zeros(1, 2, 4)
-    >>> noise = torch.tensor([[0.5]]), torch.tensor([0.0])
-    >>> batch = Batch(Tree.chain(1), even, even[:, :1], torch.tensor([[3]]), *noise)
-    >>> from_logits("block", batch).node
+    >>> even, coin, extra = torch.zeros(1, 2, 4), torch.tensor([[0.5]]), torch.tensor([0.0])
+    >>> from_logits("block", Batch(Tree.chain(1), even, even[:, :1], torch.tensor([[3]]), coin, extra)).node
     tensor([1])
     """
-    return named(name).verify(
-        batch.map_rows(lambda logits: probabilities(logits, temperature, top_k, top_p, min_p))
-    )
+    rows = batch.map_rows(lambda logits: probabilities(logits, temperature, top_k, top_p, min_p))
+    return named(name).verify(rows)
 
 
 __all__ = ["ERRORS", "VERIFIERS", "Batch", "Drafts", "Outcome", "Rates", "Verifier", "from_logits", "named"]

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor
 
-from draftproof.gpu.draft import Layout, Tree, emitted
+from draftproof.gpu.draft import Tree
 from draftproof.theory.errors import BadInput
 
 BAD_TARGET, BAD_PROPOSAL, BAD_TOKEN, BAD_COIN = 1, 2, 3, 4
@@ -25,12 +25,11 @@ SUM = 1e-3
 
 @dataclass(frozen=True)
 class Drafts:
-    """Drafts of one vocabulary, one for each row of the batch: what acceptance rates are computed from.
+    """A draft for each row of the batch: what acceptance rates are computed from.
 
-    tree: the shape of the drafts. target [B, N, V]: the target model's row after each of the N nodes.
-    proposal [B, I, V]: the rows that inner nodes' children were drawn from, None for deterministic drafts.
-    tokens [B, N - 1]: the drafted ids of nodes 1 to N - 1, -1 for a node that was not drawn.
-    Rows are probabilities, or logits if the function that takes them says so.
+    target [B, N, V]: the target's row after each node. proposal [B, I, V]: the rows that children of inner
+    nodes were drawn from, None for deterministic drafts. tokens [B, N - 1]: the ids of nodes 1 to N - 1, -1
+    where none was drawn. Rows are probabilities, or logits if the function that takes them says so.
     """
 
     tree: Tree
@@ -41,7 +40,7 @@ class Drafts:
 
     @property
     def q(self) -> Tensor:
-        """The proposal, of drafts that have one."""
+        """The proposal of drafts that have one."""
         assert self.proposal is not None, "deterministic drafts have no proposal"
         return self.proposal
 
@@ -78,15 +77,14 @@ class Drafts:
 
     def _map(self, change: Callable) -> Self:
         parts = {field.name: getattr(self, field.name) for field in fields(self)}
-        tables = {name: part for name, part in parts.items() if isinstance(part, Tree | Tensor)}
-        return replace(self, **{name: change(part) for name, part in tables.items()})
+        moved = {name: change(part) for name, part in parts.items() if isinstance(part, Tree | Tensor)}
+        return replace(self, **moved)
 
 
 @dataclass(frozen=True)
 class Batch(Drafts):
-    """Drafts and the noise that decides about them: uniforms in [0, 1).
-
-    coins [B, N - 1]: coin i - 1 decides about node i. extra [B]: draws the extra token.
+    """Drafts and uniforms in [0, 1): coin i - 1 of coins [B, N - 1] decides about node i, extra [B] draws the
+    extra token.
     """
 
     coins: Tensor
@@ -101,7 +99,8 @@ class Batch(Drafts):
         if tree.parents.shape[0] not in (1, B):
             raise BadInput(f"the tree has {tree.parents.shape[0]} rows, the batch {B}")
         parts = {"tokens": self.tokens, "coins": self.coins, "extra": self.extra}
-        for (name, part), shape in zip(parts.items(), ([B, N - 1], [B, N - 1], [B]), strict=True):
+        for name, part in parts.items():
+            shape = [B] if name == "extra" else [B, N - 1]
             if list(part.shape) != shape:
                 raise BadInput(f"{name} must be {shape}, not {list(part.shape)}")
         for name, part in (parts | {"the tree": tree.parents, "proposal": self.proposal}).items():
@@ -113,8 +112,8 @@ class Batch(Drafts):
                 raise BadInput(f"proposal must be [{B}, {least}, {V}], not {list(rows.shape)}")
 
     def errors(self) -> Tensor:
-        """[B]: 0, or the key of `ERRORS` that applies. A row of probabilities that no token was drawn from,
-        or that belongs to a node that was not drawn, may hold anything.
+        """[B]: 0, or the key of `ERRORS` that applies. Rows of nodes that were not drawn, and proposal rows
+        that no token was drawn from, may hold anything.
         """
         B, _, V = self.target.shape
         error = torch.zeros(B, dtype=torch.long, device=self.target.device)
@@ -132,10 +131,8 @@ class Batch(Drafts):
 
 @dataclass(frozen=True)
 class Outcome:
-    """One iteration's result for every row of the batch.
-
-    node [B]: the last accepted node, 0 for none; token [B]: the extra token; error [B]: 0, or a key
-    of `ERRORS`, and then node = 0 and token = -1.
+    """One iteration's result by row: the last accepted node [B] (0 for none), the extra token [B], and error
+    [B]: 0, or a key of `ERRORS`, and then node = 0 and token = -1.
     """
 
     node: Tensor
@@ -148,8 +145,7 @@ class Outcome:
 
     def emitted(self, tree: Tree, tokens: Tensor) -> Tensor:
         """[B, depth + 1] ids: the accepted tokens and the extra one, padded with -1."""
-        layout = Layout.of(tree)
-        return emitted(layout.levels, layout.paths, tokens, self.node, self.token)[2]
+        return tree.emitted(tokens, self.node, self.token)[2]
 
 
 def _is_law(rows: Tensor) -> Tensor:

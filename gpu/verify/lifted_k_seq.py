@@ -7,11 +7,8 @@ from draftproof.gpu.verify.batch import Drafts
 from draftproof.gpu.verify.residual import LARGEST, pick, rate, share
 from draftproof.gpu.verify.verifier import CHAIN, WITH, Rates, Verifier
 
-HALVINGS = 24
-"""Bisections of [1, k], which contains rho: down to float32's resolution."""
-
-SLACK = 2.0**-48
-"""Relative error that float64 may make in the condition on rho, which for p = q is an equality at rho = 1."""
+HALVINGS = 24  # bisections of [1, k], which contains rho: down to float32's resolution
+SLACK = 2.0**-48  # relative error of float64 in the condition on rho, an equality at rho = 1 for p = q
 
 
 def rates(drafts: Drafts) -> Rates:

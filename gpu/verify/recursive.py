@@ -1,11 +1,13 @@
-"""Siblings in turn, each judged by the row that earlier rejections left: recursive rejection, traversal."""
+"""Siblings in turn: recursive rejection and traversal, and two rules that need no proposal (one-hot, nss)."""
+
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
 
 from draftproof.gpu.verify.batch import Drafts
 from draftproof.gpu.verify.residual import LARGEST, excess, pick, rate, share, without
-from draftproof.gpu.verify.verifier import CHAIN, TREES, WITH, WITHOUT, Rates, Verifier
+from draftproof.gpu.verify.verifier import ALL, CHAIN, TREES, WITH, WITHOUT, Rates, Verifier
 
 
 def rates(drafts: Drafts) -> Rates:
@@ -25,16 +27,15 @@ def traversal_rates(drafts: Drafts) -> Rates:
 
 
 def rejections(drafts: Drafts, joint: bool) -> tuple[Tensor, Tensor, Tensor]:
-    """(entry, left, cut), each [B, N]: the rate at which a node is entered, its rate and the cut of its row
-    after all its children were rejected.
+    """(entry, left, cut), each [B, N]: the rate at which a node is entered, and its rate and the cut of its
+    row after all its children were rejected.
 
-    After j rejections at a node the row is (p - c q)+ / T, the next sibling's law is q without the
-    earlier tokens, divided by its mass D, and the rate is a. With the next child x rejected too
+    After j rejections at a node its row is (p - c q)+ / T, its rate a, and the next sibling's law is q
+    without the earlier tokens, over its mass D. With the next child rejected too
 
         c <- c + T / (a D);  T <- sum (p - c q)+;  S = a T_new / T_old;  a <- S / (S + 1 - a)
 
-    so three scalars a node stand for its row, and no row is written. With `joint` a child's rate starts
-    at its entry rate (traversal); otherwise every node's rate starts, and hence stays, at 1.
+    so no row is written. With `joint` a child's rate starts at its entry rate (traversal), otherwise at 1.
     """
     tree, target, proposal = drafts.tree, drafts.target, drafts.q
     tokens, drawn = drafts.ids, drafts.drawn
@@ -64,19 +65,55 @@ def rejections(drafts: Drafts, joint: bool) -> tuple[Tensor, Tensor, Tensor]:
 
 def _left(drafts: Drafts, q: Tensor, nodes: Tensor) -> Tensor:
     # The mass of q without the earlier siblings' tokens: summed, since 1 minus their mass would cancel.
-    tree = drafts.tree
+    tree, parents = drafts.tree, drafts.tree.parents
     if tree.replacement or tree.is_chain:
         return torch.ones_like(q[..., 0])
     others = torch.arange(1, tree.size, device=q.device)
-    parents = tree.parents
     earlier = (parents[:, None, 1:] == parents[:, nodes, None]) & (others < nodes[:, None])
     earlier = earlier & drafts.drawn[:, None, 1:]
     ids = without(drafts.ids[:, None].expand_as(earlier), earlier, q.shape[-1])
     return torch.where(earlier.any(-1), torch.where(ids, 0.0, q).sum(-1), 1.0)
 
 
+def top_k_rates(drafts: Drafts) -> Rates:
+    """EAGLE-2 and EAGLE-3, where every drafted child is a proposal with q(x) = 1: accept a child with
+    probability p(x), else p(x) <- 0 and p <- norm(p).
+    """
+    accept = [torch.ones_like(drafts.target[:, 0, 0])]
+    for p, x, earlier in _children(drafts):
+        left = torch.where(earlier, 0.0, p)
+        accept.append(rate(left.gather(1, x)[:, 0], torch.where(earlier.any(-1), left.sum(-1), 1.0)))
+    accept = torch.stack(accept, 1)
+    return Rates(accept, torch.zeros_like(accept))
+
+
+def naive_rates(drafts: Drafts) -> Rates:
+    """y ~ p; descend if y was drafted, else Y = y.
+
+    One coin a node, that of its first child, draws y: the children lie one after the other on
+    [0, 1), each as long as its p(x), and what is beyond them is Y, drawn with `extra`.
+    """
+    reach = [torch.ones_like(drafts.target[:, 0, 0])]
+    for p, x, earlier in _children(drafts):
+        reach.append(torch.where(earlier.scatter(1, x, True), p, 0.0).sum(-1))
+    accept = torch.stack(reach, 1)
+    return Rates(accept, torch.zeros_like(accept))
+
+
+def _children(drafts: Drafts) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    # Node by node: its parent's row p [B, V], its token [B, 1], and its earlier siblings' tokens [B, V].
+    tree, target, tokens, drawn = drafts.tree, drafts.target, drafts.ids, drafts.drawn
+    for i in range(1, tree.size):
+        up = tree.parents[:, i]
+        earlier = drawn[:, 1:i] & (tree.parents[:, 1:i] == up[:, None])
+        ids = without(tokens[:, : i - 1], earlier, target.shape[-1])
+        yield pick(target, up.expand(len(target))), tokens[:, i - 1 : i], ids
+
+
 VERIFIERS = (
     Verifier("rrs", (CHAIN, WITHOUT), rates),
     Verifier("specinfer", (CHAIN, WITH), rates),
     Verifier("traversal", TREES, traversal_rates, upwards=True),
+    Verifier("one-hot", ALL, top_k_rates),
+    Verifier("nss", ALL, naive_rates, one_coin=True),
 )

@@ -43,15 +43,14 @@ def without(tokens: Tensor, chosen: Tensor, V: int) -> Tensor:
 
 
 def remainder(drafts: Drafts, cut: Tensor, node: Tensor) -> Tensor:
-    """[B, V], not normalised: (p - cut q)+ at each row's node, without the tokens of its drawn children.
+    """[B, V], not normalised: (p - cut q)+ at node [B], with cut [B, N], without its drawn children's tokens.
 
-    node [B] and cut [B, N], as in `Rates`. No mass is left at the token of a rejected child: leaving it out
-    changes no law, and keeps rounding from emitting it. Where rounding leaves no mass at all the row is p.
+    A rejected child's token has no mass left: leaving it out changes no law, and keeps rounding from emitting
+    it. Where rounding leaves no mass at all the row is p.
     """
     tree, proposal = drafts.tree, drafts.proposal
     B, _, V = drafts.target.shape
-    p = pick(drafts.target, node)
-    row = p
+    row = p = pick(drafts.target, node)
     if proposal is not None and proposal.shape[1]:
         at = tree.rows.expand(B, -1).gather(1, node[:, None])[:, 0]
         row = excess(p, cut.gather(1, node[:, None])[:, 0], pick(proposal, at))
@@ -61,9 +60,7 @@ def remainder(drafts: Drafts, cut: Tensor, node: Tensor) -> Tensor:
 
 
 def draw(row: Tensor, u: Tensor) -> Tensor:
-    """[B] tokens by inverse cumulative sum: the first x with F(x) > u F(V-1) that has mass.
-
-    Where rounding leaves no such x it is the last token with mass; a token without mass is never drawn.
+    """[B] tokens by inverse cumulative sum: first x with mass and F(x) > u F(V-1), or the last with mass.
 
     >>> draw(torch.tensor([[0.25, 0.0, 0.75], [0.25, 0.0, 0.75]]), torch.tensor([0.2, 0.25]))
     tensor([0, 2])

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.verify.batch import Batch, Drafts, Outcome
@@ -23,11 +24,10 @@ BELOW_ONE = 1 - 2**-24
 
 @dataclass(frozen=True)
 class Rates:
-    """What a verifier computes before it looks at any coin.
+    """What a verifier computes before it looks at any coin: accept and cut [B, N].
 
-    accept [B, N]: node i is accepted if its coin is below its rate (column 0, the root's, is unused);
-    cut [B, N]: after a stop at node f the extra token Y has the law in proportion to (p - cut q)+, without
-    the tokens of f's drawn children.
+    Node i is accepted if its coin is below accept_i (column 0 is unused). After a stop at node f the extra
+    token's law is proportional to (p - cut_f q)+, without the tokens of f's drawn children.
     """
 
     accept: Tensor
@@ -38,10 +38,9 @@ class Rates:
 class Verifier:
     """A verification algorithm on batches; the exact verifier of the same name in theory/verifiers cites it.
 
-    drafts: the kinds of drafts it is made for. rates: what it computes from the rows. upwards: coins are
-    compared from leaf to root, and the first accepted node is the stop; otherwise from the root down, child
-    by child. one_coin: siblings share the coin of the first of them. modifies_target: a stop changes the
-    target rows of the tokens after it (theory/verifiers/greedy_block.py).
+    drafts: the kinds it is made for. upwards: coins are compared from leaf to root, and the first accepted
+    node is the stop; otherwise from the root down, child by child. one_coin: siblings share the coin of the
+    first. modifies_target: a stop changes the target rows of later tokens (theory/verifiers/greedy_block.py).
     """
 
     name: str
@@ -52,10 +51,10 @@ class Verifier:
     modifies_target: bool = False
 
     def verify(self, batch: Batch) -> Outcome:
-        """Where verification stops, and the extra token; all shapes are static, nothing is read back.
+        """Where verification stops, and the extra token; shapes are static and nothing is read back.
 
-        Rows are probabilities: float32 or float64; narrower types are widened and renormalised. Raises
-        BadInput as `fitted` does; what is wrong with one row of the batch is in that row's `error`.
+        Rows are probabilities; types narrower than float32 are widened and renormalised. Raises BadInput as
+        `fitted` does; what is wrong with one row of the batch is in that row's `error`.
         """
         batch = self.fitted(batch).map_rows(widened)
         error = batch.errors()
@@ -68,8 +67,7 @@ class Verifier:
     def decide(self, tree: Tree, accept: Tensor, drawn: Tensor, coins: Tensor) -> Tensor:
         """[B]: the node where verification stops."""
         B = len(coins)
-        root = coins.new_zeros(B, 1)
-        coins = torch.cat((root, coins.clamp(max=BELOW_ONE)), 1)
+        coins = pad(coins.clamp(max=BELOW_ONE), (1, 0))
         if self.one_coin:
             coins = coins.gather(1, tree.first.expand(B, -1))
         taken = drawn & (coins < accept)
@@ -87,9 +85,8 @@ class Verifier:
         return label(tree) in self.drafts
 
     def fitted(self, batch: Batch) -> Batch:
-        """The batch as this verifier reads it: without the proposal if it is made for deterministic drafts.
-
-        Raises BadInput unless it is made for the draft, shapes and devices agree, and no rows are missing.
+        """The batch, without the proposal if the verifier is made for deterministic drafts. Raises BadInput
+        unless it is made for this draft, shapes and devices agree, and no rows are missing.
         """
         if not self.fits(batch.tree):
             raise BadInput(f"{self.name} is made for {', '.join(self.drafts)}, not for a {label(batch.tree)}")
@@ -102,10 +99,7 @@ class Verifier:
 
 
 def stop_law(verifier: Verifier, tree: Tree, accept: Tensor, drawn: Tensor) -> Tensor:
-    """[B, N] float64: the probability of a stop at each node, given the draft; rows sum to 1.
-
-    It is the law of `Verifier.decide` over independent coins that are uniform on [0, 1), with the same
-    `accept` and `drawn`.
+    """[B, N] float64: the law of `Verifier.decide` over independent uniform coins, given the draft.
 
     >>> from draftproof.gpu.verify import named
     >>> half, drawn = torch.full((1, 3), 0.5), torch.ones(1, 3, dtype=torch.bool)
@@ -127,7 +121,7 @@ def level_law(tree: Tree, stops: Tensor) -> Tensor:
 def _upwards(tree: Tree, rates: Tensor) -> Tensor:
     order = tree.turn.expand(len(rates), -1).argsort(1)
     rates = rates.scatter(1, torch.zeros_like(order[:, :1]), 1.0).gather(1, order)
-    rejected = torch.cat((torch.ones_like(rates[:, :1]), (1 - rates).cumprod(1)[:, :-1]), 1)
+    rejected = pad((1 - rates).cumprod(1)[:, :-1], (1, 0), value=1)
     return torch.zeros_like(rates).scatter(1, order, rates * rejected)
 
 

@@ -5,10 +5,8 @@ from functools import cache
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from draftproof.gpu.drafters.drafter import Drafter
+from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter, NgramDrafter
 from draftproof.gpu.drafters.features import FeatureDrafter, new_head
-from draftproof.gpu.drafters.model import ModelDrafter
-from draftproof.gpu.drafters.ngram import NgramDrafter
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import Step
 from draftproof.gpu.models import Model

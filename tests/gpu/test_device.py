@@ -174,15 +174,14 @@ def test_what_no_verifier_exceeds(device):
 
 @pytest.mark.parametrize("draft", DRAFTS)
 def test_who_sees_whom(draft, device):
-    from draftproof.gpu.draft import Layout, mask
+    from draftproof.gpu.draft import mask
 
-    layout = Layout.of(MOVED[draft])
     starts = torch.empty(B, device=device, dtype=torch.long)
-    assert mask(layout.sees, starts, 20).shape == (B, 1, DRAFTS[draft].size, 20)
+    assert mask(MOVED[draft].sees, starts, 20).shape == (B, 1, DRAFTS[draft].size, 20)
 
 
 def test_the_modified_target(device):
-    from draftproof.gpu.engine.carry import Carry
+    from draftproof.gpu.verify.chains import Carry
 
     carry, tree = Carry(), MOVED["chain"]
     owed = [torch.empty(B, device=device, dtype=kind) for kind in (torch.double, torch.double, torch.long)]

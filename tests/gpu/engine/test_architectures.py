@@ -8,7 +8,7 @@ pytest.importorskip("transformers")
 
 from transformers import AutoModelForCausalLM, GPT2Config, MistralConfig, Qwen2Config
 
-from draftproof.gpu.drafters.model import ModelDrafter
+from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.models import Model
 from draftproof.gpu.rows import Sampling

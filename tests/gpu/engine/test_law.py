@@ -10,16 +10,15 @@ from scipy.stats import chi2
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+from draftproof.gpu.drafters.drafter import ModelDrafter, NgramDrafter
 from draftproof.gpu.drafters.features import FeatureDrafter, new_head
-from draftproof.gpu.drafters.model import ModelDrafter
-from draftproof.gpu.drafters.ngram import NgramDrafter
-from draftproof.gpu.engine.carry import Carry
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.models import Model
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import structure
 from draftproof.gpu.verify import named
+from draftproof.gpu.verify.chains import Carry
 from tests.gpu.small import CONTEXT, Numbers, network
 
 VOCAB, LENGTH, ROWS, PROMPT = 5, 4, 6000, [1, 2, 1, 2]

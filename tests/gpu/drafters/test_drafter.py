@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from draftproof.gpu.drafters.ngram import NgramDrafter
+from draftproof.gpu.drafters.drafter import NgramDrafter
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import structure
 from tests.gpu.small import target

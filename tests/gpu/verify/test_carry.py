@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from draftproof.gpu.engine.carry import Carry
+from draftproof.gpu.verify.chains import Carry
 from draftproof.theory.verifiers.greedy_block import Modified
 
 V, GAMMA = 3, 4
