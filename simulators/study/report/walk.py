@@ -7,7 +7,6 @@ names of its pseudo-code, and verifiers need no code for it.
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from types import CodeType, FrameType
 from typing import Any
 
@@ -106,9 +105,3 @@ def _shown(variables: dict[str, Any]) -> Iterator[tuple[str, Value]]:
             yield name, value
         elif isinstance(value, (tuple, list)) and set(map(type, value)) == {fmpq}:
             yield name, tuple(value)  # a row, or numbers by position on a path
-
-
-@cache
-def listing(code: CodeType) -> str:
-    """The source of a function."""
-    return inspect.getsource(code)
