@@ -12,7 +12,6 @@ from draftproof.simulators.instances.randoms import Dirichlet, Edges, Law, Logit
 from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.simulators.instances.texts import Corpus, Texts, corpus
 from draftproof.simulators.lanes import BATCH, Lanes, stack
-from draftproof.simulators.study.schema import Fraction, Keys, Listed, Positive, Whole
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -51,30 +50,6 @@ class Family:
     def block(self) -> int:
         """How many instances are made together as lanes."""
         return self.instances.block if isinstance(self.instances, Randoms) else BATCH
-
-
-_COUNT: Keys = {"count": (Whole, 100)}
-ROWS: dict[str, Keys] = {
-    "random": _COUNT,
-    "mixed": _COUNT,
-    "dirichlet": {
-        **_COUNT,
-        "concentration": (Positive, 1.0),
-        "far": (Fraction, 1.0),
-        "grain": (Whole, 2**20),
-    },
-    "logits": {
-        **_COUNT,
-        "temperatures": (Listed[Positive], [1.0]),
-        "spread": (Positive, 2.0),
-        "far": (Fraction, 0.7),
-        "grain": (Whole, 360),
-    },
-    "grid": {"denominator": (Whole, 3), "symmetric": (bool, False)},
-    "scenarios": {},
-    "text": {"file": (str, ...), "histories": (Whole, 50)},
-}
-"""Kind of rows -> its keys."""
 
 
 def families(rows: Mapping[str, Any], draft: Scheme, vocab: int, seeds: Sequence[int]) -> Iterator[Family]:

@@ -9,9 +9,9 @@ import duckdb
 import pyarrow as pa
 from pyarrow import parquet
 
-from draftproof.simulators.study.columns import FAMILY, place
 from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.families import Family
+from draftproof.simulators.study.plan import FAMILY, place
 from draftproof.simulators.study.store import FORMAT, SHARDS, read_manifest
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance

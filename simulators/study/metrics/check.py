@@ -6,33 +6,33 @@ import numpy as np
 import pyarrow as pa
 
 from draftproof.simulators import lanes
-from draftproof.simulators.study.columns import (
+from draftproof.simulators.study.configuration import Entry
+from draftproof.simulators.study.families import Sliced, in_step, slices
+from draftproof.simulators.study.plan import (
     PLACE,
     WITNESS,
+    Metric,
     Values,
     columns,
     exactly,
     number,
     place,
-    schema,
-    table,
     witness,
 )
-from draftproof.simulators.study.configuration import Entry
-from draftproof.simulators.study.families import Sliced, in_step, slices
-from draftproof.simulators.study.plan import Metric
 from draftproof.simulators.verdict import judge
 from draftproof.theory.verifiers import VERIFIERS
 
-SCHEMA = schema(
-    ("verifier", pa.string()),
-    *PLACE,
-    ("engine", pa.string()),
-    ("declared", pa.bool_()),
-    ("lossless", pa.bool_()),
-    *number("total_variation"),
-    *number("expected_accepted"),
-    *WITNESS,
+SCHEMA = pa.schema(
+    [
+        ("verifier", pa.string()),
+        *PLACE,
+        ("engine", pa.string()),
+        ("declared", pa.bool_()),
+        ("lossless", pa.bool_()),
+        *number("total_variation"),
+        *number("expected_accepted"),
+        *WITNESS,
+    ]
 )
 
 
@@ -49,7 +49,7 @@ class Exact(Sliced):
                 accepted = exactly("expected_accepted", found.expected_accepted)
                 row = {"verifier": name, **where, "index": index, "engine": "exact", **verdict}
                 rows.append(row | distance | accepted | witness(found.wrong))
-        return table(SCHEMA, rows)
+        return pa.Table.from_pylist(rows, SCHEMA)
 
 
 class Float(Sliced):
