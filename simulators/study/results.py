@@ -78,29 +78,25 @@ class Results:
 
     def summary(self) -> Rows:
         """One line for each metric and verifier or target: its rows, verdicts, and statistics of numbers."""
+        words = {"true": "lossless", "false": "lossy", "~": "not decided"}  # "~" comes last
         found: Rows = []
         for metric in self.metrics:
             who, verdict, numbers = SUMMARISED[metric]
-            verdicts = self._verdicts(metric, who, verdict) if verdict else {}
             columns = [f", avg({n}) as {n}, min({n}) as {n}_min, max({n}) as {n}_max" for n in numbers]
+            if verdict:
+                columns.append(f", histogram(coalesce({verdict}::varchar, '~')) as verdicts")
             query = f'select {who} as name, count(*) as rows {"".join(columns)} from "{metric}" group by name'
             for row in self.rows(f"{query} order by name"):
                 line = {"metric": metric, "name": row["name"], "rows": row["rows"]}
                 if verdict:
-                    line["verdicts"] = verdicts[row["name"]]
+                    line["verdicts"] = {
+                        words.get(word, word): count for word, count in row["verdicts"].items()
+                    }
                 for n in numbers:
                     if row[n] is not None:
                         line[n] = {"mean": row[n], "least": row[f"{n}_min"], "largest": row[f"{n}_max"]}
                 found.append(line)
         return found
-
-    def _verdicts(self, metric: str, who: str, verdict: str) -> dict[str, dict[str, int]]:
-        words: dict[Any, str] = {None: "not decided", True: "lossless", False: "lossy"}
-        out: dict[str, dict[str, int]] = {}
-        query = f'select {who} as name, {verdict} as verdict, count(*) as rows from "{metric}" group by all'
-        for row in self.rows(f"{query} order by all"):
-            out.setdefault(row["name"], {})[words.get(row["verdict"]) or row["verdict"]] = row["rows"]
-        return out
 
     @cached_property
     def _families(self) -> list[Family]:
