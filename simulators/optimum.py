@@ -56,10 +56,7 @@ def stateless(instance: Instance) -> Optimum:
 def one_level(instance: Instance) -> fmpq:
     """Both optima of a draft of one level, in closed form: 1 + min over sets H of p(H) - Pr(all drafts in H).
 
-    >>> from draftproof.theory.drafts.paths import Paths
-    >>> from draftproof.theory.instance import context_free
-    >>> one_level(context_free(["1/3", "2/3"], ["2/3", "1/3"], Paths(2, 1)))
-    8/9
+    Raises BadInput for a deeper draft or more than SETS tokens.
     """
     if instance.draft.depth != 1 or instance.vocab > SETS:
         raise BadInput(f"optima in closed form are for drafts of depth 1 and up to {SETS} tokens")

@@ -43,12 +43,7 @@ def rows(vocab: int, zeros: bool = True) -> SearchStrategy[Row]:
 
 
 def tables(vocab: int, depth: int, zeros: bool = True) -> SearchStrategy[Table]:
-    """Exact tables with a row of their own for every prefix of length 0 .. depth.
-
-    >>> from hypothesis import find
-    >>> list(dict(find(tables(2, 1), lambda table: True).given()))
-    [(), (0,), (1,)]
-    """
+    """Exact tables with a row of their own for every prefix of length 0 .. depth."""
     where = list(prefixes(vocab, depth))
     each = st.tuples(*[rows(vocab, zeros)] * len(where))
     return each.map(lambda given: Table.exact(vocab, dict(zip(where, given, strict=True))))
@@ -56,12 +51,7 @@ def tables(vocab: int, depth: int, zeros: bool = True) -> SearchStrategy[Table]:
 
 @st.composite
 def shapes(draw: st.DrawFn, nodes: int = 4, depth: int = 3) -> Shape:
-    """Shapes of trees with 1 .. `nodes` drafted tokens, not deeper than `depth`.
-
-    >>> from hypothesis import find
-    >>> find(shapes(5, depth=2), lambda shape: len(shape) == 2)
-    ((), ())
-    """
+    """Shapes of trees with 1 .. `nodes` drafted tokens, not deeper than `depth`."""
     above, children = [0], [[]]  # each node's depth and children; the root first
     for new in range(1, draw(st.integers(1, nodes)) + 1):
         parent = draw(st.sampled_from([node for node, level in enumerate(above) if level < depth]))

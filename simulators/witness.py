@@ -20,16 +20,6 @@ Rows = dict[Key, Row]
 def shrink(instance: Instance, fails: Callable[[Instance], bool], seconds: float = 5.0) -> Instance:
     """Makes the instance smaller for as long as `fails` holds: shorter drafts, fewer symbols, rows that do
     not depend on the context, smaller denominators. Stops when no single step helps or time is up.
-
-    >>> from draftproof.simulators.instances.randoms import Randoms
-    >>> from draftproof.simulators.verdict import judge
-    >>> from draftproof.theory.drafts.chain import Chain
-    >>> from draftproof.theory.verifiers import named
-    >>> lossy = lambda each: not judge(each, named("hsd-released")).lossless
-    >>> big = next(each for each in Randoms(Chain(3), 3, 50) if lossy(each))
-    >>> small = shrink(big, lossy)
-    >>> small.vocab, small.draft.depth
-    (2, 2)
     """
     deadline = monotonic() + seconds
     while True:
@@ -93,12 +83,7 @@ def _without(rows: Rows, token: int) -> Rows:
 
 
 def rounded(row: Row, denominator: int) -> Row:
-    """The row nearest to `row` among those of one denominator, by largest remainders.
-
-    >>> from draftproof.theory.numbers import exact
-    >>> rounded((exact("2/7"), exact("5/7")), 3)
-    (1/3, 2/3)
-    """
+    """The row nearest to `row` among those of one denominator, by largest remainders."""
     scaled = [mass * denominator for mass in row]
     whole = [int(x.p) // int(x.q) for x in scaled]
     by_remainder = sorted(range(len(row)), key=lambda x: scaled[x] - whole[x], reverse=True)

@@ -15,11 +15,7 @@ from draftproof.theory.rows import Prefix, Row
 
 @cache
 def rows(vocab: int, denominator: int) -> tuple[tuple[int, ...], ...]:
-    """Every row of V whole-number weights with the given sum.
-
-    >>> rows(2, 2)
-    ((0, 2), (1, 1), (2, 0))
-    """
+    """Every row of V whole-number weights with the given sum: (0, 2), (1, 1), (2, 0)."""
     cuts = combinations(range(denominator + vocab - 1), vocab - 1)
     ends = ((-1, *cut, denominator + vocab - 1) for cut in cuts)
     return tuple(tuple(b - a - 1 for a, b in pairwise(end)) for end in ends)

@@ -31,11 +31,7 @@ def limit_prefixes(vocab: int, depth: int, name: str) -> None:
 
 
 def weighted(weights: list[int]) -> Row:
-    """The row in proportion to whole-number weights.
-
-    >>> weighted([1, 0, 2])
-    (1/3, 0, 2/3)
-    """
+    """The row in proportion to whole-number weights."""
     whole = sum(weights)
     return tuple(fmpq(weight, whole) for weight in weights)
 

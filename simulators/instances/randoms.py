@@ -158,11 +158,7 @@ class Randoms(Sequence[Instance]):
 
 
 def rounded(rows: np.ndarray, grain: int) -> np.ndarray:
-    """Float rows [V, count] as whole numbers that sum to `grain`; the likeliest token takes the remainder.
-
-    >>> rounded(np.array([[0.5], [0.25], [0.25]]), 3).tolist()
-    [[1], [1], [1]]
-    """
+    """Float rows [V, count] as whole numbers that sum to `grain`; the likeliest token takes the remainder."""
     parts = np.rint(rows * grain).astype(np.int64)
     parts[parts.argmax(axis=0), np.arange(parts.shape[1])] += grain - parts.sum(axis=0)
     return parts

@@ -54,11 +54,6 @@ def missing(instance: Instance, verifier: Verifier) -> fmpq:
     """A certified lower bound of the stateless optimum minus E[tau]; negative above the optimum.
 
     On chains the optimum is block verification's E[tau], in closed form.
-
-    >>> from draftproof.simulators.instances.scenarios import scenario
-    >>> from draftproof.theory.verifiers import named
-    >>> missing(scenario("toy", Chain(2)), named("token"))
-    1/9
     """
     best = chains.block(instance) if instance.draft.kind == "chain" else stateless(instance).lower
     assert best is not None, "a single instance always has a valid rule"

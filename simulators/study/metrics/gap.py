@@ -86,24 +86,14 @@ class Gap(Sliced):
 
 @cache
 def in_lanes(name: str, label: str) -> str | None:
-    """The verifier that lanes run for this one on a kind of draft: itself, or one of the same closed form.
-
-    >>> in_lanes("block", "chain"), in_lanes("layered", "chain"), in_lanes("layered", "paths")
-    ('block', 'block', None)
-    """
+    """The verifier that lanes run for this one on a kind of draft: itself, or one of the same closed form."""
     form = FORMS.get((name, label))
     twins = [other for other in VERIFIERS if form and FORMS.get((other, label)) is form]
     return next((other for other in (name, *twins) if in_step(VERIFIERS[other])), None)
 
 
 def chain_optimum(many: Lanes) -> np.ndarray:
-    """The full-information optimum of chains in lanes: the sum of min(p, q) over drafted prefixes.
-
-    >>> from draftproof.simulators.instances.scenarios import scenario
-    >>> from draftproof.theory.drafts.chain import Chain
-    >>> chain_optimum(lanes.stack([scenario("toy", Chain(2))])).round(6).tolist()
-    [1.333333]
-    """
+    """The full-information optimum of chains in lanes: the sum of min(p, q) over drafted prefixes."""
     out = np.zeros(many.count)
     joint = {(): (np.ones(many.count), np.ones(many.count))}
     for _ in range(many.draft.depth):
