@@ -3,8 +3,6 @@
 They need hypothesis, which the extra `test` installs.
 """
 
-from collections.abc import Callable
-
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
@@ -75,9 +73,19 @@ def schemes(label: str, nodes: int = 4, depth: int = 2) -> SearchStrategy[Scheme
     >>> find(schemes("tree with replacement"), lambda scheme: scheme.depth == 2)
     Tree(shape=(((),),), replacement=True)
     """
-    if label not in _MADE:
-        raise BadInput(f"no drafting scheme is labelled {label!r}; there are {', '.join(_MADE)}")
-    return _MADE[label](nodes, depth)
+    lengths, trees = st.integers(1, depth), shapes(nodes, depth)
+    made: dict[str, SearchStrategy[Scheme]] = {
+        "chain": lengths.map(Chain),
+        "tree with replacement": trees.map(lambda shape: Tree(shape, True)),
+        "tree without replacement": trees.map(Tree),
+        "paths": _paths(nodes, depth),
+        "top-k": trees.map(TopK),
+        "greedy": trees.map(Greedy),
+        "spechub": lengths.map(SpecHub),
+    }
+    if label not in made:
+        raise BadInput(f"no drafting scheme is labelled {label!r}; there are {', '.join(made)}")
+    return made[label]
 
 
 @st.composite
@@ -105,14 +113,3 @@ def instances(draw: st.DrawFn, draft: str | Scheme, vocab: int | None = None, ze
 def _paths(draw: st.DrawFn, nodes: int, depth: int) -> Paths:
     length = draw(st.integers(1, min(depth, nodes)))
     return Paths(draw(st.integers(1, nodes // length)), length)
-
-
-_MADE: dict[str, Callable[[int, int], SearchStrategy[Scheme]]] = {
-    "chain": lambda nodes, depth: st.integers(1, depth).map(Chain),
-    "tree with replacement": lambda nodes, depth: shapes(nodes, depth).map(lambda shape: Tree(shape, True)),
-    "tree without replacement": lambda nodes, depth: shapes(nodes, depth).map(Tree),
-    "paths": _paths,
-    "top-k": lambda nodes, depth: shapes(nodes, depth).map(TopK),
-    "greedy": lambda nodes, depth: shapes(nodes, depth).map(Greedy),
-    "spechub": lambda nodes, depth: st.integers(1, depth).map(SpecHub),
-}

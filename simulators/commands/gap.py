@@ -1,7 +1,7 @@
 """The command `gap`: one instance, means over random ones, --vary and --worst."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -82,15 +82,12 @@ def gap(as_json: bool, **options: Any) -> int:
         if option in given and mode not in allowed:
             raise BadInput(f"--{option} goes with {' or '.join(_spelled(each) for each in allowed if each)}")
     vocab, count = given.get("vocab", VOCAB), given.get("count", COUNT)
-    seconds = given.get("seconds", SECONDS)
-    if not isfinite(seconds):
-        raise BadInput(f"--seconds must be a number of seconds, not {seconds}")
     verifiers = [named(name) for name in dict.fromkeys(options["verifier"])]
     draft = draft_of(given["draft"]) if "draft" in given else None
     if mode == "worst":
-        return _worst(named(given["worst"]), draft, vocab, seconds, given.get("seed", 0), as_json)
+        return _worst(named(given["worst"]), draft, vocab, given, as_json)
     if mode == "vary":
-        return _varied(given["vary"], options["out"], draft, options["vocab"], count, verifiers, as_json)
+        return _varied(given, draft, count, verifiers, as_json)
     if mode == "instance":
         return _instance(given["instance"], verifiers, options["force"], as_json)
     return _ensembles([draft] if draft else STANDARD, vocab, verifiers, count, as_json)
@@ -144,21 +141,16 @@ def _ensembles(
 
 
 def _varied(
-    what: str,
-    out: Path | None,
-    draft: Scheme | None,
-    vocab: int | None,
-    count: int,
-    verifiers: Sequence[Verifier],
-    as_json: bool,
+    given: Mapping[str, Any], draft: Scheme | None, count: int, verifiers: Sequence[Verifier], as_json: bool
 ) -> int:
-    if out is None:
+    if "out" not in given:
         raise BadInput("--vary needs --out FOLDER")
+    what = given["vary"]
     required()  # a missing matplotlib is reported before the work
     with screen.progress() as bar:
         task = bar.add_task(what, total=count * len(VARIED[what].values))
-        series = vary(what, count, draft, vocab, verifiers, lambda: bar.advance(task))
-    written = ensembles.write_figure(series, out)
+        series = vary(what, count, draft, given.get("vocab"), verifiers, lambda: bar.advance(task))
+    written = ensembles.write_figure(series, given["out"])
     if as_json:
         click.echo(json.dumps(ensembles.document(series)))
         return 0
@@ -169,8 +161,11 @@ def _varied(
 
 
 def _worst(
-    verifier: Verifier, draft: Scheme | None, vocab: int, seconds: float, seed: int, as_json: bool
+    verifier: Verifier, draft: Scheme | None, vocab: int, given: Mapping[str, Any], as_json: bool
 ) -> int:
+    seconds, seed = given.get("seconds", SECONDS), given.get("seed", 0)
+    if not isfinite(seconds):
+        raise BadInput(f"--seconds must be a number of seconds, not {seconds}")
     with screen.console(stderr=True).status("searching") as status:
 
         def progress(found: worst.Worst) -> None:

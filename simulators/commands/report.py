@@ -90,7 +90,7 @@ def report(
     data["mutants"] = json.loads(mutants.read_text(encoding="utf-8"))
     instances = list(_explored(given, worst_instances(found, WORST)))
     with screen.progress("instances") as bar:
-        documents = Parallel(-1, return_as="generator")(delayed(recorded)(each) for _, each in instances)
+        documents: Any = Parallel(-1, return_as="generator")(delayed(recorded)(each) for _, each in instances)
         documents = bar.track(documents, len(instances), description="exploring")
         shown = [(name, document) for (name, _), document in zip(instances, documents, strict=True)]
     made = page(title or results.resolve().name, *_origin(found), data, shown)

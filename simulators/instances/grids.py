@@ -30,10 +30,8 @@ class Grid(Sequence[Instance]):
 
     With `symmetric` only one instance of each orbit under relabelling the tokens is kept. This is
     sound for verifiers and drafts that do not order tokens (`Verifier.ordered`, schemes chain, tree
-    and paths): they are built from the operations of `draftproof.theory.rows` that act token by token or
-    by symmetric sums, so relabelling p and q by s maps each run with its weight to the run
-    relabelled by s; hence law, total variation and E[tau] are relabelled alike. The family itself
-    is closed under relabelling, the fixed rows included. Raises BadInput beyond 10^18 instances.
+    and paths): relabelling p and q relabels their runs, and so law, total variation and E[tau]; the
+    fixed rows are relabelled alike. Raises BadInput beyond 10^18 instances.
     """
 
     draft: Scheme

@@ -52,11 +52,7 @@ class Edges:
 @dataclass(frozen=True)
 class Logits:
     """Rows softmax(logits / temperature): the target's logits are normal with standard deviation
-    `spread`, the proposal's a fraction `far` of the way from them to independent ones.
-
-    >>> [p.sum(axis=0).tolist() for p in next(Logits(grain=12).rows(np.random.default_rng(0), 3, 2))]
-    [[12, 12], [12, 12]]
-    """
+    `spread`, the proposal's a fraction `far` of the way from them to independent ones."""
 
     spread: float = 2.0
     far: float = 0.7

@@ -4,7 +4,7 @@ A fault is one line that names the key.
 """
 
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -114,8 +114,8 @@ def among(names: Collection[str]) -> BeforeValidator:
     return BeforeValidator(lambda value: one_of(value, names))
 
 
-def of_kind(kinds: Mapping[str, Keys]) -> BeforeValidator:
-    """Fills in a table whose `kind` decides its other keys; a bare word is a kind."""
+def of_kind(kinds: Mapping[str, Keys]) -> Callable[[Any], dict[str, Any]]:
+    """A validator that fills in a table whose `kind` decides its other keys; a bare word is a kind."""
     models = {kind: create_model(kind, __base__=Spec, **dict(keys)) for kind, keys in kinds.items()}
 
     def read(value: Any) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def of_kind(kinds: Mapping[str, Keys]) -> BeforeValidator:
             raise BadInput(f"{kind}: {fault(error)}") from None
         return {"kind": kind, **made.model_dump(exclude_none=True)}
 
-    return BeforeValidator(read)
+    return read
 
 
 def fault(error: ValidationError) -> str:
@@ -148,12 +148,12 @@ def _hint(word: str, names: Collection[str]) -> str:
     return f"did you mean {quoted(near[0])}?" if near else f"there are {', '.join(names)}"
 
 
-_KIND = of_kind(DRAFTS)
+_read_draft = of_kind(DRAFTS)
 
 
 def _draft(value: Any) -> Any:
     # A draft with its size, such as chain:4, or a kind that has every depth of the family.
-    return draft_of(value) if isinstance(value, str) and ":" in value else _KIND.func(value)  # type: ignore[call-arg]
+    return draft_of(value) if isinstance(value, str) and ":" in value else _read_draft(value)
 
 
 _DRAFTS = TypeAdapter(Listed[Annotated[Any, BeforeValidator(_draft)]])
@@ -179,12 +179,10 @@ def _metric(value: Any, info: ValidationInfo) -> str:
     return value if info.context is None else one_of(value, info.context)
 
 
+_Rows = Annotated[dict[str, Any], BeforeValidator(of_kind(ROWS))]
+_ONE_OR_MORE = BeforeValidator(lambda value: value if isinstance(value, list) else [value])
 _CHAIN: Any = Field(["chain"], validate_default=True)
 _ROWS: Any = Field("random", validate_default=True)
-
-
-def _listed(value: Any) -> Any:
-    return value if isinstance(value, list) else [value]
 
 
 class Entry(Spec):
@@ -200,7 +198,7 @@ class Entry(Spec):
     depths: Listed[Whole] = Field([2])
     drafts: Annotated[list[Scheme], PlainValidator(_schemes)] = _CHAIN
     vocabularies: Listed[Annotated[int, Field(ge=2, lt=2**63)]] = Field([2])
-    rows: Annotated[Listed[Annotated[dict[str, Any], of_kind(ROWS)]], BeforeValidator(_listed)] = _ROWS
+    rows: Annotated[Listed[_Rows], _ONE_OR_MORE] = _ROWS
     seeds: Listed[Annotated[int, Field(ge=0, lt=2**63)]] = Field([0])
     optima: bool = True
     targets: Distinct[str] = Field([])
@@ -255,14 +253,7 @@ def read(path: Path, metrics: Collection[str]) -> list[Entry]:
 
 
 def parsed(given: Mapping[str, Any], metrics: Collection[str]) -> list[Entry]:
-    """The entries that a parsed file describes: its [[family]] tables, with the top level as defaults.
-
-    >>> parsed({"metrics": ["check"], "depths": [1, 2]}, {"check"})[0].drafts
-    [Chain(depth=1), Chain(depth=2)]
-    >>> parsed({"metric": ["check"]}, {"check"})
-    Traceback (most recent call last):
-    draftproof.theory.errors.BadInput: unknown key 'metric'; did you mean 'metrics'?
-    """
+    """The entries that a parsed file describes: its [[family]] tables, with the top level as defaults."""
     tables = given.get("family", [{}])
     if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables) or not tables:
         raise BadInput("family: must be tables, [[family]]")

@@ -10,7 +10,7 @@ from draftproof.simulators.check import chunk
 from draftproof.simulators.instances.grids import Grid
 from draftproof.simulators.instances.randoms import Dirichlet, Edges, Law, Logits, Mixed, Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
-from draftproof.simulators.instances.texts import Corpus, Texts, corpus
+from draftproof.simulators.instances.texts import Texts, corpus
 from draftproof.simulators.lanes import BATCH, Lanes, stack
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
@@ -19,6 +19,8 @@ from draftproof.theory.verifier import Verifier
 
 GRID = 10**7
 """Most instances of a grid."""
+
+_corpus = cache(corpus)
 
 WIDE = 4_000_000
 """About how many drafts a chunk of lanes verifies: a file of some megabytes."""
@@ -66,7 +68,7 @@ def families(rows: Mapping[str, Any], draft: Scheme, vocab: int, seeds: Sequence
     elif kind == "scenarios":
         yield Family("scenarios", None, None, draft, vocab, Scenarios(draft, vocab))
     elif kind == "text":
-        read = _corpus(rows["file"], vocab, rows["histories"])
+        read = _corpus(Path(rows["file"]), vocab, rows["histories"])
         yield Family(f"text {read.name}", None, None, draft, vocab, Texts(read, draft))
     else:
         for seed in seeds:
@@ -146,8 +148,3 @@ def slices(family: Family, verifiers: Sequence[Verifier], wide: bool, larger: in
 def in_step(verifier: Verifier) -> bool:
     """Whether lanes can run the verifier."""
     return not verifier.ordered and verifier.carry is None
-
-
-@cache
-def _corpus(path: str, vocab: int, histories: int) -> Corpus:
-    return corpus(Path(path), vocab, histories)

@@ -55,12 +55,6 @@ def measure(
 
     `progress` is called with the name of what is computed next. Raises BadInput when no verifier is
     made for the draft, or the instance is too large.
-
-    >>> from draftproof.simulators.instances.scenarios import scenario
-    >>> from draftproof.theory.drafts.chain import Chain
-    >>> found = measure(scenario("toy", Chain(2)))
-    >>> found.expected_accepted["block"], found.full.value, found.note("hsd-released")
-    (11/9, 4/3, 'lossy: above the valid optimum')
     """
     chosen = applicable(instance) if verifiers is None else list(verifiers)
     progress("the full-information optimum")

@@ -67,10 +67,10 @@ def plan(entries: Iterable[Entry], metrics: Mapping[str, str]) -> list[Chunk]:
     return out
 
 
-def computed(chunk: Chunk) -> bytes:
-    """A chunk's shard, a Parquet file; any fault is BadInput that names the chunk."""
+def computed(chunk: Chunk) -> tuple[str, bytes]:
+    """A chunk's name and shard, a Parquet file; any fault is BadInput that names the chunk."""
     try:
-        return encoded(chunk.job())
+        return chunk.name, encoded(chunk.job())
     except BadInput as error:
         raise BadInput(f"chunk {chunk.name}: {error}") from None
     except Exception as error:

@@ -28,12 +28,7 @@ SUMMARISED = {
 
 
 class Results:
-    """A folder that `draftproof sweep` wrote; BadInput where it is none.
-
-    >>> Results("nowhere")
-    Traceback (most recent call last):
-    draftproof.theory.errors.BadInput: nowhere/manifest.json: no such file or directory
-    """
+    """A folder that `draftproof sweep` wrote; BadInput where it is none."""
 
     def __init__(self, folder: Path | str):
         self.folder = Path(folder)

@@ -18,6 +18,7 @@ from draftproof.simulators.optimum import one_level
 from draftproof.simulators.study.gap import expected, ratio
 from draftproof.simulators.study.metrics.gap import chain_optimum, in_lanes
 from draftproof.simulators.study.plan import encoded
+from draftproof.simulators.study.report.explorer import positions
 from draftproof.simulators.study.report.page import script
 from draftproof.simulators.study.report.sections import drafted
 from draftproof.simulators.study.report.walk import Stop, walk
@@ -38,6 +39,11 @@ def test_rows_are_made_of_weights():
     assert grids.rows(2, 2) == ((0, 2), (1, 1), (2, 0))
     assert randoms.rounded(np.array([[0.5], [0.25], [0.25]]), 3).tolist() == [[1], [1], [1]]
     assert rounded((exact("2/7"), exact("5/7")), 3) == (THIRD, 2 * THIRD)
+
+
+def test_a_slider_keeps_the_proportions_of_the_other_tokens():
+    row = tuple(map(exact, ("1/4", "1/4", "1/2")))
+    assert positions(row, 3) == [(0, THIRD, 2 * THIRD), row, (fmpq(1, 2), fmpq(1, 6), THIRD), (1, 0, 0)]
 
 
 def test_expected_tokens_on_the_toy():

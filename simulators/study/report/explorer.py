@@ -78,7 +78,7 @@ def recorded(instance: Instance, walks: int = WALKS) -> dict[str, Any]:
             {
                 "of": which,
                 "prefix": spelled(prefix),
-                "at": rows.index(*given[which, prefix]),
+                "at": rows.index(given[which, prefix][0]),
                 "rows": [pool.row(row) for row in rows],
             }
             for (which, prefix), rows in sliders.items()
@@ -116,10 +116,6 @@ def positions(row: Row, steps: int) -> list[Row]:
     """The row as its slider moves the probability of token 0 from 0 to 1, the row itself among them.
 
     The other tokens keep their proportions; without mass they share it equally.
-
-    >>> from draftproof.theory.numbers import exact
-    >>> positions((exact("1/4"), exact("1/4"), exact("1/2")), 3)
-    [(0, 1/3, 2/3), (1/4, 1/4, 1/2), (1/2, 1/6, 1/3), (1, 0, 0)]
     """
     if len(row) == 1:
         return [row]
