@@ -39,7 +39,7 @@ def sweep(
     on_ray: bool,
     as_json: bool,
 ) -> int:
-    """Check, gap, prove and audit over a described family of instances.
+    """Check, gap, prove and audit over many instances.
 
     FILE.toml says what is swept (docs/sweep.md); results are Parquet files in a folder
     (docs/results.md). The same command goes on where it was interrupted. Exit status 0, or 2
