@@ -85,15 +85,15 @@ def __dir__() -> list[str]:
 
 
 _COMMANDS = {
-    "audit": ("simulators.audit.commands:audit", "Check somebody else's verifier, exactly."),
+    "audit": ("simulators.commands.audit:audit", "Check somebody else's verifier, exactly."),
     "check": ("simulators.commands.check:check", "Exhaustive exact losslessness checks."),
     "claims": ("proofs_check.commands.claims:claims", "Every registered theorem with its verdict."),
-    "gap": ("simulators.study.gap_command:gap", "How far each verifier is from each certified optimum."),
+    "gap": ("simulators.commands.gap:gap", "How far each verifier is from each certified optimum."),
     "gpu": ("gpu.commands:gpu", "Batched torch, kernels and real models, on whatever device is there."),
     "law": ("simulators.commands.law:law", "Exact law of one iteration, verdict, E[tau]."),
     "prove": ("proofs_check.commands.prove:prove", "Is the verifier lossless for ALL real p and q?"),
-    "report": ("simulators.study.report_command:report", "One self-contained page of a sweep's results."),
-    "sweep": ("simulators.study.sweep_command:sweep", "Check, gap, prove and audit over many instances."),
+    "report": ("simulators.commands.report:report", "One self-contained page of a sweep's results."),
+    "sweep": ("simulators.commands.sweep:sweep", "Check, gap, prove and audit over many instances."),
 }
 """Name -> where the command is, and its line in `draftproof --help`."""
 

@@ -8,23 +8,24 @@ import pyarrow as pa
 
 from draftproof.proofs_check.prove import Proof, prove
 from draftproof.simulators.instances.files import document
-from draftproof.simulators.study.columns import SIZE, schema, size, table
 from draftproof.simulators.study.configuration import Entry
-from draftproof.simulators.study.plan import Metric
+from draftproof.simulators.study.plan import SIZE, Metric, size
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.verifiers import VERIFIERS
 
-SCHEMA = schema(
-    ("verifier", pa.string()),
-    *SIZE,
-    ("declared", pa.bool_()),
-    ("scope", pa.string()),
-    ("verdict", pa.string()),
-    ("cells", pa.int64()),
-    ("parameters", pa.int64()),
-    ("counterexample", pa.string()),
-    ("why", pa.string()),
+SCHEMA = pa.schema(
+    [
+        ("verifier", pa.string()),
+        *SIZE,
+        ("declared", pa.bool_()),
+        ("scope", pa.string()),
+        ("verdict", pa.string()),
+        ("cells", pa.int64()),
+        ("parameters", pa.int64()),
+        ("counterexample", pa.string()),
+        ("why", pa.string()),
+    ]
 )
 
 
@@ -58,7 +59,7 @@ class Prove:
             "counterexample": found.counterexample and json.dumps(document(found.counterexample)),
             "why": found.why,
         }
-        return table(SCHEMA, [row])
+        return pa.Table.from_pylist([row], SCHEMA)
 
 
 def jobs(entry: Entry) -> Iterator[Prove]:

@@ -56,10 +56,7 @@ def stateless(instance: Instance) -> Optimum:
 def one_level(instance: Instance) -> fmpq:
     """Both optima of a draft of one level, in closed form: 1 + min over sets H of p(H) - Pr(all drafts in H).
 
-    >>> from draftproof.theory.drafts.paths import Paths
-    >>> from draftproof.theory.instance import context_free
-    >>> one_level(context_free(["1/3", "2/3"], ["2/3", "1/3"], Paths(2, 1)))
-    8/9
+    Raises BadInput for a deeper draft or more than SETS tokens.
     """
     if instance.draft.depth != 1 or instance.vocab > SETS:
         raise BadInput(f"optima in closed form are for drafts of depth 1 and up to {SETS} tokens")
@@ -70,11 +67,10 @@ def one_level(instance: Instance) -> fmpq:
 def completions(
     instance: Instance, choices: Sequence[tuple[Row | None, Row | None]] | None = None
 ) -> list[Instance]:
-    """The instance, and those with other rows where its drafts need not look.
+    """The instance, and those with other rows at the prefixes that may be drafted but need not be.
 
-    At every prefix that may be drafted but need not be, the rows are the true ones or one of
-    `choices`, pairs (target row, proposal row) with None for the true one. By default all of the
-    target's mass is on one token.
+    `choices` are pairs (target row, proposal row), None for the true one; by default all of the target's
+    mass is on one token.
     """
     prefixes = [block.drafted(draft.root) for _, draft in drafts(instance)]
     sometimes = frozenset.union(*prefixes) - frozenset.intersection(*prefixes)
@@ -89,12 +85,6 @@ def partial_information(family: Sequence[Instance], weights: Sequence[fmpq] | No
     """The optimum of verifiers that see rows on the drafted tree only, valid on the whole family.
 
     `weights` says how the instances' E[tau] are scored; by default evenly, as a mean.
-
-    >>> from draftproof.theory.drafts.chain import Chain
-    >>> from draftproof.theory.instance import context_free
-    >>> toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))
-    >>> round(partial_information(completions(toy), [fmpq(1)] + [fmpq(0)] * 8).value, 9)
-    1.222222222
     """
     if weights is None:
         weights = [fmpq(1, len(family))] * len(family)

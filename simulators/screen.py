@@ -67,12 +67,7 @@ def table(title: str, sides: str, *headings: str) -> Table:
 
 
 def shown(number: fmpq) -> str:
-    """An exact number, followed by its decimal value where the fraction is long.
-
-    >>> from flint import fmpq
-    >>> shown(fmpq(1, 3)), shown(fmpq(123456789, 987654321))
-    ('1/3', '~0.125')
-    """
+    """An exact number, or where the fraction is long its decimal value."""
     exact = text(number)
     return exact if len(exact) <= 12 else f"~{float(number):.6g}"
 
@@ -113,12 +108,7 @@ def law(emitted: Law, most: int = 40) -> Table:
 
 
 def witness(wrong: Wrong) -> str:
-    """The first wrong prefix in words.
-
-    >>> from draftproof.theory.numbers import exact
-    >>> witness(Wrong((1, 0), exact("1/3"), exact("2/9")))
-    "tokens '1 0' come out first with probability 1/3, and should with 2/9"
-    """
+    """The first wrong prefix in words."""
     prefix = spelled(wrong.prefix)
     start = f"tokens {prefix!r} come out first" if prefix else "anything comes out"
     return f"{start} with probability {shown(wrong.got)}, and should with {shown(wrong.want)}"

@@ -3,8 +3,6 @@
 They need hypothesis, which the extra `test` installs.
 """
 
-from collections.abc import Callable
-
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
@@ -43,12 +41,7 @@ def rows(vocab: int, zeros: bool = True) -> SearchStrategy[Row]:
 
 
 def tables(vocab: int, depth: int, zeros: bool = True) -> SearchStrategy[Table]:
-    """Exact tables with a row of their own for every prefix of length 0 .. depth.
-
-    >>> from hypothesis import find
-    >>> list(dict(find(tables(2, 1), lambda table: True).given()))
-    [(), (0,), (1,)]
-    """
+    """Exact tables with a row of their own for every prefix of length 0 .. depth."""
     where = list(prefixes(vocab, depth))
     each = st.tuples(*[rows(vocab, zeros)] * len(where))
     return each.map(lambda given: Table.exact(vocab, dict(zip(where, given, strict=True))))
@@ -56,12 +49,7 @@ def tables(vocab: int, depth: int, zeros: bool = True) -> SearchStrategy[Table]:
 
 @st.composite
 def shapes(draw: st.DrawFn, nodes: int = 4, depth: int = 3) -> Shape:
-    """Shapes of trees with 1 .. `nodes` drafted tokens, not deeper than `depth`.
-
-    >>> from hypothesis import find
-    >>> find(shapes(5, depth=2), lambda shape: len(shape) == 2)
-    ((), ())
-    """
+    """Shapes of trees with 1 .. `nodes` drafted tokens, not deeper than `depth`."""
     above, children = [0], [[]]  # each node's depth and children; the root first
     for new in range(1, draw(st.integers(1, nodes)) + 1):
         parent = draw(st.sampled_from([node for node, level in enumerate(above) if level < depth]))
@@ -85,9 +73,19 @@ def schemes(label: str, nodes: int = 4, depth: int = 2) -> SearchStrategy[Scheme
     >>> find(schemes("tree with replacement"), lambda scheme: scheme.depth == 2)
     Tree(shape=(((),),), replacement=True)
     """
-    if label not in _MADE:
-        raise BadInput(f"no drafting scheme is labelled {label!r}; there are {', '.join(_MADE)}")
-    return _MADE[label](nodes, depth)
+    lengths, trees = st.integers(1, depth), shapes(nodes, depth)
+    made: dict[str, SearchStrategy[Scheme]] = {
+        "chain": lengths.map(Chain),
+        "tree with replacement": trees.map(lambda shape: Tree(shape, True)),
+        "tree without replacement": trees.map(Tree),
+        "paths": _paths(nodes, depth),
+        "top-k": trees.map(TopK),
+        "greedy": trees.map(Greedy),
+        "spechub": lengths.map(SpecHub),
+    }
+    if label not in made:
+        raise BadInput(f"no drafting scheme is labelled {label!r}; there are {', '.join(made)}")
+    return made[label]
 
 
 @st.composite
@@ -115,14 +113,3 @@ def instances(draw: st.DrawFn, draft: str | Scheme, vocab: int | None = None, ze
 def _paths(draw: st.DrawFn, nodes: int, depth: int) -> Paths:
     length = draw(st.integers(1, min(depth, nodes)))
     return Paths(draw(st.integers(1, nodes // length)), length)
-
-
-_MADE: dict[str, Callable[[int, int], SearchStrategy[Scheme]]] = {
-    "chain": lambda nodes, depth: st.integers(1, depth).map(Chain),
-    "tree with replacement": lambda nodes, depth: shapes(nodes, depth).map(lambda shape: Tree(shape, True)),
-    "tree without replacement": lambda nodes, depth: shapes(nodes, depth).map(Tree),
-    "paths": _paths,
-    "top-k": lambda nodes, depth: shapes(nodes, depth).map(TopK),
-    "greedy": lambda nodes, depth: shapes(nodes, depth).map(Greedy),
-    "spechub": lambda nodes, depth: st.integers(1, depth).map(SpecHub),
-}

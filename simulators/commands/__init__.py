@@ -1,1 +1,1 @@
-"""The commands `check` and `law`, one file each, and what all commands share: entry, options."""
+"""The commands, one file each, and what they share: `entry` and `options`."""

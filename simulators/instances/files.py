@@ -98,11 +98,7 @@ def draft_document(draft: Scheme) -> dict[str, Any]:
 
 
 def spelled(prefix: Prefix) -> str:
-    """Token ids joined by one space.
-
-    >>> spelled((0, 1, 2))
-    '0 1 2'
-    """
+    """Token ids joined by one space."""
     return " ".join(map(str, prefix))
 
 

@@ -15,11 +15,7 @@ from draftproof.theory.rows import Prefix, Row
 
 @cache
 def rows(vocab: int, denominator: int) -> tuple[tuple[int, ...], ...]:
-    """Every row of V whole-number weights with the given sum.
-
-    >>> rows(2, 2)
-    ((0, 2), (1, 1), (2, 0))
-    """
+    """Every row of V whole-number weights with the given sum: (0, 2), (1, 1), (2, 0)."""
     cuts = combinations(range(denominator + vocab - 1), vocab - 1)
     ends = ((-1, *cut, denominator + vocab - 1) for cut in cuts)
     return tuple(tuple(b - a - 1 for a, b in pairwise(end)) for end in ends)
@@ -34,10 +30,8 @@ class Grid(Sequence[Instance]):
 
     With `symmetric` only one instance of each orbit under relabelling the tokens is kept. This is
     sound for verifiers and drafts that do not order tokens (`Verifier.ordered`, schemes chain, tree
-    and paths): they are built from the operations of `draftproof.theory.rows` that act token by token or
-    by symmetric sums, so relabelling p and q by s maps each run with its weight to the run
-    relabelled by s; hence law, total variation and E[tau] are relabelled alike. The family itself
-    is closed under relabelling, the fixed rows included. Raises BadInput beyond 10^18 instances.
+    and paths): relabelling p and q relabels their runs, and so law, total variation and E[tau]; the
+    fixed rows are relabelled alike. Raises BadInput beyond 10^18 instances.
     """
 
     draft: Scheme

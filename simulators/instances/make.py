@@ -1,6 +1,6 @@
 """What every family of instances is made with."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 
 from flint import fmpq
@@ -13,6 +13,9 @@ from draftproof.theory.table import Table
 
 PREFIXES = 10**5
 """Most prefixes that an instance is given rows for."""
+
+Key = tuple[str, Prefix]
+"""("p" or "q", prefix): a row of the target or of the proposal."""
 
 
 def prefixes(vocab: int, depth: int) -> Iterator[Prefix]:
@@ -28,11 +31,7 @@ def limit_prefixes(vocab: int, depth: int, name: str) -> None:
 
 
 def weighted(weights: list[int]) -> Row:
-    """The row in proportion to whole-number weights.
-
-    >>> weighted([1, 0, 2])
-    (1/3, 0, 2/3)
-    """
+    """The row in proportion to whole-number weights."""
     whole = sum(weights)
     return tuple(fmpq(weight, whole) for weight in weights)
 
@@ -48,3 +47,9 @@ def tabulate(
     target = Table.exact(vocab, {prefix: p(prefix) for prefix in prefixes(vocab, draft.depth)})
     proposal = Table.exact(vocab, {prefix: q(prefix) for prefix in prefixes(vocab, draft.depth - 1)})
     return Instance(target, proposal, draft, name)
+
+
+def assembled(rows: Mapping[Key, Row], vocab: int, draft: Scheme, name: str = "") -> Instance:
+    """The instance with these rows of target and proposal."""
+    p, q = ({prefix: row for (of, prefix), row in rows.items() if of == which} for which in "pq")
+    return Instance(Table(vocab, p), Table(vocab, q), draft, name)

@@ -52,11 +52,7 @@ class Edges:
 @dataclass(frozen=True)
 class Logits:
     """Rows softmax(logits / temperature): the target's logits are normal with standard deviation
-    `spread`, the proposal's a fraction `far` of the way from them to independent ones.
-
-    >>> [p.sum(axis=0).tolist() for p in next(Logits(grain=12).rows(np.random.default_rng(0), 3, 2))]
-    [[12, 12], [12, 12]]
-    """
+    `spread`, the proposal's a fraction `far` of the way from them to independent ones."""
 
     spread: float = 2.0
     far: float = 0.7
@@ -158,11 +154,7 @@ class Randoms(Sequence[Instance]):
 
 
 def rounded(rows: np.ndarray, grain: int) -> np.ndarray:
-    """Float rows [V, count] as whole numbers that sum to `grain`; the likeliest token takes the remainder.
-
-    >>> rounded(np.array([[0.5], [0.25], [0.25]]), 3).tolist()
-    [[1], [1], [1]]
-    """
+    """Float rows [V, count] as whole numbers that sum to `grain`; the likeliest token takes the remainder."""
     parts = np.rint(rows * grain).astype(np.int64)
     parts[parts.argmax(axis=0), np.arange(parts.shape[1])] += grain - parts.sum(axis=0)
     return parts

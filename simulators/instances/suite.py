@@ -24,6 +24,9 @@ FORK: Shape = (PAIR,)
 LOPSIDED: Shape = (PAIR, ())
 TWO_PATHS: Shape = (((),), ((),))
 
+SOURCE = Path(argparse.__file__)
+"""A text on every machine with Python: a source of the standard library."""
+
 
 def shallow() -> list[Scheme]:
     """Drafts of depth 1 with several children."""
@@ -50,8 +53,8 @@ def standard() -> list[Sequence[Instance]]:
     """The families of the standard suite, costly instances first."""
     chains = [Chain(1), Chain(2), Chain(3)]
     families: list[Sequence[Instance]] = []
-    families += [Texts(corpus(_source(), 3, histories=1), draft) for draft in of_depth(2)]
-    families += [Texts(corpus(_source(), 3), Chain(2))]
+    families += [Texts(corpus(SOURCE, 3, histories=1), draft) for draft in of_depth(2)]
+    families += [Texts(corpus(SOURCE, 3), Chain(2))]
     families += [Randoms(draft, 3, 12) for draft in deep(3)]
     families += [Scenarios(draft, vocab) for vocab in (3, 2) for draft in (*deep(vocab), *shallow(), *chains)]
     families += [Randoms(Chain(3), 3, 8), Randoms(Chain(3), 2, 40)]
@@ -81,8 +84,3 @@ def from_text(path: Path, vocab: int, depth: int) -> list[Sequence[Instance]]:
     except BadInput as error:
         raise BadInput(f"{path}: --vocab {vocab} and --depth {depth}: {error}") from None
     return list(families)
-
-
-def _source() -> Path:
-    # A text on every machine with Python: a source of the standard library.
-    return Path(argparse.__file__)

@@ -1,42 +1,47 @@
-"""The TOML file that describes a sweep: every key checked, every default filled in."""
+"""The TOML file that describes a sweep: every key checked by pydantic, every default filled in.
+
+A fault is one line that names the key.
+"""
 
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import (
+    AfterValidator,
+    BaseModel,
     BeforeValidator,
+    ConfigDict,
     Field,
     PlainValidator,
     TypeAdapter,
     ValidationError,
     ValidationInfo,
+    create_model,
     model_validator,
 )
 
 from draftproof.simulators.check import must_fit
 from draftproof.simulators.files import text_of
 from draftproof.simulators.instances.files import draft_document, draft_of
-from draftproof.simulators.study.families import ROWS, Family, families
-from draftproof.simulators.study.schema import (
-    Distinct,
-    Keys,
-    Listed,
-    Positive,
-    Spec,
-    Whole,
-    among,
-    fault,
-    known_keys,
-    of_kind,
-    one_of,
-)
+from draftproof.simulators.study.families import Family, families
 from draftproof.theory.drafts import SCHEMES, Scheme
 from draftproof.theory.drafts.shape import every
-from draftproof.theory.errors import BadInput
+from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS
+
+T = TypeVar("T")
+Listed = Annotated[list[T], Field(min_length=1)]
+Distinct = Annotated[list[T], AfterValidator(lambda values: list(dict.fromkeys(values)))]
+Whole = Annotated[int, Field(ge=1, lt=2**63)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Fraction = Annotated[float, Field(ge=0, le=1)]
+
+Keys = Mapping[str, Any]
+"""Key -> (type, default), with `...` where there is no default."""
 
 WORDS = 10**5
 """Most words of depth + 1 tokens of an instance."""
@@ -53,12 +58,102 @@ DRAFTS: dict[str, Keys] = {
 }
 """Kind of draft -> its keys. Without its own `depth` or `shape` it has every depth of the family."""
 
-_KIND = of_kind(DRAFTS)
+_COUNT: Keys = {"count": (Whole, 100)}
+ROWS: dict[str, Keys] = {
+    "random": _COUNT,
+    "mixed": _COUNT,
+    "dirichlet": {
+        **_COUNT,
+        "concentration": (Positive, 1.0),
+        "far": (Fraction, 1.0),
+        "grain": (Whole, 2**20),
+    },
+    "logits": {
+        **_COUNT,
+        "temperatures": (Listed[Positive], [1.0]),
+        "spread": (Positive, 2.0),
+        "far": (Fraction, 0.7),
+        "grain": (Whole, 360),
+    },
+    "grid": {"denominator": (Whole, 3), "symmetric": (bool, False)},
+    "scenarios": {},
+    "text": {"file": (str, ...), "histories": (Whole, 50)},
+}
+"""Kind of rows -> its keys."""
+
+
+class Spec(BaseModel):
+    """A table of known keys, whose values have the right type; whole numbers serve as floats."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_keys(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        return known_keys(given, cls.model_fields)
+
+
+def known_keys(given: Mapping[str, Any], keys: Collection[str]) -> Mapping[str, Any]:
+    """The table; BadInput that names the first unknown key, and the nearest known one."""
+    for key in given:
+        if key not in keys:
+            raise BadInput(f"unknown key {quoted(key)}; {_hint(key, keys)}")
+    return given
+
+
+def one_of(value: Any, names: Collection[str]) -> str:
+    """The value if it is one of the names, else BadInput."""
+    if not isinstance(value, str) or value not in names:
+        problem = "is missing" if value is None else f"{quoted(value)} is unknown"
+        raise BadInput(f"{problem}; {_hint(str(value), sorted(names))}")
+    return value
+
+
+def among(names: Collection[str]) -> BeforeValidator:
+    """Checks that a value is one of the names."""
+    return BeforeValidator(lambda value: one_of(value, names))
+
+
+def of_kind(kinds: Mapping[str, Keys]) -> Callable[[Any], dict[str, Any]]:
+    """A validator that fills in a table whose `kind` decides its other keys; a bare word is a kind."""
+    models = {kind: create_model(kind, __base__=Spec, **dict(keys)) for kind, keys in kinds.items()}
+
+    def read(value: Any) -> dict[str, Any]:
+        table = value if isinstance(value, dict) else {"kind": value}
+        try:
+            kind = one_of(table.get("kind"), kinds)
+        except BadInput as error:
+            raise BadInput(f"kind: {error}") from None
+        try:
+            made = models[kind].model_validate({key: table[key] for key in table if key != "kind"})
+        except ValidationError as error:
+            raise BadInput(f"{kind}: {fault(error)}") from None
+        return {"kind": kind, **made.model_dump(exclude_none=True)}
+
+    return read
+
+
+def fault(error: ValidationError) -> str:
+    """The first fault of a table, behind the keys that lead to it."""
+    first = error.errors()[0]
+    keys = [part for part in first["loc"] if isinstance(part, str)]
+    line = first["msg"].removeprefix("Value error, ")
+    if line.startswith("Input should be "):
+        line = f"must be {line.removeprefix('Input should be ')}, not {quoted(first['input'])}"
+    return ": ".join([*keys, line])
+
+
+def _hint(word: str, names: Collection[str]) -> str:
+    near = get_close_matches(word, names, 1)
+    return f"did you mean {quoted(near[0])}?" if near else f"there are {', '.join(names)}"
+
+
+_read_draft = of_kind(DRAFTS)
 
 
 def _draft(value: Any) -> Any:
     # A draft with its size, such as chain:4, or a kind that has every depth of the family.
-    return draft_of(value) if isinstance(value, str) and ":" in value else _KIND.func(value)  # type: ignore[call-arg]
+    return draft_of(value) if isinstance(value, str) and ":" in value else _read_draft(value)
 
 
 _DRAFTS = TypeAdapter(Listed[Annotated[Any, BeforeValidator(_draft)]])
@@ -84,12 +179,10 @@ def _metric(value: Any, info: ValidationInfo) -> str:
     return value if info.context is None else one_of(value, info.context)
 
 
+_Rows = Annotated[dict[str, Any], BeforeValidator(of_kind(ROWS))]
+_ONE_OR_MORE = BeforeValidator(lambda value: value if isinstance(value, list) else [value])
 _CHAIN: Any = Field(["chain"], validate_default=True)
 _ROWS: Any = Field("random", validate_default=True)
-
-
-def _listed(value: Any) -> Any:
-    return value if isinstance(value, list) else [value]
 
 
 class Entry(Spec):
@@ -105,7 +198,7 @@ class Entry(Spec):
     depths: Listed[Whole] = Field([2])
     drafts: Annotated[list[Scheme], PlainValidator(_schemes)] = _CHAIN
     vocabularies: Listed[Annotated[int, Field(ge=2, lt=2**63)]] = Field([2])
-    rows: Annotated[Listed[Annotated[dict[str, Any], of_kind(ROWS)]], BeforeValidator(_listed)] = _ROWS
+    rows: Annotated[Listed[_Rows], _ONE_OR_MORE] = _ROWS
     seeds: Listed[Annotated[int, Field(ge=0, lt=2**63)]] = Field([0])
     optima: bool = True
     targets: Distinct[str] = Field([])
@@ -160,14 +253,7 @@ def read(path: Path, metrics: Collection[str]) -> list[Entry]:
 
 
 def parsed(given: Mapping[str, Any], metrics: Collection[str]) -> list[Entry]:
-    """The entries that a parsed file describes: its [[family]] tables, with the top level as defaults.
-
-    >>> parsed({"metrics": ["check"], "depths": [1, 2]}, {"check"})[0].drafts
-    [Chain(depth=1), Chain(depth=2)]
-    >>> parsed({"metric": ["check"]}, {"check"})
-    Traceback (most recent call last):
-    draftproof.theory.errors.BadInput: unknown key 'metric'; did you mean 'metrics'?
-    """
+    """The entries that a parsed file describes: its [[family]] tables, with the top level as defaults."""
     tables = given.get("family", [{}])
     if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables) or not tables:
         raise BadInput("family: must be tables, [[family]]")
@@ -176,15 +262,7 @@ def parsed(given: Mapping[str, Any], metrics: Collection[str]) -> list[Entry]:
     entries = []
     for number, table in enumerate(tables, 1):
         try:
-            entries.append(_entry({**shared, **table}, metrics))
-        except BadInput as error:
-            raise BadInput(f"family {number}: {error}" if len(tables) > 1 else str(error)) from None
+            entries.append(Entry.model_validate({"metrics": [None], **shared, **table}, context=metrics))
+        except ValidationError as error:
+            raise BadInput(f"family {number}: {fault(error)}" if len(tables) > 1 else fault(error)) from None
     return entries
-
-
-def _entry(given: dict[str, Any], metrics: Collection[str]) -> Entry:
-    known_keys(given, Entry.model_fields)
-    try:
-        return Entry.model_validate({"metrics": [None], **given}, context=metrics)
-    except ValidationError as error:
-        raise BadInput(fault(error)) from None

@@ -3,7 +3,7 @@
 import csv
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -153,13 +153,14 @@ def write_figure(series: Series, folder: Path) -> list[Path]:
     except OSError as error:
         raise BadInput(f"--out {unusable(folder, error)}") from None
     paths = figures.write(figure, stem, dpi=150)
-    numbers, table = stem.with_suffix(".json"), stem.with_suffix(".csv")
+    numbers, table, about = stem.with_suffix(".json"), stem.with_suffix(".csv"), document(series)
     with replacing(numbers) as part:
-        part.write_text(json.dumps(document(series), indent=1) + "\n", encoding="utf-8")
+        part.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     with replacing(table) as part, part.open("w", newline="", encoding="utf-8") as out:
-        rows = [(point, asdict(row)) for point in series.points for row in point.summaries]
-        csv.writer(out).writerow([series.what, "distance", *rows[0][1]])
-        csv.writer(out).writerows([point.at, point.distance, *row.values()] for point, row in rows)
+        csv.writer(out).writerow([series.what, "distance", *(field.name for field in fields(Summary))])
+        for point in about["points"]:
+            for name, means in point["verifiers"].items():
+                csv.writer(out).writerow([point["at"], point["distance"], name, *means.values()])
     return [*paths, numbers, table]
 
 

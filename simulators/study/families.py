@@ -10,9 +10,8 @@ from draftproof.simulators.check import chunk
 from draftproof.simulators.instances.grids import Grid
 from draftproof.simulators.instances.randoms import Dirichlet, Edges, Law, Logits, Mixed, Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
-from draftproof.simulators.instances.texts import Corpus, Texts, corpus
+from draftproof.simulators.instances.texts import Texts, corpus
 from draftproof.simulators.lanes import BATCH, Lanes, stack
-from draftproof.simulators.study.schema import Fraction, Keys, Listed, Positive, Whole
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -20,6 +19,8 @@ from draftproof.theory.verifier import Verifier
 
 GRID = 10**7
 """Most instances of a grid."""
+
+_corpus = cache(corpus)
 
 WIDE = 4_000_000
 """About how many drafts a chunk of lanes verifies: a file of some megabytes."""
@@ -53,30 +54,6 @@ class Family:
         return self.instances.block if isinstance(self.instances, Randoms) else BATCH
 
 
-_COUNT: Keys = {"count": (Whole, 100)}
-ROWS: dict[str, Keys] = {
-    "random": _COUNT,
-    "mixed": _COUNT,
-    "dirichlet": {
-        **_COUNT,
-        "concentration": (Positive, 1.0),
-        "far": (Fraction, 1.0),
-        "grain": (Whole, 2**20),
-    },
-    "logits": {
-        **_COUNT,
-        "temperatures": (Listed[Positive], [1.0]),
-        "spread": (Positive, 2.0),
-        "far": (Fraction, 0.7),
-        "grain": (Whole, 360),
-    },
-    "grid": {"denominator": (Whole, 3), "symmetric": (bool, False)},
-    "scenarios": {},
-    "text": {"file": (str, ...), "histories": (Whole, 50)},
-}
-"""Kind of rows -> its keys."""
-
-
 def families(rows: Mapping[str, Any], draft: Scheme, vocab: int, seeds: Sequence[int]) -> Iterator[Family]:
     """The families of one table of `rows`, all keys filled in; BadInput where they cannot be made."""
     kind = rows["kind"]
@@ -91,7 +68,7 @@ def families(rows: Mapping[str, Any], draft: Scheme, vocab: int, seeds: Sequence
     elif kind == "scenarios":
         yield Family("scenarios", None, None, draft, vocab, Scenarios(draft, vocab))
     elif kind == "text":
-        read = _corpus(rows["file"], vocab, rows["histories"])
+        read = _corpus(Path(rows["file"]), vocab, rows["histories"])
         yield Family(f"text {read.name}", None, None, draft, vocab, Texts(read, draft))
     else:
         for seed in seeds:
@@ -171,8 +148,3 @@ def slices(family: Family, verifiers: Sequence[Verifier], wide: bool, larger: in
 def in_step(verifier: Verifier) -> bool:
     """Whether lanes can run the verifier."""
     return not verifier.ordered and verifier.carry is None
-
-
-@cache
-def _corpus(path: str, vocab: int, histories: int) -> Corpus:
-    return corpus(Path(path), vocab, histories)

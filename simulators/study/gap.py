@@ -55,12 +55,6 @@ def measure(
 
     `progress` is called with the name of what is computed next. Raises BadInput when no verifier is
     made for the draft, or the instance is too large.
-
-    >>> from draftproof.simulators.instances.scenarios import scenario
-    >>> from draftproof.theory.drafts.chain import Chain
-    >>> found = measure(scenario("toy", Chain(2)))
-    >>> found.expected_accepted["block"], found.full.value, found.note("hsd-released")
-    (11/9, 4/3, 'lossy: above the valid optimum')
     """
     chosen = applicable(instance) if verifiers is None else list(verifiers)
     progress("the full-information optimum")
@@ -83,14 +77,7 @@ def applicable(instance: Instance) -> list[Verifier]:
 
 
 def expected(instance: Instance, verifier: Verifier) -> fmpq:
-    """E[tau] of one iteration, exact: in closed form where there is one, else by enumeration.
-
-    >>> from draftproof.simulators.instances.scenarios import scenario
-    >>> from draftproof.theory.drafts.chain import Chain
-    >>> from draftproof.theory.verifiers import named
-    >>> expected(scenario("toy", Chain(2)), named("token"))
-    10/9
-    """
+    """E[tau] of one iteration, exact: in closed form where there is one, else by enumeration."""
     form = FORMS.get((verifier.name, instance.draft.label))
     try:
         if form:
@@ -101,11 +88,7 @@ def expected(instance: Instance, verifier: Verifier) -> fmpq:
 
 
 def ratio(mean: Number, best: Number) -> float:
-    """The ratio of E[tau] to an optimum; 1 where nothing can be accepted.
-
-    >>> ratio(fmpq(0), fmpq(0)), ratio(fmpq(1), fmpq(4, 3))
-    (1.0, 0.75)
-    """
+    """The ratio of E[tau] to an optimum; 1 where nothing can be accepted."""
     return float(mean / best) if best > 0 else 1.0
 
 

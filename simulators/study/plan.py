@@ -1,15 +1,23 @@
-"""The work of a sweep as numbered chunks, each a pure function of the configuration and its number."""
+"""The work of a sweep as numbered chunks, and the columns of the rows that they compute."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pkgutil import resolve_name
 from typing import Any, Protocol
 
+import numpy as np
 import pyarrow as pa
+from flint import fmpq
 from pyarrow import parquet
 
+from draftproof.simulators.instances.files import draft_document, spelled
 from draftproof.simulators.study.configuration import Entry
+from draftproof.simulators.study.families import Family
+from draftproof.simulators.verdict import Wrong
+from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
+from draftproof.theory.numbers import text
 
 METRICS = {
     name: f"draftproof.simulators.study.metrics.{name}:{name.upper()}" for name in ("check", "gap", "audit")
@@ -59,10 +67,10 @@ def plan(entries: Iterable[Entry], metrics: Mapping[str, str]) -> list[Chunk]:
     return out
 
 
-def computed(chunk: Chunk) -> bytes:
-    """A chunk's shard, a Parquet file; any fault is BadInput that names the chunk."""
+def computed(chunk: Chunk) -> tuple[str, bytes]:
+    """A chunk's name and shard, a Parquet file; any fault is BadInput that names the chunk."""
     try:
-        return encoded(chunk.job())
+        return chunk.name, encoded(chunk.job())
     except BadInput as error:
         raise BadInput(f"chunk {chunk.name}: {error}") from None
     except Exception as error:
@@ -70,12 +78,7 @@ def computed(chunk: Chunk) -> bytes:
 
 
 def encoded(table: pa.Table) -> bytes:
-    """The bytes of a Parquet file, the same for the same table.
-
-    >>> table = pa.table({"x": [0.5, 0.25]})
-    >>> parquet.read_table(pa.BufferReader(encoded(table))).column("x").to_pylist()
-    [0.5, 0.25]
-    """
+    """The bytes of a Parquet file, the same for the same table."""
     numbers = [field.name for field in table.schema if pa.types.is_floating(field.type)]  # hardly compress
     packed: Any = {name: "NONE" if name in numbers else "LZ4" for name in table.column_names}
     words: Any = [name for name in table.column_names if name not in numbers and name != "index"]
@@ -84,3 +87,66 @@ def encoded(table: pa.Table) -> bytes:
         table, out, compression=packed, use_dictionary=words, write_statistics=False, store_schema=False
     )
     return out.getvalue().to_pybytes()
+
+
+Values = dict[str, Any]
+"""Column name -> one entry a row, as an array or a list, or one value for all rows."""
+
+SIZE = (("draft", pa.string()), ("kind", pa.string()), ("depth", pa.int32()), ("vocab", pa.int32()))
+FAMILY = (*SIZE, ("rows", pa.string()), ("seed", pa.int64()), ("temperature", pa.float64()))
+PLACE = (*FAMILY, ("index", pa.int64()))
+WITNESS = tuple((f"witness_{part}", pa.string()) for part in ("prefix", "got", "want"))
+
+
+def number(name: str) -> tuple[tuple[str, pa.DataType], ...]:
+    """The two columns of a number that may be exact."""
+    return (name, pa.float64()), (f"{name}_exact", pa.string())
+
+
+def size(draft: Scheme, vocab: int) -> Values:
+    """The columns SIZE."""
+    document = json.dumps(draft_document(draft))
+    return {"draft": document, "kind": draft.label, "depth": draft.depth, "vocab": vocab}
+
+
+def place(family: Family) -> Values:
+    """The columns FAMILY."""
+    own = {"rows": family.rows, "seed": family.seed, "temperature": family.temperature}
+    return size(family.draft, family.vocab) | own
+
+
+def exactly(name: str, value: fmpq | None) -> Values:
+    """Both columns of an exact number."""
+    if value is None:
+        return {name: None, f"{name}_exact": None}
+    return {name: int(value.p) / int(value.q), f"{name}_exact": text(value)}
+
+
+def witness(wrong: Wrong | None) -> Values:
+    """The columns WITNESS."""
+    found = (spelled(wrong.prefix), text(wrong.got), text(wrong.want)) if wrong else (None,) * 3
+    return {name: value for (name, _), value in zip(WITNESS, found, strict=True)}
+
+
+def columns(schema: pa.Schema, parts: Iterable[Values]) -> pa.Table:
+    """A table from parts, one below the other; NaN is null. Each part has an array `index`.
+
+    Columns of words are dictionaries, so that a word which stays the same costs little by the row.
+    """
+    tables = []
+    for part in parts:
+        arrays = [_column(field.type, part.get(field.name), len(part["index"])) for field in schema]
+        tables.append(pa.Table.from_arrays(arrays, schema.names))
+    return pa.concat_tables(tables).unify_dictionaries()
+
+
+def _column(kind: pa.DataType, entry: Any, count: int) -> pa.Array:
+    words = pa.types.is_string(kind)
+    if isinstance(entry, list | np.ndarray):
+        made = pa.array(entry, kind, from_pandas=True)
+        return made.dictionary_encode() if words else made
+    if entry is None:
+        return pa.nulls(count, pa.dictionary(pa.int32(), kind) if words else kind)
+    if words:
+        return pa.DictionaryArray.from_arrays(np.zeros(count, np.int32), pa.array([entry], kind))
+    return pa.repeat(pa.scalar(entry, kind), count)

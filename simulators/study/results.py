@@ -9,9 +9,9 @@ import duckdb
 import pyarrow as pa
 from pyarrow import parquet
 
-from draftproof.simulators.study.columns import FAMILY, place
 from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.families import Family
+from draftproof.simulators.study.plan import FAMILY, place
 from draftproof.simulators.study.store import FORMAT, SHARDS, read_manifest
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -28,12 +28,7 @@ SUMMARISED = {
 
 
 class Results:
-    """A folder that `draftproof sweep` wrote; BadInput where it is none.
-
-    >>> Results("nowhere")
-    Traceback (most recent call last):
-    draftproof.theory.errors.BadInput: nowhere/manifest.json: no such file or directory
-    """
+    """A folder that `draftproof sweep` wrote; BadInput where it is none."""
 
     def __init__(self, folder: Path | str):
         self.folder = Path(folder)
@@ -78,29 +73,25 @@ class Results:
 
     def summary(self) -> Rows:
         """One line for each metric and verifier or target: its rows, verdicts, and statistics of numbers."""
+        words = {"true": "lossless", "false": "lossy", "~": "not decided"}  # "~" comes last
         found: Rows = []
         for metric in self.metrics:
             who, verdict, numbers = SUMMARISED[metric]
-            verdicts = self._verdicts(metric, who, verdict) if verdict else {}
             columns = [f", avg({n}) as {n}, min({n}) as {n}_min, max({n}) as {n}_max" for n in numbers]
+            if verdict:
+                columns.append(f", histogram(coalesce({verdict}::varchar, '~')) as verdicts")
             query = f'select {who} as name, count(*) as rows {"".join(columns)} from "{metric}" group by name'
             for row in self.rows(f"{query} order by name"):
                 line = {"metric": metric, "name": row["name"], "rows": row["rows"]}
                 if verdict:
-                    line["verdicts"] = verdicts[row["name"]]
+                    line["verdicts"] = {
+                        words.get(word, word): count for word, count in row["verdicts"].items()
+                    }
                 for n in numbers:
                     if row[n] is not None:
                         line[n] = {"mean": row[n], "least": row[f"{n}_min"], "largest": row[f"{n}_max"]}
                 found.append(line)
         return found
-
-    def _verdicts(self, metric: str, who: str, verdict: str) -> dict[str, dict[str, int]]:
-        words: dict[Any, str] = {None: "not decided", True: "lossless", False: "lossy"}
-        out: dict[str, dict[str, int]] = {}
-        query = f'select {who} as name, {verdict} as verdict, count(*) as rows from "{metric}" group by all'
-        for row in self.rows(f"{query} order by all"):
-            out.setdefault(row["name"], {})[words.get(row["verdict"]) or row["verdict"]] = row["rows"]
-        return out
 
     @cached_property
     def _families(self) -> list[Family]:

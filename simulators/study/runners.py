@@ -66,15 +66,11 @@ def _parallel(chunks: Sequence[Chunk], workers: int) -> Shards:
     for harmless in HARMLESS:
         warnings.filterwarnings("ignore", harmless, UserWarning)
     with _no_interrupt() if workers > 1 else nullcontext():
-        shards: Any = Parallel(workers, **settings)(delayed(_shard)(chunk) for chunk in chunks)
+        shards: Any = Parallel(workers, **settings)(delayed(computed)(chunk) for chunk in chunks)
     try:
         yield from shards
     finally:
         shards.close()
-
-
-def _shard(chunk: Chunk) -> tuple[str, bytes]:
-    return chunk.name, computed(chunk)
 
 
 @contextmanager
@@ -118,7 +114,7 @@ def dask(url: str) -> Runner:
             rest = iter(chunks)
 
             def some(count: int) -> list[Any]:
-                return client.map(_shard, list(islice(rest, count)), pure=False, retries=3)
+                return client.map(computed, list(islice(rest, count)), pure=False, retries=3)
 
             under_way = as_completed(some(AHEAD * sum(client.nthreads().values())))
             try:
@@ -149,7 +145,7 @@ def ray() -> Runner:
         except (OSError, RuntimeError, ValueError) as error:
             raise BadInput(f"--ray: cannot be reached ({_line(error)})") from None
         try:
-            task, rest = library.remote(_shard).options(max_retries=3), iter(chunks)
+            task, rest = library.remote(computed).options(max_retries=3), iter(chunks)
             ahead = AHEAD * int(library.cluster_resources().get("CPU", 1))
             under_way = [task.remote(chunk) for chunk in islice(rest, ahead)]
             while under_way:

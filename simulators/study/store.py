@@ -7,7 +7,7 @@ import os
 import platform
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -123,20 +123,17 @@ class Store:
 
     folder: Path
 
-    @property
-    def shards(self) -> Path:
-        return self.folder / SHARDS
-
     def finished(self) -> set[str]:
         """The names of the chunks that are kept."""
-        return {path.stem for path in self.shards.glob("[!.]*.parquet")}
+        return {path.stem for path in (self.folder / SHARDS).glob("[!.]*.parquet")}
 
     def keep(self, name: str, shard: bytes) -> None:
         """Keeps the shard of a chunk; BadInput when the disk refuses, and all else is still there."""
-        self.write(self.shards / f"{name}.parquet", shard)
+        self.write(f"{SHARDS}/{name}.parquet", shard)
 
-    def write(self, path: Path, content: bytes) -> None:
+    def write(self, name: str, content: bytes) -> None:
         """Writes a file of the folder: flushed before it takes its place, so that no reader meets a part."""
+        path = self.folder / name
         try:
             with replacing(path) as part, part.open("wb") as out:
                 out.write(content)
@@ -153,54 +150,39 @@ def opened(folder: Path, manifest: dict[str, Any]) -> Iterator[Store]:
     Raises BadInput when another sweep is writing there, when it holds results of something else, and
     when it cannot be written. The lock is the operating system's, so it ends with its process.
     """
-    store, lock = Store(folder), FileLock(folder / LOCK)
-    with _refused(folder):
-        names = {each.name for each in folder.iterdir()} if folder.is_dir() else set()
-        if MANIFEST not in names and names - {LOCK, SHARDS}:
-            raise BadInput(f"{folder}: is not empty and holds no results of a sweep")
-        store.shards.mkdir(parents=True, exist_ok=True)
-    with _refused(folder):
+    store, shards = Store(folder), folder / SHARDS
+    with ExitStack() as stack:
         try:
-            lock.acquire(timeout=0)
+            names = {each.name for each in folder.iterdir()} if folder.is_dir() else set()
+            if MANIFEST not in names and names - {LOCK, SHARDS}:
+                raise BadInput(f"{folder}: is not empty and holds no results of a sweep")
+            shards.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(FileLock(folder / LOCK, timeout=0))
+            for left in shards.glob(".*"):  # parts that a killed sweep left
+                left.unlink()
         except Timeout:
             raise BadInput(f"{folder}: another sweep is writing there") from None
-    try:
-        with _refused(folder):
-            for left in store.shards.glob(".*"):  # parts that a killed sweep left
-                left.unlink()
-        _check_same(store, manifest)
+        except OSError as error:
+            raise _refusal(folder, error) from None
+        if store.finished() and (folder / MANIFEST).exists():
+            _check_same(folder, manifest)
+        else:
+            store.write(MANIFEST, json.dumps(manifest, indent=1).encode() + b"\n")
         yield store
-    finally:
-        lock.release()
 
 
-def _check_same(store: Store, manifest: dict[str, Any]) -> None:
-    folder = store.folder
-    if not (folder / MANIFEST).exists() or not store.finished():
-        store.write(folder / MANIFEST, json.dumps(manifest, indent=1).encode() + b"\n")
-        return
+def _check_same(folder: Path, manifest: dict[str, Any]) -> None:
     recorded = read_manifest(folder)
-    for key in manifest:
-        if recorded.get(key) != manifest[key]:
-            what = _difference(key, recorded.get(key), manifest[key])
-            raise BadInput(f"{folder}: holds results of {what}; name another folder with --results")
-
-
-def _difference(key: str, recorded: Any, now: Any) -> str:
-    if key == "versions" and isinstance(recorded, dict):
-        name = next(name for name in now if recorded.get(name) != now[name])
-        return f"{name} {recorded.get(name)}, this is {now[name]}"
-    if key in ("configuration", "digest", "metrics", "chunks"):
-        return "another configuration"
-    return f"{'results format' if key == 'format' else key} {recorded}, this is {now}"
-
-
-@contextmanager
-def _refused(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise _refusal(folder, error) from None
+    for key, now in manifest.items():
+        if (there := recorded.get(key)) == now:
+            continue
+        what = f"{'results format' if key == 'format' else key} {there}, this is {now}"
+        if key == "versions" and isinstance(there, dict):
+            name = next(name for name in now if there.get(name) != now[name])
+            what = f"{name} {there.get(name)}, this is {now[name]}"
+        elif key in ("configuration", "digest", "metrics", "chunks"):
+            what = "another configuration"
+        raise BadInput(f"{folder}: holds results of {what}; name another folder with --results")
 
 
 def _refusal(folder: Path, error: BaseException | None) -> BadInput:

@@ -8,7 +8,7 @@ from time import monotonic
 from flint import fmpq
 
 from draftproof.simulators.check import must_fit
-from draftproof.simulators.instances.make import prefixes, weighted
+from draftproof.simulators.instances.make import Key, assembled, prefixes, weighted
 from draftproof.simulators.instances.suite import of_depth
 from draftproof.simulators.optimum import stateless
 from draftproof.simulators.study.gap import expected
@@ -18,8 +18,6 @@ from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ZERO
-from draftproof.theory.rows import Prefix, Row
-from draftproof.theory.table import Table
 from draftproof.theory.verifier import Verifier
 
 BOUND = 8
@@ -38,8 +36,8 @@ _, TREE, REPLACED, PATHS, *OTHERS = of_depth(2)
 DRAFTS: tuple[Scheme, ...] = (TREE, PATHS, REPLACED, *OTHERS, Chain(3))
 """A verifier is searched on the first that it is made for, if no draft is given."""
 
-Rows = dict[tuple[str, Prefix], list[int]]
-"""("p" or "q", prefix) -> whole-number weights."""
+Rows = dict[Key, list[int]]
+"""Whole-number weights of every row."""
 
 
 @dataclass
@@ -56,11 +54,6 @@ def missing(instance: Instance, verifier: Verifier) -> fmpq:
     """A certified lower bound of the stateless optimum minus E[tau]; negative above the optimum.
 
     On chains the optimum is block verification's E[tau], in closed form.
-
-    >>> from draftproof.simulators.instances.scenarios import scenario
-    >>> from draftproof.theory.verifiers import named
-    >>> missing(scenario("toy", Chain(2)), named("token"))
-    1/9
     """
     best = chains.block(instance) if instance.draft.kind == "chain" else stateless(instance).lower
     assert best is not None, "a single instance always has a valid rule"
@@ -85,7 +78,8 @@ def search(
     found, rng = Worst(), Random(seed)
 
     def gap_of(rows: Rows) -> fmpq:
-        instance = built(rows, draft, vocab)
+        exact = {key: weighted(weights) for key, weights in rows.items()}
+        instance = assembled(exact, vocab, draft, "found")
         gap = missing(instance, verifier)
         found.tried += 1
         if found.instance is None or gap > found.gap:
@@ -132,14 +126,6 @@ def moves(rng: Random, rows: Rows) -> Rows:
     else:
         row[at] = rng.choice([0, max(0, row[at] - 1), min(BOUND, row[at] + 1), rng.randint(0, BOUND)])
     return {**rows, key: row if any(row) else _weights(rng, len(row))}
-
-
-def built(rows: Rows, draft: Scheme, vocab: int) -> Instance:
-    """The instance with rows in proportion to the weights."""
-    tables: dict[str, dict[Prefix, Row]] = {"p": {}, "q": {}}
-    for (which, prefix), weights in rows.items():
-        tables[which][prefix] = weighted(weights)
-    return Instance(Table(vocab, tables["p"]), Table(vocab, tables["q"]), draft, "found")
 
 
 def usual(verifier: Verifier) -> Scheme:

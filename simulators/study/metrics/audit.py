@@ -13,10 +13,9 @@ import pyarrow as pa
 from draftproof.simulators.audit import load
 from draftproof.simulators.audit.judge.examine import examine
 from draftproof.simulators.audit.targets import Target
-from draftproof.simulators.study.columns import PLACE, WITNESS, exactly, number, place, schema, table, witness
 from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.families import Slice
-from draftproof.simulators.study.plan import Metric
+from draftproof.simulators.study.plan import PLACE, WITNESS, Metric, exactly, number, place, witness
 from draftproof.theory.errors import BadInput
 
 NUMBERS = {
@@ -27,14 +26,16 @@ NUMBERS = {
 }
 """Column -> the attribute of a report's case."""
 
-SCHEMA = schema(
-    ("target", pa.string()),
-    *PLACE,
-    ("adapter", pa.string()),
-    ("lossless", pa.bool_()),
-    *(column for name in NUMBERS for column in number(name)),
-    *WITNESS,
-    ("findings", pa.string()),
+SCHEMA = pa.schema(
+    [
+        ("target", pa.string()),
+        *PLACE,
+        ("adapter", pa.string()),
+        ("lossless", pa.bool_()),
+        *(column for name in NUMBERS for column in number(name)),
+        *WITNESS,
+        ("findings", pa.string()),
+    ]
 )
 
 STEP = 16
@@ -81,7 +82,7 @@ class Audit:
                 row |= {"adapter": found.adapter, "lossless": found.lossless, **witness(found.wrong)}
                 findings = [*map(str, found.findings), *filter(None, [found.undecided])]
                 rows.append(row | {"findings": "\n".join(findings)})
-        return table(SCHEMA, rows)
+        return pa.Table.from_pylist(rows, SCHEMA)
 
 
 @cache

@@ -6,33 +6,24 @@ import numpy as np
 import pyarrow as pa
 
 from draftproof.simulators import lanes
-from draftproof.simulators.study.columns import (
-    PLACE,
-    WITNESS,
-    Values,
-    columns,
-    exactly,
-    number,
-    place,
-    schema,
-    table,
-    witness,
-)
+from draftproof.simulators.study import plan
 from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.families import Sliced, in_step, slices
-from draftproof.simulators.study.plan import Metric
+from draftproof.simulators.study.plan import PLACE, WITNESS, Metric
 from draftproof.simulators.verdict import judge
 from draftproof.theory.verifiers import VERIFIERS
 
-SCHEMA = schema(
-    ("verifier", pa.string()),
-    *PLACE,
-    ("engine", pa.string()),
-    ("declared", pa.bool_()),
-    ("lossless", pa.bool_()),
-    *number("total_variation"),
-    *number("expected_accepted"),
-    *WITNESS,
+SCHEMA = pa.schema(
+    [
+        ("verifier", pa.string()),
+        *PLACE,
+        ("engine", pa.string()),
+        ("declared", pa.bool_()),
+        ("lossless", pa.bool_()),
+        *plan.number("total_variation"),
+        *plan.number("expected_accepted"),
+        *WITNESS,
+    ]
 )
 
 
@@ -40,27 +31,27 @@ class Exact(Sliced):
     """Exact verdicts, one by one."""
 
     def __call__(self) -> pa.Table:
-        where, rows = place(self.part.family), []
+        where, rows = plan.place(self.part.family), []
         for index, instance in zip(self.part.indices, self.part.instances(), strict=True):
             for name in self.part.verifiers:
                 found = judge(instance, VERIFIERS[name])
                 verdict = {"declared": found.declared, "lossless": found.lossless}
-                distance = exactly("total_variation", found.total_variation)
-                accepted = exactly("expected_accepted", found.expected_accepted)
+                distance = plan.exactly("total_variation", found.total_variation)
+                accepted = plan.exactly("expected_accepted", found.expected_accepted)
                 row = {"verifier": name, **where, "index": index, "engine": "exact", **verdict}
-                rows.append(row | distance | accepted | witness(found.wrong))
-        return table(SCHEMA, rows)
+                rows.append(row | distance | accepted | plan.witness(found.wrong))
+        return pa.Table.from_pylist(rows, SCHEMA)
 
 
 class Float(Sliced):
     """Laws in float64, all lanes in step."""
 
     def __call__(self) -> pa.Table:
-        return columns(SCHEMA, self.parts())
+        return plan.columns(SCHEMA, self.parts())
 
-    def parts(self) -> Iterator[Values]:
+    def parts(self) -> Iterator[plan.Values]:
         """The rows of each block and verifier."""
-        where = place(self.part.family)
+        where = plan.place(self.part.family)
         for block in self.part.blocks():
             many, indices = block.lanes(), np.arange(block.start, block.stop)
             for name in self.part.verifiers:

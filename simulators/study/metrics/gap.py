@@ -17,11 +17,10 @@ import pyarrow as pa
 from draftproof.simulators import lanes
 from draftproof.simulators.lanes import Lanes
 from draftproof.simulators.optimum import SETS, full_information, one_level, stateless
-from draftproof.simulators.study.columns import PLACE, Values, columns, exactly, number, place, schema
 from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.families import Slice, Sliced, in_step, slices
 from draftproof.simulators.study.gap import expected, ratio, remark
-from draftproof.simulators.study.plan import Metric
+from draftproof.simulators.study.plan import PLACE, Metric, Values, columns, exactly, number, place
 from draftproof.theory.closed_forms import FORMS
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -29,19 +28,21 @@ from draftproof.theory.numbers import exact, text
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS, named
 
-SCHEMA = schema(
-    ("verifier", pa.string()),
-    *PLACE,
-    ("engine", pa.string()),
-    ("declared", pa.bool_()),
-    *number("expected_accepted"),
-    *number("full_information"),
-    *number("stateless"),
-    ("stateless_lower", pa.string()),
-    ("stateless_upper", pa.string()),
-    ("share_stateless", pa.float64()),
-    ("share_full", pa.float64()),
-    ("note", pa.string()),
+SCHEMA = pa.schema(
+    [
+        ("verifier", pa.string()),
+        *PLACE,
+        ("engine", pa.string()),
+        ("declared", pa.bool_()),
+        *number("expected_accepted"),
+        *number("full_information"),
+        *number("stateless"),
+        ("stateless_lower", pa.string()),
+        ("stateless_upper", pa.string()),
+        ("share_stateless", pa.float64()),
+        ("share_full", pa.float64()),
+        ("note", pa.string()),
+    ]
 )
 
 LARGER = 4
@@ -85,24 +86,14 @@ class Gap(Sliced):
 
 @cache
 def in_lanes(name: str, label: str) -> str | None:
-    """The verifier that lanes run for this one on a kind of draft: itself, or one of the same closed form.
-
-    >>> in_lanes("block", "chain"), in_lanes("layered", "chain"), in_lanes("layered", "paths")
-    ('block', 'block', None)
-    """
+    """The verifier that lanes run for this one on a kind of draft: itself, or one of the same closed form."""
     form = FORMS.get((name, label))
     twins = [other for other in VERIFIERS if form and FORMS.get((other, label)) is form]
     return next((other for other in (name, *twins) if in_step(VERIFIERS[other])), None)
 
 
 def chain_optimum(many: Lanes) -> np.ndarray:
-    """The full-information optimum of chains in lanes: the sum of min(p, q) over drafted prefixes.
-
-    >>> from draftproof.simulators.instances.scenarios import scenario
-    >>> from draftproof.theory.drafts.chain import Chain
-    >>> chain_optimum(lanes.stack([scenario("toy", Chain(2))])).round(6).tolist()
-    [1.333333]
-    """
+    """The full-information optimum of chains in lanes: the sum of min(p, q) over drafted prefixes."""
     out = np.zeros(many.count)
     joint = {(): (np.ones(many.count), np.ones(many.count))}
     for _ in range(many.draft.depth):

@@ -6,9 +6,9 @@ engine runs the real program and records its walk; the page looks walks up and a
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from inspect import getsource
 from itertools import product
 from math import prod
-from types import CodeType
 from typing import Any
 
 from flint import fmpq
@@ -16,14 +16,13 @@ from flint import fmpq
 from draftproof.simulators.check import applies
 from draftproof.simulators.enumerate import drafts
 from draftproof.simulators.instances.files import document, spelled
-from draftproof.simulators.instances.make import prefixes
-from draftproof.simulators.study.report.walk import Step, Value, Walk, listing, walk
+from draftproof.simulators.instances.make import Key, assembled, prefixes
+from draftproof.simulators.study.report.walk import Step, Value, Walk, walk
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE, ZERO, text
 from draftproof.theory.rows import Prefix, Row
-from draftproof.theory.table import Table
 from draftproof.theory.verifiers import VERIFIERS
 
 WALKS = 2_500
@@ -39,9 +38,6 @@ SCALES: dict[int, tuple[fmpq, ...]] = {
     1: (),
 }
 """Number of positions -> the probabilities of token 0 at them; every scale has its row's own added."""
-
-Key = tuple[str, Prefix]
-"""("q" or "p", prefix): a row of the proposal or of the target."""
 
 Sliders = dict[Key, list[Row]]
 """The positions of every row."""
@@ -82,7 +78,7 @@ def recorded(instance: Instance, walks: int = WALKS) -> dict[str, Any]:
             {
                 "of": which,
                 "prefix": spelled(prefix),
-                "at": rows.index(given[which, prefix]),
+                "at": rows.index(given[which, prefix][0]),
                 "rows": [pool.row(row) for row in rows],
             }
             for (which, prefix), rows in sliders.items()
@@ -112,7 +108,7 @@ def finest(instance: Instance, walks: int) -> int | None:
     rows = sum(instance.vocab**depth for depth in range(instance.draft.depth + 1))
     if rows > ROWS or instance.draft.outcomes(instance.vocab) > walks:
         return None
-    given = list(_grouped(instance, {key: [row] for key, row in every_row(instance).items()}))
+    given = list(_grouped(instance, every_row(instance)))
     return next((n for n in sorted(SCALES, reverse=True) if _fit(instance, given, n, walks)), None)
 
 
@@ -120,10 +116,6 @@ def positions(row: Row, steps: int) -> list[Row]:
     """The row as its slider moves the probability of token 0 from 0 to 1, the row itself among them.
 
     The other tokens keep their proportions; without mass they share it equally.
-
-    >>> from draftproof.theory.numbers import exact
-    >>> positions((exact("1/4"), exact("1/4"), exact("1/2")), 3)
-    [(0, 1/3, 2/3), (1/4, 1/4, 1/2), (1/2, 1/6, 1/3), (1, 0, 0)]
     """
     if len(row) == 1:
         return [row]
@@ -133,20 +125,17 @@ def positions(row: Row, steps: int) -> list[Row]:
     return [(t, *((ONE - t) * part for part in spread)) for t in sorted({first, *SCALES[steps]})]
 
 
-def every_row(instance: Instance) -> dict[Key, Row]:
-    """The rows that the law of one iteration depends on, proposal first, by prefix."""
+def every_row(instance: Instance) -> Sliders:
+    """The rows that the law of one iteration depends on, proposal first, by prefix: one position each."""
     vocab, depth = instance.vocab, instance.draft.depth
-    rows: dict[Key, Row] = {("q", prefix): instance.proposal[prefix] for prefix in prefixes(vocab, depth - 1)}
-    return rows | {("p", prefix): instance.target[prefix] for prefix in prefixes(vocab, depth)}
+    rows: Sliders = {("q", prefix): [instance.proposal[prefix]] for prefix in prefixes(vocab, depth - 1)}
+    return rows | {("p", prefix): [instance.target[prefix]] for prefix in prefixes(vocab, depth)}
 
 
 def placed(instance: Instance, rows: dict[Key, Row]) -> Instance:
     """The instance with these rows in the place of its own."""
-    tables: dict[str, dict[Prefix, Row]] = {"p": {}, "q": {}}
-    for (which, prefix), row in (every_row(instance) | rows).items():
-        tables[which][prefix] = row
-    vocab = instance.vocab
-    return Instance(Table(vocab, tables["p"]), Table(vocab, tables["q"]), instance.draft, instance.name)
+    own = {key: row for key, (row,) in every_row(instance).items()}
+    return assembled(own | rows, instance.vocab, instance.draft, instance.name)
 
 
 @dataclass
@@ -171,8 +160,7 @@ class Pool:
 
     def __init__(self) -> None:
         kinds = ("numbers", "rows", "names", "prefixes", "functions", "values", "steps")
-        self._known: dict[str, dict[Hashable, int]] = {kind: {} for kind in kinds}
-        self._kept: dict[str, list[Any]] = {kind: [] for kind in kinds}
+        self._known: dict[str, dict[Any, int]] = {kind: {} for kind in kinds}
 
     def number(self, number: fmpq) -> int:
         return self._add("numbers", (int(number.p), int(number.q)))
@@ -186,11 +174,9 @@ class Pool:
         if walk is None:
             return -1
         if not isinstance(walk, Step):
-            return self._add(
-                "steps", (self._prefix(walk.prefix), -1 if walk.row is None else self.row(walk.row))
-            )
+            return self._add("steps", (self._prefix(walk.prefix), self.row(walk.row) if walk.row else -1))
         step = (
-            self._function(walk.code),
+            self._add("functions", walk.code),
             walk.line,
             tuple(self._value(name, value) for name, value in walk.locals),
             tuple(self.number(mass) for mass in walk.branches),
@@ -201,7 +187,10 @@ class Pool:
 
     def document(self) -> dict[str, list[Any]]:
         """The pool as the page reads it."""
-        return self._kept | {"numbers": [text(fmpq(*parts)) for parts in self._kept["numbers"]]}
+        functions = [{"name": code.co_name, "source": getsource(code)} for code in self._known["functions"]]
+        numbers = [text(fmpq(*parts)) for parts in self._known["numbers"]]
+        known = {kind: list(parts) for kind, parts in self._known.items()}
+        return known | {"numbers": numbers, "functions": functions}
 
     def _prefix(self, prefix: Prefix) -> int:
         return self._add("prefixes", spelled(prefix))
@@ -214,15 +203,8 @@ class Pool:
             return self._add("values", (at, 2, self._prefix(value.prefix)))
         return self._add("values", (at, 1, self.row(value)))
 
-    def _function(self, code: CodeType) -> int:
-        return self._add("functions", code, {"name": code.co_name, "source": listing(code)})
-
-    def _add(self, kind: str, key: Hashable, shown: Any = None) -> int:
-        known = self._known[kind]
-        if key not in known:
-            known[key] = len(known)
-            self._kept[kind].append(key if shown is None else shown)
-        return known[key]
+    def _add(self, kind: str, part: Hashable) -> int:
+        return self._known[kind].setdefault(part, len(self._known[kind]))
 
 
 def _grouped(instance: Instance, sliders: Sliders) -> Iterator[Group]:
@@ -243,11 +225,9 @@ def _places(instance: Instance, sliders: Sliders, keys: Sequence[Key]) -> Iterat
 
 def _orders(rows: Sequence[Row]) -> list[Row]:
     # One row for each support and order of tokens.
-    orders = {
-        (tuple(x > 0 for x in row), tuple(sorted(range(len(row)), key=lambda t: -row[t]))): row
-        for row in rows
-    }
-    return list(orders.values())
+    support = lambda row: tuple(x > 0 for x in row)  # noqa: E731
+    order = lambda row: tuple(sorted(range(len(row)), key=lambda token: -row[token]))  # noqa: E731
+    return list({(support(row), order(row)): row for row in rows}.values())
 
 
 def _distinct(instance: Instance) -> list[tuple[fmpq, Draft]]:
@@ -313,5 +293,5 @@ def _sliders(instance: Instance, steps: int) -> Sliders:
     depth = instance.draft.depth
     return {
         (which, prefix): positions(row, steps if len(prefix) < depth else max(SCALES))
-        for (which, prefix), row in every_row(instance).items()
+        for (which, prefix), (row,) in every_row(instance).items()
     }

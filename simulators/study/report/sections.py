@@ -40,13 +40,7 @@ def sections(results: Results) -> dict[str, Any]:
 
 
 def drafted(draft: str) -> str:
-    """A draft of an instance file in a few words; a shape is the list of its children's shapes.
-
-    >>> drafted('{"kind": "tree", "shape": [[[]], []], "replacement": false}')
-    'tree without replacement [[[]], []]'
-    >>> drafted('{"kind": "paths", "count": 2, "depth": 3}')
-    'paths, 2 of depth 3'
-    """
+    """A draft of an instance file in a few words; a shape is the list of its children's shapes."""
     scheme, shape = draft_of(draft), json.loads(draft).get("shape")
     return f"{scheme.label}, {described(scheme)}" if shape is None else f"{scheme.label} {json.dumps(shape)}"
 

@@ -7,7 +7,6 @@ names of its pseudo-code, and verifiers need no code for it.
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from types import CodeType, FrameType
 from typing import Any
 
@@ -76,18 +75,7 @@ class _Replay:
 
 
 def walk(verifier: Verifier, draft: Draft, target: Rows, trail: tuple[int, ...] = ()) -> Walk:
-    """Every choice of the verifier on the draft, after the choices of the trail.
-
-    >>> from draftproof.simulators.instances.scenarios import scenario
-    >>> from draftproof.simulators.enumerate import outcomes
-    >>> from draftproof.theory.drafts.chain import Chain
-    >>> from draftproof.theory.verifiers import named
-    >>> toy = scenario("toy", Chain(1))
-    >>> _, draft = next(outcomes(lambda oracle: toy.draft.draw(oracle, toy.proposal)))
-    >>> step = walk(named("token"), draft, toy.target)
-    >>> step.branches, dict(step.locals)["q"], step.after[1]
-    ((1/2, 1/2), (2/3, 1/3), Stop(prefix=(), row=(0, 1)))
-    """
+    """Every choice of the verifier on the draft, after the choices of the trail."""
     try:
         node, row = verifier.verify(_Replay(trail), draft, target)
     except _Choice as choice:
@@ -106,9 +94,3 @@ def _shown(variables: dict[str, Any]) -> Iterator[tuple[str, Value]]:
             yield name, value
         elif isinstance(value, (tuple, list)) and set(map(type, value)) == {fmpq}:
             yield name, tuple(value)  # a row, or numbers by position on a path
-
-
-@cache
-def listing(code: CodeType) -> str:
-    """The source of a function."""
-    return inspect.getsource(code)

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import pytest
 
-from draftproof.simulators.audit.commands import audit
+from draftproof.simulators.commands.audit import audit
 from draftproof.simulators.commands.entry import enter
 
 HERE = Path(__file__).parent

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from draftproof.simulators.audit import isolation
-from draftproof.simulators.audit.commands import _examined
 from draftproof.simulators.audit.isolation import isolated
+from draftproof.simulators.commands.audit import _examined
 from draftproof.theory.errors import BadInput
 
 ROOT = Path(__file__).parents[3]

@@ -7,6 +7,7 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
+from draftproof.simulators.commands.report import STANDARD
 from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.scenarios import SCENARIOS, scenario
 from draftproof.simulators.strategies import rows as exact_rows
@@ -18,7 +19,6 @@ from draftproof.simulators.study.report.explorer import (
     recorded,
 )
 from draftproof.simulators.study.report.walk import Step, walk
-from draftproof.simulators.study.report_command import STANDARD
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.tree import Tree

@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 import pytest
 
+from draftproof.simulators.commands import report as report_command
 from draftproof.simulators.commands.entry import enter
 from draftproof.simulators.instances.files import document
 from draftproof.simulators.instances.scenarios import scenario
-from draftproof.simulators.study import report_command
 from draftproof.theory.drafts.chain import Chain
 
 CLAIM = {"statement": "s", "source": "t", "scope": "all", "verdict": "refuted", "command": "c"}

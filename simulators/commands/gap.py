@@ -1,7 +1,7 @@
 """The command `gap`: one instance, means over random ones, --vary and --worst."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,18 @@ from draftproof.theory.verifiers import named
 
 COUNT, SECONDS, VOCAB = 40, 20.0, 3
 
+BELONGS = {
+    "out": ("vary",),
+    "draft": ("vary", "worst", ""),
+    "vocab": ("vary", "worst", ""),
+    "count": ("vary", ""),
+    "seconds": ("worst",),
+    "seed": ("worst",),
+    "verifier": ("vary", "instance", ""),
+    "force": ("instance",),
+}
+"""Option -> the modes that it belongs to; "" is the mode of neither --vary, --worst nor an instance."""
+
 FILE, MANY = click.Path(path_type=Path), "an ensemble or of --worst"
 
 STATEFUL = (
@@ -38,13 +50,11 @@ STATEFUL = (
 
 @click.command()
 @click.argument("instance", required=False, type=FILE, metavar="[INSTANCE.json]")
-@click.option(
-    "--verifier", "names", multiple=True, metavar="NAME", help="Only this verifier; may be repeated."
-)
-@click.option("--vary", "what", type=click.Choice(list(VARIED)), help="Vary one thing over an ensemble.")
+@click.option("--verifier", multiple=True, metavar="NAME", help="Only this verifier; may be repeated.")
+@click.option("--vary", type=click.Choice(list(VARIED)), help="Vary one thing over an ensemble.")
 @click.option("--out", type=FILE, metavar="FOLDER", help="Where --vary writes its figure and numbers.")
-@click.option("--worst", "hunted", metavar="NAME", help="Search for the instance with the largest gap.")
-@click.option("--draft", "draft_text", metavar="JSON", help=f"The draft of {MANY}, as in an instance file.")
+@click.option("--worst", metavar="NAME", help="Search for the instance with the largest gap.")
+@click.option("--draft", metavar="JSON", help=f"The draft of {MANY}, as in an instance file.")
 @click.option("--vocab", type=click.IntRange(1, 8), help=f"The vocabulary of {MANY} [default: {VOCAB}].")
 @click.option("--count", type=click.IntRange(1), help=f"Random instances at each point [default: {COUNT}].")
 @click.option(
@@ -53,20 +63,7 @@ STATEFUL = (
 @click.option("--seed", type=int, help="Where --worst starts, reproducibly up to the clock [default: 0].")
 @force_option
 @json_option
-def gap(
-    instance: Path | None,
-    names: tuple[str, ...],
-    what: str | None,
-    out: Path | None,
-    hunted: str | None,
-    draft_text: str | None,
-    vocab: int | None,
-    count: int | None,
-    seconds: float | None,
-    seed: int | None,
-    force: bool,
-    as_json: bool,
-) -> int:
+def gap(as_json: bool, **options: Any) -> int:
     """How far each verifier is from each certified optimum.
 
     With an instance: E[tau] of every verifier made for its draft, and its share of the best that
@@ -76,35 +73,28 @@ def gap(
     instance of small rationals on which a verifier was found furthest below the stateless optimum,
     on standard output as an instance file.
     """
-    modes = {"--worst": hunted, "--vary": what, "an instance": instance}
-    given = [mode for mode, value in modes.items() if value is not None]
-    if len(given) > 1:
-        raise BadInput(f"{' and '.join(given)} do not go together")
-    (mode,) = given or ["nothing"]
-    belongs: list[tuple[str, object, tuple[str, ...]]] = [
-        ("--out", out, ("--vary",)),
-        ("--draft", draft_text, ("--vary", "--worst", "nothing")),
-        ("--vocab", vocab, ("--vary", "--worst", "nothing")),
-        ("--count", count, ("--vary", "nothing")),
-        ("--seconds", seconds, ("--worst",)),
-        ("--seed", seed, ("--worst",)),
-        ("--verifier", names or None, ("--vary", "an instance", "nothing")),
-        ("--force", force or None, ("an instance",)),
-    ]
-    for option, value, allowed in belongs:
-        if value is not None and mode not in allowed:
-            raise BadInput(f"{option} goes with {' or '.join(each for each in allowed if each != 'nothing')}")
-    if seconds is not None and not isfinite(seconds):
-        raise BadInput(f"--seconds must be a number of seconds, not {seconds}")
-    verifiers = [named(name) for name in dict.fromkeys(names)]
-    draft = None if draft_text is None else draft_of(draft_text)
-    if hunted is not None:
-        return _worst(named(hunted), draft, vocab or VOCAB, seconds or SECONDS, seed or 0, as_json)
-    if what is not None:
-        return _varied(what, out, draft, vocab, count or COUNT, verifiers, as_json)
-    if instance is not None:
-        return _instance(instance, verifiers, force, as_json)
-    return _ensembles([draft] if draft else STANDARD, vocab or VOCAB, verifiers, count or COUNT, as_json)
+    given = {name: value for name, value in options.items() if value not in (None, ()) and value is not False}
+    modes = [mode for mode in ("worst", "vary", "instance") if mode in given]
+    if len(modes) > 1:
+        raise BadInput(f"{' and '.join(map(_spelled, modes))} do not go together")
+    (mode,) = modes or [""]
+    for option, allowed in BELONGS.items():
+        if option in given and mode not in allowed:
+            raise BadInput(f"--{option} goes with {' or '.join(_spelled(each) for each in allowed if each)}")
+    vocab, count = given.get("vocab", VOCAB), given.get("count", COUNT)
+    verifiers = [named(name) for name in dict.fromkeys(options["verifier"])]
+    draft = draft_of(given["draft"]) if "draft" in given else None
+    if mode == "worst":
+        return _worst(named(given["worst"]), draft, vocab, given, as_json)
+    if mode == "vary":
+        return _varied(given, draft, count, verifiers, as_json)
+    if mode == "instance":
+        return _instance(given["instance"], verifiers, options["force"], as_json)
+    return _ensembles([draft] if draft else STANDARD, vocab, verifiers, count, as_json)
+
+
+def _spelled(mode: str) -> str:
+    return "an instance" if mode == "instance" else f"--{mode}"
 
 
 def _instance(path: Path, verifiers: Sequence[Verifier], force: bool, as_json: bool) -> int:
@@ -130,7 +120,7 @@ def _ensembles(
     families = [Randoms(draft, vocab, count, law=Mixed()) for draft in drafts]
     for verifier in verifiers:
         must_fit(verifier, drafts)
-    answers: list[dict[str, Any]] = []
+    means: dict[str, list[Summary]] = {}
     with screen.progress() as bar:
         task = bar.add_task("measuring", total=len(families) * count)
         for family in families:
@@ -139,33 +129,28 @@ def _ensembles(
             for each in family:
                 gaps.append(measure(each, fit))
                 bar.advance(task)
-            found = summarise(gaps)
-            title = f"{family.draft.label}, {described(family.draft)}, V = {vocab}: {count} random instances"
-            if as_json:
-                answers.append({"draft": title, "means": [vars(row) for row in found]})
-            else:
-                screen.console().print(_means(title, found))
+            draft = f"{family.draft.label}, {described(family.draft)}"
+            title = f"{draft}, V = {vocab}: {count} random instances"
+            means[title] = summarise(gaps)
+            if not as_json:
+                screen.console().print(_means(title, means[title]))
     if as_json:
-        click.echo(json.dumps({"ensembles": answers}))
+        rows = [{"draft": title, "means": [vars(row) for row in found]} for title, found in means.items()]
+        click.echo(json.dumps({"ensembles": rows}))
     return 0
 
 
 def _varied(
-    what: str,
-    out: Path | None,
-    draft: Scheme | None,
-    vocab: int | None,
-    count: int,
-    verifiers: Sequence[Verifier],
-    as_json: bool,
+    given: Mapping[str, Any], draft: Scheme | None, count: int, verifiers: Sequence[Verifier], as_json: bool
 ) -> int:
-    if out is None:
+    if "out" not in given:
         raise BadInput("--vary needs --out FOLDER")
+    what = given["vary"]
     required()  # a missing matplotlib is reported before the work
     with screen.progress() as bar:
         task = bar.add_task(what, total=count * len(VARIED[what].values))
-        series = vary(what, count, draft, vocab, verifiers, lambda: bar.advance(task))
-    written = ensembles.write_figure(series, out)
+        series = vary(what, count, draft, given.get("vocab"), verifiers, lambda: bar.advance(task))
+    written = ensembles.write_figure(series, given["out"])
     if as_json:
         click.echo(json.dumps(ensembles.document(series)))
         return 0
@@ -176,8 +161,11 @@ def _varied(
 
 
 def _worst(
-    verifier: Verifier, draft: Scheme | None, vocab: int, seconds: float, seed: int, as_json: bool
+    verifier: Verifier, draft: Scheme | None, vocab: int, given: Mapping[str, Any], as_json: bool
 ) -> int:
+    seconds, seed = given.get("seconds", SECONDS), given.get("seed", 0)
+    if not isfinite(seconds):
+        raise BadInput(f"--seconds must be a number of seconds, not {seconds}")
     with screen.console(stderr=True).status("searching") as status:
 
         def progress(found: worst.Worst) -> None:

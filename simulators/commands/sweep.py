@@ -39,7 +39,7 @@ def sweep(
     on_ray: bool,
     as_json: bool,
 ) -> int:
-    """Check, gap, prove and audit over a described family of instances.
+    """Check, gap, prove and audit over many instances.
 
     FILE.toml says what is swept (docs/sweep.md); results are Parquet files in a folder
     (docs/results.md). The same command goes on where it was interrupted. Exit status 0, or 2
@@ -60,18 +60,12 @@ def sweep(
         chunks = plan(entries, metrics)
     except BadInput as error:
         raise BadInput(f"{file}: {error}") from None
-    runner = runners.processes(workers or cores())
-    if scheduler is not None:
-        runner = runners.dask(scheduler)
-    elif on_ray:
-        runner = runners.ray()
+    on_cluster = runners.ray() if on_ray else runners.dask(scheduler) if scheduler is not None else None
+    runner = on_cluster or runners.processes(workers or cores())
     started = monotonic()
     with screen.progress("evaluations") as bar:
         task = bar.add_task("sweeping", total=None)
-
-        def progress(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total)
-
+        progress = lambda done, total: bar.update(task, completed=done, total=total)  # noqa: E731
         found = store.sweep(chunks, store.manifest(entries, len(chunks)), folder, runner, progress)
     seconds = round(monotonic() - started, 3)
     if found.interrupted:
@@ -81,15 +75,8 @@ def sweep(
     lines = Results(folder).summary()
     rows = sum(line["rows"] for line in lines)
     if as_json:
-        answer = {
-            "results": str(folder),
-            "chunks": found.chunks,
-            "computed": found.computed,
-            "rows": rows,
-            "seconds": seconds,
-            "summary": lines,
-        }
-        click.echo(json.dumps(answer))
+        answer = {"results": str(folder), "chunks": found.chunks, "computed": found.computed, "rows": rows}
+        click.echo(json.dumps({**answer, "seconds": seconds, "summary": lines}))
         return 0
     screen.console().print(_table(lines))
     before = f"{found.kept:,} of them kept from before, " if found.kept else ""
@@ -97,33 +84,26 @@ def sweep(
     return 0
 
 
+COLUMNS = {
+    "largest TV": ("total_variation", "largest", "{:.3g}"),
+    r"mean E\[tau]": ("expected_accepted", "mean", "{:.4f}"),
+    "of stateless": ("share_stateless", "mean", "{:.2%}"),
+    "least": ("share_stateless", "least", "{:.2%}"),
+}
+"""Heading -> the column of results, its statistic, and how that is printed."""
+
+
 def _table(lines: list[dict[str, Any]]) -> Table:
-    headings = (
-        "metric",
-        "verifier or target",
-        "rows",
-        "verdicts",
-        "largest TV",
-        r"mean E\[tau]",
-        "of stateless",
-    )
-    table = screen.table("Swept", "llrlrrrr", *headings, "least")
-
-    def number(line: dict[str, Any], column: str, statistic: str, shown: str) -> str:
-        return shown.format(line[column][statistic]) if column in line else ""
-
+    table = screen.table("Swept", "llrlrrrr", "metric", "verifier or target", "rows", "verdicts", *COLUMNS)
     for line in lines:
-        verdicts = line.get("verdicts", {})
-        if line["metric"] == "check":  # floats decide nothing
-            verdicts = {word: count for word, count in verdicts.items() if word != "not decided"}
-        table.add_row(
-            line["metric"],
-            line["name"],
-            f"{line['rows']:,}",
-            ", ".join(f"{count:,} {word}" for word, count in sorted(verdicts.items())),
-            number(line, "total_variation", "largest", "{:.3g}"),
-            number(line, "expected_accepted", "mean", "{:.4f}"),
-            number(line, "share_stateless", "mean", "{:.2%}").replace("%", " %"),
-            number(line, "share_stateless", "least", "{:.2%}").replace("%", " %"),
+        verdicts = ", ".join(
+            f"{count:,} {word}"
+            for word, count in sorted(line.get("verdicts", {}).items())
+            if (line["metric"], word) != ("check", "not decided")  # floats decide nothing
         )
+        numbers = [
+            shown.format(line[column][statistic]).replace("%", " %") if column in line else ""
+            for column, statistic, shown in COLUMNS.values()
+        ]
+        table.add_row(line["metric"], line["name"], f"{line['rows']:,}", verdicts, *numbers)
     return table

@@ -1,7 +1,7 @@
 """The command `report`."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from pkgutil import resolve_name
@@ -17,6 +17,8 @@ from draftproof.simulators.instances.files import read
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.simulators.instances.suite import of_depth
 from draftproof.simulators.study.ensembles import described
+from draftproof.simulators.study.report.explorer import explorable, recorded
+from draftproof.simulators.study.report.page import page
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.tree import Tree
@@ -70,8 +72,9 @@ def report(
     file and loads nothing from a network. Exit status 0, or 2 for bad input.
     """
     try:
-        from draftproof.simulators.study.report.page import page
-        from draftproof.simulators.study.report.sections import sections
+        from joblib import Parallel, delayed
+
+        from draftproof.simulators.study.report.sections import sections, worst_instances
         from draftproof.simulators.study.results import Results
     except ImportError as error:
         raise BadInput(f"report needs {error.name}: pip install 'draftproof[report]'") from None
@@ -85,8 +88,12 @@ def report(
     data = sections(found)
     data["claims"] = list(resolve_name(context["claims"])())
     data["mutants"] = json.loads(mutants.read_text(encoding="utf-8"))
-    recorded = _recorded(list(explored(found, given)))
-    made = page(title or results.resolve().name, *_origin(found), data, recorded)
+    instances = list(_explored(given, worst_instances(found, WORST)))
+    with screen.progress("instances") as bar:
+        documents: Any = Parallel(-1, return_as="generator")(delayed(recorded)(each) for _, each in instances)
+        documents = bar.track(documents, len(instances), description="exploring")
+        shown = [(name, document) for (name, _), document in zip(instances, documents, strict=True)]
+    made = page(title or results.resolve().name, *_origin(found), data, shown)
     with replacing(output) as part:
         part.write_text(made, encoding="utf-8")
     seconds, size = round(monotonic() - started, 3), len(made.encode())
@@ -94,15 +101,14 @@ def report(
         rows = {key: len(value) for key, value in data.items()}
         click.echo(json.dumps({"output": str(output), "bytes": size, "sections": rows, "seconds": seconds}))
     else:
-        click.echo(f"{output}: {size / 1e6:.1f} MB, {len(recorded)} instances to explore, {seconds:.1f} s")
+        click.echo(f"{output}: {size / 1e6:.1f} MB, {len(shown)} instances to explore, {seconds:.1f} s")
     return 0
 
 
-def explored(results: Any, given: Sequence[Path]) -> Iterator[tuple[str, Instance]]:
-    """(title, instance) in the order of the choice; BadInput for a given one that is too large."""
-    from draftproof.simulators.study.report.explorer import explorable
-    from draftproof.simulators.study.report.sections import worst_instances
-
+def _explored(
+    given: Sequence[Path], furthest: Iterable[tuple[str, Instance]]
+) -> Iterator[tuple[str, Instance]]:
+    # (title, instance) in the order of the choice.
     for path in given:
         instance = read(path)
         if not explorable(instance):
@@ -110,23 +116,8 @@ def explored(results: Any, given: Sequence[Path]) -> Iterator[tuple[str, Instanc
         yield str(path), instance
     for draft, vocab in STANDARD:
         yield f"{draft.label}, {described(draft)}, V = {vocab}", scenario("toy", draft, vocab)
-    for verifier, instance in worst_instances(results, WORST):
+    for verifier, instance in furthest:
         yield f"furthest below the optimum in these results: {verifier}", instance
-
-
-def _recorded(instances: Sequence[tuple[str, Instance]]) -> list[tuple[str, dict[str, Any]]]:
-    from joblib import Parallel, delayed
-
-    from draftproof.simulators.study.report.explorer import recorded
-
-    out = []
-    with screen.progress("instances") as bar:
-        task = bar.add_task("exploring", total=len(instances))
-        found = Parallel(-1, return_as="generator")(delayed(recorded)(each) for _, each in instances)
-        for (title, _), document in zip(instances, found, strict=True):
-            bar.advance(task)
-            out.append((title, document))
-    return out
 
 
 def _origin(results: Any) -> tuple[str, list[str]]:
