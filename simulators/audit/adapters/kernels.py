@@ -43,7 +43,7 @@ def device_functions() -> Any:
     return Device
 
 
-def by_name(*, kernel: Any, **_: Any) -> Callable[[Any], Any]:
+def launched_by_name(*, kernel: Any, **_: Any) -> Callable[[Any], Any]:
     """A decorator that launches a kernel with arguments by name.
 
     The function it decorates gives (grid, constants); its arguments are those of the kernel,

@@ -15,8 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from draftproof.simulators.audit.adapters import kernels
-from draftproof.simulators.audit.adapters.engine_code import executed, function_of
-from draftproof.simulators.audit.adapters.torch_chain import TorchChain, with_bonus
+from draftproof.simulators.audit.adapters.engine_code import TorchChain, executed, function_of, with_bonus
 from draftproof.simulators.audit.rounding import SHIFT
 
 

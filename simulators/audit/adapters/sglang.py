@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from draftproof.simulators.audit.adapters import kernels
-from draftproof.simulators.audit.adapters.engine_code import executed, function_of
-from draftproof.simulators.audit.adapters.torch_chain import TorchChain
+from draftproof.simulators.audit.adapters.engine_code import TorchChain, executed, function_of
 from draftproof.theory.errors import BadInput
 
 
