@@ -30,6 +30,8 @@ from draftproof.theory.table import Rows
 Arrays: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 """target_probs [gamma + 1, V], draft_probs [gamma, V] and draft_tokens [gamma]."""
 
+INPUTS = ("target_probs", "draft_probs", "draft_tokens")
+
 DrawToken: TypeAlias = Callable[[Sandbox, Source, tuple[float, ...], int], int]
 """A token, given the row it is to be drawn from and its position."""
 
@@ -45,7 +47,7 @@ class Program:
     """Something to run for every way its coins can fall, with the probability of coming to it.
 
     `run` returns the emitted tokens and how many drafted ones the first round accepted (None if unknown).
-    Without a `draft` that is given, drafts are drawn in the run too, and `most_runs` limits the runs.
+    Without a given `draft`, drafts are drawn in the run too, and `most_runs` limits the runs.
     """
 
     weight: fmpq
@@ -101,8 +103,9 @@ class DraftVerifier(Target):
     the arguments, `call` runs the verifier once and reads the emitted tokens, `reset` forgets all state.
     """
 
+    arrays = False  # `prepare` returns Arrays, which can then be broken on purpose
     logits = False  # it is given logarithms of rows
-    draw: DrawToken | None = None  # how it drafts; None where the instance's scheme does
+    draw: DrawToken | None = None  # (sandbox, source, row, position) -> a token, where it drafts itself
 
     def reset(self) -> None: ...
 
@@ -111,10 +114,6 @@ class DraftVerifier(Target):
 
     def call(self, sandbox: Sandbox, source: Source, prepared: Any, position: int = 0) -> Prefix:
         raise NotImplementedError
-
-    def arrays(self, target: Rows, draft: Draft) -> Arrays | None:
-        """The arguments where they are arrays, which can then be broken on purpose."""
-        return None
 
     def one_draft(self) -> "DraftVerifier":
         return self
@@ -186,6 +185,8 @@ class Function(DraftVerifier):
     'numpy function'
     """
 
+    arrays = True
+
     def __init__(
         self,
         verify: Callable[..., Any],
@@ -209,9 +210,8 @@ class Function(DraftVerifier):
         if self.stateful:
             _must_need_nothing(verify, self.name)
         if tensors is None:
-            tensors = (
-                "torch" in self.namespace and not self.coins and "rng" not in (*self._extra, *self._named)
-            )
+            takes_rng = "rng" in (*self._extra, *self._named)
+            tensors = "torch" in self.namespace and not self.coins and not takes_rng
         self.tensors = tensors
         self.dtype = _known(dtype or ("float32" if tensors else "float64"))
         self.draw = self._draw if hasattr(verify, "draft") else None
@@ -227,40 +227,30 @@ class Function(DraftVerifier):
         return self._called
 
     def prepare(self, target: Rows, draft: Draft) -> Arrays:
-        path = draft.path
-        p = np.array([_floats(target[node.prefix]) for node in path])
-        q = np.array([_floats(node.proposal) for node in path[:-1]])
-        dtype = "float32" if self.dtype == "bfloat16" else self.dtype
+        path, dtype = draft.path, "float32" if self.dtype == "bfloat16" else self.dtype
+        p = np.array([target[node.prefix] for node in path], dtype=np.float64)
+        q = np.array([node.proposal for node in path[:-1]], dtype=np.float64)
         return p.astype(dtype), q.astype(dtype), np.array([node.token for node in path[1:]])
-
-    def arrays(self, target: Rows, draft: Draft) -> Arrays:
-        return self.prepare(target, draft)
 
     def call(self, sandbox: Sandbox, source: Source, prepared: Any, position: int = 0) -> Prefix:
         sandbox.current.start(source)
-        called = self._object(sandbox)
-        rng = source.rng if isinstance(source, Chance) and source.native else Generator(source)
-        extra = {"rng": rng, "position": position}
+        called, native = self._object(sandbox), isinstance(source, Chance) and source.native
         given = [array.copy() for array in prepared]
+        extra: dict[str, Any] = {"rng": source.rng if native else Generator(source), "position": position}
         extra |= {name: self._coins(source, shape, prepared) for name, shape in self.coins.items()}
-        run = self._run_on_tensors if self.tensors else self._run
-        result = run(sandbox, called, source, given, extra)
-        for name, before, after in zip(
-            ("target_probs", "draft_probs", "draft_tokens"), prepared, given, strict=True
-        ):
+
+        def run(arguments: list[Any]) -> Any:
+            named = {name: extra[name] for name in self._named}
+            return sandbox.call(lambda: called(*arguments, *(extra[name] for name in self._extra), **named))
+
+        result = self._on_tensors(run, source, native, given, extra) if self.tensors else run(given)
+        for name, before, after in zip(INPUTS, prepared, given, strict=True):
             if before.tobytes() != after.tobytes():  # NaN are equal here
                 sandbox.remark("changes its inputs", name)
         return emitted(result, prepared[0].shape[1], len(prepared[2]) + 1)
 
-    def _run(
-        self, sandbox: Sandbox, called: Any, source: Source, given: list[Any], extra: Mapping[str, Any]
-    ) -> Any:
-        more = [extra[name] for name in self._extra]
-        named = {name: extra[name] for name in self._named}
-        return sandbox.call(lambda: called(*given, *more, **named))
-
-    def _run_on_tensors(
-        self, sandbox: Sandbox, called: Any, source: Source, given: list[Any], extra: dict[str, Any]
+    def _on_tensors(
+        self, run: Callable[[list[Any]], Any], source: Any, native: bool, given: Any, extra: dict[str, Any]
     ) -> Any:
         import torch
 
@@ -269,14 +259,14 @@ class Function(DraftVerifier):
         tensors = [torch.from_numpy(array) for array in given]
         if self.dtype == "bfloat16":
             tensors[:2] = [tensor.to(torch.bfloat16) for tensor in tensors[:2]]
-        if isinstance(source, Chance) and source.native:
+        if native:
             extra |= {name: torch.from_numpy(extra[name]) for name in self.coins}
             with torch.random.fork_rng(devices=[]):
                 torch.default_generator.manual_seed(int(source.rng.integers(2**62)))
-                return self._run(sandbox, called, source, tensors, extra)
+                return run(tensors)
         with Answering(source) as mode:
             extra |= {name: mode.tensor(extra[name]) for name in self.coins}
-            return self._run(sandbox, called, source, tensors, extra)
+            return run(tensors)
 
     def _coins(self, source: Source, shape: tuple[int | str, ...], prepared: Any) -> np.ndarray:
         sizes = {"gamma": len(prepared[2]), "vocab": prepared[0].shape[1]}
@@ -303,7 +293,6 @@ class Tree(DraftVerifier):
 
     def __init__(self, verify: Callable[..., Any], *, name: str = ""):
         self.verify = verify
-        self.dtype = "float64"
         self._identify(verify, name)
 
     def prepare(self, target: Rows, draft: Draft) -> Any:
@@ -325,15 +314,14 @@ class Tree(DraftVerifier):
         return emitted(sandbox.call(lambda: self.verify(rows, draft, Generator(source))), vocab, most)
 
 
-class _FloatRows:
+class _FloatRows(dict[Prefix, tuple[float, ...]]):
     def __init__(self, target: Rows):
+        super().__init__()
         self.target, self.vocab = target, target.vocab
-        self._rows: dict[Prefix, tuple[float, ...]] = {}
 
-    def __getitem__(self, prefix: Prefix) -> tuple[float, ...]:
-        if prefix not in self._rows:
-            self._rows[prefix] = tuple(map(float, self.target[prefix]))
-        return self._rows[prefix]
+    def __missing__(self, prefix: Prefix) -> tuple[float, ...]:
+        self[prefix] = tuple(map(float, self.target[prefix]))
+        return self[prefix]
 
 
 class Loop(Target):
@@ -421,10 +409,6 @@ def _known(dtype: str) -> str:
     return dtype
 
 
-def _floats(row: Any) -> Any:
-    return row if isinstance(row, np.ndarray) else [float(x) for x in row]
-
-
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
     # None where the function has no signature, or passes on whatever it is given.
     try:
@@ -445,9 +429,7 @@ def _extra(function: Any, name: str, stateful: bool, coins: Collection[str]) -> 
         return ["rng"], []
     parameters = parameters[1:] if stateful else parameters
     if len([each for each in parameters if each.kind is not each.KEYWORD_ONLY]) < 3:
-        raise BadInput(
-            f"{name} must take target_probs, draft_probs, draft_tokens and, where it needs one, rng"
-        )
+        raise BadInput(f"{name} must take {', '.join(INPUTS)} and, where it needs one, rng")
     extra: list[str] = []
     named: list[str] = []
     for each in parameters[3:]:

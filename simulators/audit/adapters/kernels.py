@@ -3,6 +3,7 @@
 import inspect
 import os
 from collections.abc import Callable, Hashable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -29,18 +30,15 @@ def interpreted() -> Any:
 
 def device_functions() -> Any:
     """A stand-in for `triton.language.extra.libdevice`, which has no interpreter of its own."""
+    import triton.language as tl
+    from triton.runtime.interpreter import TensorHandle
 
-    class Device:
-        @staticmethod
-        def log1p(x: Any) -> Any:
-            import triton.language as tl
-            from triton.runtime.interpreter import TensorHandle
+    def log1p(x: Any) -> Any:
+        with np.errstate(all="ignore"):
+            values = np.log1p(x.handle.data)
+        return tl.core.tensor(TensorHandle(values, x.handle.dtype), x.type)
 
-            with np.errstate(all="ignore"):
-                values = np.log1p(x.handle.data)
-            return tl.core.tensor(TensorHandle(values, x.handle.dtype), x.type)
-
-    return Device
+    return SimpleNamespace(log1p=log1p)
 
 
 def launched_by_name(*, kernel: Any, **_: Any) -> Callable[[Any], Any]:

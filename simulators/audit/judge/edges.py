@@ -122,10 +122,8 @@ def _outside(
 
 def _arrays(verifier: DraftVerifier, instance: Instance) -> Iterator[tuple[Draft, Arrays]]:
     # Every draft with the arguments of the call, where these are arrays.
-    for _, draft in drafts(instance):
-        arrays = verifier.arrays(instance.target, draft)
-        if arrays is not None:
-            yield draft, arrays
+    for _, draft in drafts(instance) if verifier.arrays else ():
+        yield draft, verifier.prepare(instance.target, draft)
 
 
 def _on_arrays(verifier: DraftVerifier, sandbox: Sandbox, arrays: Arrays) -> Run:

@@ -52,10 +52,7 @@ class Emitted:
 
 @dataclass(frozen=True)
 class Case:
-    """A target on one instance.
-
-    `bound` is the total variation that rounding alone may cause; above it is bias.
-    """
+    """A target on one instance; above `bound`, which rounding alone may cause, a total variation is bias."""
 
     instance: Instance
     emitted: Emitted

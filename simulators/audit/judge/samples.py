@@ -36,9 +36,9 @@ DRAFTS = 10**6
 class Sampled:
     """What some runs showed.
 
-    `total_variation` is that of the counts, which is above that of the law by chance;
-    `detectable` is what so many runs would have shown. `likeliest` is the outcome that came most
-    above its probability: (outcome, its fraction of the runs, its probability).
+    `total_variation` is that of the counts, by chance above that of the law; `detectable` is what so many
+    runs would have shown. `likeliest` is the outcome that came most above its probability: (outcome, its
+    fraction of the runs, its probability).
     """
 
     on: str
@@ -168,13 +168,12 @@ class Wide:
 
     def outcome(self, word: Prefix) -> tuple[tuple[int, ...], float]:
         """The classes of a word's tokens, and how probable they are together; 0 for an impossible word."""
-        after, probability, found = 0, 1.0, []
+        found, probability = [0], 1.0
         for at, token in enumerate(word):
-            kind = int(self.kinds[at, after, token])
-            probability *= self.classes[at][after][kind] if self.p[at, after, token] > 0 else 0.0
-            found.append(kind)
-            after = kind
-        return tuple(found), probability
+            after = found[-1]
+            found.append(int(self.kinds[at, after, token]))
+            probability *= self.classes[at][after][found[-1]] if self.p[at, after, token] > 0 else 0.0
+        return tuple(found[1:]), probability
 
     @property
     def optimum(self) -> float | None:

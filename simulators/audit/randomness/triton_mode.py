@@ -21,6 +21,7 @@ import numpy as np
 import torch
 
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
+from draftproof.simulators.audit.randomness.generators import swapped
 from draftproof.simulators.audit.randomness.lazy import Coin
 from draftproof.simulators.audit.randomness.torch_functions import CoinTensors, extreme, has_coins
 
@@ -53,14 +54,10 @@ def following(coins: CoinTensors) -> Iterator[None]:
         (interpreter.interpreter_builder, "options", interpreter.InterpreterOptions(sanitize_overflow=False)),
         *_arithmetic(interpreter, memory),
     ]
-    before = [(where, name, getattr(where, name)) for where, name, _ in changes]
     try:
-        for where, name, new in changes:
-            setattr(where, name, new)
-        yield
+        with swapped(changes):
+            yield
     finally:
-        for where, name, old in reversed(before):
-            setattr(where, name, old)
         language.undo()
 
 
