@@ -26,10 +26,8 @@ def load(name: str) -> Any:
     """The object that `package.module:name` or `path/to/file.py:name` names; BadInput when there is none."""
     place, colon, attribute = name.rpartition(":")
     if not colon or not place or not attribute:
-        raise BadInput(
-            f"{name[:80]}: not package.module:function, path/to/file.py:function, "
-            f"or one of {', '.join(ADAPTERS)}"
-        )
+        ways = "package.module:function, path/to/file.py:function, or one of"
+        raise BadInput(f"{name[:80]}: not {ways} {', '.join(ADAPTERS)}")
     try:
         module = _from_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
     except BadInput:

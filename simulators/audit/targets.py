@@ -1,7 +1,6 @@
 """What is audited: a function of one draft, a verifier of trees, or a whole generation loop.
 
-All three answer the same questions: which instances to run on, what to run, and how much of a
-difference from the target's law rounding may cause.
+Each says which instances to run on, what to run, and how far rounding may move the law.
 """
 
 import inspect
@@ -173,13 +172,12 @@ class DraftVerifier(Target):
 class Function(DraftVerifier):
     """verify(target_probs, draft_probs, draft_tokens[, rng][, position]) on chains.
 
-    Arrays are [gamma + 1, V], [gamma, V] and [gamma]; of numpy, or with `tensors` of torch. A class
-    is instantiated anew, without arguments, for every run; what it keeps between calls is its state.
-    `coins` names parameters that are arrays of uniforms, with their shapes: numbers, "gamma" or "vocab".
-    Parameters named `rng` and `position` are given the generator and how many tokens were emitted
-    before; any fourth one without a default is taken to be the generator. Of an object with a method
-    `forward`, such as a torch.nn.Module, that method's parameters count. Raises BadInput where the
-    parameters do not fit.
+    Arrays are [gamma + 1, V], [gamma, V] and [gamma]; of numpy, or with `tensors` of torch. A class is
+    instantiated anew, without arguments, for every run; what it keeps between calls is its state. `coins`
+    names parameters that are arrays of uniforms, with their shapes: numbers, "gamma" or "vocab". Parameters
+    named `rng` and `position` are given the generator and how many tokens were emitted before; any fourth one
+    without a default is taken to be the generator. Of an object with a method `forward`, such as a
+    torch.nn.Module, that method's parameters count. Raises BadInput where they do not fit.
 
     >>> Function(lambda p, q, x, rng: [0], name="first").adapter
     'numpy function'
@@ -327,10 +325,9 @@ class _FloatRows(dict[Prefix, tuple[float, ...]]):
 class Loop(Target):
     """`generate(target, draft, prompt, length[, gamma][, rng])`, of which the law of the text is judged.
 
-    `target` and `draft` are `models.Model`, `prompt` is a tensor [1, 1]; returned are the new tokens,
-    of which the first `length` count and fewer are completed. `gamma` is the instance's draft depth.
-    The drafting, the caches and the randomness of all rounds are the function's own. Raises BadInput
-    where the parameters do not fit.
+    `target` and `draft` are `models.Model`, `prompt` is a tensor [1, 1], `gamma` the instance's draft depth;
+    returned are the new tokens, of which the first `length` count and fewer are completed. Drafting, caches
+    and randomness are the function's own. Raises BadInput where the parameters do not fit.
 
     >>> Loop(lambda target, draft, prompt, length: [0], name="zero").adapter
     'generation loop'
@@ -439,10 +436,8 @@ def _extra(function: Any, name: str, stateful: bool, coins: Collection[str]) -> 
         elif _is_required(each) and positional and not extra:
             extra.append("rng")
         elif _is_required(each):
-            raise BadInput(
-                f"{name} has a parameter {each.name!r} that nothing is passed for: "
-                "after the first three come a generator and, by name, `position` and coins"
-            )
+            after = "after the first three come a generator and, by name, `position` and coins"
+            raise BadInput(f"{name} has a parameter {each.name!r} that nothing is passed for: {after}")
         elif positional:
             break
     return extra, named
@@ -456,10 +451,11 @@ def _loop_extra(generate: Callable[..., Any], name: str) -> list[str]:
     first = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY][:4]
     if first != ["target", "draft", "prompt", "length"]:
         raise BadInput(f"{name} must take target, draft, prompt, length and, where needed, gamma and rng")
+    extra = [each.name for each in parameters[4:] if each.name in ("gamma", "rng")]
     for each in parameters[4:]:
-        if each.name not in ("gamma", "rng") and _is_required(each):
+        if each.name not in extra and _is_required(each):
             raise BadInput(f"{name} has a parameter {each.name!r} that nothing is passed for")
-    return [each.name for each in parameters[4:] if each.name in ("gamma", "rng")]
+    return extra
 
 
 def _must_need_nothing(made: Callable[..., Any], name: str) -> None:

@@ -1,7 +1,7 @@
 """Coins at the very edge of what generators return, and rows of NaN, tried on purpose.
 
-An edge has probability 2^-24 or less, so it changes no law by more than rounding; what happens
-there is a finding of its own: a token of probability zero, an id outside the vocabulary, an error.
+An edge has probability 2^-24 or less and changes no law by more than rounding; what happens there is a
+finding of its own: a token of probability zero, an id outside the vocabulary, an error.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -147,7 +147,5 @@ def _fault(run: Run, source: Source, instance: Instance | None) -> Fault | None:
 
 
 def _impossible(instance: Instance, word: Prefix) -> Prefix | None:
-    for end in range(1, len(word) + 1):
-        if not instance.target[word[: end - 1]][word[end - 1]]:
-            return word[:end]
-    return None
+    ends = (end for end, token in enumerate(word) if not instance.target[word[:end]][token])
+    return next((word[: end + 1] for end in ends), None)

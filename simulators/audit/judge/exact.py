@@ -215,15 +215,14 @@ class _Descent:
         return bool(self.choose((1 - probability, probability)))
 
 
-def first_wrong(got: Law, want: Law, bound: fmpq) -> Wrong | None:
+def first_wrong(got: Law, want: Law, bound: fmpq) -> Wrong:
     """The shortest prefix whose probability is off by more than rounding; else the worst word."""
-    off: dict[Prefix, fmpq] = {}
     for length in range(1, max(map(len, want)) + 1):
         a, b = got.marginal(length), want.marginal(length)
-        off = {prefix: abs(a[prefix] - b[prefix]) for prefix in a.keys() | b.keys()}
-        for prefix in sorted(off):
-            if off[prefix] > bound / 2:
-                return Wrong(prefix, a[prefix], b[prefix])
+        off = {prefix: abs(a[prefix] - b[prefix]) for prefix in sorted(a.keys() | b.keys())}
+        wrong = next((prefix for prefix in off if off[prefix] > bound / 2), None)
+        if wrong is not None:
+            return Wrong(wrong, a[wrong], b[wrong])
     worst = max(off, key=lambda word: (off[word], word))
     return Wrong(worst, a[worst], b[worst])
 

@@ -29,10 +29,9 @@ class Opaque(NotEnumerable):
 class CoinState:
     """The state of all coins in one run of a foreign function.
 
-    A coin is a uniform in [0, 1), known by its index. Each is kept as an interval; coins that were
-    multiplied form a chain of products, coins that were compared with one another a race of
-    exponentials. Every question is answered through the oracle with its conditional probability
-    given all earlier answers, so that the second use of a coin depends on the first.
+    A coin is a uniform in [0, 1), known by its index and kept as an interval; coins that were multiplied form
+    a chain of products, coins that were compared with one another a race of exponentials. The oracle answers
+    every question with its probability given all earlier answers.
     """
 
     def __init__(self, oracle: Oracle):
@@ -123,10 +122,10 @@ class CoinState:
         return race(known.union(more, *boxes))
 
     def _component(self, coins: set[int]) -> frozenset[tuple[int, int, fmpq]]:
-        grown = True
-        while grown:
-            near = {c for a, b, _ in self._ratios if a in coins or b in coins for c in (a, b)}
-            grown, coins = not near <= coins, coins | near
+        while (
+            not (near := {c for *pair, _ in self._ratios if coins.intersection(pair) for c in pair}) <= coins
+        ):
+            coins = coins | near
         return frozenset(each for each in self._ratios if each[0] in coins)
 
     def _chain(self, coins: tuple[int, ...]) -> "_Chain":

@@ -101,14 +101,8 @@ class Generator:
             return chance.rng.integers(low, high, size, endpoint=endpoint)
         return self._draws(lambda: low + self._source.choose([1.0] * count), size)
 
-    def choice(  # numpy's parameters
-        self,
-        a: Any,
-        size: Any = None,
-        replace: bool = True,
-        p: Any = None,
-        axis: int = 0,
-        shuffle: bool = True,
+    def choice(
+        self, a: Any, size: Any = None, replace: Any = True, p: Any = None, axis: int = 0, shuffle: Any = True
     ) -> Any:
         items = np.arange(a) if np.ndim(a) == 0 else np.asarray(a)
         row = np.full(len(items), 1 / len(items)) if p is None else checked(p, len(items))

@@ -7,6 +7,7 @@ shapes of f are also known by name (`Form`), because they can be compared with o
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -118,8 +119,6 @@ _STEP = {
     "min": lambda x, c: min(x, x.dtype.type(c)),
 }
 
-_INTEGER = {np.float64: np.int64, np.float32: np.int32, np.float16: np.int16}
-
 
 @lru_cache(maxsize=65536)
 def crossing(steps: Steps, kind: type, rising: bool, t: float) -> fmpq:
@@ -132,7 +131,7 @@ def crossing(steps: Steps, kind: type, rising: bool, t: float) -> fmpq:
     """
     if not steps:
         return dyadic(min(max(t, 0.0), 1.0))
-    integer = _INTEGER[kind]  # floats in [0, 1] are ordered as their bits
+    integer = np.dtype(f"i{np.dtype(kind).itemsize}").type  # floats in [0, 1] are ordered as their bits
     low, high = 0, int(kind(1.0).view(integer))
     with np.errstate(all="ignore"):
         while low < high:
@@ -198,23 +197,17 @@ def exponentiated(form: Form) -> Form:
     return None
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Lazy(Coin):
     """f(u) for one coin u. `rising` says which way f goes, `kind` which floats it is computed in."""
 
-    __slots__ = ("coin", "form", "kind", "mirror", "rising", "steps")
-
-    def __init__(
-        self,
-        state: CoinState,
-        coin: int,
-        kind: type = np.float64,
-        steps: Steps = (),
-        rising: bool = True,
-        form: Form = UNIFORM,
-        mirror: bool = False,
-    ):
-        self.state, self.coin, self.kind = state, coin, kind
-        self.steps, self.rising, self.form, self.mirror = steps, rising, form, mirror
+    state: CoinState
+    coin: int
+    kind: type = np.float64
+    steps: Steps = ()
+    rising: bool = True
+    form: Form = UNIFORM
+    mirror: bool = False
 
     def _then(self, step: str, c: Any, rising: bool, form: Form, mirror: bool | None = None) -> "Lazy":
         mirror = self.mirror if mirror is None else mirror
@@ -226,7 +219,7 @@ class Lazy(Coin):
         return self.state.below(self.coin, cut) == self.rising
 
     def _less(self, other: Any) -> Any:
-        return less(self, other) if isinstance(other, Lazy) else super()._less(other)
+        return less(self, other) if isinstance(other, Lazy) else Coin._less(self, other)
 
     def __add__(self, other: Any) -> Any:
         if isinstance(other, Coin):
@@ -364,13 +357,15 @@ def less(x: Lazy, y: Lazy) -> bool:
     return x.state.slower(y.coin, x.coin, ratio, (y.mirror, x.mirror))
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Product(Coin):
     """scale * u_1 .. u_k of different coins; in logarithms, sign * (scale + sum log u)."""
 
-    __slots__ = ("coins", "logs", "scale", "sign")
-
-    def __init__(self, state: CoinState, coins: tuple[int, ...], scale: float, logs: bool, sign: float = 1.0):
-        self.state, self.coins, self.scale, self.logs, self.sign = state, coins, scale, logs, sign
+    state: CoinState
+    coins: tuple[int, ...]
+    scale: float
+    logs: bool
+    sign: float = 1.0
 
     def _below(self, t: float) -> bool:
         if not self.logs:
