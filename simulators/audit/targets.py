@@ -125,8 +125,7 @@ class DraftVerifier(Target):
     def programs(self, sandbox: Sandbox, instance: Instance, rounds: int) -> Iterator[Program]:
         """One program for each draft; over several rounds, or if it drafts itself, one for all.
 
-        That one repeats draft, verify, emit until depth + rounds tokens are there, so that what is kept
-        between calls, and coins that are used again, is followed through all rounds.
+        That one drafts, verifies and emits until depth + rounds tokens are there, and keeps its state.
         """
         if rounds > 1 or self.draw is not None:
             most = SLOW_RUNS if self.slow else JOINT_RUNS
@@ -374,7 +373,7 @@ def emitted(result: Any, vocab: int, most: int) -> Prefix:
         values = np.asarray(result.detach().cpu() if hasattr(result, "detach") else result)
     except Exception:
         values = np.array(None)
-    if values.ndim == 2 and values.shape[0] == 1:
+    if values.ndim == 2 and len(values) == 1:
         values = values[0]
     if values.ndim != 1 or values.dtype.kind not in "iu":
         plain = isinstance(result, list | tuple | str | int | float | None)
@@ -382,11 +381,10 @@ def emitted(result: Any, vocab: int, most: int) -> Prefix:
         raise Fault("returns garbage", f"{found} is not a list of token ids")
     if not 1 <= len(values) <= most:
         raise Fault("returns garbage", f"{len(values)} tokens, not 1 to {most}")
-    tokens = tuple(values.tolist())
-    for token in tokens:
+    for token in values.tolist():
         if not 0 <= token < vocab:
             raise Fault("leaves the vocabulary", f"token id {token}, vocabulary {vocab}")
-    return tokens
+    return tuple(values.tolist())
 
 
 def paths_text(draft: Draft) -> str:

@@ -42,10 +42,9 @@ def device_functions() -> Any:
 
 
 def launched_by_name(*, kernel: Any, **_: Any) -> Callable[[Any], Any]:
-    """A decorator that launches a kernel with arguments by name.
+    """A decorator of functions that give (grid, constants): launches the kernel with arguments by name.
 
-    The function it decorates gives (grid, constants); its arguments are those of the kernel,
-    without `_ptr` behind pointers.
+    They are the function's own, which lack the kernel's `_ptr` behind pointers.
     """
 
     def decorate(dispatch: Any) -> Any:
@@ -54,11 +53,8 @@ def launched_by_name(*, kernel: Any, **_: Any) -> Callable[[Any], Any]:
         def launch(*args: Any, **kwargs: Any) -> None:
             inputs = signature.bind(*args, **kwargs).arguments
             grid, constants = dispatch(**inputs)[:2]
-            named = {
-                name: constants[name] if name in constants else inputs[name.removesuffix("_ptr")]
-                for name in kernel.arg_names
-            }
-            kernel[grid](**named)
+            given = {**{f"{name}_ptr": value for name, value in inputs.items()}, **inputs, **constants}
+            kernel[grid](**{name: given[name] for name in kernel.arg_names})
 
         return launch
 

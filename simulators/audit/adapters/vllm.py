@@ -27,13 +27,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from draftproof.simulators.audit.adapters import kernels
-from draftproof.simulators.audit.adapters.engine_code import (
-    TorchChain,
-    by_name,
-    executed,
-    function_of,
-    with_bonus,
-)
+from draftproof.simulators.audit.adapters.engine_code import TorchChain, by_name, function_of, with_bonus
 from draftproof.simulators.audit.randomness.sources import Source
 from draftproof.simulators.audit.rounding import SHIFT
 from draftproof.simulators.audit.sandbox import Sandbox
@@ -52,7 +46,7 @@ def first_runner(path: Path | None = None) -> TorchChain:
             "triton_kernel_dispatcher_with_warmup": kernels.launched_by_name
         },
     }
-    sample = function_of(executed(path, "vllm", given), "rejection_sample")
+    sample = function_of(path, "vllm", "rejection_sample", given)
     metadata = SimpleNamespace(
         all_greedy=False, all_random=True, temperature=torch.ones(1), generators={}, top_k=None, top_p=None
     )
@@ -93,7 +87,7 @@ def second_runner(path: Path | None, name: str, *, block: bool) -> TorchChain:
     noise = kernels.KeyedNoise(triton.language)
     language = {"triton": triton, "tl": triton.language, "tldevice": kernels.device_functions()}
     given = {"vllm.triton_utils": language, "vllm.v1.worker.gpu.sample.gumbel": noise.functions()}
-    sample = function_of(executed(path, "vllm", given), "rejection_sample")
+    sample = function_of(path, "vllm", "rejection_sample", given)
     if block and "use_block_verification" not in inspect.signature(sample).parameters:
         raise BadInput(f"{path}: has no block verification")
 

@@ -124,11 +124,11 @@ def _enumerate(
             limit, report.too_large = size, str(error)
             continue
         report.instances += 1
-        for kind, what in now.emitted.faults.items():
-            where = f"{what}, with probability {float(now.emitted.fault_mass):.3g}, on {named(instance)}"
+        for kind, what in now.faults.items():
+            where = f"{what}, with probability {float(now.fault_mass):.3g}, on {named(instance)}"
             report.found.setdefault(kind, Finding(kind, where))
         if not now.lossless:
-            shrinks = shrinks and now.emitted.fault_mass <= now.bound
+            shrinks = shrinks and now.fault_mass <= now.bound
             report.failing = shrunk(target, sandbox, now, rounds) if shrinks else now
             return
         if report.worst is None or now.total_variation > report.worst.total_variation:

@@ -35,10 +35,10 @@ class Finding:
 class Report:
     """What was found of one target.
 
-    `lossless` is None where nothing was decided. The figures are of `case`: the smallest instance
-    found on which the target is biased, or the one with the largest rounding; where nothing could be
-    enumerated, estimates of `sampled`. `findings` besides the law change the verdict only where
-    their probability is above what rounding may cause. `too_large` says what was left out.
+    `lossless` is None where nothing was decided. The figures are of `case`: the smallest instance found on
+    which the target is biased, or the one with the largest rounding; where nothing could be enumerated,
+    estimates of `sampled`. Other `findings` change the verdict only where they are more probable than what
+    rounding may cause. `too_large` says what was left out.
     """
 
     target: str
@@ -129,8 +129,7 @@ class Report:
         if self.wrong:
             return "NOT lossless: its law is not the target's"
         assert self.failing is not None
-        emitted = self.failing.emitted
-        kinds, mass = ", ".join(emitted.faults), float(emitted.fault_mass)
+        kinds, mass = ", ".join(self.failing.faults), float(self.failing.fault_mass)
         return f"NOT lossless: it {kinds} with probability {mass:.3g}"
 
 

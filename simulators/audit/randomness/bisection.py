@@ -1,9 +1,8 @@
 """Coins that a function needs as plain numbers: its law is piecewise constant in each of them.
 
-The pieces of one coin are found with the others held: on a grid, and between two grid points that
-differ by bisection down to neighbouring floats. Each piece is then opened into the pieces of the
-next coin. A piece thinner than 1/GRID between two equal ones can be missed, which is why the report
-says that coins were read by bisection.
+The pieces of one coin are found with the others held: on a grid, and between grid points that differ by
+bisection. Each is then split into the pieces of the next coin. A piece thinner than 1/GRID between two equal
+ones can be missed, which is why the report says that coins were read by bisection.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -111,7 +110,7 @@ def boxes(
 def _cuts(happens: Callable[[float], Hashable], fine: float) -> list[float]:
     within = _ANYWHERE.ravel()
     grid = [2.0**-40, *(float(i + within[i]) / GRID for i in range(GRID)), 1 - 2.0**-40]
-    found = []
+    found: list[float] = []
     for a, b in pairwise(grid):
         while happens(a) != happens(b):
             low, high = a, b

@@ -144,8 +144,7 @@ class Generator:
         return np.array(chosen, dtype=np.int64).reshape(size)
 
     def __getattr__(self, name: str) -> Any:
-        chance = None if name.startswith("_") else _chance(self._source)
-        return _unaccounted(name, "rng", chance and chance.rng)
+        return _unaccounted(name, "rng", self._source, lambda rng: rng)
 
 
 class RandomState(Generator):
@@ -206,8 +205,7 @@ class Random:
         self._rng.shuffle(x)
 
     def __getattr__(self, name: str) -> Any:
-        chance = None if name.startswith("_") else _chance(self._source)
-        return _unaccounted(name, "random", chance and _PYTHON(int(chance.rng.integers(2**62))))
+        return _unaccounted(name, "random", self._source, lambda rng: _PYTHON(int(rng.integers(2**62))))
 
 
 def _chance(source: Source) -> Chance | None:
@@ -216,13 +214,14 @@ def _chance(source: Source) -> Chance | None:
     return source if isinstance(source, Chance) else None
 
 
-def _unaccounted(name: str, module: str, real: Any) -> Any:
+def _unaccounted(name: str, module: str, source: Source, real: Callable[[np.random.Generator], Any]) -> Any:
     # A method that no stand-in has: of a real generator where runs are random.
     if name.startswith("_"):
         raise AttributeError(name)
-    if real is None:
+    chance = _chance(source)
+    if chance is None:
         raise NotEnumerable(f"{module}.{name} has no exact account here")
-    return getattr(real, name)
+    return getattr(real(chance.rng), name)
 
 
 def without_replacement(source: Source, row: Any, count: int) -> list[int]:

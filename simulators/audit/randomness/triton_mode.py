@@ -107,18 +107,13 @@ class _Memory:
 
     def load(self, places: np.ndarray, mask: np.ndarray, plain: np.ndarray) -> np.ndarray:
         """What lies there: `plain`, or an array of objects where there are coins among it."""
-        if not self.coins:
-            return plain
-        found = [
-            (at, coin)
-            for at in np.argwhere(mask & (places >= min(self.coins)) & (places <= max(self.coins)))
-            if (coin := self.coins.get(int(places[tuple(at)]))) is not None
-        ]
-        if not found:
-            return plain
-        values = plain.astype(object)
-        for at, coin in found:
-            values[tuple(at)] = coin
+        values = plain
+        if self.coins:
+            near = mask & (places >= min(self.coins)) & (places <= max(self.coins))
+            for at in map(tuple, np.argwhere(near)):
+                if (coin := self.coins.get(int(places[at]))) is not None:
+                    values = plain.astype(object) if values is plain else values
+                    values[at] = coin
         return values
 
     def store(self, places: list[int], values: list[Any]) -> None:
