@@ -13,10 +13,7 @@ from draftproof.theory.errors import BadInput
 
 
 def target(name: str, path: Path | None = None, dtype: str | None = None, loop: bool = False) -> Target:
-    """The target that is named: an adapter, or a function as `load` finds it; with `loop` a generation loop.
-
-    Raises BadInput where there is none, or its parameters do not fit.
-    """
+    """The target that is named: an adapter, or what `load` finds; with `loop` that is a generation loop."""
     if name in ADAPTERS:
         return adapted(name, path, dtype)
     return (Loop if loop else Function)(load(name), name=name, dtype=dtype)

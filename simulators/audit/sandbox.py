@@ -130,10 +130,9 @@ def sandboxed(
     observer: Observer | None = None,
     name: str = "the function",
 ) -> Iterator[Sandbox]:
-    """During an audit output is caught, threads do not start, and random calls are answered.
+    """During an audit output is caught, threads do not start, random calls are answered.
 
-    Everything is put back afterwards. The time limit works in the main thread, for Python code;
-    what hangs in C code can only be killed, with its process (`isolation`).
+    The time limit works in the main thread, for Python code; `isolation` kills what hangs in C code.
     """
     current, printed = Current(), io.StringIO()
 

@@ -31,8 +31,8 @@ Arrays: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 INPUTS = ("target_probs", "draft_probs", "draft_tokens")
 
-DrawToken: TypeAlias = Callable[[Sandbox, Source, tuple[float, ...], int], int]
-"""A token, given the row it is to be drawn from and its position."""
+Run: TypeAlias = Callable[[Source], tuple[Prefix, int | None]]
+"""Gives the emitted tokens, and how many drafted ones the first round accepted (None if unknown)."""
 
 JOINT_RUNS, SLOW_RUNS, LOOP_RUNS = 100_000, 1_000, 20_000
 """Most runs of an instance over several rounds; where every call is slow; of a generation loop."""
@@ -45,18 +45,16 @@ LONGEST = 1_000
 class Program:
     """Something to run for every way its coins can fall, with the probability of coming to it.
 
-    `run` returns the emitted tokens and how many drafted ones the first round accepted (None if unknown).
     Without a given `draft`, drafts are drawn in the run too, and `most_runs` limits the runs.
     """
 
     weight: fmpq
-    run: Callable[[Source], tuple[Prefix, int | None]]
+    run: Run
     draft: Draft | None = None
     most_runs: int | None = None
 
     @property
     def drafted(self) -> str:
-        """The draft in words; empty where none is given."""
         return f"drafted {paths_text(self.draft)}" if self.draft else ""
 
 
@@ -104,7 +102,7 @@ class DraftVerifier(Target):
 
     arrays = False  # `prepare` returns Arrays, which can then be broken on purpose
     logits = False  # it is given logarithms of rows
-    draw: DrawToken | None = None  # (sandbox, source, row, position) -> a token, where it drafts itself
+    draw: Callable[..., int] | None = None  # (sandbox, source, row, position) -> a token, if it drafts itself
 
     def reset(self) -> None: ...
 

@@ -13,7 +13,7 @@ from draftproof.simulators.audit.battery import equal_rows
 from draftproof.simulators.audit.judge.report import Finding, named
 from draftproof.simulators.audit.randomness.sources import Fixed, Source
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
-from draftproof.simulators.audit.targets import Arrays, DraftVerifier, Program, Target, paths_text
+from draftproof.simulators.audit.targets import Arrays, DraftVerifier, Program, Run, Target, paths_text
 from draftproof.simulators.enumerate import drafts
 from draftproof.theory.draft import Draft
 from draftproof.theory.instance import Instance
@@ -30,8 +30,6 @@ CURES = {
     "leaves the vocabulary": "cap the drawn index at V - 1",
 }
 EQUAL_ROWS_CURE = "draw from the target's row where the residual is all zero"
-
-Run = Callable[[Source], tuple[Prefix, int | None]]
 
 
 def findings_at_edges(

@@ -16,16 +16,13 @@ from draftproof.theory.numbers import text
 
 @dataclass(frozen=True)
 class Finding:
-    """Something an engineer should know: in a word or two, and where it was seen.
-
-    `edge` is one at the edge of the coins, and `cure` what to do about it; `fatal` ended the audit.
-    """
+    """Something an engineer should know: in a word or two, and where it was seen."""
 
     kind: str
     where: str
-    edge: bool = False
+    edge: bool = False  # at the edge of the coins
     cure: str = ""
-    fatal: bool = False
+    fatal: bool = False  # it ended the audit
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.where}"
