@@ -87,12 +87,10 @@ def _body(text: str, name: str) -> str:
     return match[0] if match else ""
 
 
-def function_of(
-    path: Path | None, engine: str, name: str, given: Mapping[str, Mapping[str, Any]] | None = None
-) -> Any:
-    """A function of the file, executed with its imports from `engine` replaced; `given` is names by module.
+def executed(path: Path | None, engine: str, given: Mapping[str, Mapping[str, Any]]) -> ModuleType:
+    """The module of the file, its imports from `engine` replaced; `given` is names by module.
 
-    Raises BadInput when there is no such file or function, or the file cannot be executed.
+    Raises BadInput when there is no such file or it cannot be executed.
     """
     if path is None:
         raise BadInput(f"this adapter needs --path, a file of {engine}")
@@ -103,16 +101,23 @@ def function_of(
         raise BadInput(f"{path}: not a Python file")
     module = importlib.util.module_from_spec(spec)
     try:
-        with _replaced(engine, given or {}):
+        with _replaced(engine, given):
             spec.loader.exec_module(module)
     except ModuleNotFoundError:
         raise
     except Exception as error:
         raise BadInput(f"{path}: {type(error).__name__}: {' '.join(str(error).split())[:200]}") from None
-    function = getattr(module, name, None)
-    if not callable(function):
+    return module
+
+
+def function_of(
+    path: Path | None, engine: str, name: str, given: Mapping[str, Mapping[str, Any]] | None = None
+) -> Any:
+    """A function of the file as `executed`; BadInput also when it has none of that name."""
+    module = executed(path, engine, given or {})
+    if not callable(getattr(module, name, None)):
         raise BadInput(f"{module.__file__}: has no function {name}")
-    return function
+    return getattr(module, name)
 
 
 @contextmanager
