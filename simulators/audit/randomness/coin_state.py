@@ -119,10 +119,10 @@ class CoinState:
         return race(known.union(more, *boxes))
 
     def _component(self, coins: set[int]) -> frozenset[tuple[int, int, fmpq]]:
-        while (
-            not (near := {c for *pair, _ in self._ratios if coins.intersection(pair) for c in pair}) <= coins
-        ):
-            coins = coins | near
+        grown = True
+        while grown:
+            near = {c for a, b, _ in self._ratios if a in coins or b in coins for c in (a, b)}
+            grown, coins = not near <= coins, coins | near
         return frozenset(each for each in self._ratios if each[0] in coins)
 
     def _chain(self, coins: tuple[int, ...]) -> "_Chain":
