@@ -229,23 +229,24 @@ class Function(DraftVerifier):
 
     def call(self, sandbox: Sandbox, source: Source, prepared: Any, position: int = 0) -> Prefix:
         sandbox.current.start(source)
-        called, native = self._object(sandbox), isinstance(source, Chance) and source.native
+        called = self._object(sandbox)
+        real = source.rng if isinstance(source, Chance) and source.native else None
         given = [array.copy() for array in prepared]
-        extra: dict[str, Any] = {"rng": source.rng if native else Generator(source), "position": position}
+        extra: dict[str, Any] = {"rng": real or Generator(source), "position": position}
         extra |= {name: self._coins(source, shape, prepared) for name, shape in self.coins.items()}
 
         def run(arguments: list[Any]) -> Any:
             named = {name: extra[name] for name in self._named}
             return sandbox.call(lambda: called(*arguments, *(extra[name] for name in self._extra), **named))
 
-        result = self._on_tensors(run, source, native, given, extra) if self.tensors else run(given)
+        result = self._on_tensors(run, source, real, given, extra) if self.tensors else run(given)
         for name, before, after in zip(INPUTS, prepared, given, strict=True):
             if before.tobytes() != after.tobytes():  # NaN are equal here
                 sandbox.remark("changes its inputs", name)
         return emitted(result, prepared[0].shape[1], len(prepared[2]) + 1)
 
     def _on_tensors(
-        self, run: Callable[[list[Any]], Any], source: Any, native: bool, given: Any, extra: dict[str, Any]
+        self, run: Callable[[list[Any]], Any], source: Source, real: Any, given: Any, extra: dict[str, Any]
     ) -> Any:
         import torch
 
@@ -254,10 +255,10 @@ class Function(DraftVerifier):
         tensors = [torch.from_numpy(array) for array in given]
         if self.dtype == "bfloat16":
             tensors[:2] = [tensor.to(torch.bfloat16) for tensor in tensors[:2]]
-        if native:
+        if real is not None:
             extra |= {name: torch.from_numpy(extra[name]) for name in self.coins}
             with torch.random.fork_rng(devices=[]):
-                torch.default_generator.manual_seed(int(source.rng.integers(2**62)))
+                torch.default_generator.manual_seed(int(real.integers(2**62)))
                 return run(tensors)
         with Answering(source) as mode:
             extra |= {name: mode.tensor(extra[name]) for name in self.coins}
