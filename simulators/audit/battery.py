@@ -71,12 +71,12 @@ def steep(vocab: int, depth: int) -> Instance:
     proportions.
     """
 
+    first = [9 + x for x in range(vocab)]
+
     def p(prefix: Prefix) -> Row:
-        return weighted(
-            [2 + x * (x + 1) // 2 for x in range(vocab)] if prefix else [9 + x for x in range(vocab)]
-        )
+        return weighted([2 + x * (x + 1) // 2 for x in range(vocab)] if prefix else first)
 
     def q(prefix: Prefix) -> Row:
-        return weighted([8] + [1] * (vocab - 1) if prefix else [9 + x for x in reversed(range(vocab))])
+        return weighted([8] + [1] * (vocab - 1) if prefix else first[::-1])
 
     return tabulate(vocab, Chain(depth), p, q, f"steep, chain depth {depth} V={vocab}")

@@ -21,7 +21,7 @@ LOADING = 120.0
 """Seconds that a target may take to be imported, or `seconds` if these are more."""
 
 Progress = Callable[[int, int, str], None]
-"""Is called with (instances done, instances in all, the one that comes next)."""
+"""Called with (instances done, instances in all, the one that comes next)."""
 
 
 def isolated(
@@ -29,10 +29,9 @@ def isolated(
 ) -> Report:
     """`audit(observer, *arguments)` run in a new process; `audit` is a function of a module.
 
-    A call of the target that takes more than `seconds` is interrupted there, and where it cannot be
-    (in C code) the process is killed. A process that dies is a finding of the target `name`. What
-    the process writes to standard output goes to standard error. Raises what `audit` raises as
-    BadInput, and BadInput where `audit` does not report in time that the target is loaded;
+    A call of the target that takes more than `seconds` is interrupted there, and where it cannot be (in C
+    code) the process is killed. A process that dies is a finding of the target `name`. Its standard output
+    goes to standard error. Raises `audit`'s BadInput, and BadInput where the target is not loaded in time;
     KeyboardInterrupt kills the process and passes on.
     """
     context = multiprocessing.get_context("spawn")

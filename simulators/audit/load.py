@@ -13,10 +13,7 @@ from draftproof.theory.errors import BadInput
 
 
 def target(name: str, path: Path | None = None, dtype: str | None = None, loop: bool = False) -> Target:
-    """The target that is named: an adapter, or a function as `load` finds it; with `loop` a generation loop.
-
-    Raises BadInput where there is none, or its parameters do not fit.
-    """
+    """The target that is named: an adapter, or what `load` finds; with `loop` that is a generation loop."""
     if name in ADAPTERS:
         return adapted(name, path, dtype)
     return (Loop if loop else Function)(load(name), name=name, dtype=dtype)
@@ -26,10 +23,8 @@ def load(name: str) -> Any:
     """The object that `package.module:name` or `path/to/file.py:name` names; BadInput when there is none."""
     place, colon, attribute = name.rpartition(":")
     if not colon or not place or not attribute:
-        raise BadInput(
-            f"{name[:80]}: not package.module:function, path/to/file.py:function, "
-            f"or one of {', '.join(ADAPTERS)}"
-        )
+        ways = "package.module:function, path/to/file.py:function, or one of"
+        raise BadInput(f"{name[:80]}: not {ways} {', '.join(ADAPTERS)}")
     try:
         module = _from_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
     except BadInput:

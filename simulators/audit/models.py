@@ -12,12 +12,11 @@ from draftproof.theory.table import Rows
 
 class Model:
     """A causal model that is a table: `model(ids, past_key_values)` gives `.logits` [B, T, V] and
-    `.past_key_values` (None with use_cache=False), as models of transformers do; `model.row(tokens)`
-    is one row of logits.
+    `.past_key_values` (None with use_cache=False), as models of transformers do.
 
-    The first token of a context is the prompt. The cache is the tokens themselves, in the shape
-    [B, 1, T, 1] of keys and values: what a loop cuts off is forgotten, and a loop that cuts too much
-    or too little is given the rows of another context. Logits are shifted by a constant.
+    The first token of a context is the prompt. The cache is the tokens themselves, in the shape [B, 1, T, 1]
+    of keys and values: a loop that cuts too much or too little is given the rows of another context. Logits
+    are shifted by a constant.
 
     >>> from draftproof.theory.table import Table
     >>> model = Model(Table.exact(2, {(): ["1/2", "1/2"], (1,): [1, 0]}), torch.float64)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, TypeVar
 
-from draftproof.simulators.audit.randomness.global_functions import Current, answered
+from draftproof.simulators.audit.randomness.generators import Current, answered, swapped
 from draftproof.theory.errors import BadInput
 
 Result = TypeVar("Result")
@@ -44,12 +44,8 @@ class Fault(Exception):
         self.kind, self.what = kind, what
 
 
-class _TooLong(BaseException):
-    pass
-
-
-class _ThreadStarted(BaseException):
-    pass
+class _Refused(BaseException):
+    """Ends a call, also one that catches every `Exception`; says with which fault."""
 
 
 class Observer:
@@ -90,10 +86,8 @@ class Sandbox:
         try:
             with _limited(self.seconds):
                 return function()
-        except _TooLong:
-            raise Fault("hangs", f"a call took more than {self.seconds:g} s") from None
-        except _ThreadStarted:
-            raise Fault("starts a thread", "choices made in other threads have no order") from None
+        except _Refused as refused:
+            raise Fault(*refused.args) from None
         except SystemExit as error:
             raise Fault("leaves", f"calls sys.exit({error.code!r})") from None
         except Fault:
@@ -136,16 +130,14 @@ def sandboxed(
     observer: Observer | None = None,
     name: str = "the function",
 ) -> Iterator[Sandbox]:
-    """During an audit output is caught, threads do not start, and random calls are answered.
+    """During an audit output is caught, threads do not start, random calls are answered.
 
-    Everything is put back afterwards. The time limit works in the main thread, for Python code;
-    what hangs in C code can only be killed, with its process (`isolation`).
+    The time limit works in the main thread, for Python code; `isolation` kills what hangs in C code.
     """
     current, printed = Current(), io.StringIO()
-    starters = [(place, name, getattr(place, name)) for place, name in THREAD_STARTERS]
 
     def refuse(*_: Any, **__: Any) -> Any:
-        raise _ThreadStarted
+        raise _Refused("starts a thread", "choices made in other threads have no order")
 
     recursion = sys.getrecursionlimit()
     torch = sys.modules.get("torch")
@@ -153,15 +145,15 @@ def sandboxed(
     try:
         if torch:
             torch.set_num_threads(1)  # rows are short: threads would wait for one another
-        for place, name in THREAD_STARTERS:
-            setattr(place, name, refuse)
-        with warnings.catch_warnings(), redirect_stdout(printed), redirect_stderr(printed):
-            warnings.simplefilter("ignore")
-            with answered(current, {} if namespace is None else namespace):
-                yield Sandbox(name, seconds, current, printed, observer or Observer())
+        with (
+            swapped((*starter, refuse) for starter in THREAD_STARTERS),
+            warnings.catch_warnings(action="ignore"),
+            redirect_stdout(printed),
+            redirect_stderr(printed),
+            answered(current, {} if namespace is None else namespace),
+        ):
+            yield Sandbox(name, seconds, current, printed, observer or Observer())
     finally:
-        for place, name, start in starters:
-            setattr(place, name, start)
         sys.setrecursionlimit(recursion)
         if torch:
             torch.set_num_threads(threads)
@@ -174,7 +166,7 @@ def _limited(seconds: float) -> Iterator[None]:
         return
 
     def stop(*_: Any) -> None:
-        raise _TooLong
+        raise _Refused("hangs", f"a call took more than {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds, 0.1)  # repeated: the function may catch one

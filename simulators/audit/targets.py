@@ -1,7 +1,6 @@
 """What is audited: a function of one draft, a verifier of trees, or a whole generation loop.
 
-All three answer the same questions: which instances to run on, what to run, and how much of a
-difference from the target's law rounding may cause.
+Each says which instances to run on, what to run, and how far rounding may move the law.
 """
 
 import inspect
@@ -30,8 +29,10 @@ from draftproof.theory.table import Rows
 Arrays: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 """target_probs [gamma + 1, V], draft_probs [gamma, V] and draft_tokens [gamma]."""
 
-DrawToken: TypeAlias = Callable[[Sandbox, Source, tuple[float, ...], int], int]
-"""A token, given the row it is to be drawn from and its position."""
+INPUTS = ("target_probs", "draft_probs", "draft_tokens")
+
+Run: TypeAlias = Callable[[Source], tuple[Prefix, int | None]]
+"""Gives the emitted tokens, and how many drafted ones the first round accepted (None if unknown)."""
 
 JOINT_RUNS, SLOW_RUNS, LOOP_RUNS = 100_000, 1_000, 20_000
 """Most runs of an instance over several rounds; where every call is slow; of a generation loop."""
@@ -44,18 +45,16 @@ LONGEST = 1_000
 class Program:
     """Something to run for every way its coins can fall, with the probability of coming to it.
 
-    `run` returns the emitted tokens and how many drafted ones the first round accepted (None if unknown).
-    Without a `draft` that is given, drafts are drawn in the run too, and `most_runs` limits the runs.
+    Without a given `draft`, drafts are drawn in the run too, and `most_runs` limits the runs.
     """
 
     weight: fmpq
-    run: Callable[[Source], tuple[Prefix, int | None]]
+    run: Run
     draft: Draft | None = None
     most_runs: int | None = None
 
     @property
     def drafted(self) -> str:
-        """The draft in words; empty where none is given."""
         return f"drafted {paths_text(self.draft)}" if self.draft else ""
 
 
@@ -101,8 +100,9 @@ class DraftVerifier(Target):
     the arguments, `call` runs the verifier once and reads the emitted tokens, `reset` forgets all state.
     """
 
+    arrays = False  # `prepare` returns Arrays, which can then be broken on purpose
     logits = False  # it is given logarithms of rows
-    draw: DrawToken | None = None  # how it drafts; None where the instance's scheme does
+    draw: Callable[..., int] | None = None  # (sandbox, source, row, position) -> a token, if it drafts itself
 
     def reset(self) -> None: ...
 
@@ -111,10 +111,6 @@ class DraftVerifier(Target):
 
     def call(self, sandbox: Sandbox, source: Source, prepared: Any, position: int = 0) -> Prefix:
         raise NotImplementedError
-
-    def arrays(self, target: Rows, draft: Draft) -> Arrays | None:
-        """The arguments where they are arrays, which can then be broken on purpose."""
-        return None
 
     def one_draft(self) -> "DraftVerifier":
         return self
@@ -127,8 +123,7 @@ class DraftVerifier(Target):
     def programs(self, sandbox: Sandbox, instance: Instance, rounds: int) -> Iterator[Program]:
         """One program for each draft; over several rounds, or if it drafts itself, one for all.
 
-        That one repeats draft, verify, emit until depth + rounds tokens are there, so that what is kept
-        between calls, and coins that are used again, is followed through all rounds.
+        That one drafts, verifies and emits until depth + rounds tokens are there, and keeps its state.
         """
         if rounds > 1 or self.draw is not None:
             most = SLOW_RUNS if self.slow else JOINT_RUNS
@@ -174,17 +169,18 @@ class DraftVerifier(Target):
 class Function(DraftVerifier):
     """verify(target_probs, draft_probs, draft_tokens[, rng][, position]) on chains.
 
-    Arrays are [gamma + 1, V], [gamma, V] and [gamma]; of numpy, or with `tensors` of torch. A class
-    is instantiated anew, without arguments, for every run; what it keeps between calls is its state.
-    `coins` names parameters that are arrays of uniforms, with their shapes: numbers, "gamma" or "vocab".
-    Parameters named `rng` and `position` are given the generator and how many tokens were emitted
-    before; any fourth one without a default is taken to be the generator. Of an object with a method
-    `forward`, such as a torch.nn.Module, that method's parameters count. Raises BadInput where the
-    parameters do not fit.
+    Arrays are [gamma + 1, V], [gamma, V] and [gamma]; of numpy, or with `tensors` of torch. A class is
+    instantiated anew, without arguments, for every run; what it keeps between calls is its state. `coins`
+    names parameters that are arrays of uniforms, with their shapes: numbers, "gamma" or "vocab". Parameters
+    named `rng` and `position` are given the generator and how many tokens were emitted before; any fourth one
+    without a default is taken to be the generator. Of an object with a method `forward`, such as a
+    torch.nn.Module, that method's parameters count. Raises BadInput where they do not fit.
 
     >>> Function(lambda p, q, x, rng: [0], name="first").adapter
     'numpy function'
     """
+
+    arrays = True
 
     def __init__(
         self,
@@ -209,9 +205,8 @@ class Function(DraftVerifier):
         if self.stateful:
             _must_need_nothing(verify, self.name)
         if tensors is None:
-            tensors = (
-                "torch" in self.namespace and not self.coins and "rng" not in (*self._extra, *self._named)
-            )
+            takes_rng = "rng" in (*self._extra, *self._named)
+            tensors = "torch" in self.namespace and not self.coins and not takes_rng
         self.tensors = tensors
         self.dtype = _known(dtype or ("float32" if tensors else "float64"))
         self.draw = self._draw if hasattr(verify, "draft") else None
@@ -227,40 +222,31 @@ class Function(DraftVerifier):
         return self._called
 
     def prepare(self, target: Rows, draft: Draft) -> Arrays:
-        path = draft.path
-        p = np.array([_floats(target[node.prefix]) for node in path])
-        q = np.array([_floats(node.proposal) for node in path[:-1]])
-        dtype = "float32" if self.dtype == "bfloat16" else self.dtype
+        path, dtype = draft.path, "float32" if self.dtype == "bfloat16" else self.dtype
+        p = np.array([target[node.prefix] for node in path], dtype=np.float64)
+        q = np.array([node.proposal for node in path[:-1]], dtype=np.float64)
         return p.astype(dtype), q.astype(dtype), np.array([node.token for node in path[1:]])
-
-    def arrays(self, target: Rows, draft: Draft) -> Arrays:
-        return self.prepare(target, draft)
 
     def call(self, sandbox: Sandbox, source: Source, prepared: Any, position: int = 0) -> Prefix:
         sandbox.current.start(source)
         called = self._object(sandbox)
-        rng = source.rng if isinstance(source, Chance) and source.native else Generator(source)
-        extra = {"rng": rng, "position": position}
+        real = source.rng if isinstance(source, Chance) and source.native else None
         given = [array.copy() for array in prepared]
+        extra: dict[str, Any] = {"rng": real or Generator(source), "position": position}
         extra |= {name: self._coins(source, shape, prepared) for name, shape in self.coins.items()}
-        run = self._run_on_tensors if self.tensors else self._run
-        result = run(sandbox, called, source, given, extra)
-        for name, before, after in zip(
-            ("target_probs", "draft_probs", "draft_tokens"), prepared, given, strict=True
-        ):
+
+        def run(arguments: list[Any]) -> Any:
+            named = {name: extra[name] for name in self._named}
+            return sandbox.call(lambda: called(*arguments, *(extra[name] for name in self._extra), **named))
+
+        result = self._on_tensors(run, source, real, given, extra) if self.tensors else run(given)
+        for name, before, after in zip(INPUTS, prepared, given, strict=True):
             if before.tobytes() != after.tobytes():  # NaN are equal here
                 sandbox.remark("changes its inputs", name)
         return emitted(result, prepared[0].shape[1], len(prepared[2]) + 1)
 
-    def _run(
-        self, sandbox: Sandbox, called: Any, source: Source, given: list[Any], extra: Mapping[str, Any]
-    ) -> Any:
-        more = [extra[name] for name in self._extra]
-        named = {name: extra[name] for name in self._named}
-        return sandbox.call(lambda: called(*given, *more, **named))
-
-    def _run_on_tensors(
-        self, sandbox: Sandbox, called: Any, source: Source, given: list[Any], extra: dict[str, Any]
+    def _on_tensors(
+        self, run: Callable[[list[Any]], Any], source: Source, real: Any, given: Any, extra: dict[str, Any]
     ) -> Any:
         import torch
 
@@ -269,14 +255,14 @@ class Function(DraftVerifier):
         tensors = [torch.from_numpy(array) for array in given]
         if self.dtype == "bfloat16":
             tensors[:2] = [tensor.to(torch.bfloat16) for tensor in tensors[:2]]
-        if isinstance(source, Chance) and source.native:
+        if real is not None:
             extra |= {name: torch.from_numpy(extra[name]) for name in self.coins}
             with torch.random.fork_rng(devices=[]):
-                torch.default_generator.manual_seed(int(source.rng.integers(2**62)))
-                return self._run(sandbox, called, source, tensors, extra)
+                torch.default_generator.manual_seed(int(real.integers(2**62)))
+                return run(tensors)
         with Answering(source) as mode:
             extra |= {name: mode.tensor(extra[name]) for name in self.coins}
-            return self._run(sandbox, called, source, tensors, extra)
+            return run(tensors)
 
     def _coins(self, source: Source, shape: tuple[int | str, ...], prepared: Any) -> np.ndarray:
         sizes = {"gamma": len(prepared[2]), "vocab": prepared[0].shape[1]}
@@ -303,7 +289,6 @@ class Tree(DraftVerifier):
 
     def __init__(self, verify: Callable[..., Any], *, name: str = ""):
         self.verify = verify
-        self.dtype = "float64"
         self._identify(verify, name)
 
     def prepare(self, target: Rows, draft: Draft) -> Any:
@@ -325,24 +310,22 @@ class Tree(DraftVerifier):
         return emitted(sandbox.call(lambda: self.verify(rows, draft, Generator(source))), vocab, most)
 
 
-class _FloatRows:
+class _FloatRows(dict[Prefix, tuple[float, ...]]):
     def __init__(self, target: Rows):
+        super().__init__()
         self.target, self.vocab = target, target.vocab
-        self._rows: dict[Prefix, tuple[float, ...]] = {}
 
-    def __getitem__(self, prefix: Prefix) -> tuple[float, ...]:
-        if prefix not in self._rows:
-            self._rows[prefix] = tuple(map(float, self.target[prefix]))
-        return self._rows[prefix]
+    def __missing__(self, prefix: Prefix) -> tuple[float, ...]:
+        self[prefix] = tuple(map(float, self.target[prefix]))
+        return self[prefix]
 
 
 class Loop(Target):
     """`generate(target, draft, prompt, length[, gamma][, rng])`, of which the law of the text is judged.
 
-    `target` and `draft` are `models.Model`, `prompt` is a tensor [1, 1]; returned are the new tokens,
-    of which the first `length` count and fewer are completed. `gamma` is the instance's draft depth.
-    The drafting, the caches and the randomness of all rounds are the function's own. Raises BadInput
-    where the parameters do not fit.
+    `target` and `draft` are `models.Model`, `prompt` is a tensor [1, 1], `gamma` the instance's draft depth;
+    returned are the new tokens, of which the first `length` count and fewer are completed. Drafting, caches
+    and randomness are the function's own. Raises BadInput where the parameters do not fit.
 
     >>> Loop(lambda target, draft, prompt, length: [0], name="zero").adapter
     'generation loop'
@@ -389,7 +372,7 @@ def emitted(result: Any, vocab: int, most: int) -> Prefix:
         values = np.asarray(result.detach().cpu() if hasattr(result, "detach") else result)
     except Exception:
         values = np.array(None)
-    if values.ndim == 2 and values.shape[0] == 1:
+    if values.ndim == 2 and len(values) == 1:
         values = values[0]
     if values.ndim != 1 or values.dtype.kind not in "iu":
         plain = isinstance(result, list | tuple | str | int | float | None)
@@ -397,11 +380,10 @@ def emitted(result: Any, vocab: int, most: int) -> Prefix:
         raise Fault("returns garbage", f"{found} is not a list of token ids")
     if not 1 <= len(values) <= most:
         raise Fault("returns garbage", f"{len(values)} tokens, not 1 to {most}")
-    tokens = tuple(values.tolist())
-    for token in tokens:
+    for token in values.tolist():
         if not 0 <= token < vocab:
             raise Fault("leaves the vocabulary", f"token id {token}, vocabulary {vocab}")
-    return tokens
+    return tuple(values.tolist())
 
 
 def paths_text(draft: Draft) -> str:
@@ -419,10 +401,6 @@ def _known(dtype: str) -> str:
     if dtype not in ROUNDOFF:
         raise BadInput(f"dtype {dtype!r} is not one of {', '.join(ROUNDOFF)}")
     return dtype
-
-
-def _floats(row: Any) -> Any:
-    return row if isinstance(row, np.ndarray) else [float(x) for x in row]
 
 
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
@@ -445,9 +423,7 @@ def _extra(function: Any, name: str, stateful: bool, coins: Collection[str]) -> 
         return ["rng"], []
     parameters = parameters[1:] if stateful else parameters
     if len([each for each in parameters if each.kind is not each.KEYWORD_ONLY]) < 3:
-        raise BadInput(
-            f"{name} must take target_probs, draft_probs, draft_tokens and, where it needs one, rng"
-        )
+        raise BadInput(f"{name} must take {', '.join(INPUTS)} and, where it needs one, rng")
     extra: list[str] = []
     named: list[str] = []
     for each in parameters[3:]:
@@ -457,10 +433,8 @@ def _extra(function: Any, name: str, stateful: bool, coins: Collection[str]) -> 
         elif _is_required(each) and positional and not extra:
             extra.append("rng")
         elif _is_required(each):
-            raise BadInput(
-                f"{name} has a parameter {each.name!r} that nothing is passed for: "
-                "after the first three come a generator and, by name, `position` and coins"
-            )
+            after = "after the first three come a generator and, by name, `position` and coins"
+            raise BadInput(f"{name} has a parameter {each.name!r} that nothing is passed for: {after}")
         elif positional:
             break
     return extra, named
@@ -474,10 +448,11 @@ def _loop_extra(generate: Callable[..., Any], name: str) -> list[str]:
     first = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY][:4]
     if first != ["target", "draft", "prompt", "length"]:
         raise BadInput(f"{name} must take target, draft, prompt, length and, where needed, gamma and rng")
+    extra = [each.name for each in parameters[4:] if each.name in ("gamma", "rng")]
     for each in parameters[4:]:
-        if each.name not in ("gamma", "rng") and _is_required(each):
+        if each.name not in extra and _is_required(each):
             raise BadInput(f"{name} has a parameter {each.name!r} that nothing is passed for")
-    return [each.name for each in parameters[4:] if each.name in ("gamma", "rng")]
+    return extra
 
 
 def _must_need_nothing(made: Callable[..., Any], name: str) -> None:

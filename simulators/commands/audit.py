@@ -19,12 +19,10 @@ from draftproof.simulators.audit.sandbox import SECONDS, Observer
 from draftproof.theory.errors import BadInput
 
 
-@click.command()
+@click.command(context_settings={"show_default": True})
 @click.argument("target", metavar="TARGET")
-@click.option("--vocab", type=click.IntRange(2), default=VOCAB, show_default=True, help="Largest vocabulary.")
-@click.option(
-    "--depth", type=click.IntRange(1), default=DEPTH, show_default=True, help="Largest draft depth."
-)
+@click.option("--vocab", type=click.IntRange(2), default=VOCAB, help="Largest vocabulary.")
+@click.option("--depth", type=click.IntRange(1), default=DEPTH, help="Largest draft depth.")
 @click.option(
     "--path", type=click.Path(path_type=Path), help="Where an adapter finds its file or repository."
 )
@@ -33,21 +31,17 @@ from draftproof.theory.errors import BadInput
     type=click.Choice(list(ROUNDOFF)),
     help="The arithmetic that TARGET computes in; float64 shows what float32's rounding hides.",
 )
-@click.option(
-    "--iterations", type=click.IntRange(1, 3), default=1, show_default=True, help="Rounds of decoding."
-)
+@click.option("--iterations", type=click.IntRange(1, 3), default=1, help="Rounds of decoding.")
 @click.option("--loop", is_flag=True, help="TARGET is a whole generation loop over two models.")
 @click.option("--padding", is_flag=True, help="Also drafts that end in -1, which stands for nothing drafted.")
-@click.option(
-    "--seconds", type=click.FloatRange(0.1), default=SECONDS, show_default=True, help="Longest call."
-)
+@click.option("--seconds", type=click.FloatRange(0.1), default=SECONDS, help="Longest call.")
 @click.option(
     "--statistical", is_flag=True, help="Test random runs instead of enumerating, at any vocabulary."
 )
 @click.option(
     "--rows", type=click.Path(path_type=Path), help="Rows to test on: .npz with `target` and `proposal`."
 )
-@click.option("--runs", type=click.IntRange(0), default=RUNS, show_default=True, help="Runs of a test.")
+@click.option("--runs", type=click.IntRange(0), default=RUNS, help="Runs of a test.")
 @click.option("--strict", is_flag=True, help="Findings at the edges fail too.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 def audit(

@@ -1,4 +1,4 @@
-"""Verifiers that people run, each behind one small file: version, signature, what is checked.
+"""Verifiers that people run, a small file for each code base: version, signature, what is checked.
 
 Nothing is copied: an adapter loads the function from where the user has it. Every file has
 `TARGETS`: by name, functions of a path (or None) that return a target for `audit.examine`.
@@ -12,11 +12,13 @@ from pkgutil import iter_modules
 from draftproof.simulators.audit.targets import Function
 from draftproof.theory.errors import BadInput
 
-ADAPTERS: dict[str, Callable[[Path | None], Function]] = {
-    name: load
-    for found in iter_modules(__path__)
-    for name, load in getattr(import_module(f"{__name__}.{found.name}"), "TARGETS", {}).items()
-}
+ADAPTERS: dict[str, Callable[[Path | None], Function]] = dict(
+    sorted(
+        target
+        for found in iter_modules(__path__)
+        for target in getattr(import_module(f"{__name__}.{found.name}"), "TARGETS", {}).items()
+    )
+)
 """Name -> function of a path."""
 
 

@@ -11,8 +11,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from draftproof.simulators.audit.adapters.engine_code import functions
-from draftproof.simulators.audit.adapters.torch_chain import TorchChain
+from draftproof.simulators.audit.adapters.engine_code import TorchChain, functions
 
 
 def load(path: Path | None = None) -> TorchChain:

@@ -3,13 +3,14 @@
 Serving engines import half the world at the top of a file. What is audited is their own text, unmodified:
 a function in a namespace with the few names that it uses, or a whole file, of which whatever it imports
 from its own engine is replaced by what the adapter gives, else by an empty class that accepts being
-called, inherited and subscripted.
+called, inherited and subscripted. The function is then audited as a `TorchChain`.
 """
 
 import importlib.util
+import inspect
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -17,8 +18,48 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
+from draftproof.simulators.audit.rounding import SHIFT
+from draftproof.simulators.audit.targets import Arrays, Function
 from draftproof.simulators.files import text_of
+from draftproof.theory.draft import Draft
 from draftproof.theory.errors import BadInput
+from draftproof.theory.table import Rows
+
+
+class TorchChain(Function):
+    """verify(target, draft, tokens) in torch tensors; with `logits` the rows are logarithms.
+
+    Target logits are shifted by a constant, as real models' are: equal laws then differ in the
+    last bit, which is where a residual vanishes by rounding.
+    """
+
+    def __init__(self, verify: Callable[..., Any], *, name: str, logits: bool = False, slow: bool = False):
+        super().__init__(verify, name=name, dtype="float32", tensors=True)
+        self.logits, self.slow, self.adapter = logits, slow, name.split(" ")[0]
+
+    def prepare(self, target: Rows, draft: Draft) -> Arrays:
+        p, q, x = super().prepare(target, draft)
+        if self.logits:
+            with np.errstate(divide="ignore"):
+                p, q = (np.log(p) + np.float32(SHIFT)).astype(p.dtype), np.log(q).astype(q.dtype)
+        return p, q, x
+
+
+def with_bonus(words: Any, row: Any) -> Any:
+    """The emitted tokens, without padding of -1; an id V at the end stands for a draw from the row."""
+    import torch
+
+    words = words[words >= 0]
+    if int(words[-1]) < len(row):
+        return words
+    return torch.cat([words[:-1].long(), torch.multinomial(row, 1)])
+
+
+def by_name(function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
+    """The function called with those of the given arguments that it has parameters for."""
+    return function(**{name: given[name] for name in inspect.signature(function).parameters if name in given})
 
 
 def functions(path: Path | None, names: tuple[str, ...], namespace: dict[str, Any]) -> dict[str, Any]:
@@ -69,8 +110,11 @@ def executed(path: Path | None, engine: str, given: Mapping[str, Mapping[str, An
     return module
 
 
-def function_of(module: ModuleType, name: str) -> Any:
-    """A function of an executed file; BadInput when it has none of that name."""
+def function_of(
+    path: Path | None, engine: str, name: str, given: Mapping[str, Mapping[str, Any]] | None = None
+) -> Any:
+    """A function of the file as `executed`; BadInput also when it has none of that name."""
+    module = executed(path, engine, given or {})
     if not callable(getattr(module, name, None)):
         raise BadInput(f"{module.__file__}: has no function {name}")
     return getattr(module, name)

@@ -3,6 +3,7 @@
 import inspect
 import os
 from collections.abc import Callable, Hashable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -29,25 +30,21 @@ def interpreted() -> Any:
 
 def device_functions() -> Any:
     """A stand-in for `triton.language.extra.libdevice`, which has no interpreter of its own."""
+    import triton.language as tl
+    from triton.runtime.interpreter import TensorHandle
 
-    class Device:
-        @staticmethod
-        def log1p(x: Any) -> Any:
-            import triton.language as tl
-            from triton.runtime.interpreter import TensorHandle
+    def log1p(x: Any) -> Any:
+        with np.errstate(all="ignore"):
+            values = np.log1p(x.handle.data)
+        return tl.core.tensor(TensorHandle(values, x.handle.dtype), x.type)
 
-            with np.errstate(all="ignore"):
-                values = np.log1p(x.handle.data)
-            return tl.core.tensor(TensorHandle(values, x.handle.dtype), x.type)
-
-    return Device
+    return SimpleNamespace(log1p=log1p)
 
 
-def by_name(*, kernel: Any, **_: Any) -> Callable[[Any], Any]:
-    """A decorator that launches a kernel with arguments by name.
+def launched_by_name(*, kernel: Any, **_: Any) -> Callable[[Any], Any]:
+    """A decorator of functions that give (grid, constants): launches the kernel with arguments by name.
 
-    The function it decorates gives (grid, constants); its arguments are those of the kernel,
-    without `_ptr` behind pointers.
+    They are the function's own, which lack the kernel's `_ptr` behind pointers.
     """
 
     def decorate(dispatch: Any) -> Any:
@@ -56,11 +53,8 @@ def by_name(*, kernel: Any, **_: Any) -> Callable[[Any], Any]:
         def launch(*args: Any, **kwargs: Any) -> None:
             inputs = signature.bind(*args, **kwargs).arguments
             grid, constants = dispatch(**inputs)[:2]
-            named = {
-                name: constants[name] if name in constants else inputs[name.removesuffix("_ptr")]
-                for name in kernel.arg_names
-            }
-            kernel[grid](**named)
+            given = {**{f"{name}_ptr": value for name, value in inputs.items()}, **inputs, **constants}
+            kernel[grid](**{name: given[name] for name in kernel.arg_names})
 
         return launch
 

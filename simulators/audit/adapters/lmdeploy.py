@@ -15,8 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from draftproof.simulators.audit.adapters import kernels
-from draftproof.simulators.audit.adapters.engine_code import executed, function_of
-from draftproof.simulators.audit.adapters.torch_chain import TorchChain, with_bonus
+from draftproof.simulators.audit.adapters.engine_code import TorchChain, function_of, with_bonus
 from draftproof.simulators.audit.rounding import SHIFT
 
 
@@ -25,7 +24,7 @@ def load(path: Path | None = None) -> TorchChain:
     kernels.interpreted()
     import torch
 
-    sample = function_of(executed(path, "lmdeploy", {}), "rejection_sample")
+    sample = function_of(path, "lmdeploy", "rejection_sample")
 
     def verify(target: Any, draft: Any, tokens: Any) -> Any:
         vocab = draft.shape[1]

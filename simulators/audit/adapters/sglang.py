@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from draftproof.simulators.audit.adapters import kernels
-from draftproof.simulators.audit.adapters.engine_code import executed, function_of
-from draftproof.simulators.audit.adapters.torch_chain import TorchChain
+from draftproof.simulators.audit.adapters.engine_code import TorchChain, function_of
 from draftproof.theory.errors import BadInput
 
 
@@ -25,7 +24,7 @@ def made(path: Path | None, name: str, **options: bool) -> TorchChain:
     """The kernel of the file at `path`, called with the options."""
     kernels.interpreted()
     function = "chain_speculative_sampling_triton"
-    sampling = function_of(executed(path, "sglang", {}), function)
+    sampling = function_of(path, "sglang", function)
     missing = options.keys() - inspect.signature(sampling).parameters.keys()
     if missing:
         raise BadInput(f"{path}: {function} has no parameter {', '.join(missing)}")

@@ -1,11 +1,14 @@
-"""transformers: `_speculative_sampling`, as installed, or of another release's file by --path.
+"""`_speculative_sampling` of transformers, as installed or of another release's file by --path, and of HSD.
 
-Version: 4.37 to 5.x; the parameters that came and went (`last_assistant_token_is_eos`,
-`max_matches`, `is_done_candidate`, `assistant_ensemble_weight`) are recognised by name.
-Signature: (candidate_input_ids, candidate_logits, candidate_length, new_logits, ...) of torch
-float32 logits; returns (tokens, number of matches).
-Checked: the law of one call, token verification of a chain, with softmax done inside.
-Not checked: the loop around it (caches, stopping, processors, how the drafts were sampled).
+Version: transformers 4.37 to 5.x; parameters that came and went are recognised by name. HSD by --path, the
+main branch of the authors' `transformers/generation/utils.py`: it mixes tabs and spaces and cannot be
+imported, so the function's text is read with tabs as four spaces, otherwise unmodified.
+Signature: (candidate_input_ids, candidate_logits, candidate_length, new_logits, ...) of torch float32 logits;
+returns (tokens, number of matches). HSD's has `backward=True`, which selects HSD, and also returns the path.
+Checked: the law of one call on one draft: token verification of a chain, with softmax done inside. HSD
+accepts the leaf with the uncapped joint ratio: expect it to be found lossy.
+Not checked: the loop around it (caches, stopping, processors, how the drafts were sampled); HSD's several
+drafts and `blockwise`.
 """
 
 import inspect
@@ -13,15 +16,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from draftproof.simulators.audit.adapters.engine_code import functions
-from draftproof.simulators.audit.adapters.torch_chain import TorchChain
+from draftproof.simulators.audit.adapters.engine_code import TorchChain, functions
 from draftproof.theory.errors import BadInput
 
-_SETTLED = {
+NAME = "_speculative_sampling"
+
+SETTLED = {
     "is_done_candidate": False,
     "last_assistant_token_is_eos": False,
     "assistant_ensemble_weight": None,
 }
+"""Parameters that some releases have, and what is passed for them."""
 
 
 def load(path: Path | None = None) -> TorchChain:
@@ -29,32 +34,40 @@ def load(path: Path | None = None) -> TorchChain:
     if path is not None:
         import torch
 
-        name = "_speculative_sampling"
-        return of(functions(path, (name,), {"torch": torch, "nn": torch.nn})[name], str(path))
+        return of(functions(path, (NAME,), {"torch": torch, "nn": torch.nn})[NAME], str(path))
     try:
-        found = import_module("transformers.generation.utils")._speculative_sampling
+        found = getattr(import_module("transformers.generation.utils"), NAME)
         version = import_module("transformers").__version__
     except (ImportError, AttributeError) as error:
-        raise BadInput(f"transformers with _speculative_sampling is not installed: {error}") from None
+        raise BadInput(f"transformers with {NAME} is not installed: {error}") from None
     return of(found, version)
 
 
-def of(function: Any, version: str = "") -> TorchChain:
+def of(function: Any, version: str) -> TorchChain:
     """A target of one release's function."""
-    names = list(inspect.signature(function).parameters)
-    for name in names[4:]:
-        if name not in (*_SETTLED, "max_matches"):
+    names = list(inspect.signature(function).parameters)[4:]
+    for name in names:
+        if name not in (*SETTLED, "max_matches"):
             raise BadInput(f"transformers {version}: unknown parameter {name!r}")
 
     def verify(target_logits: Any, draft_logits: Any, tokens: Any) -> Any:
-        ids = tokens[None]
-        extra = {name: _SETTLED.get(name, len(tokens)) for name in names[4:]}
-        valid, _ = function(ids, draft_logits[None], len(tokens), target_logits[None], **extra)
-        return valid[0]
+        extra = {name: SETTLED.get(name, len(tokens)) for name in names}
+        return function(tokens[None], draft_logits[None], len(tokens), target_logits[None], **extra)[0][0]
 
-    return TorchChain(
-        verify, name=f"transformers {version} _speculative_sampling".replace("  ", " "), logits=True
-    )
+    return TorchChain(verify, name=f"transformers {version} {NAME}", logits=True)
 
 
-TARGETS = {"transformers": load}
+def hsd(path: Path | None = None) -> TorchChain:
+    """HSD's function of the file at `path`."""
+    import torch
+
+    sampling = functions(path, (NAME,), {"torch": torch, "F": torch.nn.functional})[NAME]
+
+    def verify(target_logits: Any, draft_logits: Any, tokens: Any) -> Any:
+        given = tokens[None], draft_logits[None], len(tokens), target_logits[None], torch.tensor([False])
+        return sampling(*given, backward=True, stop=lambda *_, **__: False)[0][0]
+
+    return TorchChain(verify, name=f"hsd {NAME}(backward=True)", logits=True)
+
+
+TARGETS = {"transformers": load, "hsd": hsd}

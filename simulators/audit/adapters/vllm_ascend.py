@@ -14,12 +14,11 @@ be found lossy.
 Not checked: the kernels for the accelerator, batches, reduced sampling, n-gram drafts.
 """
 
-import inspect
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from draftproof.simulators.audit.adapters.engine_code import functions
-from draftproof.simulators.audit.adapters.torch_chain import TorchChain, with_bonus
+from draftproof.simulators.audit.adapters.engine_code import TorchChain, by_name, functions, with_bonus
 
 BY_TOKEN = ("sample_recovered_tokens_pytorch", "rejection_random_sample_pytorch")
 BY_BLOCK = (
@@ -46,9 +45,9 @@ def made(path: Path | None, names: tuple[str, ...], name: str) -> TorchChain:
         ends = torch.tensor([depth])
         recover(recovered, ends, tokens, draft, target[:-1].contiguous(), race, vocab)
         greedy = torch.zeros(1, dtype=torch.bool)
-        rest = {"max_spec_len": depth, "vocab_size": vocab, "num_draft_tokens_per_req": [depth]}
-        known = {key: rest[key] for key in inspect.signature(verify).parameters if key in rest}
-        verify(out, ends, tokens, draft, target[:-1], bonus, recovered, uniforms, greedy, **known)
+        given = out, ends, tokens, draft, target[:-1], bonus, recovered, uniforms, greedy
+        known = {"max_spec_len": depth, "vocab_size": vocab, "num_draft_tokens_per_req": [depth]}
+        by_name(partial(verify, *given), known)
         return with_bonus(out[0], target[-1])
 
     return TorchChain(call, name=f"{name} {verify.__name__}")

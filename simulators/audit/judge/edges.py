@@ -1,7 +1,7 @@
 """Coins at the very edge of what generators return, and rows of NaN, tried on purpose.
 
-An edge has probability 2^-24 or less, so it changes no law by more than rounding; what happens
-there is a finding of its own: a token of probability zero, an id outside the vocabulary, an error.
+An edge has probability 2^-24 or less and changes no law by more than rounding; what happens there is a
+finding of its own: a token of probability zero, an id outside the vocabulary, an error.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +13,7 @@ from draftproof.simulators.audit.battery import equal_rows
 from draftproof.simulators.audit.judge.report import Finding, named
 from draftproof.simulators.audit.randomness.sources import Fixed, Source
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
-from draftproof.simulators.audit.targets import Arrays, DraftVerifier, Program, Target, paths_text
+from draftproof.simulators.audit.targets import Arrays, DraftVerifier, Program, Run, Target, paths_text
 from draftproof.simulators.enumerate import drafts
 from draftproof.theory.draft import Draft
 from draftproof.theory.instance import Instance
@@ -30,8 +30,6 @@ CURES = {
     "leaves the vocabulary": "cap the drawn index at V - 1",
 }
 EQUAL_ROWS_CURE = "draw from the target's row where the residual is all zero"
-
-Run = Callable[[Source], tuple[Prefix, int | None]]
 
 
 def findings_at_edges(
@@ -122,10 +120,8 @@ def _outside(
 
 def _arrays(verifier: DraftVerifier, instance: Instance) -> Iterator[tuple[Draft, Arrays]]:
     # Every draft with the arguments of the call, where these are arrays.
-    for _, draft in drafts(instance):
-        arrays = verifier.arrays(instance.target, draft)
-        if arrays is not None:
-            yield draft, arrays
+    for _, draft in drafts(instance) if verifier.arrays else ():
+        yield draft, verifier.prepare(instance.target, draft)
 
 
 def _on_arrays(verifier: DraftVerifier, sandbox: Sandbox, arrays: Arrays) -> Run:
@@ -149,7 +145,5 @@ def _fault(run: Run, source: Source, instance: Instance | None) -> Fault | None:
 
 
 def _impossible(instance: Instance, word: Prefix) -> Prefix | None:
-    for end in range(1, len(word) + 1):
-        if not instance.target[word[: end - 1]][word[end - 1]]:
-            return word[:end]
-    return None
+    ends = (end for end, token in enumerate(word) if not instance.target[word[:end]][token])
+    return next((word[: end + 1] for end in ends), None)

@@ -41,32 +41,16 @@ class TooLarge(NotEnumerable):
 
 
 @dataclass(frozen=True)
-class Emitted:
-    """The law of the words, E[tau], the probability of runs that go wrong, and how (kind -> what happens)."""
-
-    law: Law
-    accepted: fmpq | None
-    fault_mass: fmpq
-    faults: dict[str, str]
-
-
-@dataclass(frozen=True)
 class Case:
-    """A target on one instance.
-
-    `bound` is the total variation that rounding alone may cause; above it is bias.
-    """
+    """A target on one instance; above `bound`, which rounding alone may cause, a total variation is bias."""
 
     instance: Instance
-    emitted: Emitted
+    expected_accepted: fmpq | None  # E[tau] of the first round; None for a generation loop
+    fault_mass: fmpq  # the probability of runs that go wrong
+    faults: dict[str, str]  # and how: kind -> what happens
     total_variation: fmpq
     bound: fmpq
     wrong: Wrong | None
-
-    @property
-    def expected_accepted(self) -> fmpq | None:
-        """E[tau] of the first round; None for a generation loop, whose rounds are not known."""
-        return self.emitted.accepted
 
     @cached_property
     def optimum(self) -> fmpq | None:
@@ -75,7 +59,7 @@ class Case:
 
     @property
     def lossless(self) -> bool:
-        return self.total_variation <= self.bound and self.emitted.fault_mass <= self.bound
+        return self.total_variation <= self.bound and self.fault_mass <= self.bound
 
 
 def case(target: Target, sandbox: Sandbox, instance: Instance, rounds: int = 1) -> Case:
@@ -83,14 +67,14 @@ def case(target: Target, sandbox: Sandbox, instance: Instance, rounds: int = 1) 
 
     Raises Fault when a call hangs, TooLarge where there are too many runs, or NotEnumerable.
     """
-    emitted = emit(target, sandbox, instance, rounds)
+    law, accepted, fault_mass, faults = emit(target, sandbox, instance, rounds)
     length = instance.draft.depth + rounds
-    got = emitted.law.complete(instance.target, length).marginal(length)
+    got = law.complete(instance.target, length).marginal(length)
     want = law_of(instance.target, length)
     variation, bound = got.total_variation(want), target.bound(instance, rounds)
-    biased = variation > bound and emitted.fault_mass <= bound
+    biased = variation > bound and fault_mass <= bound
     wrong = first_wrong(got, want, bound) if biased else None
-    found = Case(instance, emitted, variation, bound, wrong)
+    found = Case(instance, accepted, fault_mass, faults, variation, bound, wrong)
     if not found.lossless and not target.slow:
         for program in target.programs(sandbox, instance, rounds):
             must_repeat(program.run)  # coins that are not followed look like a bias
@@ -109,8 +93,10 @@ def shrunk(target: Target, sandbox: Sandbox, failing: Case, rounds: int) -> Case
     return case(target, sandbox, shrink(failing.instance, fails, 1.0), rounds)
 
 
-def emit(target: Target, sandbox: Sandbox, instance: Instance, rounds: int = 1) -> Emitted:
-    """All that a target emits on one instance; raises Fault when it hangs, TooLarge or NotEnumerable."""
+def emit(
+    target: Target, sandbox: Sandbox, instance: Instance, rounds: int
+) -> tuple[Law, fmpq | None, fmpq, dict[str, str]]:
+    """The law of the words, and E[tau], the probability of faults and the faults as `Case` has them."""
     deadline = monotonic() + SECONDS
     tested = sandbox.repeats and (target.slow or target.whole)
     words: list[tuple[Prefix, fmpq]] = []
@@ -135,7 +121,7 @@ def emit(target: Target, sandbox: Sandbox, instance: Instance, rounds: int = 1) 
                 word, tau = result
                 words.append((word, mass))
                 accepted = None if tau is None or accepted is None else accepted + mass * tau
-    return Emitted(Law(words), accepted, fault_mass, faults)
+    return Law(words), accepted, fault_mass, faults
 
 
 def _runs(
@@ -218,15 +204,14 @@ class _Descent:
         return bool(self.choose((1 - probability, probability)))
 
 
-def first_wrong(got: Law, want: Law, bound: fmpq) -> Wrong | None:
+def first_wrong(got: Law, want: Law, bound: fmpq) -> Wrong:
     """The shortest prefix whose probability is off by more than rounding; else the worst word."""
-    off: dict[Prefix, fmpq] = {}
     for length in range(1, max(map(len, want)) + 1):
         a, b = got.marginal(length), want.marginal(length)
-        off = {prefix: abs(a[prefix] - b[prefix]) for prefix in a.keys() | b.keys()}
-        for prefix in sorted(off):
-            if off[prefix] > bound / 2:
-                return Wrong(prefix, a[prefix], b[prefix])
+        off = {prefix: abs(a[prefix] - b[prefix]) for prefix in sorted(a.keys() | b.keys())}
+        wrong = next((prefix for prefix in off if off[prefix] > bound / 2), None)
+        if wrong is not None:
+            return Wrong(wrong, a[wrong], b[wrong])
     worst = max(off, key=lambda word: (off[word], word))
     return Wrong(worst, a[worst], b[worst])
 

@@ -41,17 +41,15 @@ def examine(
     rows: Path | None = None,
     observer: Observer | None = None,
 ) -> Report:
-    """The report on a verifier somebody else wrote (`Function` says how it is called).
+    """The report on a verifier somebody else wrote (`Function` says how it is called). Raises BadInput.
 
-    `vocab` and `depth` bound the instances, or `instances` names them; `dtype` is the arithmetic
-    the function computes in; `seconds` limits one call. Over several `iterations` the joint law of
-    the first tokens is judged, with what the target keeps between them; `padding` also gives it
-    drafts that end in -1; `edges` tries coins at the ends of [0, 1); with `smallest` a failing instance
-    is made smaller. A function that cannot be enumerated is tested on `runs` random runs of
-    each of a few instances: that may reject it, and else leaves it undecided.
-
-    With `statistical` nothing is enumerated: `runs` runs on random rows over `vocab` tokens, any
-    number of them, or on the `rows` of a .npz file (`Wide`), decide. Raises BadInput.
+    `vocab` and `depth` bound the instances, or `instances` names them; `dtype` is the arithmetic the function
+    computes in; `seconds` limits one call. Over several `iterations` the joint law of the first tokens is
+    judged, with what the target keeps between them; `padding` also gives it drafts that end in -1; `edges`
+    tries coins at the ends of [0, 1); with `smallest` a failing instance is made smaller. A function that
+    cannot be enumerated is tested on `runs` random runs of each of a few instances: that may reject it, and
+    else leaves it undecided. With `statistical` nothing is enumerated: `runs` runs on random rows over any
+    number of tokens, or on the `rows` of a .npz file (`Wide`), decide.
 
     >>> def first_is_right(p, q, x, rng):
     ...     return [int(rng.choice(len(p[0]), p=p[0]))]
@@ -91,11 +89,10 @@ def examine(
 
 
 def assert_lossless(verify: Callable[..., Any] | Target, *, strict: bool = False, **options: Any) -> Report:
-    """The report of `examine`; raises AssertionError with the smallest instance and the wrong prefix
-    unless it is lossless.
+    """The report of `examine`; raises AssertionError with what was found unless it is lossless.
 
-    With `strict` findings at the edges fail too. Options are those of `examine`. A function that
-    cannot be enumerated fails, unless `statistical` says that a test on samples is enough.
+    With `strict` findings at the edges fail too. Options are those of `examine`. A function that cannot be
+    enumerated fails, unless `statistical` says that a test on samples is enough.
 
     >>> def one_short(p, q, x, rng):
     ...     return [*x, rng.choice(len(p[0]), p=p[0])]
@@ -127,11 +124,11 @@ def _enumerate(
             limit, report.too_large = size, str(error)
             continue
         report.instances += 1
-        for kind, what in now.emitted.faults.items():
-            where = f"{what}, with probability {float(now.emitted.fault_mass):.3g}, on {named(instance)}"
+        for kind, what in now.faults.items():
+            where = f"{what}, with probability {float(now.fault_mass):.3g}, on {named(instance)}"
             report.found.setdefault(kind, Finding(kind, where))
         if not now.lossless:
-            shrinks = shrinks and now.emitted.fault_mass <= now.bound
+            shrinks = shrinks and now.fault_mass <= now.bound
             report.failing = shrunk(target, sandbox, now, rounds) if shrinks else now
             return
         if report.worst is None or now.total_variation > report.worst.total_variation:

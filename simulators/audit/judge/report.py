@@ -16,16 +16,13 @@ from draftproof.theory.numbers import text
 
 @dataclass(frozen=True)
 class Finding:
-    """Something an engineer should know: in a word or two, and where it was seen.
-
-    `edge` is one at the edge of the coins, and `cure` what to do about it; `fatal` ended the audit.
-    """
+    """Something an engineer should know: in a word or two, and where it was seen."""
 
     kind: str
     where: str
-    edge: bool = False
+    edge: bool = False  # at the edge of the coins
     cure: str = ""
-    fatal: bool = False
+    fatal: bool = False  # it ended the audit
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.where}"
@@ -35,10 +32,10 @@ class Finding:
 class Report:
     """What was found of one target.
 
-    `lossless` is None where nothing was decided. The figures are of `case`: the smallest instance
-    found on which the target is biased, or the one with the largest rounding; where nothing could be
-    enumerated, estimates of `sampled`. `findings` besides the law change the verdict only where
-    their probability is above what rounding may cause. `too_large` says what was left out.
+    `lossless` is None where nothing was decided. The figures are of `case`: the smallest instance found on
+    which the target is biased, or the one with the largest rounding; where nothing could be enumerated,
+    estimates of `sampled`. Other `findings` change the verdict only where they are more probable than what
+    rounding may cause. `too_large` says what was left out.
     """
 
     target: str
@@ -114,8 +111,7 @@ class Report:
         if self.too_large:
             lines.append(f"  not enumerated: {self.too_large}")
         lines += [f"  finding: {finding}" for finding in self.findings if not finding.edge]
-        edges = [finding for finding in self.findings if finding.edge]
-        return lines + ([_edge_line(edges)] if edges else [])
+        return lines + _edge_lines([finding for finding in self.findings if finding.edge])
 
     def _verdict(self) -> str:
         if self.lossless is None:
@@ -130,8 +126,7 @@ class Report:
         if self.wrong:
             return "NOT lossless: its law is not the target's"
         assert self.failing is not None
-        emitted = self.failing.emitted
-        kinds, mass = ", ".join(emitted.faults), float(emitted.fault_mass)
+        kinds, mass = ", ".join(self.failing.faults), float(self.failing.fault_mass)
         return f"NOT lossless: it {kinds} with probability {mass:.3g}"
 
 
@@ -140,50 +135,48 @@ def named(instance: Instance) -> str:
     return instance.name or "an instance without a name"
 
 
-def _edge_line(findings: list[Finding]) -> str:
-    cure = "; ".join(dict.fromkeys(each.cure for each in findings if each.cure))
-    return (
+def _edge_lines(findings: list[Finding]) -> list[str]:
+    if not findings:
+        return []
+    cures = "; ".join(dict.fromkeys(each.cure for each in findings if each.cure))
+    return [
         "  findings at the edges (such a coin comes once in 2^24 tosses in float32, in 2^53 in float64, "
         f"and does not change the verdict): {' | '.join(map(str, findings))}"
-        + (f" | to cure: {cure}" if cure else "")
-    )
+        + (f" | to cure: {cures}" if cures else "")
+    ]
 
 
 def _exact(case: Case | None) -> dict[str, Any]:
-    wrong = case.wrong if case else None
+    wrong, accepted = (case.wrong, case.expected_accepted) if case else (None, None)
+    witness = wrong and {"prefix": spelled(wrong.prefix), "got": text(wrong.got), "want": text(wrong.want)}
     return {
         "total_variation": text(case.total_variation) if case else None,
         "error_bound": text(case.bound) if case else None,
-        "expected_accepted": _text(case.expected_accepted) if case else None,
-        "stateless_optimum": _text(case.optimum) if case and case.expected_accepted is not None else None,
-        "witness": {"prefix": spelled(wrong.prefix), "got": text(wrong.got), "want": text(wrong.want)}
-        if wrong
-        else None,
+        "expected_accepted": _text(accepted),
+        "stateless_optimum": _text(case.optimum) if case and accepted is not None else None,
+        "witness": witness,
     }
 
 
-def _text(number: fmpq | None) -> str | None:
-    return None if number is None else text(number)
+def _text(number: fmpq | float | None) -> str | float | None:
+    return text(number) if isinstance(number, fmpq) else number
 
 
 def _estimates(sampled: Sampled) -> dict[str, Any]:
     outcome, fraction, probability = sampled.likeliest
+    shown = sampled.rejected and sampled.tokens and outcome
     return {
         "total_variation": sampled.total_variation,
         "error_bound": sampled.detectable,
         "expected_accepted": sampled.expected_accepted,
-        "stateless_optimum": text(sampled.optimum) if isinstance(sampled.optimum, fmpq) else sampled.optimum,
-        "witness": {"prefix": spelled(outcome), "got": fraction, "want": probability}
-        if sampled.rejected and sampled.tokens and outcome
-        else None,
+        "stateless_optimum": _text(sampled.optimum),
+        "witness": {"prefix": spelled(outcome), "got": fraction, "want": probability} if shown else None,
     }
 
 
 def _test_lines(sampled: Sampled) -> list[str]:
     outcome, fraction, probability = sampled.likeliest
-    accepted = f"  E[tau] about {sampled.expected_accepted:.3g}"
-    if sampled.optimum is not None:
-        accepted += f", valid optimum {float(sampled.optimum):.6g}"
+    accepted = f"  E[tau] about {sampled.expected_accepted:.3g}{_optimum_text(sampled.optimum)}"
     lines = [f"  {sampled}", accepted]
     if sampled.rejected and outcome:
         what = f"{'tokens' if sampled.tokens else 'tokens of classes'} {spelled(outcome)!r}"
@@ -192,17 +185,14 @@ def _test_lines(sampled: Sampled) -> list[str]:
 
 
 def _case_lines(case: Case, instances: int, lossless: bool) -> list[str]:
-    variation, bound = float(case.total_variation), float(case.bound)
+    variation, rounding = float(case.total_variation), f"rounding alone may cause {float(case.bound):.3g}"
     accepted, on = _accepted(case), f"(on {named(case.instance)})"
     if lossless:
-        line = f"  largest total variation {variation:.3g} over {instances} instances, exact; "
-        line += f"rounding alone may cause {bound:.3g}"
+        line = f"  largest total variation {variation:.3g} over {instances} instances, exact; {rounding}"
         return [line, f"  {accepted} {on}"] if accepted else [f"{line} {on}"]
-    lines = [f"  total variation {variation:.6g}, exact; rounding alone may cause {bound:.3g}"]
-    if accepted:
-        lines.append(f"  {accepted}")
-    if case.wrong:
-        lines.append(f"  {_wrong(case.wrong)}")
+    lines = [f"  total variation {variation:.6g}, exact; {rounding}"]
+    lines += [f"  {accepted}"] if accepted else []
+    lines += [f"  {_wrong(case.wrong)}"] if case.wrong else []
     lines.append(f"  on {json.dumps(document(case.instance))}")
     if case.total_variation < fmpq(1, 10**5):
         lines.append("  if the target computes in a narrower float type, name it: dtype='float32'")
@@ -210,14 +200,18 @@ def _case_lines(case: Case, instances: int, lossless: bool) -> list[str]:
 
 
 def _accepted(case: Case) -> str:
-    if case.expected_accepted is None:
+    accepted = case.expected_accepted
+    if accepted is None:
         return ""
-    line = f"E[tau] {float(case.expected_accepted):.6g}"
-    if case.optimum is not None:
-        line += f", valid optimum {float(case.optimum):.6g}"
-        if case.expected_accepted > case.optimum + case.bound * case.instance.draft.depth:
-            line += ": more than any lossless verifier accepts"
+    optimum = case.optimum
+    line = f"E[tau] {float(accepted):.6g}{_optimum_text(optimum)}"
+    if optimum is not None and accepted > optimum + case.bound * case.instance.draft.depth:
+        line += ": more than any lossless verifier accepts"
     return line
+
+
+def _optimum_text(optimum: fmpq | float | None) -> str:
+    return "" if optimum is None else f", valid optimum {float(optimum):.6g}"
 
 
 def _wrong(wrong: Wrong) -> str:

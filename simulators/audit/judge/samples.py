@@ -36,9 +36,9 @@ DRAFTS = 10**6
 class Sampled:
     """What some runs showed.
 
-    `total_variation` is that of the counts, which is above that of the law by chance;
-    `detectable` is what so many runs would have shown. `likeliest` is the outcome that came most
-    above its probability: (outcome, its fraction of the runs, its probability).
+    `total_variation` is that of the counts, by chance above that of the law; `detectable` is what so many
+    runs would have shown. `likeliest` is the outcome that came most above its probability: (outcome, its
+    fraction of the runs, its probability).
     """
 
     on: str
@@ -92,10 +92,9 @@ class Words:
 class Wide:
     """Chains over V tokens, with an exact joint law of the classes of depth + 1 tokens; like `Words`.
 
-    After every context the tokens are put in C classes, about equal in target mass, by falling p/q:
-    most faults of a verifier move mass along that order. The class of a token is the context of the
-    next row, so that rows that were mixed up show too. `target` and `proposal` hold the rows:
-    [depth + 1, C, V] and [depth, C, V] of float64.
+    After every context the tokens are put in C classes, about equal in target mass, by falling p/q: most
+    faults of a verifier move mass along that order. The class of a token is the context of the next row, so
+    that mixed-up rows show too. Rows are float64: `target` [depth + 1, C, V], `proposal` [depth, C, V].
 
     >>> wide = Wide.peaked(vocab=1000, depth=2, seed=0)
     >>> wide.outcomes, round(sum(wide.classes[0][0]), 9)
@@ -168,13 +167,12 @@ class Wide:
 
     def outcome(self, word: Prefix) -> tuple[tuple[int, ...], float]:
         """The classes of a word's tokens, and how probable they are together; 0 for an impossible word."""
-        after, probability, found = 0, 1.0, []
+        found, probability = [0], 1.0
         for at, token in enumerate(word):
-            kind = int(self.kinds[at, after, token])
-            probability *= self.classes[at][after][kind] if self.p[at, after, token] > 0 else 0.0
-            found.append(kind)
-            after = kind
-        return tuple(found), probability
+            after = found[-1]
+            found.append(int(self.kinds[at, after, token]))
+            probability *= self.classes[at][after][found[-1]] if self.p[at, after, token] > 0 else 0.0
+        return tuple(found[1:]), probability
 
     @property
     def optimum(self) -> float | None:
@@ -240,14 +238,12 @@ def sampled(
 ) -> Sampled:
     """Runs a target at random until the test rejects, the runs are done, or the time is up.
 
-    What it emits is continued by the target's own law to depth + 1 tokens. A fault has probability
-    zero under the law, and so rejects. With `native` it is given real generators.
-    Raises Fault when a call hangs.
+    What it emits is continued by the target's own law to depth + 1 tokens. A fault has probability zero under
+    the law, and so rejects. With `native` it is given real generators. Raises Fault when a call hangs.
     """
     chance, deadline = Chance(np.random.Generator(np.random.PCG64(0)), native), monotonic() + seconds
     process, wanted = Process(population.outcomes, error), dict[tuple[int, ...], float]()
-    faults: dict[str, str] = {}
-    accepted = 0
+    faults, accepted = dict[str, str](), 0
     while process.runs < runs and not process.rejected and monotonic() < deadline:
         target.reset()
         chance.keyed.clear()

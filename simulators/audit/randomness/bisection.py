@@ -1,13 +1,13 @@
 """Coins that a function needs as plain numbers: its law is piecewise constant in each of them.
 
-The pieces of one coin are found with the others held: on a grid, and between two grid points that
-differ by bisection down to neighbouring floats. Each piece is then opened into the pieces of the
-next coin. A piece thinner than 1/GRID between two equal ones can be missed, which is why the report
-says that coins were read by bisection.
+The pieces of one coin are found with the others held: on a grid, and between grid points that differ by
+bisection. Each is then split into the pieces of the next coin. A piece thinner than 1/GRID between two equal
+ones can be missed, which is why the report says that coins were read by bisection.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import pairwise
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -72,7 +72,7 @@ def law_by_boxes(program: Callable[[Source], Any], weight: fmpq) -> Iterator[tup
 
     first = Plain(_LATER[0], Enumerator(ONE))
     program(first)
-    for size, happened in boxes(read, first.fine):
+    for size, happened in boxes(read, first.fine, [], []):
         for mass, result in results[happened]:
             yield weight * size * mass, result
 
@@ -81,24 +81,18 @@ def _key(result: Any) -> Hashable:
     return result if isinstance(result, tuple) else getattr(result, "kind", None) or repr(result)
 
 
-def boxes(read: Read, fine: float = 0.0) -> Iterator[tuple[fmpq, Hashable]]:
-    """(volume, what happens) of the boxes in the space of coins in which one thing happens.
-
-    A boundary between two boxes is found to within `fine`, or to neighbouring floats.
-    """
-    yield from _opened(read, fine, [], [])
-
-
-def _opened(
+def boxes(
     read: Read, fine: float, held: list[float], sides: list[tuple[float, float]]
 ) -> Iterator[tuple[fmpq, Hashable]]:
+    """(volume, what happens) of the boxes in the space of coins in which one thing happens.
+
+    The first coins are `held`, each inside one of the `sides`. A boundary between two boxes is found to
+    within `fine`, or to neighbouring floats.
+    """
     happened, used = read([*held, *_LATER[0]])
     if used <= len(held):
         _must_be_constant(read, happened, sides)
-        volume = ONE
-        for low, high in sides:
-            volume *= dyadic(high) - dyadic(low)
-        yield volume, happened
+        yield prod((dyadic(high) - dyadic(low) for low, high in sides), start=ONE), happened
         return
     if len(held) >= MOST:
         raise NotEnumerable(f"it asks for more than {MOST} coins as plain numbers")
@@ -110,13 +104,13 @@ def _opened(
         return known[u]
 
     for low, high in pairwise([0.0, *_cuts(happens, fine), 1.0]):
-        yield from _opened(read, fine, [*held, (low + high) / 2], [*sides, (low, high)])
+        yield from boxes(read, fine, [*held, (low + high) / 2], [*sides, (low, high)])
 
 
 def _cuts(happens: Callable[[float], Hashable], fine: float) -> list[float]:
     within = _ANYWHERE.ravel()
     grid = [2.0**-40, *(float(i + within[i]) / GRID for i in range(GRID)), 1 - 2.0**-40]
-    found = []
+    found: list[float] = []
     for a, b in pairwise(grid):
         while happens(a) != happens(b):
             low, high = a, b
@@ -130,9 +124,7 @@ def _cuts(happens: Callable[[float], Hashable], fine: float) -> list[float]:
 
 
 def _must_be_constant(read: Read, happened: Hashable, sides: list[tuple[float, float]]) -> None:
-    for fractions in _ANYWHERE if sides else ():
-        inside = [
-            low + (high - low) * float(part) for part, (low, high) in zip(fractions, sides, strict=False)
-        ]
+    for parts in _ANYWHERE.tolist() if sides else ():
+        inside = [low + (high - low) * part for part, (low, high) in zip(parts, sides, strict=False)]
         if read(inside)[0] != happened:
             raise NotEnumerable("its law is not piecewise constant in each coin, or in too many pieces")

@@ -15,11 +15,8 @@ CHOICES = 4_000
 CERTAIN = fmpq(1, 2**200)
 
 
-class NotEnumerable(BaseException):
-    """The function does something with its coins that has no finite exact account; says what.
-
-    Not an `Exception`: a foreign `except Exception` must not swallow it.
-    """
+class NotEnumerable(BaseException):  # so that a foreign `except Exception` does not swallow it
+    """The function does something with its coins that has no finite exact account; says what."""
 
 
 class Opaque(NotEnumerable):
@@ -29,10 +26,9 @@ class Opaque(NotEnumerable):
 class CoinState:
     """The state of all coins in one run of a foreign function.
 
-    A coin is a uniform in [0, 1), known by its index. Each is kept as an interval; coins that were
-    multiplied form a chain of products, coins that were compared with one another a race of
-    exponentials. Every question is answered through the oracle with its conditional probability
-    given all earlier answers, so that the second use of a coin depends on the first.
+    A coin is a uniform in [0, 1), known by its index and kept as an interval; coins that were multiplied form
+    a chain of products, coins that were compared with one another a race of exponentials. The oracle answers
+    every question with its probability given all earlier answers.
     """
 
     def __init__(self, oracle: Oracle):
@@ -162,10 +158,7 @@ def _settled(probability: fmpq) -> fmpq:
 
 
 def weights(row: object) -> tuple[fmpq, ...]:
-    """Floats as the exact dyadic rationals they are; BadInput for NaN, infinities and negatives.
-
-    A row that is exact already stays as it is.
-    """
+    """Floats as the exact dyadic rationals they are; BadInput for NaN, infinities and negatives."""
     if isinstance(row, tuple) and isinstance(row[0], fmpq):
         return row
     numbers = [float(x) for x in row]  # type: ignore[attr-defined]

@@ -1,12 +1,19 @@
-"""Stand-ins for numpy's and Python's generators, whose answers come from a source."""
+"""Stand-ins for numpy's and Python's generators, whose answers come from a source.
+
+While a function is audited they take the place of Python's `random` and `secrets`, of numpy's global
+functions, and of generators that its module made.
+"""
 
 import random
-from collections.abc import Callable
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
+from draftproof.simulators.audit.randomness.lazy import Coin
 from draftproof.simulators.audit.randomness.sources import Chance, Seeded, Source
 
 BRANCHES = 100_000
@@ -95,13 +102,7 @@ class Generator:
         return self._draws(lambda: low + self._source.choose([1.0] * count), size)
 
     def choice(
-        self,
-        a: Any,
-        size: Any = None,
-        replace: bool = True,
-        p: Any = None,
-        axis: int = 0,
-        shuffle: bool = True,
+        self, a: Any, size: Any = None, replace: Any = True, p: Any = None, axis: int = 0, shuffle: Any = True
     ) -> Any:
         items = np.arange(a) if np.ndim(a) == 0 else np.asarray(a)
         row = np.full(len(items), 1 / len(items)) if p is None else checked(p, len(items))
@@ -143,8 +144,7 @@ class Generator:
         return np.array(chosen, dtype=np.int64).reshape(size)
 
     def __getattr__(self, name: str) -> Any:
-        chance = None if name.startswith("_") else _chance(self._source)
-        return _unaccounted(name, "rng", chance and chance.rng)
+        return _unaccounted(name, "rng", self._source, lambda rng: rng)
 
 
 class RandomState(Generator):
@@ -205,8 +205,7 @@ class Random:
         self._rng.shuffle(x)
 
     def __getattr__(self, name: str) -> Any:
-        chance = None if name.startswith("_") else _chance(self._source)
-        return _unaccounted(name, "random", chance and _PYTHON(int(chance.rng.integers(2**62))))
+        return _unaccounted(name, "random", self._source, lambda rng: _PYTHON(int(rng.integers(2**62))))
 
 
 def _chance(source: Source) -> Chance | None:
@@ -215,13 +214,14 @@ def _chance(source: Source) -> Chance | None:
     return source if isinstance(source, Chance) else None
 
 
-def _unaccounted(name: str, module: str, real: Any) -> Any:
+def _unaccounted(name: str, module: str, source: Source, real: Callable[[np.random.Generator], Any]) -> Any:
     # A method that no stand-in has: of a real generator where runs are random.
     if name.startswith("_"):
         raise AttributeError(name)
-    if real is None:
+    chance = _chance(source)
+    if chance is None:
         raise NotEnumerable(f"{module}.{name} has no exact account here")
-    return getattr(real, name)
+    return getattr(real(chance.rng), name)
 
 
 def without_replacement(source: Source, row: Any, count: int) -> list[int]:
@@ -251,3 +251,130 @@ def checked(p: Any, size: int) -> np.ndarray:
     floats = row.astype(np.float64)
     _NUMPY.choice(size, p=row if row.dtype.kind == "f" else floats)  # which is stricter the wider they are
     return floats
+
+
+class Current:
+    """The source of the run in progress; `seed` makes the global streams seeded ones."""
+
+    def __init__(self) -> None:
+        self.source: Source | None = None
+        self.streams: dict[str, Source] = {}
+
+    def start(self, source: Source) -> None:
+        self.source, self.streams = source, {}
+
+    def stream(self, name: str) -> Source:
+        assert self.source is not None
+        return self.streams.get(name, self.source)
+
+    def seed(self, name: str, value: Any) -> None:
+        self.streams[name] = self.seeded(name, value)
+
+    def seeded(self, name: str, value: Any) -> Source:
+        assert self.source is not None
+        key = tuple(np.ravel(value).tolist()) if np.ndim(value) else value
+        return self.source if value is None else Seeded(self.source, (name, key))
+
+
+@contextmanager
+def swapped(changes: Iterable[tuple[Any, str, Any]]) -> Iterator[None]:
+    """Sets attributes, given as (where, name, value), and sets them back afterwards."""
+    before = [(place, name, getattr(place, name), new) for place, name, new in changes]
+    try:
+        for place, name, _, new in before:
+            setattr(place, name, new)
+        yield
+    finally:
+        for place, name, old, _ in reversed(before):
+            setattr(place, name, old)
+
+
+@contextmanager
+def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
+    """Puts stand-ins for `random.*`, `numpy.random.*` and `secrets.*` in place, also under names that the
+    audited function's module imported, and for the module's own generators; everything is as before
+    afterwards.
+    """
+
+    def method(stream: str, kind: type, name: str) -> Callable[..., Any]:
+        return lambda *a, **k: getattr(kind(current.stream(stream)), name)(*a, **k)
+
+    def made(kind: type[Generator]) -> Callable[..., Any]:
+        return lambda seed=None: (
+            seed if isinstance(seed, Generator) else kind(current.seeded("numpy.random", seed))
+        )
+
+    kept = {"seed", "getstate", "setstate", "get_state", "set_state"}
+    changes = [
+        (module, name, method(stream, stand_in, name))
+        for module, kind, stand_in, stream in (
+            (random, random.Random, Random, "random"),
+            (np.random, np.random.RandomState, RandomState, "numpy"),
+        )
+        for name in dir(kind)
+        if not name.startswith("_") and name not in kept and callable(getattr(kind, name))
+    ]
+    changes += [
+        *((secrets, name, method("secrets", Random, name)) for name in ("choice", "randbelow")),
+        (secrets, "randbits", method("secrets", Random, "getrandbits")),
+        (secrets, "token_bytes", method("secrets", Random, "randbytes")),
+        (random, "seed", lambda a=None, version=2: current.seed("random", a)),
+        (random, "Random", lambda x=None: Random(current.seeded("Random", x))),
+        (random, "SystemRandom", lambda x=None: Random(current.stream("secrets"))),
+        *((np.random, name, method("numpy", RandomState, "random")) for name in ("ranf", "sample")),
+        (np.random, "seed", lambda seed=None: current.seed("numpy", seed)),
+        (np.random, "default_rng", made(Generator)),
+        (np.random, "RandomState", made(RandomState)),
+    ]
+    changes = [each for each in changes if hasattr(*each[:2])]
+    new_of = {id(getattr(place, name)): new for place, name, new in changes}
+    replaced: dict[str, Any] = {
+        key: _Own(current, kind) for key, value in namespace.items() if (kind := stand_in_of(value))
+    }
+    replaced |= {key: new_of[id(value)] for key, value in namespace.items() if id(value) in new_of}
+    if "float" not in namespace:
+        replaced["float"] = _Float  # float(coin) is the coin
+    before = {key: namespace[key] for key in replaced if key in namespace}
+    try:
+        with swapped(changes):
+            namespace.update(replaced)
+            yield
+    finally:
+        for key in replaced.keys() - before.keys():
+            namespace.pop(key, None)
+        namespace.update(before)
+
+
+_KINDS = {
+    np.random.Generator: Generator,
+    np.random.RandomState: RandomState,
+    random.Random: Random,
+    random.SystemRandom: Random,
+}
+
+
+def stand_in_of(value: Any) -> type | None:
+    """The class of stand-ins for a real generator; None for anything else."""
+    return _KINDS.get(type(value))
+
+
+class _Own:
+    """The stand-in for a generator that the audited module made: a stream of the run in progress."""
+
+    def __init__(self, current: Current, kind: type):
+        self._current, self._kind = current, kind
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._kind(self._current.stream("own")), name)
+
+
+class _IsFloat(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, float | Coin)
+
+
+class _Float(float, metaclass=_IsFloat):
+    """`float` as the audited module sees it."""
+
+    def __new__(cls, value: Any = 0.0) -> Any:
+        return value if isinstance(value, Coin) else float(value)

@@ -2,11 +2,12 @@
 
 A `Lazy` stands for f(u), u one coin and f a chain of steps that are each monotone. Compared with a
 number it asks the state of the coins whether u lies below the point where f crosses that number. Some
-shapes of f are also known by name (`forms`), because they can be compared with one another: races. A
+shapes of f are also known by name (`Form`), because they can be compared with one another: races. A
 `Product` is of several coins.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -14,18 +15,8 @@ import numpy as np
 from flint import fmpq
 
 from draftproof.simulators.audit.randomness.coin_state import CoinState, NotEnumerable, Opaque, dyadic
-from draftproof.simulators.audit.randomness.forms import (
-    UNIFORM,
-    Form,
-    exponential,
-    exponentiated,
-    inverted,
-    less,
-    logged,
-    moved,
-    scaled,
-)
-from draftproof.theory.numbers import ZERO
+from draftproof.simulators.audit.randomness.volumes import exponential
+from draftproof.theory.numbers import ONE, ZERO
 
 NEGLIGIBLE = fmpq(1, 2**60)
 """The probability below which a cap is ignored in races."""
@@ -128,8 +119,6 @@ _STEP = {
     "min": lambda x, c: min(x, x.dtype.type(c)),
 }
 
-_INTEGER = {np.float64: np.int64, np.float32: np.int32, np.float16: np.int16}
-
 
 @lru_cache(maxsize=65536)
 def crossing(steps: Steps, kind: type, rising: bool, t: float) -> fmpq:
@@ -142,7 +131,7 @@ def crossing(steps: Steps, kind: type, rising: bool, t: float) -> fmpq:
     """
     if not steps:
         return dyadic(min(max(t, 0.0), 1.0))
-    integer = _INTEGER[kind]  # floats in [0, 1] are ordered as their bits
+    integer = np.dtype(f"i{np.dtype(kind).itemsize}").type  # floats in [0, 1] are ordered as their bits
     low, high = 0, int(kind(1.0).view(integer))
     with np.errstate(all="ignore"):
         while low < high:
@@ -160,23 +149,65 @@ def _value(steps: Steps, u: Any) -> Any:
     return u
 
 
+Form = tuple[str, float, float] | None
+"""A shape of f(u). ("u", 0, c): c u;  ("E", a, c): a + c E;  ("1/E", 0, c): c / E;  ("G", a, c): a - c log E;
+("X", 0, c): exp(-c E);  with E = -log u, of a mirrored coin with 1 - u in the place of u."""
+
+UNIFORM: Form = ("u", 0.0, 1.0)
+
+
+def scaled(form: Form, c: float) -> Form:
+    """The form of c f(u)."""
+    if form is None or form[0] == "X":
+        return None
+    return form[0], form[1] * c, form[2] * c
+
+
+def moved(form: Form, by: float) -> Form:
+    """The form of f(u) + by."""
+    return (form[0], float(form[1] + by), form[2]) if form and form[0] in ("E", "G") else None
+
+
+def inverted(form: Form, c: float) -> Form:
+    """The form of c / f(u)."""
+    if form and form[0] == "E" and not form[1]:
+        return "1/E", 0.0, c / form[2]
+    return ("E", 0.0, c / form[2]) if form and form[0] == "1/E" else None
+
+
+def logged(form: Form) -> Form:
+    """The form of log f(u)."""
+    if form is None:
+        return None
+    name, a, c = form
+    if name == "X":
+        return "E", 0.0, -c
+    if a or c <= 0:
+        return None
+    log_c = float(np.log(c))
+    return {"u": ("E", log_c, -1.0), "E": ("G", log_c, -1.0), "1/E": ("G", log_c, 1.0)}.get(name)
+
+
+def exponentiated(form: Form) -> Form:
+    """The form of exp f(u)."""
+    if form and form[0] == "E" and form[2] == -1:
+        return "u", 0.0, float(np.exp(form[1]))
+    if form and form[0] == "G" and abs(form[2]) == 1:
+        return "1/E" if form[2] > 0 else "E", 0.0, float(np.exp(form[1]))
+    return None
+
+
+@dataclass(slots=True, eq=False, repr=False)
 class Lazy(Coin):
     """f(u) for one coin u. `rising` says which way f goes, `kind` which floats it is computed in."""
 
-    __slots__ = ("coin", "form", "kind", "mirror", "rising", "steps")
-
-    def __init__(
-        self,
-        state: CoinState,
-        coin: int,
-        kind: type = np.float64,
-        steps: Steps = (),
-        rising: bool = True,
-        form: Form = UNIFORM,
-        mirror: bool = False,
-    ):
-        self.state, self.coin, self.kind = state, coin, kind
-        self.steps, self.rising, self.form, self.mirror = steps, rising, form, mirror
+    state: CoinState
+    coin: int
+    kind: type = np.float64
+    steps: Steps = ()
+    rising: bool = True
+    form: Form = UNIFORM
+    mirror: bool = False
 
     def _then(self, step: str, c: Any, rising: bool, form: Form, mirror: bool | None = None) -> "Lazy":
         mirror = self.mirror if mirror is None else mirror
@@ -185,11 +216,10 @@ class Lazy(Coin):
 
     def _below(self, t: float) -> bool:
         cut = crossing(self.steps, self.kind, self.rising, float(t))
-        low = self.state.below(self.coin, cut)
-        return low if self.rising else not low
+        return self.state.below(self.coin, cut) == self.rising
 
     def _less(self, other: Any) -> Any:
-        return less(self, other) if isinstance(other, Lazy) else super()._less(other)
+        return less(self, other) if isinstance(other, Lazy) else Coin._less(self, other)
 
     def __add__(self, other: Any) -> Any:
         if isinstance(other, Coin):
@@ -296,19 +326,53 @@ class Lazy(Coin):
         return self - other * (self / other).__floor__()
 
 
+def less(x: Lazy, y: Lazy) -> bool:
+    """x < y, for f(u) of two different coins: E_x >= ratio E_y, or the other way round."""
+    if x.coin == y.coin:
+        if x.steps == y.steps:
+            return False
+        raise NotEnumerable("a coin is compared with a function of itself")
+    if not x.form or not y.form or x.form[0] != y.form[0]:
+        raise NotEnumerable("coins are compared in a way that has no closed form")
+    (name, a, c), (_, b, d) = x.form, y.form
+    mirrors = x.mirror, y.mirror
+    if c * d < 0 and name != "G" and a == b:
+        return c < 0
+    steep = dyadic(abs(c)) / dyadic(abs(d))
+    if name == "u" and c == d:
+        x_slower, ratio = c > 0, ONE
+    elif name == "X":
+        x_slower, ratio = c > 0, 1 / steep
+    elif name == "1/E":
+        x_slower, ratio = c > 0, steep if c > 0 else 1 / steep
+    elif name == "E" and a == b:
+        x_slower, ratio = c < 0, 1 / steep if c < 0 else steep
+    elif name == "G" and c == d:
+        x_slower = c > 0
+        ratio = exponential((dyadic(a) - dyadic(b)) / dyadic(abs(c)))
+    else:
+        raise NotEnumerable("coins are compared in a way that has no closed form")
+    if x_slower:  # x < y when E_x >= ratio E_y
+        return x.state.slower(x.coin, y.coin, ratio, mirrors)
+    return x.state.slower(y.coin, x.coin, ratio, (y.mirror, x.mirror))
+
+
+@dataclass(slots=True, eq=False, repr=False)
 class Product(Coin):
     """scale * u_1 .. u_k of different coins; in logarithms, sign * (scale + sum log u)."""
 
-    __slots__ = ("coins", "logs", "scale", "sign")
-
-    def __init__(self, state: CoinState, coins: tuple[int, ...], scale: float, logs: bool, sign: float = 1.0):
-        self.state, self.coins, self.scale, self.logs, self.sign = state, coins, scale, logs, sign
+    state: CoinState
+    coins: tuple[int, ...]
+    scale: float
+    logs: bool
+    sign: float = 1.0
 
     def _below(self, t: float) -> bool:
         if not self.logs:
             return self.state.product_below(self.coins, dyadic(t) / dyadic(self.scale) if t > 0 else ZERO)
-        low = self.state.product_below(self.coins, exponential(self.sign * t - self.scale))
-        return low if self.sign > 0 else not low
+        x = self.sign * t - self.scale
+        cut = exponential(dyadic(x)) if abs(x) < np.inf else ONE if x > 0 else ZERO
+        return self.state.product_below(self.coins, cut) == bool(self.sign > 0)
 
     def _with(self, other: Any, logs: bool) -> Any:
         if isinstance(other, Lazy):

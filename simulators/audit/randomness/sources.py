@@ -1,7 +1,8 @@
 """What answers the random calls of a foreign function: every branch in turn, fixed coins, or chance."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -10,15 +11,15 @@ from draftproof.simulators.audit.randomness.lazy import Lazy
 from draftproof.theory.oracle import Oracle
 
 
-class Source(Protocol):
-    """A stream of uniforms in [0, 1) and of draws from rows of weights; drafts are drawn from it too.
+class Source(ABC):
+    """A stream of uniforms in [0, 1) and of draws from rows of weights; drafts are drawn from it too."""
 
-    `keyed` remembers what seeded streams returned, so that one seed always gives the same numbers.
-    """
+    def __init__(self) -> None:
+        self.keyed: dict[Hashable, Any] = {}  # what seeded streams returned: one seed, the same numbers
 
-    keyed: dict[Hashable, Any]
-
+    @abstractmethod
     def uniform(self, kind: type = np.float64) -> Any: ...
+    @abstractmethod
     def choose(self, row: Any) -> int: ...
     def accept(self, probability: Any) -> bool:
         return bool(self.choose((1 - probability, probability)))
@@ -28,8 +29,8 @@ class Every(Source):
     """Lazy uniforms over an enumeration's oracle."""
 
     def __init__(self, oracle: Oracle):
+        super().__init__()
         self.state = CoinState(oracle)
-        self.keyed: dict[Hashable, Any] = {}
 
     def uniform(self, kind: type = np.float64) -> Any:
         return Lazy(self.state, self.state.coin(), kind)
@@ -42,8 +43,8 @@ class Fixed(Source):
     """Given coins in order, the last one again when they run out; draws take the first or last token."""
 
     def __init__(self, coins: Sequence[float], last: bool = False):
+        super().__init__()
         self.coins, self.last, self.drawn = coins, last, 0
-        self.keyed: dict[Hashable, Any] = {}
 
     def uniform(self, kind: type = np.float64) -> Any:
         coin = self.coins[min(self.drawn, len(self.coins) - 1)]
@@ -65,8 +66,8 @@ class Chance(Source):
     """
 
     def __init__(self, rng: np.random.Generator, native: bool = False):
+        super().__init__()
         self.rng, self.native = rng, native
-        self.keyed: dict[Hashable, Any] = {}
 
     def uniform(self, kind: type = np.float64) -> Any:
         if kind is np.float16:

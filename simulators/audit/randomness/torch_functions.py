@@ -5,7 +5,6 @@ lazy numbers. Arithmetic is done on these arrays, comparisons and arg-extrema ar
 that only move elements are applied to their indices.
 """
 
-import operator
 from collections.abc import Callable
 from functools import partialmethod
 from typing import Any
@@ -52,9 +51,8 @@ class CoinTensors:
         dtype = like.dtype if isinstance(like, torch.Tensor) else torch.float32
         if not has_coins(values):
             return torch.from_numpy(values.astype(np.float64)).to(dtype)
-        handle = torch.full(
-            values.shape, float("nan"), dtype=dtype if dtype.is_floating_point else torch.float32
-        )
+        kind = dtype if dtype.is_floating_point else torch.float32
+        handle = torch.full(values.shape, float("nan"), dtype=kind)
         self._held[id(handle)] = (handle, values)
         return handle
 
@@ -93,37 +91,38 @@ def extreme(a: np.ndarray, b: np.ndarray, largest: bool) -> np.ndarray:
     return out
 
 
-def _swapped(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    return lambda a, b: function(b, a)
+_ALIASES = {
+    "sub": "subtract",
+    "mul": "multiply",
+    "neg": "negative",
+    "pow": "power",
+    "radd": "add",
+    "div": "divide",
+    "truediv": "divide",
+    "true_divide": "divide",
+    "rmul": "multiply",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+    "eq": "equal",
+    "ne": "not_equal",
+    "rtruediv": "rdiv",
+}
+"""torch's name -> numpy's, where they differ."""
 
+_COMPARE = {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"}
 
-_BINARY: dict[str, Callable[[Any, Any], Any]] = {
-    **dict.fromkeys(("add", "radd"), operator.add),
-    **dict.fromkeys(("sub", "subtract"), operator.sub),
-    **dict.fromkeys(("mul", "multiply", "rmul"), operator.mul),
-    **dict.fromkeys(("div", "divide", "true_divide", "truediv"), operator.truediv),
-    "rsub": _swapped(operator.sub),
-    **dict.fromkeys(("rdiv", "rtruediv"), _swapped(operator.truediv)),
-    "pow": operator.pow,
+_ELEMENTWISE: dict[str, Callable[..., Any]] = {
+    **{each.__name__: each for each in (np.add, np.subtract, np.multiply, np.divide, np.power, np.negative)},
+    **{each.__name__: each for each in (np.log, np.log1p, np.exp, np.sqrt)},
+    "rsub": lambda a, b: b - a,
+    "rdiv": lambda a, b: b / a,
     "maximum": lambda a, b: extreme(a, b, True),
     "minimum": lambda a, b: extreme(a, b, False),
-}
-_COMPARE = {
-    **dict.fromkeys(("lt", "less"), np.less),
-    **dict.fromkeys(("le", "less_equal"), np.less_equal),
-    **dict.fromkeys(("gt", "greater"), np.greater),
-    **dict.fromkeys(("ge", "greater_equal"), np.greater_equal),
-    "eq": np.equal,
-    **dict.fromkeys(("ne", "not_equal"), np.not_equal),
-}
-_UNARY: dict[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(("neg", "negative"), operator.neg),
-    "log": np.log,
-    "log1p": np.log1p,
-    "exp": np.exp,
-    "sqrt": np.sqrt,
     "reciprocal": lambda a: 1.0 / a,
 }
+"""Arithmetic on object arrays."""
 
 
 def _names(text: str) -> frozenset[str]:
@@ -156,13 +155,12 @@ class Functions:
 
     def __call__(self, func: Any, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
         """func(*args, **kwargs), `name` being func's; NotEnumerable where it cannot be followed."""
-        array, tensor = self.coins.array, self.coins.tensor
-        if name in _COMPARE:
-            return torch.from_numpy(np.array(_COMPARE[name](array(args[0]), array(args[1])), dtype=bool))
-        if name in _BINARY and not kwargs.get("rounding_mode"):
-            return tensor(_BINARY[name](array(args[0]), array(args[1])), args[0])
-        if name in _UNARY:
-            return tensor(_UNARY[name](array(args[0])), args[0])
+        numpys = _ALIASES.get(name, name)
+        if numpys in _COMPARE:
+            decided = getattr(np, numpys)(*map(self.coins.array, args[:2]))
+            return torch.from_numpy(np.array(decided, dtype=bool))
+        if numpys in _ELEMENTWISE and not kwargs.get("rounding_mode"):
+            return self.coins.tensor(_ELEMENTWISE[numpys](*map(self.coins.array, args[:2])), args[0])
         if name in _MOVES:
             return self._reshaped(func, args, kwargs)
         if name in _SHAPES_ONLY:
@@ -207,8 +205,7 @@ class Functions:
     def op_max(self, x: Any, dim: Any = None, keepdim: bool = False, arg: Any = np.argmax) -> Any:
         values = self.coins.array(x)
         if dim is None:
-            flat = values.ravel()
-            return self.coins.tensor(np.array(flat[arg(flat)], dtype=object), x)
+            return self.coins.tensor(values.ravel()[arg(values)], x)
         index = arg(values, axis=dim, keepdims=True)
         values = np.take_along_axis(values, index, dim)
         if not keepdim:
@@ -235,16 +232,11 @@ class Functions:
 
     def op_clamp(self, x: Any, min: Any = None, max: Any = None) -> Any:
         values = self.coins.array(x)
-        if min is not None:
-            values = extreme(values, self.coins.array(min), True)
-        if max is not None:
-            values = extreme(values, self.coins.array(max), False)
+        for bound, largest in ((min, True), (max, False)):
+            values = values if bound is None else extreme(values, self.coins.array(bound), largest)
         return self.coins.tensor(values, x)
 
-    op_clip = op_clamp
-
-    def op_clamp_min(self, x: Any, min: Any) -> Any:
-        return self.op_clamp(x, min)
+    op_clip = op_clamp_min = op_clamp
 
     def op_where(self, condition: Any, a: Any, b: Any) -> Any:
         values = np.where(condition.numpy(), self.coins.array(a), self.coins.array(b))
@@ -265,7 +257,7 @@ class Functions:
         return self.op_searchsorted(edges, values)
 
     def op_item(self, x: Any) -> Any:
-        return self.coins.array(x).reshape(())[()]
+        return self.coins.array(x).item()
 
     def op_tolist(self, x: Any) -> Any:
         return self.coins.array(x).tolist()

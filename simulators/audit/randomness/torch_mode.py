@@ -24,6 +24,9 @@ KIND = {torch.float64: np.float64, torch.float16: np.float16}
 REFUSED = ("randn", "randn_like", "normal", "poisson", "log_normal", "cauchy", "geometric", "dropout")
 """Random functions without an exact account here."""
 
+Draw = Callable[[Source, type], Any]
+"""Draws one number of a numpy type from a source."""
+
 
 class Answering(TorchFunctionMode):
     """While entered, torch draws from the source."""
@@ -71,28 +74,28 @@ class _Draws:
     def __init__(self, source: Source, coins: CoinTensors):
         self.source, self.coins = source, coins
 
-    def draw_rand(
-        self, func: Any, args: Any, kwargs: dict[str, Any], empty: Any = torch.empty
-    ) -> torch.Tensor:
+    def draw_rand(self, func: Any, args: Any, kwargs: Any, empty: Any = torch.empty) -> torch.Tensor:
         generator = kwargs.pop("generator", None)
-        return self._uniforms(empty(*args, **kwargs), generator)
+        return self._filled(empty(*args, **kwargs), generator, lambda source, kind: source.uniform(kind))
 
     draw_rand_like = partialmethod(draw_rand, empty=torch.empty_like)
 
-    def draw_uniform(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+    def draw_uniform(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
         low, high = (*args[1:], *(0.0, 1.0)[len(args) - 1 :])
         low, high = kwargs.get("from", low), kwargs.get("to", high)
-        stretch = None if (low, high) == (0, 1) else (lambda u: low + (high - low) * u)
-        return self._uniforms(args[0], kwargs.get("generator"), stretch)
 
-    def draw_exponential(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+        def one(source: Source, kind: type) -> Any:
+            u = source.uniform(kind)
+            return u if (low, high) == (0, 1) else low + (high - low) * u
+
+        return self._filled(args[0], kwargs.get("generator"), one)
+
+    def draw_exponential(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
         rate = float(kwargs.get("lambd", args[1] if len(args) > 1 else 1.0))
-        draw = self._draws(
-            args[0], kwargs.get("generator"), lambda source, kind: exponential(source, kind) / rate
-        )
-        return self.coins.assign(args[0], draw)
+        generator = kwargs.get("generator")
+        return self._filled(args[0], generator, lambda source, kind: exponential(source, kind) / rate)
 
-    def draw_bernoulli(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+    def draw_bernoulli(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
         p = kwargs.get("p", args[1] if len(args) > 1 else args[0])
         if isinstance(p, torch.Tensor) and not bool(((p >= 0) & (p <= 1)).all()):
             return func(*args, **kwargs)  # torch's own complaint
@@ -101,7 +104,7 @@ class _Draws:
         answer = torch.from_numpy(np.array(heads)).to(args[0].dtype)
         return args[0].copy_(answer) if func.__name__.endswith("_") else answer
 
-    def draw_multinomial(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+    def draw_multinomial(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
         names = ("input", "num_samples", "replacement")
         given = {**dict(zip(names, args, strict=False)), **kwargs}
         rows, count = given["input"], int(given["num_samples"])
@@ -115,7 +118,7 @@ class _Draws:
         drawn = [_categories(source, row, count, replacement) for row in plain.reshape(-1, plain.shape[-1])]
         return torch.tensor(drawn, dtype=torch.int64).reshape(*plain.shape[:-1], count)
 
-    def draw_randint(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+    def draw_randint(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
         bounds = [int(x) for x in args if not isinstance(x, tuple | list | torch.Size)]
         low, high = (0, bounds[0]) if len(bounds) == 1 else bounds[:2]
         shape = next((x for x in args if isinstance(x, tuple | list | torch.Size)), kwargs.get("size", ()))
@@ -125,18 +128,16 @@ class _Draws:
         drawn = [low + source.choose([1.0] * (high - low)) for _ in range(int(np.prod(shape)))]
         return torch.tensor(drawn, dtype=kwargs.get("dtype", torch.int64)).reshape(tuple(shape))
 
-    def draw_randperm(self, func: Any, args: Any, kwargs: dict[str, Any]) -> torch.Tensor:
+    def draw_randperm(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
         source = self._stream(kwargs.get("generator"))
         return torch.tensor(without_replacement(source, np.ones(args[0]), args[0]), dtype=torch.int64)
 
-    def _uniforms(self, tensor: torch.Tensor, generator: Any, stretch: Any = None) -> torch.Tensor:
-        def one(source: Source, kind: type) -> Any:
-            u = source.uniform(kind)
-            return u if stretch is None else stretch(u)
-
+    def _filled(
+        self, tensor: torch.Tensor, generator: Any, one: Callable[[Source, type], Any]
+    ) -> torch.Tensor:
         return self.coins.assign(tensor, self._draws(tensor, generator, one))
 
-    def _draws(self, like: torch.Tensor, generator: Any, one: Callable[[Source, type], Any]) -> np.ndarray:
+    def _draws(self, like: torch.Tensor, generator: Any, one: Draw) -> np.ndarray:
         source, kind = self._stream(generator), KIND.get(like.dtype, np.float32)
         values = np.empty(like.numel(), dtype=object)
         values[:] = [one(source, kind) for _ in range(like.numel())]

@@ -1,14 +1,12 @@
 """Triton kernels under TRITON_INTERPRET=1: coins are followed through them, as through torch.
 
-Triton's interpreter computes in numpy. Loads from a tensor of coins give the coins themselves, as
-arrays of objects, and the interpreter's arithmetic is replaced by one that lets them pass; comparisons and
-arg-extrema then decide, exactly as everywhere else. So a kernel is enumerated in as many runs as its choices
-have outcomes, and an exponential race inside it has its exact law. The patches are on while a foreign
-function runs, and only then.
+Triton's interpreter computes in numpy. While a foreign function runs, loads from a tensor of coins give the
+coins themselves, as arrays of objects, and the interpreter's arithmetic lets them pass; comparisons and
+arg-extrema then decide. So a kernel is enumerated in as many runs as its choices have outcomes.
 
-Written for the interpreter of Triton 3.6 to 3.9; an older one is not touched, and coins that reach it
-are read by bisection. A coin keeps the float type it was drawn in when a kernel casts it: its
-threshold is then off by a rounding of the narrower type at most.
+Written for the interpreter of Triton 3.6 to 3.9; an older one is not touched, and coins that reach it are
+read by bisection. A coin keeps the float type it was drawn in when a kernel casts it, which moves its
+threshold by a rounding of the narrower type at most.
 """
 
 import sys
@@ -21,13 +19,11 @@ import numpy as np
 import torch
 
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
+from draftproof.simulators.audit.randomness.generators import swapped
 from draftproof.simulators.audit.randomness.lazy import Coin
 from draftproof.simulators.audit.randomness.torch_functions import CoinTensors, extreme, has_coins
 
 _EXTREMES = {np.maximum: True, np.fmax: True, np.minimum: False, np.fmin: False}
-
-_language: list[tuple[Any, str, Any, Any]] = []
-"""(where, attribute, before, after) of what Triton patches in `triton.language`, once it did."""
 
 
 @contextmanager
@@ -53,51 +49,33 @@ def following(coins: CoinTensors) -> Iterator[None]:
         (interpreter.interpreter_builder, "options", interpreter.InterpreterOptions(sanitize_overflow=False)),
         *_arithmetic(interpreter, memory),
     ]
-    before = [(where, name, getattr(where, name)) for where, name, _ in changes]
     try:
-        for where, name, new in changes:
-            setattr(where, name, new)
-        yield
+        with swapped(changes):
+            yield
     finally:
-        for where, name, old in reversed(before):
-            setattr(where, name, old)
         language.undo()
 
 
 class _LanguagePatch:
-    """Triton's own patch of `triton.language`, made once a run rather than at every call.
+    """Triton's own patch of `triton.language`, made once a run rather than at every call of a kernel.
 
-    Called as `_patch_lang(function)`. What it changes is remembered in `_language`, so that the next run
-    sets it again without looking for it.
+    Called as `_patch_lang(function)`; what Triton calls after a kernel, `restore`, undoes nothing yet.
     """
 
     def __init__(self, interpreter: Any):
         language = {"tl": interpreter.tl, "core": interpreter.tl.core}
-        self._missing, self._done = interpreter._MISSING, False
-        self._patch_lang = interpreter._patch_lang
+        self._patch, self._scope = interpreter._patch_lang, None
         self._all = SimpleNamespace(__globals__=language)
 
     def __call__(self, _: Any) -> Any:
-        if not self._done:
-            self._done = True
-            for where, name, _, new in _language:
-                setattr(where, name, new)
-            if not _language:
-                changes = self._patch_lang(self._all)._changes
-                _language.extend((where, name, old, getattr(where, name)) for where, name, old in changes)
+        self._scope = self._scope or self._patch(self._all)
         return self
 
-    def restore(self) -> None:
-        """What Triton calls after a launch: nothing is undone yet."""
+    def restore(self) -> None: ...
 
     def undo(self) -> None:
-        """Restores `triton.language`."""
-        for where, name, old, _ in reversed(_language if self._done else []):
-            if old is self._missing:
-                delattr(where, name)
-            else:
-                setattr(where, name, old)
-        self._done = False
+        if self._scope:
+            self._scope.restore()
 
 
 class _Memory:
@@ -111,10 +89,8 @@ class _Memory:
 
     def put(self, tensors: list[torch.Tensor]) -> None:
         """Stores the coins of the tensors, at the addresses of their elements."""
-        for tensor in tensors:
-            if self._tensors.holds(tensor):
-                places = addresses(tensor).ravel().tolist()
-                self.store(places, self._tensors.array(tensor).ravel().tolist())
+        for tensor in filter(self._tensors.holds, tensors):
+            self.store(addresses(tensor).ravel().tolist(), self._tensors.array(tensor).ravel().tolist())
 
     def take(self, tensors: list[torch.Tensor]) -> None:
         """Gives the tensors the coins that lie at their addresses now, and forgets all."""
@@ -131,18 +107,13 @@ class _Memory:
 
     def load(self, places: np.ndarray, mask: np.ndarray, plain: np.ndarray) -> np.ndarray:
         """What lies there: `plain`, or an array of objects where there are coins among it."""
-        if not self.coins:
-            return plain
-        found = [
-            (at, coin)
-            for at in np.argwhere(mask & (places >= min(self.coins)) & (places <= max(self.coins)))
-            if (coin := self.coins.get(int(places[tuple(at)]))) is not None
-        ]
-        if not found:
-            return plain
-        values = plain.astype(object)
-        for at, coin in found:
-            values[tuple(at)] = coin
+        values = plain
+        if self.coins:
+            near = mask & (places >= min(self.coins)) & (places <= max(self.coins))
+            for at in map(tuple, np.argwhere(near)):
+                if (coin := self.coins.get(int(places[at]))) is not None:
+                    values = plain.astype(object) if values is plain else values
+                    values[at] = coin
         return values
 
     def store(self, places: list[int], values: list[Any]) -> None:

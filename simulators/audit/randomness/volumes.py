@@ -1,8 +1,7 @@
-"""Exact volumes of what is known about several coins together: products and races.
+"""Exact volumes of what is known about several coins together.
 
-One coin alone is an interval and needs nothing from here. Two situations tie coins together and still
-have closed forms: products u_1 .. u_k compared with numbers (`products`), and exponentials compared with
-multiples of one another and with numbers (`race`).
+Closed forms exist for products u_1 .. u_k compared with numbers (`products`), and for exponentials compared
+with multiples of one another and with numbers (`race`).
 """
 
 from functools import lru_cache
@@ -40,11 +39,10 @@ def exponential(x: fmpq) -> fmpq:
 
 @lru_cache(maxsize=65536)
 def products(boxes: tuple[Interval, ...], bounds: tuple[Interval, ...]) -> fmpq:
-    """The probability that uniforms lie in `boxes` and each product u_1 .. u_k in its bound.
+    """The probability that uniforms lie in `boxes` and each product u_1 .. u_k in its bound (to 2^-BITS).
 
-    The density of a product s = r u, u uniform in [a, b), is the integral of g(r)/r over r in
-    [s/b, s/a]: pieces that are polynomials in ln s stay pieces that are polynomials in ln s.
-    Accurate to about 2^-BITS.
+    The density of s = r u, u uniform in [a, b), is the integral of g(r)/r over r in [s/b, s/a]: pieces that
+    are polynomials in ln s stay such pieces.
 
     >>> from draftproof.theory.numbers import ONE, ZERO
     >>> half = (fmpq(0), fmpq(1, 2))

@@ -113,7 +113,7 @@ def test_the_floor_grows_with_what_is_computed(dtype, vocab, depth):
 def test_the_shift_of_the_adapters_is_the_one_that_the_bound_counts():
     # Added once in the models of a loop and once in the adapters' logits, and bounded by the same constant.
     torch = pytest.importorskip("torch")
-    from draftproof.simulators.audit.adapters.torch_chain import TorchChain
+    from draftproof.simulators.audit.adapters.engine_code import TorchChain
     from draftproof.simulators.audit.models import Model
     from draftproof.simulators.enumerate import drafts
 
