@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 HOUSE = Path(__file__).parents[1]
-TOY = '{"vocab": 2, "target": {"": ["1/3", "2/3"]}, "proposal": {"": ["2/3", "1/3"]}, "draft": "chain:2"}'
 STUDY = """[[family]]
 metrics = ["check", "gap"]
 verifiers = ["token", "block"]
@@ -19,8 +18,8 @@ rows = { kind = "random", count = 3 }
 COMMANDS = {
     "audit mine.py:verify": 1,
     "check --verifier typical": 0,
-    "check toy.json --verifier block": 0,
-    "check --text toy.json --vocab 3 --depth 1 --verifier block": 0,
+    "check toy.json --verifier traversal": 0,
+    "check --text mine.py --vocab 3 --depth 2 --verifier block": 0,
     "claims single-draft-optimum": 0,
     "gap toy.json": 0,
     "gpu --help": 0,
@@ -62,8 +61,8 @@ def test_every_command_of_the_readme_is_run_here():
 
 def test_the_readme_works_from_the_wheel(unpacked, tmp_path):
     readme = (HOUSE / "README.md").read_text(encoding="utf-8")
-    [mine] = re.findall(r'^```python title="mine.py"\n(.*?)^```', readme, re.MULTILINE | re.DOTALL)
-    for name, text in {"mine.py": mine, "toy.json": TOY, "study.toml": STUDY}.items():
+    titled = re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```', readme, re.MULTILINE | re.DOTALL)
+    for name, text in [*titled, ("study.toml", STUDY)]:
         (tmp_path / name).write_text(text, encoding="utf-8")
     program = "import draftproof; draftproof.main()"
     for command, status in COMMANDS.items():
