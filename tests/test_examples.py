@@ -14,7 +14,7 @@ MODULES = [
     "draftproof",
     *(".".join(("draftproof", *p.relative_to(HOUSE).with_suffix("").parts)) for p in sorted(FILES)),
 ]
-TORCH = ("torch", "triton", "transformers")
+TORCH = ("torch", "triton", "transformers", "tokenizers", "safetensors")
 
 
 @pytest.mark.parametrize("name", [name.removesuffix(".__init__") for name in MODULES])

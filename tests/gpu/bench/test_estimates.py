@@ -3,6 +3,8 @@
 from math import inf
 
 import pytest
+
+pytest.importorskip("torch")
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,5 +1,9 @@
 """Rows end where they should, and nothing after that is kept."""
 
+import pytest
+
+pytest.importorskip("torch")
+
 from hypothesis import given
 from hypothesis import strategies as st
 
