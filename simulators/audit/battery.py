@@ -11,14 +11,11 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.rows import Prefix, Row
 
-VOCAB, DEPTH = 3, 2
-"""Default bounds of the instances."""
+VOCAB, DEPTH = 3, 2  # default bounds of the instances
+WORDS = 5_000  # most words of depth + 1 tokens of an instance
 
 CORE = ("toy", "reversed", "holes in both", "seesaw", "equal")
 """The scenarios that show most faults; large instances and slow targets are given only these."""
-
-WORDS = 5_000
-"""Most words of depth + 1 tokens of an instance."""
 
 
 def battery(vocab: int, depth: int, rounds: int = 1, slow: bool = False) -> Iterator[Instance]:
@@ -70,7 +67,6 @@ def steep(vocab: int, depth: int) -> Instance:
     Several tokens of the target remain after scaling by the weight, and a wrong weight changes their
     proportions.
     """
-
     first = [9 + x for x in range(vocab)]
 
     def p(prefix: Prefix) -> Row:

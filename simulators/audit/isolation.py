@@ -14,14 +14,10 @@ from draftproof.simulators.audit.judge.report import Finding, Report
 from draftproof.simulators.audit.sandbox import Observer
 from draftproof.theory.errors import BadInput
 
-GRACE = 2.0
-"""Seconds past the limit that a call has to be interrupted in before its process is killed."""
+GRACE = 2.0  # seconds past the limit that a call has to be interrupted in before its process is killed
+LOADING = 120.0  # seconds that a target may take to be imported, or `seconds` if these are more
 
-LOADING = 120.0
-"""Seconds that a target may take to be imported, or `seconds` if these are more."""
-
-Progress = Callable[[int, int, str], None]
-"""Called with (instances done, instances in all, the one that comes next)."""
+Progress = Callable[[int, int, str], None]  # called with (instances done, instances in all, the next one)
 
 
 def isolated(

@@ -17,14 +17,6 @@ class Model:
     The first token of a context is the prompt. The cache is the tokens themselves, in the shape [B, 1, T, 1]
     of keys and values: a loop that cuts too much or too little is given the rows of another context. Logits
     are shifted by a constant.
-
-    >>> from draftproof.theory.table import Table
-    >>> model = Model(Table.exact(2, {(): ["1/2", "1/2"], (1,): [1, 0]}), torch.float64)
-    >>> model(torch.tensor([[0, 1]])).logits.softmax(-1)[0].tolist()
-    [[0.5, 0.5], [1.0, 0.0]]
-    >>> cache = model(torch.tensor([[0]])).past_key_values
-    >>> model(torch.tensor([[1]]), past_key_values=cache).logits.softmax(-1).tolist()
-    [[[1.0, 0.0]]]
     """
 
     def __init__(self, rows: Rows, dtype: torch.dtype):

@@ -40,9 +40,6 @@ def rounding_bound(
     i = 0 .. drafted, and once more for every round. Siblings of a tree are decided one after another
     and count like tokens of a chain. A loop that `draws` its drafts itself adds the error of each
     draw, 2r + V + 1: its row, the sum and the division.
-
-    >>> float(rounding_bound("float64", 3, 2)) < 2e-14
-    True
     """
     r = 2 * (log(vocab) + SHIFT) + vocab + 5 if logits else 1.0
     units = sum(2 * (2 * r + 2) * i + 4 * r + 2.5 * vocab + 7 for i in range(drafted + 1))

@@ -19,8 +19,7 @@ from draftproof.theory.errors import BadInput
 
 Result = TypeVar("Result")
 
-SECONDS = 10.0
-"""Longest that one call of the function may take."""
+SECONDS = 10.0  # longest that one call of the function may take
 
 THREAD_STARTERS = [
     (place, name)

@@ -26,19 +26,14 @@ from draftproof.theory.numbers import ONE
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
 
-Arrays: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""target_probs [gamma + 1, V], draft_probs [gamma, V] and draft_tokens [gamma]."""
-
-INPUTS = ("target_probs", "draft_probs", "draft_tokens")
+INPUTS = ("target_probs", "draft_probs", "draft_tokens")  # [gamma + 1, V], [gamma, V] and [gamma]
+Arrays: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]  # of INPUTS
 
 Run: TypeAlias = Callable[[Source], tuple[Prefix, int | None]]
 """Gives the emitted tokens, and how many drafted ones the first round accepted (None if unknown)."""
 
-JOINT_RUNS, SLOW_RUNS, LOOP_RUNS = 100_000, 1_000, 20_000
-"""Most runs of an instance over several rounds; where every call is slow; of a generation loop."""
-
-LONGEST = 1_000
-"""Most tokens that a loop may return."""
+JOINT_RUNS, SLOW_RUNS, LOOP_RUNS = 100_000, 1_000, 20_000  # most runs: over rounds; slow; of a loop
+LONGEST = 1_000  # most tokens that a loop may return
 
 
 @dataclass(frozen=True)
@@ -90,15 +85,9 @@ class Target:
         """The total variation from the target's law that rounding alone can cause."""
         raise NotImplementedError
 
-    def one_draft(self) -> "DraftVerifier | None":
-        """The target itself where one call verifies one given draft; None for a generation loop."""
-        return None
-
 
 class DraftVerifier(Target):
-    """What verifiers share that are called with one draft: `prepare` makes of the exact rows and a draft
-    the arguments, `call` runs the verifier once and reads the emitted tokens, `reset` forgets all state.
-    """
+    """A verifier of one draft: `prepare` makes the arguments, `call` runs it, `reset` drops state."""
 
     arrays = False  # `prepare` returns Arrays, which can then be broken on purpose
     logits = False  # it is given logarithms of rows
@@ -111,9 +100,6 @@ class DraftVerifier(Target):
 
     def call(self, sandbox: Sandbox, source: Source, prepared: Any, position: int = 0) -> Prefix:
         raise NotImplementedError
-
-    def one_draft(self) -> "DraftVerifier":
-        return self
 
     def bound(self, instance: Instance, rounds: int) -> fmpq:
         several = rounds > 1 or self.draw is not None
@@ -203,7 +189,12 @@ class Function(DraftVerifier):
         self.coins = dict(coins or {})
         self._extra, self._named = _extra(function, self.name, self.stateful, self.coins)
         if self.stateful:
-            _must_need_nothing(verify, self.name)
+            try:
+                inspect.signature(verify).bind()
+            except TypeError as error:
+                raise BadInput(f"{self.name} must be made without arguments: {error}") from None
+            except ValueError:
+                pass  # a class of an extension module, without a signature
         if tensors is None:
             takes_rng = "rng" in (*self._extra, *self._named)
             tensors = "torch" in self.namespace and not self.coins and not takes_rng
@@ -453,12 +444,3 @@ def _loop_extra(generate: Callable[..., Any], name: str) -> list[str]:
         if each.name not in extra and _is_required(each):
             raise BadInput(f"{name} has a parameter {each.name!r} that nothing is passed for")
     return extra
-
-
-def _must_need_nothing(made: Callable[..., Any], name: str) -> None:
-    try:
-        inspect.signature(made).bind()
-    except TypeError as error:
-        raise BadInput(f"{name} must be made without arguments: {error}") from None
-    except ValueError:
-        pass  # a class of an extension module, without a signature

@@ -19,7 +19,6 @@ ADAPTERS: dict[str, Callable[[Path | None], Function]] = dict(
         for target in getattr(import_module(f"{__name__}.{found.name}"), "TARGETS", {}).items()
     )
 )
-"""Name -> function of a path."""
 
 
 def adapted(name: str, path: Path | None = None, dtype: str | None = None) -> Function:

@@ -71,7 +71,9 @@ def functions(path: Path | None, names: tuple[str, ...], namespace: dict[str, An
     if path is None:
         raise BadInput("this adapter needs --path, the file that has the function")
     text = text_of(path)
-    found = {name: body for name in names if (body := _body(text, name))}
+    bodies = (rf"^def {re.escape(name)}\(.*?(?=^[^\s#)]|\Z)" for name in names)
+    matches = (re.search(body, text, re.MULTILINE | re.DOTALL) for body in bodies)
+    found = {name: match[0] for name, match in zip(names, matches, strict=True) if match}
     if not found:
         raise BadInput(f"{path}: has none of the functions {', '.join(names)}")
     for name, body in found.items():
@@ -82,15 +84,12 @@ def functions(path: Path | None, names: tuple[str, ...], namespace: dict[str, An
     return namespace
 
 
-def _body(text: str, name: str) -> str:
-    match = re.search(rf"^def {re.escape(name)}\(.*?(?=^[^\s#)]|\Z)", text, re.MULTILINE | re.DOTALL)
-    return match[0] if match else ""
+def function_of(
+    path: Path | None, engine: str, name: str, given: Mapping[str, Mapping[str, Any]] | None = None
+) -> Any:
+    """A function of a file that is executed with its imports from `engine` replaced by names of `given`.
 
-
-def executed(path: Path | None, engine: str, given: Mapping[str, Mapping[str, Any]]) -> ModuleType:
-    """The module of the file, its imports from `engine` replaced; `given` is names by module.
-
-    Raises BadInput when there is no such file or it cannot be executed.
+    Raises BadInput when there is no such file, it cannot be executed, or it has no function of that name.
     """
     if path is None:
         raise BadInput(f"this adapter needs --path, a file of {engine}")
@@ -101,20 +100,12 @@ def executed(path: Path | None, engine: str, given: Mapping[str, Mapping[str, An
         raise BadInput(f"{path}: not a Python file")
     module = importlib.util.module_from_spec(spec)
     try:
-        with _replaced(engine, given):
+        with _replaced(engine, given or {}):
             spec.loader.exec_module(module)
     except ModuleNotFoundError:
         raise
     except Exception as error:
         raise BadInput(f"{path}: {type(error).__name__}: {' '.join(str(error).split())[:200]}") from None
-    return module
-
-
-def function_of(
-    path: Path | None, engine: str, name: str, given: Mapping[str, Mapping[str, Any]] | None = None
-) -> Any:
-    """A function of the file as `executed`; BadInput also when it has none of that name."""
-    module = executed(path, engine, given or {})
     if not callable(getattr(module, name, None)):
         raise BadInput(f"{module.__file__}: has no function {name}")
     return getattr(module, name)
@@ -151,8 +142,7 @@ class _Finder(MetaPathFinder, Loader):
         vars(module).update(self.given.get(spec.name, {}))
         return module
 
-    def exec_module(self, module: ModuleType) -> None:
-        pass
+    def exec_module(self, module: ModuleType) -> None: ...
 
 
 class _Anything:
@@ -160,12 +150,10 @@ class _Anything:
         return _empty(name)
 
 
-class _Module(_Anything, ModuleType):
-    pass
+class _Module(_Anything, ModuleType): ...
 
 
-class _Empty(_Anything, type):
-    pass
+class _Empty(_Anything, type): ...
 
 
 def _empty(name: str) -> type:

@@ -13,8 +13,7 @@ from draftproof.simulators.audit.randomness.lazy import Coin, Lazy
 from draftproof.simulators.audit.randomness.sources import Source
 from draftproof.theory.errors import BadInput
 
-SMALLEST = 2.0**-31
-"""The smallest uniform that kernels with keyed noise use; a smaller one is raised to it."""
+SMALLEST = 2.0**-31  # the smallest uniform that kernels with keyed noise use; a smaller one is raised to it
 
 
 def interpreted() -> Any:

@@ -19,11 +19,8 @@ from draftproof.theory.draft import Draft
 from draftproof.theory.instance import Instance
 from draftproof.theory.rows import Prefix
 
-EDGES = (0.0, 2.0**-149, 1 - 2.0**-24, 1 - 2.0**-53)
-"""The smallest and the largest coins of float32 and float64 generators."""
-
-MOST = 12
-"""How many coins of one call are put to an edge one by one."""
+EDGES = (0.0, 2.0**-149, 1 - 2.0**-24, 1 - 2.0**-53)  # smallest and largest coins of float32 and float64
+MOST = 12  # how many coins of one call are put to an edge one by one
 
 CURES = {
     "emits a token of probability zero": "accept with u < p/q, not <=, and end no draw on a weight of zero",
@@ -48,16 +45,15 @@ def findings_at_edges(
         tried = [tried[0], *[each for each in tried[1:] if _drafts_impossible(*each)][:1]]
     for instance, program in tried:
         _at_edges(target.slow, instance, program, found)
-    verifier = target.one_draft()
-    if verifier is None:
+    if not isinstance(target, DraftVerifier):
         return
-    for fault in _outside(verifier, sandbox, chosen[0], lambda p, q, x: (np.full_like(p, np.nan), q, x)):
+    for fault in _outside(target, sandbox, chosen[0], lambda p, q, x: (np.full_like(p, np.nan), q, x)):
         found.setdefault(fault.kind, Finding(fault.kind, f"{fault.what}; target rows of NaN"))
     if padding:  # a drafted id of -1 stands for nothing drafted: it may not come out
-        for fault in _outside(verifier, sandbox, chosen[0], lambda p, q, x: (p, q, np.array([*x[:-1], -1]))):
+        for fault in _outside(target, sandbox, chosen[0], lambda p, q, x: (p, q, np.array([*x[:-1], -1]))):
             found.setdefault("accepts padding", Finding("accepts padding", fault.what))
-    if not verifier.slow:
-        _with_equal_rows(verifier, sandbox, chosen[-1].vocab, chosen[-1].draft.depth, found)
+    if not target.slow:
+        _with_equal_rows(target, sandbox, chosen[-1].vocab, chosen[-1].draft.depth, found)
 
 
 def _drafts_impossible(instance: Instance, program: Program) -> bool:

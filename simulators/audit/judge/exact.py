@@ -24,14 +24,9 @@ from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Number, Prefix, Row
 from draftproof.theory.verifiers import named
 
-RUNS, SECONDS = 400_000, 600.0
-"""Most runs of a function on one instance, and the longest they may take together."""
-
-PROBES, FEW = 60, 6
-"""Random runs from which the number of all runs is estimated, and as many of a slow target."""
-
-SMALL, TIGHT = 100, fmpq(1, 10**9)
-"""Off chains: the most drafts of an instance whose optimum is computed, and how exactly."""
+RUNS, SECONDS = 400_000, 600.0  # most runs of a function on one instance, and the longest they may take
+PROBES, FEW = 60, 6  # random runs from which the number of all runs is estimated; of a slow target
+SMALL, TIGHT = 100, fmpq(1, 10**9)  # off chains: most drafts whose optimum is computed, and how exactly
 
 Result = TypeVar("Result")
 

@@ -10,8 +10,7 @@ from draftproof.simulators.audit.battery import CORE, DEPTH, VOCAB, steep
 from draftproof.simulators.audit.judge.edges import findings_at_edges
 from draftproof.simulators.audit.judge.exact import TooLarge, case, shrunk
 from draftproof.simulators.audit.judge.report import Finding, Report, named
-from draftproof.simulators.audit.judge.samples import RUNS, Wide, Words, sampled
-from draftproof.simulators.audit.judge.samples import SECONDS as TEST_SECONDS
+from draftproof.simulators.audit.judge.samples import RUNS, TEST_SECONDS, Wide, Words, sampled
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
 from draftproof.simulators.audit.sandbox import SECONDS, Fault, Observer, Sandbox, sandboxed
 from draftproof.simulators.audit.targets import DraftVerifier, Function, Target
@@ -20,8 +19,7 @@ from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 
-ENTRIES = 10**6
-"""Largest vocabulary times depth of a test on samples."""
+ENTRIES = 10**6  # largest vocabulary times depth of a test on samples
 
 
 def examine(
@@ -57,7 +55,7 @@ def examine(
     True
     """
     target = verify if isinstance(verify, Target) else Function(verify, dtype=dtype)
-    started, verifier = monotonic(), target.one_draft()
+    started, verifier = monotonic(), target if isinstance(target, DraftVerifier) else None
     if verifier is None and (statistical or padding):
         raise BadInput("a generation loop is not tested on samples, nor with padding")
     wide = _wide(vocab, depth, rows) if statistical else None

@@ -111,7 +111,15 @@ class Report:
         if self.too_large:
             lines.append(f"  not enumerated: {self.too_large}")
         lines += [f"  finding: {finding}" for finding in self.findings if not finding.edge]
-        return lines + _edge_lines([finding for finding in self.findings if finding.edge])
+        edges = [finding for finding in self.findings if finding.edge]
+        cures = "; ".join(dict.fromkeys(each.cure for each in edges if each.cure))
+        if edges:
+            lines.append(
+                "  findings at the edges (such a coin comes once in 2^24 tosses in float32, in 2^53 in "
+                f"float64, and does not change the verdict): {' | '.join(map(str, edges))}"
+                + (f" | to cure: {cures}" if cures else "")
+            )
+        return lines
 
     def _verdict(self) -> str:
         if self.lossless is None:
@@ -133,17 +141,6 @@ class Report:
 def named(instance: Instance) -> str:
     """The name of an instance, or that it has none."""
     return instance.name or "an instance without a name"
-
-
-def _edge_lines(findings: list[Finding]) -> list[str]:
-    if not findings:
-        return []
-    cures = "; ".join(dict.fromkeys(each.cure for each in findings if each.cure))
-    return [
-        "  findings at the edges (such a coin comes once in 2^24 tosses in float32, in 2^53 in float64, "
-        f"and does not change the verdict): {' | '.join(map(str, findings))}"
-        + (f" | to cure: {cures}" if cures else "")
-    ]
 
 
 def _exact(case: Case | None) -> dict[str, Any]:

@@ -22,14 +22,9 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.law import law_of
 from draftproof.theory.rows import Prefix
 
-RUNS, SECONDS = 20_000, 60.0
-"""Default number of runs, and the longest they may take."""
-
-OUTCOMES = 100
-"""Most words of classes: with more of them a test needs more runs for the same total variation."""
-
-DRAFTS = 10**6
-"""Most drafts whose acceptance is added up."""
+RUNS, TEST_SECONDS = 20_000, 60.0  # default number of runs, and the longest they may take
+OUTCOMES = 100  # most words of classes: with more of them a test needs more runs for the same total variation
+DRAFTS = 10**6  # most drafts whose acceptance is added up
 
 
 @dataclass(frozen=True)
@@ -95,10 +90,6 @@ class Wide:
     After every context the tokens are put in C classes, about equal in target mass, by falling p/q: most
     faults of a verifier move mass along that order. The class of a token is the context of the next row, so
     that mixed-up rows show too. Rows are float64: `target` [depth + 1, C, V], `proposal` [depth, C, V].
-
-    >>> wide = Wide.peaked(vocab=1000, depth=2, seed=0)
-    >>> wide.outcomes, round(sum(wide.classes[0][0]), 9)
-    (64, 1.0)
     """
 
     tokens = False
@@ -176,11 +167,7 @@ class Wide:
 
     @property
     def optimum(self) -> float | None:
-        """The E[tau] of block verification; None where there are too many drafts to add up.
-
-        >>> round(Wide.peaked(vocab=10, depth=2).optimum, 3)
-        1.015
-        """
+        """The E[tau] of block verification; None where there are too many drafts to add up."""
         if self.vocab**self.depth > DRAFTS:
             return None
         weight, mass, after, total = np.ones(1), np.ones(1), np.zeros(1, dtype=np.int64), 0.0
@@ -200,11 +187,7 @@ class Wide:
 
 
 def classes(vocab: int, depth: int) -> int:
-    """How many classes a position has, 2 or more.
-
-    >>> classes(32_000, 1), classes(32_000, 3), classes(2, 1)
-    (10, 3, 2)
-    """
+    """How many classes a position has, 2 or more."""
     count = 2
     while count < vocab and (count + 1) ** (depth + 1) <= OUTCOMES:
         count += 1
@@ -233,7 +216,7 @@ def sampled(
     population: Words | Wide,
     runs: int = RUNS,
     error: float = ERROR,
-    seconds: float = SECONDS,
+    seconds: float = TEST_SECONDS,
     native: bool = False,
 ) -> Sampled:
     """Runs a target at random until the test rejects, the runs are done, or the time is up.

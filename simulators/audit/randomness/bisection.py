@@ -19,11 +19,9 @@ from draftproof.simulators.enumerate import Enumerator, outcomes
 from draftproof.theory.numbers import ONE
 from draftproof.theory.oracle import Oracle
 
-GRID, PROBES, MOST = 32, 24, 8
-"""Points at which each coin is tried first, points at which each box is tried, most coins of a call."""
+GRID, PROBES, MOST = 32, 24, 8  # points at which each coin is tried first; each box; most coins of a call
 
-Read = Callable[[Sequence[float]], tuple[Hashable, int]]
-"""Given coins -> (what happens, how many coins were used)."""
+Read = Callable[[Sequence[float]], tuple[Hashable, int]]  # coins -> (what happens, how many were used)
 
 _ANYWHERE = np.random.Generator(np.random.PCG64(1)).random((PROBES, MOST))  # all bits random: hashes show
 
@@ -49,12 +47,7 @@ class Plain(Fixed):
 
 
 def law_by_boxes(program: Callable[[Source], Any], weight: fmpq) -> Iterator[tuple[fmpq, Any]]:
-    """(weight, result) of a program whose coins must be plain numbers; raises NotEnumerable.
-
-    >>> sorted((str(w), r) for w, r in law_by_boxes(lambda source: int(float(source.uniform()) < 0.25), ONE))
-    [('1/4', 1), ('3/4', 0)]
-    """
-
+    """(weight, result) of a program whose coins must be plain numbers; raises NotEnumerable."""
     results: dict[Hashable, list[tuple[fmpq, Any]]] = {}
 
     def read(coins: Sequence[float]) -> tuple[Hashable, int]:
@@ -91,7 +84,10 @@ def boxes(
     """
     happened, used = read([*held, *_LATER[0]])
     if used <= len(held):
-        _must_be_constant(read, happened, sides)
+        for parts in _ANYWHERE.tolist() if sides else ():
+            inside = [low + (high - low) * part for part, (low, high) in zip(parts, sides, strict=False)]
+            if read(inside)[0] != happened:
+                raise NotEnumerable("its law is not piecewise constant in each coin, or in too many pieces")
         yield prod((dyadic(high) - dyadic(low) for low, high in sides), start=ONE), happened
         return
     if len(held) >= MOST:
@@ -121,10 +117,3 @@ def _cuts(happens: Callable[[float], Hashable], fine: float) -> list[float]:
                 raise NotEnumerable("what happens changes with a coin too often to be followed")
             a = high
     return found
-
-
-def _must_be_constant(read: Read, happened: Hashable, sides: list[tuple[float, float]]) -> None:
-    for parts in _ANYWHERE.tolist() if sides else ():
-        inside = [low + (high - low) * part for part, (low, high) in zip(parts, sides, strict=False)]
-        if read(inside)[0] != happened:
-            raise NotEnumerable("its law is not piecewise constant in each coin, or in too many pieces")

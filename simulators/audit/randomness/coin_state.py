@@ -9,9 +9,7 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.oracle import Oracle
 
-CHOICES = 4_000
-"""Most questions of one run; a loop that rejects coins until one fits would never end otherwise."""
-
+CHOICES = 4_000  # most questions of one run: a loop that rejects coins until one fits must end
 CERTAIN = fmpq(1, 2**200)
 
 
@@ -103,8 +101,7 @@ class CoinState:
         if self._questions > CHOICES:
             raise NotEnumerable(f"one run asks more than {CHOICES:,} questions")
 
-    def _probability(self, coin: int) -> fmpq:
-        # Of all that is known of a coin in a chain or in a race.
+    def _probability(self, coin: int) -> fmpq:  # of all that is known of a coin in a chain or in a race
         chain = self._chains.get(coin)
         return chain.volume(self.boxes) if chain else self._volume({coin})
 
@@ -168,9 +165,5 @@ def weights(row: object) -> tuple[fmpq, ...]:
 
 
 def dyadic(x: float) -> fmpq:
-    """The rational that a finite float is.
-
-    >>> dyadic(0.75)
-    3/4
-    """
+    """The rational that a finite float is."""
     return fmpq(*float(x).as_integer_ratio())

@@ -16,8 +16,7 @@ from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
 from draftproof.simulators.audit.randomness.lazy import Coin
 from draftproof.simulators.audit.randomness.sources import Chance, Seeded, Source
 
-BRANCHES = 100_000
-"""Most values of one integer that is drawn uniformly."""
+BRANCHES = 100_000  # most values of one integer that is drawn uniformly
 
 _NUMPY = np.random.Generator(np.random.PCG64(0))
 _PYTHON = random.Random  # which is replaced while a function is audited
@@ -42,13 +41,7 @@ def lazies(values: list[Any], shape: Any) -> np.ndarray:
 
 
 class Generator:
-    """numpy's methods over uniforms and weighted draws; the others raise NotEnumerable with their name.
-
-    >>> from draftproof.simulators.audit.randomness.sources import Fixed
-    >>> rng = Generator(Fixed([0.25, 0.5]))
-    >>> float(rng.random()), rng.integers(4), rng.choice(3, p=[0.0, 0.5, 0.5])
-    (0.25, 0, 1)
-    """
+    """numpy's methods over uniforms and weighted draws; the others raise NotEnumerable with their name."""
 
     def __init__(self, source: Source):
         self._source = source
@@ -62,16 +55,14 @@ class Generator:
     def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
         if out is not None:
             raise NotEnumerable("random(out=...) writes coins into an array of floats")
-        kind = np.dtype(dtype).type
-        return self._many(lambda: self._source.uniform(kind), size)
+        return self._many(lambda: self._source.uniform(np.dtype(dtype).type), size)
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
         width = np.asarray(high) - low if np.ndim(high) or np.ndim(low) else high - low
         return self._affine(low, width, size, lambda source: source.uniform())
 
     def standard_exponential(self, size: Any = None, dtype: Any = np.float64, method: str = "zig") -> Any:
-        kind = np.dtype(dtype).type
-        return self._many(lambda: exponential(self._source, kind), size)
+        return self._many(lambda: exponential(self._source, np.dtype(dtype).type), size)
 
     def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
         return self._affine(0.0, scale, size, exponential)
@@ -150,14 +141,10 @@ class Generator:
 class RandomState(Generator):
     """The methods of `numpy.random.RandomState`, which are also the functions of `numpy.random`."""
 
-    def random_sample(self, size: Any = None) -> Any:
-        return self.random(size)
+    random_sample, randint = Generator.random, Generator.integers
 
     def rand(self, *shape: int) -> Any:
         return self.random(shape or None)
-
-    def randint(self, low: int, high: int | None = None, size: Any = None, dtype: Any = int) -> Any:
-        return self.integers(low, high, size)
 
 
 class Random:
@@ -291,9 +278,8 @@ def swapped(changes: Iterable[tuple[Any, str, Any]]) -> Iterator[None]:
 
 @contextmanager
 def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
-    """Puts stand-ins for `random.*`, `numpy.random.*` and `secrets.*` in place, also under names that the
-    audited function's module imported, and for the module's own generators; everything is as before
-    afterwards.
+    """Puts stand-ins for `random.*`, `numpy.random.*` and `secrets.*` in place for a while, also under names
+    that the audited function's module imported, and for the module's own generators.
     """
 
     def method(stream: str, kind: type, name: str) -> Callable[..., Any]:

@@ -18,8 +18,7 @@ from draftproof.simulators.audit.randomness.coin_state import CoinState, NotEnum
 from draftproof.simulators.audit.randomness.volumes import exponential
 from draftproof.theory.numbers import ONE, ZERO
 
-NEGLIGIBLE = fmpq(1, 2**60)
-"""The probability below which a cap is ignored in races."""
+NEGLIGIBLE = fmpq(1, 2**60)  # the probability below which a cap is ignored in races
 
 
 def number(other: Any) -> Any:
@@ -125,9 +124,6 @@ def crossing(steps: Steps, kind: type, rising: bool, t: float) -> fmpq:
     """The u where f crosses t: below it f(u) < t when f rises, above it when f falls.
 
     Found by bisection over the floats of `kind`, in whose arithmetic f is computed.
-
-    >>> crossing((("*", 4.0),), np.float64, True, 1.0)
-    1/4
     """
     if not steps:
         return dyadic(min(max(t, 0.0), 1.0))
@@ -257,6 +253,8 @@ class Lazy(Coin):
     def __pos__(self) -> "Lazy":
         return self
 
+    conjugate = __pos__
+
     def __mul__(self, other: Any) -> Any:
         if isinstance(other, Coin):
             return product(self, False) * other
@@ -312,9 +310,6 @@ class Lazy(Coin):
         cut = crossing(self.steps, self.kind, self.rising, float(c))
         rare = min(cut, 1 - cut) < NEGLIGIBLE and (cut < NEGLIGIBLE) == (largest == self.rising)
         return self._then("max" if largest else "min", c, True, self.form if rare else None)
-
-    def conjugate(self) -> "Lazy":
-        return self
 
     def __abs__(self) -> "Lazy":
         return -self if self < 0 else self

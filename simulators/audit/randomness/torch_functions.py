@@ -129,8 +129,7 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_CASTS = _names("to float double half type cpu contiguous clone detach")
-"""Functions that keep every element where it is."""
+_CASTS = _names("to float double half type cpu contiguous clone detach")  # these leave all elements in place
 
 _MOVES = _CASTS | _names(
     """reshape view squeeze unsqueeze getitem transpose permute flatten unflatten expand expand_as view_as

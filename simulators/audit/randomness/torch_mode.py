@@ -18,14 +18,12 @@ from draftproof.simulators.audit.randomness.sources import Seeded, Source
 from draftproof.simulators.audit.randomness.torch_functions import CoinTensors, Functions, objects
 from draftproof.simulators.audit.randomness.triton_mode import following
 
-KIND = {torch.float64: np.float64, torch.float16: np.float16}
-"""The numpy type that a torch type's coins are computed in; float32 for all others."""
+KIND = {torch.float64: np.float64, torch.float16: np.float16}  # coins of all others are float32
 
 REFUSED = ("randn", "randn_like", "normal", "poisson", "log_normal", "cauchy", "geometric", "dropout")
 """Random functions without an exact account here."""
 
-Draw = Callable[[Source, type], Any]
-"""Draws one number of a numpy type from a source."""
+Draw = Callable[[Source, type], Any]  # draws one number of a numpy type from a source
 
 
 class Answering(TorchFunctionMode):
@@ -132,9 +130,7 @@ class _Draws:
         source = self._stream(kwargs.get("generator"))
         return torch.tensor(without_replacement(source, np.ones(args[0]), args[0]), dtype=torch.int64)
 
-    def _filled(
-        self, tensor: torch.Tensor, generator: Any, one: Callable[[Source, type], Any]
-    ) -> torch.Tensor:
+    def _filled(self, tensor: torch.Tensor, generator: Any, one: Draw) -> torch.Tensor:
         return self.coins.assign(tensor, self._draws(tensor, generator, one))
 
     def _draws(self, like: torch.Tensor, generator: Any, one: Draw) -> np.ndarray:

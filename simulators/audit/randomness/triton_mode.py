@@ -79,9 +79,7 @@ class _LanguagePatch:
 
 
 class _Memory:
-    """Coins by address while a kernel runs, as a plain float cannot hold one. Tensors that hold coins are
-    put in before a launch and read back after it.
-    """
+    """Coins by address while a kernel runs; a tensor's are put in before a launch and read back after it."""
 
     def __init__(self, tensors: CoinTensors) -> None:
         self.coins: dict[int, Any] = {}
@@ -126,12 +124,7 @@ class _Memory:
 
 
 def addresses(tensor: torch.Tensor) -> np.ndarray:
-    """The address of every element.
-
-    >>> x = torch.zeros(2, 3)
-    >>> (addresses(x.t()) - x.data_ptr()).tolist()
-    [[0, 12], [4, 16], [8, 20]]
-    """
+    """The address of every element."""
     out = np.full(tuple(tensor.shape), tensor.data_ptr(), dtype=np.int64)
     for axis, (size, stride) in enumerate(zip(tensor.shape, tensor.stride(), strict=True)):
         steps = np.arange(size, dtype=np.int64) * (stride * tensor.element_size())
@@ -162,8 +155,9 @@ def _arithmetic(interpreter: Any, memory: _Memory) -> list[tuple[Any, str, Any]]
             return was["create_masked_store"](self, ptrs, value, mask, *rest)
         places, values, on = np.broadcast_arrays(ptrs.data.astype(np.int64), value.data, mask.data)
         memory.store(places[on].tolist(), values[on].tolist())
-        if value.data.dtype == object:
-            value = handle(_numbers(value.data).astype(numpy_type(value.dtype)), value.dtype)
+        if value.data.dtype == object:  # code that reads the memory itself finds NaN, no plausible number
+            plain = np.array([np.nan if isinstance(x, Coin) else x for x in value.data.ravel()])
+            value = handle(plain.reshape(value.data.shape).astype(numpy_type(value.dtype)), value.dtype)
         return was["create_masked_store"](self, ptrs, value, mask, *rest)
 
     def cast(self: Any, source: Any, kind: Any) -> Any:
@@ -222,8 +216,3 @@ def _arithmetic(interpreter: Any, memory: _Memory) -> list[tuple[Any, str, Any]]
         (builder, "unary_op", unary),
         (reductions, "to_tensor", to_tensor),
     ]
-
-
-def _numbers(values: np.ndarray) -> np.ndarray:
-    # NaN in place of each coin: code that reads the memory itself gets no plausible number.
-    return np.array([np.nan if isinstance(x, Coin) else x for x in values.ravel()]).reshape(values.shape)

@@ -12,16 +12,11 @@ from flint import arb, arb_poly, ctx, fmpq
 
 from draftproof.theory.numbers import ONE, ZERO
 
-BITS = 320
-"""Working precision where logarithms enter; results are rounded to it and are not rational."""
+BITS = 320  # working precision where logarithms enter; results are rounded to it and are not rational
 
 Interval = tuple[fmpq, fmpq]
-
-Constraints = frozenset[tuple[int, int, fmpq]]
-"""E_a >= c E_b for every (a, b, c)."""
-
-UNIT = -1
-"""In constraints the name of the number 1: an exponential compared with a constant."""
+Constraints = frozenset[tuple[int, int, fmpq]]  # E_a >= c E_b for every (a, b, c)
+UNIT = -1  # in constraints the name of the number 1: an exponential compared with a constant
 
 
 def rational(number: arb) -> fmpq:
@@ -43,11 +38,6 @@ def products(boxes: tuple[Interval, ...], bounds: tuple[Interval, ...]) -> fmpq:
 
     The density of s = r u, u uniform in [a, b), is the integral of g(r)/r over r in [s/b, s/a]: pieces that
     are polynomials in ln s stay such pieces.
-
-    >>> from draftproof.theory.numbers import ONE, ZERO
-    >>> half = (fmpq(0), fmpq(1, 2))
-    >>> round(float(products(((ZERO, ONE), (ZERO, ONE)), ((ZERO, ONE), half))), 6)  # t (1 - ln t)
-    0.846574
     """
     with ctx.workprec(BITS):
         first, *others = boxes
@@ -90,10 +80,7 @@ def _integral(poly: arb_poly, x: fmpq) -> arb:
 
 
 def interval(name: int, box: Interval, mirrored: bool) -> Constraints:
-    """That a coin lies in a box, as constraints on its exponential -log u, or -log(1 - u) if mirrored.
-
-    Logarithms are kept to about 2^-BITS.
-    """
+    """That a coin lies in a box, as constraints (to 2^-BITS) on its exponential, -log(1 - u) if mirrored."""
     least, most = (1 - box[0], 1 - box[1]) if mirrored else (box[1], box[0])
     found: set[tuple[int, int, fmpq]] = set()
     with ctx.workprec(BITS):
@@ -110,12 +97,6 @@ def race(constraints: Constraints) -> fmpq:
 
     Variables are integrated out one by one; what is left is again of this form, with other rates.
     Where UNIT occurs the answer is not rational, and known to about 2^-BITS.
-
-    >>> race(frozenset({(1, 0, fmpq(2))}))  # E_1 >= 2 E_0
-    1/3
-    >>> half = (fmpq(0), fmpq(1, 2))
-    >>> round(float(race(frozenset({(1, 0, ONE)}) | interval(0, half, False))), 6)  # u_1 < u_0 < 1/2
-    0.125
     """
     names = sorted({name for a, b, _ in constraints for name in (a, b)})
     bounds: dict[tuple[int, int], fmpq] = {}

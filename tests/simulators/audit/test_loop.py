@@ -139,3 +139,12 @@ def test_a_loop_is_not_tested_on_samples():
     for wrong in ({"statistical": True}, {"padding": True}):
         with pytest.raises(BadInput, match="loop"):
             audit.examine(audit.Loop(sound), **wrong)
+
+
+def test_a_model_gives_its_rows_with_and_without_a_cache():
+    from draftproof.simulators.audit.models import Model
+
+    model = Model(Table.exact(2, {(): ["1/2", "1/2"], (1,): [1, 0]}), torch.float64)
+    assert model(torch.tensor([[0, 1]])).logits.softmax(-1)[0].tolist() == [[0.5, 0.5], [1.0, 0.0]]
+    cache = model(torch.tensor([[0]])).past_key_values
+    assert model(torch.tensor([[1]]), past_key_values=cache).logits.softmax(-1).tolist() == [[[1.0, 0.0]]]

@@ -130,3 +130,7 @@ def test_the_shift_of_the_adapters_is_the_one_that_the_bound_counts():
         assert rounding_bound("float32", 2, 1, logits=True) > plain
     rounding.undo()
     assert rounding_bound("float32", 2, 1, logits=True) == plain
+
+
+def test_the_bound_of_a_small_instance_in_float64():
+    assert float(rounding_bound("float64", 3, 2)) < 2e-14

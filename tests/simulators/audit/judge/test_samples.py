@@ -176,3 +176,10 @@ def test_a_file_that_is_none(tmp_path):
             Wide.read(path)
     with pytest.raises(BadInput):
         audit.examine(foreign.good, statistical=True, vocab=10**9)
+
+
+def test_the_number_of_classes_and_the_optimum():
+    assert (classes(32_000, 1), classes(32_000, 3), classes(2, 1)) == (10, 3, 2)
+    assert round(Wide.peaked(vocab=10, depth=2).optimum, 3) == 1.015
+    wide = Wide.peaked(vocab=1000, depth=2, seed=0)
+    assert (wide.outcomes, round(sum(wide.classes[0][0]), 9)) == (64, 1.0)

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
+from draftproof.simulators.audit.randomness.bisection import law_by_boxes
+from draftproof.simulators.audit.randomness.coin_state import NotEnumerable, dyadic
 from draftproof.simulators.audit.randomness.generators import Generator
-from draftproof.simulators.audit.randomness.sources import Every, Seeded
+from draftproof.simulators.audit.randomness.lazy import crossing
+from draftproof.simulators.audit.randomness.sources import Every, Fixed, Seeded
 from draftproof.simulators.enumerate import outcomes
 from draftproof.theory.numbers import ONE, ZERO
 
@@ -184,3 +186,18 @@ def test_bad_weights_are_told_in_numpys_words():
     for p in ([0.5, 0.6], [np.nan, 1.0], [-0.5, 1.5]):
         with pytest.raises(ValueError, match=r"[Pp]robabilities"):
             law(lambda rng, p=p: rng.choice(2, p=p))
+
+
+def test_floats_are_exact_and_thresholds_are_found():
+    assert dyadic(0.75) == fmpq(3, 4)
+    assert crossing((("*", 4.0),), np.float64, True, 1.0) == fmpq(1, 4)
+
+
+def test_fixed_coins_are_returned_as_they_are():
+    rng = Generator(Fixed([0.25, 0.5]))
+    assert (float(rng.random()), rng.integers(4), rng.choice(3, p=[0.0, 0.5, 0.5])) == (0.25, 0, 1)
+
+
+def test_a_plain_number_is_followed_by_bisection():
+    found = law_by_boxes(lambda source: int(float(source.uniform()) < 0.25), ONE)
+    assert sorted(found) == [(fmpq(1, 4), 1), (fmpq(3, 4), 0)]

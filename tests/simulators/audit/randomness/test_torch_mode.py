@@ -9,6 +9,7 @@ from draftproof.simulators import audit  # noqa: E402
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable  # noqa: E402
 from draftproof.simulators.audit.randomness.sources import Every  # noqa: E402
 from draftproof.simulators.audit.randomness.torch_mode import Answering  # noqa: E402
+from draftproof.simulators.audit.randomness.triton_mode import addresses  # noqa: E402
 from draftproof.simulators.enumerate import outcomes  # noqa: E402
 
 ROW = torch.tensor([0.125, 0.5, 0.375])
@@ -138,3 +139,8 @@ def test_categories_beyond_the_support_are_torchs_own():
     for row, count in (([1.0, 0.0, 0.0], 3), ([0.0, 1.0, 0.0, 0.0], 2), ([0.0, 0.0, 0.0, 1.0], 3)):
         own = tuple(torch.multinomial(torch.tensor(row), count).tolist())
         assert law(lambda r=row, n=count: tuple(torch.multinomial(torch.tensor(r), n).tolist())) == {own: 1.0}
+
+
+def test_the_addresses_of_a_transposed_tensor():
+    x = torch.zeros(2, 3)
+    assert (addresses(x.t()) - x.data_ptr()).tolist() == [[0, 12], [4, 16], [8, 20]]
