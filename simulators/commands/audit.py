@@ -16,6 +16,7 @@ from draftproof.simulators.audit.judge.report import Report
 from draftproof.simulators.audit.judge.samples import RUNS
 from draftproof.simulators.audit.rounding import ROUNDOFF
 from draftproof.simulators.audit.sandbox import SECONDS, Observer
+from draftproof.simulators.commands.options import FILE, json_option
 from draftproof.theory.errors import BadInput
 
 
@@ -23,9 +24,7 @@ from draftproof.theory.errors import BadInput
 @click.argument("target", metavar="TARGET")
 @click.option("--vocab", type=click.IntRange(2), default=VOCAB, help="Largest vocabulary.")
 @click.option("--depth", type=click.IntRange(1), default=DEPTH, help="Largest draft depth.")
-@click.option(
-    "--path", type=click.Path(path_type=Path), help="Where an adapter finds its file or repository."
-)
+@click.option("--path", type=FILE, help="Where an adapter finds its file or repository.")
 @click.option(
     "--dtype",
     type=click.Choice(list(ROUNDOFF)),
@@ -38,12 +37,10 @@ from draftproof.theory.errors import BadInput
 @click.option(
     "--statistical", is_flag=True, help="Test random runs instead of enumerating, at any vocabulary."
 )
-@click.option(
-    "--rows", type=click.Path(path_type=Path), help="Rows to test on: .npz with `target` and `proposal`."
-)
+@click.option("--rows", type=FILE, help="Rows to test on: .npz with `target` and `proposal`.")
 @click.option("--runs", type=click.IntRange(0), default=RUNS, help="Runs of a test.")
 @click.option("--strict", is_flag=True, help="Findings at the edges fail too.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@json_option
 def audit(
     target: str, path: Path | None, dtype: str | None, loop: bool, strict: bool, as_json: bool, **options: Any
 ) -> int:
