@@ -14,11 +14,9 @@ class Process:
 
     The e-value is the likelihood of the outcomes under a uniform Dirichlet mixture of all laws on the
     same words, over their likelihood under the law. Under the law it is a non-negative martingale
-    from 1, so by Ville's inequality it ever reaches 1/error with probability at most `error`.
-    `words` is how many outcomes there are; the probabilities may change from step to step, as from
-    one prompt to the next, as long as each is the law's own for that step. The process may be looked
-    at and stopped at any time: `rejected` is true from the first moment that the e-value reached
-    1/error, which happens with probability at most `error` when the outcomes do follow the law.
+    from 1, so by Ville's inequality it ever reaches 1/error, and `rejected` is ever true, with
+    probability at most `error`. `words` is how many outcomes there are; the probabilities may change
+    from step to step, as from one prompt to the next, as long as each is the law's own for that step.
 
     >>> fair = Process(words=2)
     >>> for n in range(200):
@@ -61,8 +59,5 @@ def detectable(words: int, runs: int, error: float = ERROR) -> float:
 
     The log e-value of a law at relative entropy D grows as n D - (words - 1)/2 log n, and D is at
     least 2 TV^2 (Pinsker); rejection is at -log error.
-
-    >>> round(detectable(27, 20_000), 3)
-    0.06
     """
     return min(1.0, sqrt((-log(error) + (words - 1) / 2 * log(max(runs, 2))) / (2 * max(runs, 1))))

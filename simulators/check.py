@@ -18,9 +18,6 @@ from draftproof.theory.verifier import Verifier
 
 Family = Sequence[Instance]
 
-SINGLES, CHUNK = 64, 3_000
-"""Most instances, and about how many drafts, of one piece of work, so that it takes seconds at most."""
-
 
 @dataclass(frozen=True)
 class Piece:
@@ -121,8 +118,8 @@ def pieces(families: Iterable[Family], verifiers: Sequence[Verifier], force: boo
 
 
 def chunk(drafts: int) -> int:
-    """How many instances make one piece of work, when each has `drafts` possible drafts."""
-    return max(1, min(SINGLES, CHUNK // drafts))
+    """How many instances of so many possible drafts make one piece of work, which takes seconds at most."""
+    return max(1, min(64, 3_000 // drafts))
 
 
 def judged(piece: Piece) -> list[tuple[int, Verdict]]:

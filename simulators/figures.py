@@ -26,11 +26,8 @@ def required() -> Any:
 
 
 def curves(axes: Any, at: Sequence[Any], series: Mapping[str, Sequence[Any]], x: str, y: str) -> None:
-    """One line a series (None where it has no value) over a grid, and the labels of the axes.
-
-    Where places on the axis are words, which have no order, there are markers only.
-    """
-    ordered = not any(isinstance(place, str) for place in at)
+    """One line a series (None where it has no value) over a grid, and the labels of the axes."""
+    ordered = not any(isinstance(place, str) for place in at)  # words have no order: markers only
     for n, (name, values) in enumerate(series.items()):
         axes.plot(
             at,

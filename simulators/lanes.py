@@ -90,19 +90,16 @@ def measure(lanes: Lanes, verifier: Verifier) -> Measured:
 
 
 def _measure(lanes: Lanes, verifier: Verifier) -> Measured:
+    emitted, start = Emission(lanes.target), np.ones(lanes.count)
     try:
-        return _in_step(lanes, verifier)
+        for weight, _, node, row in iteration(
+            lanes.draft, lanes.proposal, verifier, lanes.target, start=start
+        ):
+            emitted.add(weight, node, row)
+        return Measured(emitted.total_variation, emitted.expected_accepted)
     except LanesDiffer as differ:  # supports run out in some lanes only: split them off
         variation, accepted = np.empty(lanes.count), np.empty(lanes.count)
         for mask in (differ.mask, ~differ.mask):
             part = _measure(lanes.take(mask), verifier)
             variation[mask], accepted[mask] = part.total_variation, part.expected_accepted
         return Measured(variation, accepted)
-
-
-def _in_step(lanes: Lanes, verifier: Verifier) -> Measured:
-    emitted = Emission(lanes.target)
-    start = np.ones(lanes.count)
-    for weight, _, node, row in iteration(lanes.draft, lanes.proposal, verifier, lanes.target, start=start):
-        emitted.add(weight, node, row)
-    return Measured(emitted.total_variation, emitted.expected_accepted)

@@ -16,8 +16,7 @@ from draftproof.theory.transport.bounds import Optimum
 from draftproof.theory.transport.certificate import Certificate, Transport, certified
 from draftproof.theory.transport.single_step import subset_formula
 
-SETS = 10
-"""Largest vocabulary of which every set of tokens is listed."""
+SETS = 10  # the largest vocabulary of which every set of tokens is listed
 
 
 @lru_cache(maxsize=1)
@@ -32,24 +31,12 @@ def block_problem(instance: Instance) -> Transport:
 
 
 def full_information(instance: Instance) -> Certificate:
-    """The certified full-information optimum, which bounds E[tau] of every verifier.
-
-    >>> from draftproof.theory.drafts.chain import Chain
-    >>> from draftproof.theory.instance import context_free
-    >>> full_information(context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))).value
-    4/3
-    """
+    """The certified full-information optimum, which bounds E[tau] of every verifier."""
     return certified(block_problem(instance))
 
 
 def stateless(instance: Instance) -> Optimum:
-    """The certified optimum of lossless verifiers without state.
-
-    >>> from draftproof.theory.drafts.chain import Chain
-    >>> from draftproof.theory.instance import context_free
-    >>> round(stateless(context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))).value, 9)
-    1.222222222
-    """
+    """The certified optimum of lossless verifiers without state."""
     return problems.stateless(drafted(instance), instance.target)
 
 

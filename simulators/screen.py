@@ -16,8 +16,7 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law
 from draftproof.theory.numbers import text
 
-WIDTH = 110
-"""Columns when the output is not a terminal."""
+WIDTH = 110  # columns when the output is not a terminal
 
 
 class _Console(Console):
@@ -42,10 +41,7 @@ class _Counted(ProgressColumn):
 
 
 def progress(unit: str = "instances") -> Progress:
-    """A progress bar on standard error, where that is a terminal.
-
-    The bar shows `completed` of `total`; a task with the fields `done` and `all` shows those counts.
-    """
+    """A progress bar on a terminal's standard error; a task's fields `done` and `all` replace its counts."""
     made = console(stderr=True)
     return Progress(
         TextColumn("{task.description}"),

@@ -12,9 +12,6 @@ from draftproof.theory.law import Law, first_difference, law_of
 from draftproof.theory.rows import Prefix
 from draftproof.theory.verifier import Verifier
 
-ITERATIONS = 2
-"""How many iterations a verifier that keeps state is tested over."""
-
 
 @dataclass(frozen=True)
 class Wrong:
@@ -47,7 +44,7 @@ class Verdict:
 
 
 def judge(instance: Instance, verifier: Verifier, iterations: int | None = None) -> Verdict:
-    """The exact verdict, over one iteration or, for a verifier that keeps state, ITERATIONS.
+    """The exact verdict, over one iteration or, for a verifier that keeps state, two.
 
     >>> from draftproof.simulators.instances.scenarios import scenario
     >>> from draftproof.theory.drafts.chain import Chain
@@ -56,12 +53,13 @@ def judge(instance: Instance, verifier: Verifier, iterations: int | None = None)
     Wrong(prefix=(1, 0), got=1/3, want=2/9)
     """
     if iterations is None:
-        iterations = 1 if verifier.carry is None else ITERATIONS
+        iterations = 1 if verifier.carry is None else 2
     if iterations > 1 or verifier.carry is not None:
         return joint(instance, verifier, iterations)[0]
     emitted = emission(instance, verifier)
     figures = emitted.total_variation, emitted.expected_accepted
-    return _verdict(instance, verifier, *figures, emitted.wrong_prefix())
+    wrong = Wrong(*found) if (found := emitted.wrong_prefix()) else None
+    return Verdict(verifier.name, instance.name, verifier.lossless, *figures, wrong)
 
 
 def joint(
@@ -70,23 +68,10 @@ def joint(
     iterations: int,
     progress: Callable[[float], object] = lambda done: None,
 ) -> tuple[Verdict, Law]:
-    """The verdict over N iterations, and the law of the first depth + N tokens that the verdict is about.
-
-    `progress` is called with the number of iterations done.
-    """
+    """The verdict over N iterations, and the law of the first depth + N tokens; progress(iterations done)."""
     length = instance.draft.depth + iterations
     decoded = decode(instance, verifier, iterations, length, progress)
     got, want = decoded.first(length), law_of(instance.target, length)
     figures = got.total_variation(want), decoded.accepted[0]
-    return _verdict(instance, verifier, *figures, first_difference(got, want)), got
-
-
-def _verdict(
-    instance: Instance,
-    verifier: Verifier,
-    variation: fmpq,
-    accepted: fmpq,
-    wrong: tuple[Prefix, fmpq, fmpq] | None,
-) -> Verdict:
-    first = Wrong(*wrong) if wrong else None
-    return Verdict(verifier.name, instance.name, verifier.lossless, variation, accepted, first)
+    wrong = Wrong(*found) if (found := first_difference(got, want)) else None
+    return Verdict(verifier.name, instance.name, verifier.lossless, *figures, wrong), got

@@ -16,6 +16,7 @@ from draftproof.simulators.audit.judge.report import Report
 from draftproof.simulators.audit.judge.samples import RUNS
 from draftproof.simulators.audit.rounding import ROUNDOFF
 from draftproof.simulators.audit.sandbox import SECONDS, Observer
+from draftproof.simulators.commands.options import FILE, json_option
 from draftproof.theory.errors import BadInput
 
 FILE = click.Path(path_type=Path)
@@ -41,7 +42,7 @@ FILE = click.Path(path_type=Path)
 @click.option("--rows", type=FILE, help="Rows to test on: .npz with `target` and `proposal`.")
 @click.option("--runs", type=click.IntRange(0), default=RUNS, help="Runs of a test.")
 @click.option("--strict", is_flag=True, help="Findings at the edges fail too.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@json_option
 def audit(
     target: str, path: Path | None, dtype: str | None, loop: bool, strict: bool, as_json: bool, **options: Any
 ) -> int:

@@ -13,7 +13,7 @@ import click
 from draftproof.simulators import screen
 from draftproof.simulators.check import Family, Piece, Tally, cores, must_apply, pieces, run
 from draftproof.simulators.commands.entry import INTERRUPTED
-from draftproof.simulators.commands.options import force_option, json_option
+from draftproof.simulators.commands.options import FILE, force_option, json_option
 from draftproof.simulators.instances.files import read
 from draftproof.simulators.instances.suite import from_text, standard
 from draftproof.simulators.verdict import Verdict
@@ -25,11 +25,11 @@ from draftproof.theory.verifiers import VERIFIERS, named
 
 
 @click.command()
-@click.argument("instances", nargs=-1, type=click.Path(path_type=Path), metavar="[INSTANCE.json]...")
+@click.argument("instances", nargs=-1, type=FILE, metavar="[INSTANCE.json]...")
 @click.option(
     "--verifier", "names", multiple=True, metavar="NAME", help="Only this verifier; may be repeated."
 )
-@click.option("--text", "source", type=click.Path(path_type=Path), help="Make instances from a text file.")
+@click.option("--text", "source", type=FILE, help="Make instances from a text file.")
 @click.option("--vocab", type=int, help="Symbol classes of --text [default: 3].")
 @click.option("--depth", type=int, help="Draft depth of --text [default: 2].")
 @click.option("--jobs", type=int, help="Processes [default: one a core].")
@@ -132,17 +132,12 @@ def _show(found: _Found, ok: bool) -> None:
             click.echo(screen.smallest(tally.verifier.name, *smallest(failing, tally.verifier)))
     screen.console().print(screen.verdicts(tallies))
     laws = sum(tally.instances for tally in tallies)
-    click.echo(
-        f"{found.instances:,} instances, {laws:,} exact laws in {found.seconds:.1f} s: "
-        + _conclusion(found, ok)
-    )
-
-
-def _conclusion(found: _Found, ok: bool) -> str:
     conclusion = "every verdict is as declared" if ok else "NOT every verdict is as declared"
     if not found.instances:
         conclusion = "no verdict yet"
-    return f"{conclusion}; interrupted with {found.left:,} instances left" if found.left else conclusion
+    left = f"; interrupted with {found.left:,} instances left" if found.left else ""
+    count = f"{found.instances:,} instances, {laws:,} exact laws"
+    click.echo(f"{count} in {found.seconds:.1f} s: {conclusion}{left}")
 
 
 def _summary(tally: Tally) -> dict[str, Any]:

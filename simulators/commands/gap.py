@@ -13,7 +13,7 @@ from rich.table import Table
 from draftproof.simulators import screen
 from draftproof.simulators.check import applies, must_apply, must_fit
 from draftproof.simulators.commands.entry import INTERRUPTED
-from draftproof.simulators.commands.options import force_option, json_option
+from draftproof.simulators.commands.options import FILE, force_option, json_option
 from draftproof.simulators.figures import required
 from draftproof.simulators.instances.files import document, draft_of, read
 from draftproof.simulators.instances.randoms import Mixed, Randoms
@@ -41,7 +41,7 @@ BELONGS = {
 }
 """Option -> the modes that it belongs to; "" is the mode of neither --vary, --worst nor an instance."""
 
-FILE, MANY = click.Path(path_type=Path), "an ensemble or of --worst"
+MANY = "an ensemble or of --worst"
 
 STATEFUL = (
     "Verifiers that keep state can be lossless over iterations and yet above the stateless optimum in one."

@@ -7,7 +7,7 @@ import click
 
 from draftproof.simulators import screen
 from draftproof.simulators.check import must_apply
-from draftproof.simulators.commands.options import force_option, json_option
+from draftproof.simulators.commands.options import FILE, force_option, json_option
 from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.files import read, spelled
 from draftproof.simulators.verdict import joint, judge
@@ -17,7 +17,7 @@ from draftproof.theory.verifiers import named
 
 
 @click.command()
-@click.argument("instance", type=click.Path(path_type=Path), metavar="INSTANCE.json")
+@click.argument("instance", type=FILE, metavar="INSTANCE.json")
 @click.option("--verifier", "name", required=True, metavar="NAME", help="The verifier.")
 @click.option(
     "--iterations", type=click.IntRange(1, 8), default=1, show_default=True, help="Rounds of decoding."

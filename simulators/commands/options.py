@@ -1,6 +1,10 @@
 """Options that commands share."""
 
+from pathlib import Path
+
 import click
+
+FILE = click.Path(path_type=Path)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 force_option = click.option(

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from draftproof.simulators import screen
-from draftproof.simulators.commands.options import json_option
+from draftproof.simulators.commands.options import FILE, json_option
 from draftproof.simulators.files import replacing
 from draftproof.simulators.instances.files import read
 from draftproof.simulators.instances.scenarios import scenario
@@ -33,12 +33,11 @@ STANDARD: list[tuple[Scheme, int]] = [
 ]
 """Drafts and vocabularies of the explorer's own instances; every verifier is made for one of them."""
 
-WORST = 2
-"""Most instances that the explorer takes from the results."""
+WORST = 2  # most instances that the explorer takes from the results
 
 
 @click.command()
-@click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS")
+@click.argument("results", type=FILE, metavar="RESULTS")
 @click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -51,7 +50,7 @@ WORST = 2
     "--explore",
     "given",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=FILE,
     metavar="INSTANCE.json",
     help="Put this instance into the explorer too; may be repeated.",
 )

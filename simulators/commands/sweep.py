@@ -12,16 +12,16 @@ from rich.table import Table
 from draftproof.simulators import screen
 from draftproof.simulators.check import cores
 from draftproof.simulators.commands.entry import INTERRUPTED
-from draftproof.simulators.commands.options import json_option
+from draftproof.simulators.commands.options import FILE, json_option
 from draftproof.theory.errors import BadInput
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path), metavar="FILE.toml")
+@click.argument("file", type=FILE, metavar="FILE.toml")
 @click.option(
     "--results",
     "folder",
-    type=click.Path(path_type=Path),
+    type=FILE,
     metavar="DIR",
     help="Where the results are, or go [default: results/FILE].",
 )

@@ -22,10 +22,7 @@ _PREFIX = re.compile(r"(0|[1-9]\d{0,9})( (0|[1-9]\d{0,9}))*", re.ASCII)
 
 
 def read(path: Path) -> Instance:
-    """The instance in a file, or on standard input if the path is `-`.
-
-    Raises BadInput with one line that names the file, the key and the fault.
-    """
+    """The instance in a file, or on standard input (`-`); BadInput names the file, the key and the fault."""
     content = text_of(path)
     try:
         return parse(content, str(path))
@@ -71,11 +68,7 @@ def scheme(value: Any) -> Scheme:
 
 
 def draft_of(content: str) -> Scheme:
-    """The drafting scheme that an option spells: one word, or JSON as in an instance file.
-
-    >>> draft_of('{"kind": "chain", "depth": 2}'), draft_of("paths:2x3")
-    (Chain(depth=2), Paths(count=2, depth=3))
-    """
+    """The drafting scheme that an option spells: one word, or JSON as in an instance file."""
     try:
         return scheme(decoded(content) if content.lstrip().startswith(("{", "[")) else content.strip())
     except BadInput as error:

@@ -11,8 +11,7 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.rows import Prefix, Row
 from draftproof.theory.table import Table
 
-PREFIXES = 10**5
-"""Most prefixes that an instance is given rows for."""
+PREFIXES = 10**5  # most prefixes that an instance is given rows for
 
 Key = tuple[str, Prefix]
 """("p" or "q", prefix): a row of the target or of the proposal."""
@@ -39,10 +38,7 @@ def weighted(weights: list[int]) -> Row:
 def tabulate(
     vocab: int, draft: Scheme, p: Callable[[Prefix], Row], q: Callable[[Prefix], Row], name: str
 ) -> Instance:
-    """The instance with target rows p(prefix) up to the draft's depth and proposal rows q(prefix) above.
-
-    Raises BadInput where these would be more than PREFIXES rows.
-    """
+    """Target rows p(prefix) to the draft's depth, proposal rows q(prefix) above; BadInput for too many."""
     limit_prefixes(vocab, draft.depth, name)
     target = Table.exact(vocab, {prefix: p(prefix) for prefix in prefixes(vocab, draft.depth)})
     proposal = Table.exact(vocab, {prefix: q(prefix) for prefix in prefixes(vocab, draft.depth - 1)})

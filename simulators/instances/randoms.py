@@ -18,9 +18,6 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.rows import Prefix, Row
 from draftproof.theory.table import Table
 
-ENTRIES = 2**22
-"""About how many entries the target's tables of one block have."""
-
 Pairs: TypeAlias = Iterator[tuple[np.ndarray, np.ndarray]]
 """Target weights and proposal weights, int64 [V, count] each, for one prefix after another."""
 
@@ -129,8 +126,8 @@ class Randoms(Sequence[Instance]):
 
     @property
     def block(self) -> int:
-        """How many instances are drawn together."""
-        return max(1, min(BATCH, ENTRIES // self.vocab ** (self.draft.depth + 1)))
+        """How many instances are drawn together; their targets' tables have at most about 2^22 entries."""
+        return max(1, min(BATCH, 2**22 // self.vocab ** (self.draft.depth + 1)))
 
     def __getitem__(self, index: int) -> Instance:  # type: ignore[override]
         if not 0 <= index < self.size:

@@ -20,20 +20,16 @@ def _skewed(vocab: int, prefix: Prefix) -> Row:
     return weighted([1 + (x - start) % vocab for x in range(vocab)])
 
 
-def _reversed(vocab: int, prefix: Prefix) -> Row:
-    return _skewed(vocab, prefix)[::-1]
+def _reversed(rule: Rule) -> Rule:
+    return lambda vocab, prefix: rule(vocab, prefix)[::-1]
 
 
 def _uniform(vocab: int, prefix: Prefix) -> Row:
     return weighted([1] * vocab)
 
 
-def _toy_p(vocab: int, prefix: Prefix) -> Row:
+def _toy(vocab: int, prefix: Prefix) -> Row:
     return weighted([1] * (vocab - 1) + [vocab])
-
-
-def _toy_q(vocab: int, prefix: Prefix) -> Row:
-    return _toy_p(vocab, prefix)[::-1]
 
 
 def _one_hot(shift: int) -> Rule:
@@ -69,9 +65,9 @@ def _seesaw(phase: int) -> Rule:
 
 
 SCENARIOS: dict[str, tuple[Rule, Rule]] = {
-    "toy": (_toy_p, _toy_q),
+    "toy": (_toy, _reversed(_toy)),
     "equal": (_skewed, _skewed),
-    "reversed": (_skewed, _reversed),
+    "reversed": (_skewed, _reversed(_skewed)),
     "uniform proposal": (_skewed, _uniform),
     "uniform target": (_uniform, _skewed),
     "near tie": (_skewed, _near),

@@ -73,10 +73,7 @@ def standard() -> list[Sequence[Instance]]:
 
 
 def from_text(path: Path, vocab: int, depth: int) -> list[Sequence[Instance]]:
-    """The families that a text file makes: every kind of draft of one depth.
-
-    Raises BadInput where that is too large to enumerate.
-    """
+    """The families of a text file, every kind of draft of one depth; BadInput if too large to enumerate."""
     read = corpus(path, vocab)
     try:
         families = [Texts(read, draft) for draft in of_depth(depth)]

@@ -9,19 +9,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PlainValidator,
-    TypeAdapter,
-    ValidationError,
-    ValidationInfo,
-    create_model,
-    model_validator,
-)
+import pydantic
+from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
 
 from draftproof.simulators.check import must_fit
 from draftproof.simulators.files import text_of
@@ -35,7 +24,7 @@ from draftproof.theory.verifiers import VERIFIERS
 
 T = TypeVar("T")
 Listed = Annotated[list[T], Field(min_length=1)]
-Distinct = Annotated[list[T], AfterValidator(lambda values: list(dict.fromkeys(values)))]
+Distinct = Annotated[list[T], pydantic.AfterValidator(lambda values: list(dict.fromkeys(values)))]
 Whole = Annotated[int, Field(ge=1, lt=2**63)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
@@ -43,8 +32,7 @@ Fraction = Annotated[float, Field(ge=0, le=1)]
 Keys = Mapping[str, Any]
 """Key -> (type, default), with `...` where there is no default."""
 
-WORDS = 10**5
-"""Most words of depth + 1 tokens of an instance."""
+WORDS = 10**5  # most words of depth + 1 tokens of an instance
 
 _DEPTH: Keys = {"depth": (Annotated[int | None, Field(ge=1)], None)}
 _SHAPE: Keys = {"width": (Whole, 2), "shape": (Any, None)}
@@ -82,10 +70,10 @@ ROWS: dict[str, Keys] = {
 """Kind of rows -> its keys."""
 
 
-class Spec(BaseModel):
+class Spec(pydantic.BaseModel):
     """A table of known keys, whose values have the right type; whole numbers serve as floats."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = pydantic.ConfigDict(extra="forbid", strict=True, frozen=True)
 
     @model_validator(mode="before")
     @classmethod
@@ -116,7 +104,7 @@ def among(names: Collection[str]) -> BeforeValidator:
 
 def of_kind(kinds: Mapping[str, Keys]) -> Callable[[Any], dict[str, Any]]:
     """A validator that fills in a table whose `kind` decides its other keys; a bare word is a kind."""
-    models = {kind: create_model(kind, __base__=Spec, **dict(keys)) for kind, keys in kinds.items()}
+    models = {kind: pydantic.create_model(kind, __base__=Spec, **dict(keys)) for kind, keys in kinds.items()}
 
     def read(value: Any) -> dict[str, Any]:
         table = value if isinstance(value, dict) else {"kind": value}
@@ -156,7 +144,7 @@ def _draft(value: Any) -> Any:
     return draft_of(value) if isinstance(value, str) and ":" in value else _read_draft(value)
 
 
-_DRAFTS = TypeAdapter(Listed[Annotated[Any, BeforeValidator(_draft)]])
+_DRAFTS = pydantic.TypeAdapter(Listed[Annotated[Any, BeforeValidator(_draft)]])
 
 
 def _schemes(value: Any, info: ValidationInfo) -> list[Scheme]:
@@ -196,7 +184,7 @@ class Entry(Spec):
     engine: Annotated[str, among(("exact", "float"))] = "exact"
     verifiers: Distinct[Annotated[str, among(VERIFIERS)]] = Field([])
     depths: Listed[Whole] = Field([2])
-    drafts: Annotated[list[Scheme], PlainValidator(_schemes)] = _CHAIN
+    drafts: Annotated[list[Scheme], pydantic.PlainValidator(_schemes)] = _CHAIN
     vocabularies: Listed[Annotated[int, Field(ge=2, lt=2**63)]] = Field([2])
     rows: Annotated[Listed[_Rows], _ONE_OR_MORE] = _ROWS
     seeds: Listed[Annotated[int, Field(ge=0, lt=2**63)]] = Field([0])

@@ -17,13 +17,8 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.verifier import Verifier
 
-GRID = 10**7
-"""Most instances of a grid."""
-
+GRID = 10**7  # most instances of a grid
 _corpus = cache(corpus)
-
-WIDE = 4_000_000
-"""About how many drafts a chunk of lanes verifies: a file of some megabytes."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +127,8 @@ class Sliced:
 def slices(family: Family, verifiers: Sequence[Verifier], wide: bool, larger: int = 1) -> Iterator[Slice]:
     """A family in order: each slice is worth a file of its own, and takes seconds at most.
 
-    `wide` is for lanes, with many instances a slice; `larger` multiplies the instances of other slices.
+    `wide` is for lanes, about 4,000,000 drafts a slice: a file of some megabytes. `larger` multiplies the
+    instances of other slices.
     """
     if not verifiers:
         return
@@ -140,7 +136,7 @@ def slices(family: Family, verifiers: Sequence[Verifier], wide: bool, larger: in
     drafts = family.draft.outcomes(family.vocab)
     step = larger * chunk(drafts)
     if wide:
-        step = family.block * max(1, WIDE // (drafts * len(names) * family.block))
+        step = family.block * max(1, 4_000_000 // (drafts * len(names) * family.block))
     for start in range(0, len(family), step):
         yield Slice(family, start, min(start + step, len(family)), names)
 

@@ -27,17 +27,8 @@ from draftproof.theory.errors import BadInput
 Shards = Generator[tuple[str, bytes], None, None]
 Runner = Callable[[Sequence[Chunk]], Shards]
 
-AHEAD = 2
-"""Chunks under way for each worker."""
-
-PATIENCE = 10
-"""Seconds that a scheduler has to answer, or to find a first worker."""
-
-HARMLESS = (
-    "A worker stopped",  # it is replaced; nothing is lost
-    r"\d+ tasks (have been successfully executed|which were still being processed)",  # given up after Ctrl-C
-)
-"""Beginnings of joblib's warnings that need no attention."""
+AHEAD = 2  # chunks under way for each worker
+PATIENCE = 10  # seconds that a scheduler has to answer, or to find a first worker
 
 
 def processes(workers: int) -> Runner:
@@ -63,8 +54,9 @@ def _parallel(chunks: Sequence[Chunk], workers: int) -> Shards:
     settings: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
     if workers > 1:
         settings |= {"pre_dispatch": AHEAD * workers, "initializer": _end_with, "initargs": (os.getpid(),)}
-    for harmless in HARMLESS:
-        warnings.filterwarnings("ignore", harmless, UserWarning)
+    # joblib warns of a worker that is replaced, and of tasks given up after Ctrl-C: nothing is lost.
+    given_up = r"\d+ tasks (have been successfully executed|which were still being processed)"
+    warnings.filterwarnings("ignore", f"A worker stopped|{given_up}", UserWarning)
     with _no_interrupt() if workers > 1 else nullcontext():
         shards: Any = Parallel(workers, **settings)(delayed(computed)(chunk) for chunk in chunks)
     try:

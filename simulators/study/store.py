@@ -21,23 +21,19 @@ from draftproof.simulators.study.plan import Chunk
 from draftproof.simulators.study.runners import Runner
 from draftproof.theory.errors import BadInput
 
-FORMAT = 1
-"""The version of the folder's own layout."""
-
-LIBRARIES = ("numpy", "pyarrow", "python-flint", "scipy", "pot")
-"""What the numbers and the files come from."""
-
+FORMAT = 1  # the version of the folder's own layout
 MANIFEST, SHARDS, LOCK = "manifest.json", "shards", "lock"
 
 
 def manifest(entries: Sequence[Entry], chunks: int) -> dict[str, Any]:
     """The manifest of a sweep: whatever could change a byte of its shards."""
     configuration = json.loads(json.dumps({"family": [entry.document() for entry in entries]}))
+    libraries = "numpy", "pyarrow", "python-flint", "scipy", "pot"  # the numbers and the files come from them
     return {
         "format": FORMAT,
         "draftproof": version("draftproof"),
         "commit": commit(),
-        "versions": {"python": platform.python_version()} | {name: version(name) for name in LIBRARIES},
+        "versions": {"python": platform.python_version()} | {name: version(name) for name in libraries},
         "metrics": list(dict.fromkeys(name for entry in entries for name in entry.metrics)),
         "chunks": chunks,
         "digest": hashlib.sha256(json.dumps(configuration, sort_keys=True).encode()).hexdigest(),

@@ -20,17 +20,9 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ZERO
 from draftproof.theory.verifier import Verifier
 
-BOUND = 8
-"""Largest whole-number weight of a row."""
-
+BOUND = 8  # the largest whole-number weight of a row
 ROUNDING = 1e-8
 """Gaps up to this size may be the distance between the certified bounds, and count as none."""
-
-STEPS = 60
-"""Steps without a gain after which the climb starts anew."""
-
-KEPT = fmpq(98, 100)
-"""The fraction of the gap that a smaller instance must keep."""
 
 _, TREE, REPLACED, PATHS, *OTHERS = of_depth(2)
 DRAFTS: tuple[Scheme, ...] = (TREE, PATHS, REPLACED, *OTHERS, Chain(3))
@@ -51,10 +43,8 @@ class Worst:
 
 
 def missing(instance: Instance, verifier: Verifier) -> fmpq:
-    """A certified lower bound of the stateless optimum minus E[tau]; negative above the optimum.
-
-    On chains the optimum is block verification's E[tau], in closed form.
-    """
+    """A certified lower bound of the stateless optimum minus E[tau]; negative above the optimum."""
+    # On chains the optimum is block verification's E[tau], in closed form.
     best = chains.block(instance) if instance.draft.kind == "chain" else stateless(instance).lower
     assert best is not None, "a single instance always has a valid rule"
     return best - expected(instance, verifier)
@@ -70,9 +60,9 @@ def search(
 ) -> Worst:
     """Random starts and hill climbing over rows of small whole-number weights, then shrinking.
 
-    Half of the starts are context-free, which have fewer weights to set. `progress` is called with each
-    new best. A KeyboardInterrupt ends the search with what was found. Raises BadInput when the verifier
-    is not made for the draft.
+    Half of the starts are context-free, which have fewer weights to set; the climb starts anew after 60
+    steps without a gain. `progress` is called with each new best. A KeyboardInterrupt ends the search with
+    what was found. Raises BadInput when the verifier is not made for the draft.
     """
     start = monotonic()
     found, rng = Worst(), Random(seed)
@@ -92,14 +82,14 @@ def search(
         while not found.tried or monotonic() < start + seconds * 0.8:
             rows = drawn(rng, draft, vocab, context_free=rng.random() < 0.5)
             here, idle = gap_of(rows), 0
-            while idle < STEPS and monotonic() < start + seconds * 0.8:
+            while idle < 60 and monotonic() < start + seconds * 0.8:
                 moved = moves(rng, rows)
                 gap = gap_of(moved)
                 idle = 0 if gap > here else idle + 1
                 if gap >= here:
                     rows, here = moved, gap
         if found.instance is not None and float(found.gap) > ROUNDING:
-            enough = found.gap * KEPT
+            enough = found.gap * fmpq(98, 100)  # what a smaller instance must keep of the gap
             large_enough = lambda each: each.draft == draft and missing(each, verifier) >= enough  # noqa: E731
             found.instance = shrink(found.instance, large_enough, seconds * 0.2)
             found.gap = missing(found.instance, verifier)

@@ -8,13 +8,14 @@ from hypothesis import find
 from pyarrow import parquet
 
 from draftproof.simulators import lanes, screen, strategies
+from draftproof.simulators.anytime import detectable
 from draftproof.simulators.enumerate import outcomes
 from draftproof.simulators.instances import grids, randoms
-from draftproof.simulators.instances.files import spelled
+from draftproof.simulators.instances.files import draft_of, spelled
 from draftproof.simulators.instances.make import weighted
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import scenario
-from draftproof.simulators.optimum import one_level
+from draftproof.simulators.optimum import full_information, one_level, stateless
 from draftproof.simulators.study.gap import expected, ratio
 from draftproof.simulators.study.metrics.gap import chain_optimum, in_lanes
 from draftproof.simulators.study.plan import encoded
@@ -96,3 +97,18 @@ def test_a_counterexample_shrinks():
 def test_strategies_shrink_to_the_smallest():
     assert list(dict(find(strategies.tables(2, 1), lambda table: True).given())) == [(), (0,), (1,)]
     assert find(strategies.shapes(5, depth=2), lambda shape: len(shape) == 2) == ((), ())
+
+
+def test_the_optima_of_a_toy():
+    toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(2))
+    assert full_information(toy).value == exact("4/3")
+    assert round(stateless(toy).value, 9) == 1.222222222
+
+
+def test_a_draft_is_one_word_or_json():
+    assert draft_of('{"kind": "chain", "depth": 2}') == Chain(2)
+    assert draft_of("paths:2x3") == Paths(2, 3)
+
+
+def test_the_detectable_total_variation():
+    assert round(detectable(27, 20_000), 3) == 0.06

@@ -38,9 +38,7 @@ SCHEMA = pa.schema(
     ]
 )
 
-STEP = 16
-"""Instances of a chunk: foreign code is slow."""
-
+STEP = 16  # instances of a chunk: foreign code is slow
 ALONE = Lock()
 """An audit replaces random functions of the whole process, so threads of a cluster's worker take turns."""
 

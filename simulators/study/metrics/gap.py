@@ -45,9 +45,6 @@ SCHEMA = pa.schema(
     ]
 )
 
-LARGER = 4
-"""How many times as many instances a chunk has as one of laws: E[tau] costs less."""
-
 ROUNDING = 1e-9
 """How far above an optimum a float may come out by rounding; laws in lanes are good to about 1e-14."""
 
@@ -159,7 +156,8 @@ def jobs(entry: Entry) -> Iterator[Gap]:
         solves = entry.optima and not (floats and label == "chain")
         wide = [each for each in fit if floats and not solves and in_lanes(each.name, label)]
         rest = [each for each in fit if each not in wide]
-        parts = [*slices(family, wide, wide=True), *slices(family, rest, wide=False, larger=LARGER)]
+        # A chunk has more instances than one of laws: E[tau] costs less.
+        parts = [*slices(family, wide, wide=True), *slices(family, rest, wide=False, larger=4)]
         yield from (Gap(part, floats, entry.optima) for part in parts)
 
 

@@ -28,9 +28,6 @@ from draftproof.theory.verifiers import VERIFIERS
 WALKS = 2_500
 """Most walks of one verifier that are recorded; it decides how finely the sliders move."""
 
-ROWS = 40
-"""Most target rows of an instance."""
-
 SCALES: dict[int, tuple[fmpq, ...]] = {
     5: (ZERO, fmpq(1, 3), fmpq(1, 2), fmpq(2, 3), ONE),
     **{steps: tuple(fmpq(k, steps - 1) for k in range(steps)) for steps in (7, 9, 13, 21, 61)},
@@ -44,10 +41,7 @@ Sliders = dict[Key, list[Row]]
 
 
 def recorded(instance: Instance, walks: int = WALKS) -> dict[str, Any]:
-    """The document that the page's explorer reads: all walks of all verifiers at all positions.
-
-    Raises BadInput where one position of each slider is already too much.
-    """
+    """The explorer's document: all walks at all positions; BadInput if the coarsest sliders have too many."""
     steps = finest(instance, walks)
     if steps is None:
         raise BadInput(f"{instance.name}: too large to explore, more than {walks:,} walks of a verifier")
@@ -106,7 +100,7 @@ def explorable(instance: Instance) -> bool:
 def finest(instance: Instance, walks: int) -> int | None:
     """How many positions of each slider so many walks of a verifier allow; None if not even one."""
     rows = sum(instance.vocab**depth for depth in range(instance.draft.depth + 1))
-    if rows > ROWS or instance.draft.outcomes(instance.vocab) > walks:
+    if rows > 40 or instance.draft.outcomes(instance.vocab) > walks:
         return None
     given = list(_grouped(instance, every_row(instance)))
     return next((n for n in sorted(SCALES, reverse=True) if _fit(instance, given, n, walks)), None)

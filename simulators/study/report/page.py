@@ -65,7 +65,7 @@ def page(
         links="".join(f'<li><a href="#{key}">{html.escape(SECTIONS[key][0])}</a></li>' for key in shown),
         sections="\n".join(map(_section, shown)),
         origin="<br>".join(map(html.escape, origin)),
-        data=_json(data),
+        data=_spelled(data).replace("<", "\\u003c"),
         instances="\n".join(_packed(name, recorded) for name, recorded in instances),
         script=script(),
     )
@@ -74,9 +74,7 @@ def page(
 def script() -> str:
     """The modules as one: what they import from each other stands above them."""
     joined = "\n".join(_read(f"{name}.js") for name in SCRIPTS)
-    return re.sub(
-        r"^export ", "", re.sub(r"^import .*;\n", "", joined, flags=re.MULTILINE), flags=re.MULTILINE
-    )
+    return re.sub(r"^(import .*;\n|export )", "", joined, flags=re.MULTILINE)
 
 
 def _section(key: str) -> str:
@@ -93,10 +91,6 @@ def _packed(name: str, recorded: Mapping[str, Any]) -> str:
         f'<script type="text/plain" data-instance data-title="{html.escape(name)}">'
         f"{base64.b64encode(content).decode()}</script>"
     )
-
-
-def _json(data: Mapping[str, Any]) -> str:
-    return _spelled(data).replace("<", "\\u003c")
 
 
 def _spelled(data: Mapping[str, Any]) -> str:

@@ -58,14 +58,9 @@ def verdicts(results: Results) -> Rows:
     """)
 
 
-BINS = 1000
-"""Bins of one unit in which ratios to the optimum are counted."""
-
-BARS = 20
-"""Bars of a histogram of ratios; it begins at a tenth below the least ratio of a lossless rule."""
-
-SETTINGS = 60
-"""Most settings (draft, vocabulary) of the page."""
+BINS = 1000  # of one unit, in which ratios to the optimum are counted
+BARS = 20  # of a histogram of ratios, which begins at a tenth below the least ratio of a lossless rule
+MOST = 60  # settings (draft, vocabulary) of the page, and curves
 
 
 def gaps(results: Results) -> Rows:
@@ -88,7 +83,7 @@ def gaps(results: Results) -> Rows:
         found.append(
             {"title": f"{drafted(draft)}, V = {vocab}", "rows": [_bars(row, tenths) for row in each]}
         )
-    return found[:SETTINGS]
+    return found[:MOST]
 
 
 def _bars(row: dict[str, Any], tenths: int) -> dict[str, Any]:
@@ -181,9 +176,6 @@ AXES = {
 }
 """What a curve runs along, and what stays fixed on it."""
 
-CURVES = 60
-"""Most curves of the page."""
-
 ACCEPTED = "sum(accepted) / sum(instances)"
 MISSING = "sum(missing) filter (declared) / nullif(sum(known) filter (declared), 0)"
 """Lossy rules are left out: they may exceed the optimum."""
@@ -208,7 +200,7 @@ def curves(results: Results) -> Rows:
     found = [
         each for axis in AXES for what, mean in kinds.items() for each in _along(results, axis, what, mean)
     ]
-    return found[:CURVES]
+    return found[:MOST]
 
 
 def _along(results: Results, axis: str, what: str, mean: str) -> Iterator[dict[str, Any]]:
