@@ -18,8 +18,7 @@ from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
 from draftproof.theory.transport.block import Drafted
-from draftproof.theory.transport.bounds import Optimum, optimum
-from draftproof.theory.transport.program import Seen, World
+from draftproof.theory.transport.bounds import Optimum, Seen, World, optimum
 
 ORDER = 720
 """Largest group of exchanges that drafts are merged by."""

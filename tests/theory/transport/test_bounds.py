@@ -12,8 +12,7 @@ from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.law import Law, law_of
-from draftproof.theory.transport.bounds import primal_bound
-from draftproof.theory.transport.program import Program, Seen, World, solve
+from draftproof.theory.transport.bounds import Program, Seen, World, primal_bound, solve
 from tests.theory.transport.rules import expected_accepted, valid_rule
 
 

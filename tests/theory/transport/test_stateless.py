@@ -20,8 +20,7 @@ from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.table import Table
-from draftproof.theory.transport.bounds import optimum
-from draftproof.theory.transport.program import Seen, World
+from draftproof.theory.transport.bounds import Seen, World, optimum
 from draftproof.theory.transport.stateless import exchangeable_tokens
 from draftproof.theory.verifiers import VERIFIERS, named
 from tests.problems import TOY, VECTORS
