@@ -134,11 +134,7 @@ class Program:
 
 
 def canonical(prefix: Prefix, classes: Sequence[Sequence[int]], start: int) -> Prefix:
-    """The prefix with the tokens of each class, from position `start` on, renamed in order of appearance.
-
-    >>> canonical((2, 1, 2, 0), [[1, 2]], 0)
-    (1, 2, 1, 0)
-    """
+    """The prefix with the tokens of each class, from position `start` on, renamed in order of appearance."""
     names: dict[int, int] = {}
     fresh: dict[int, Iterator[int]] = {}
     for group in classes:
