@@ -52,11 +52,7 @@ class Node:
 
 
 def chained(leaf: Prefix, laws: Sequence[Row]) -> Node:
-    """The root of the one path that ends in `leaf`, its last tokens drawn from these laws.
-
-    >>> chained((1, 0), [(1, 0)]).children
-    (Node((1, 0), []),)
-    """
+    """The root of the one path that ends in `leaf`, its last tokens drawn from these laws."""
     node = Node(leaf, None)
     for q in reversed(laws):
         node = Node(node.prefix[:-1], q, (node,))

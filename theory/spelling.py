@@ -75,11 +75,7 @@ def shape(text: str) -> Shape:
 
 
 def numbers(text: str, count: int) -> list[int]:
-    """`count` whole numbers from 1, joined by x. ValueError if the text is something else.
-
-    >>> numbers("3x4", 2)
-    [3, 4]
-    """
+    """`count` whole numbers from 1, joined by x. ValueError if the text is something else."""
     if not re.fullmatch(r"[1-9]\d{0,5}(x[1-9]\d{0,5})*", text, re.ASCII) or text.count("x") != count - 1:
         raise ValueError(text)
     return [int(each) for each in text.split("x")]

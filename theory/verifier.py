@@ -1,13 +1,18 @@
-"""What a verifier is, and what it declares about itself."""
+"""What a verifier is, and what it declares about itself.
+
+Draft, Node, Path, Oracle and Rows are exported here too: the types that a verifier's file is written with.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from draftproof.theory.draft import Draft, Node
+from draftproof.theory.draft import Draft, Node, Path
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Row
 from draftproof.theory.table import Rows
+
+__all__ = ["ALL", "CHAIN", "PATHS", "TREES", "Draft", "Node", "Oracle", "Path", "Rows", "Stop", "Verifier"]
 
 Stop: TypeAlias = tuple[Node, Row]
 """Where verification stopped, and the row that the one extra token Y is drawn from."""

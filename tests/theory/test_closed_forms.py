@@ -5,6 +5,7 @@ import pytest
 from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.theory.closed_forms import FORMS, expected_accepted
+from draftproof.theory.closed_forms.nodes import distinct, shared_paths
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
@@ -14,6 +15,7 @@ from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import context_free
+from draftproof.theory.numbers import exact
 from draftproof.theory.verifiers import named
 
 SHAPES = (((), (), ()), (((), ()), ()), ((((),), ((),))), (((), ()), ((), ())))
@@ -51,3 +53,13 @@ def test_names_without_a_form_are_refused() -> None:
         expected_accepted(
             context_free(["1/3", "2/3"], ["2/3", "1/3"], Tree((((),), ()), True)), "optimal-transport"
         )
+
+
+def test_where_tokens_first_stand_without_replacement() -> None:
+    third = exact("1/3")
+    places = [(0, 0, third), (1, 0, 2 * third), (0, 1, 2 * third), (1, 1, third)]
+    assert list(distinct((third, 2 * third), 2)) == places
+
+
+def test_the_shape_below_a_token_that_two_paths_share() -> None:
+    assert shared_paths((((),), ((),), ((),)), 2) == ((), ())

@@ -1,4 +1,4 @@
-from draftproof.theory.draft import Draft, Node
+from draftproof.theory.draft import Draft, Node, chained
 from draftproof.theory.numbers import ONE
 from tests.checks import bracketed
 
@@ -40,3 +40,9 @@ def test_brackets_tell_drafts_apart():
     deep = Node((), Q, (Node((0,), Q, (Node((0, 1), None),)),))
     assert bracketed(Draft(wide)) == (0, -1, 1, -1, -1)
     assert bracketed(Draft(deep)) == (0, 1, -1, -1, -1)
+
+
+def test_one_path_is_built_from_its_leaf() -> None:
+    root = chained((1, 0), [(1, 0)])
+    assert (root.prefix, root.proposal) == ((1,), (1, 0))
+    assert repr(root.children) == "(Node((1, 0), []),)"

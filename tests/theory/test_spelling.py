@@ -16,6 +16,7 @@ from draftproof.theory.drafts.spechub import SpecHub
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
+from draftproof.theory.spelling import numbers
 
 SMALL = st.integers(1, 4)
 
@@ -53,3 +54,7 @@ def test_what_is_no_draft_is_refused_in_one_line(wrong):
         draft_of(wrong)
     assert "\n" not in str(refused.value)
     assert str(refused.value).startswith("draft")
+
+
+def test_numbers_are_joined_by_x() -> None:
+    assert numbers("3x4", 2) == [3, 4]

@@ -104,9 +104,7 @@ def _ranked(p: Row, q: Row, state: State, K: int) -> Iterator[tuple[int, State]]
 
 
 def _walk(
-    instance: Instance,
-    state: State,
-    below: Callable[[Row, Row, State], Iterator[tuple[int, State]]],
+    instance: Instance, state: State, below: Callable[[Row, Row, State], Iterator[tuple[int, State]]]
 ) -> Iterator[State]:
     # The state that `below` hands down to every prefix that can be drafted; a last entry 0 ends a branch.
     stack: list[tuple[Prefix, State]] = [((), state)]

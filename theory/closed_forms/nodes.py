@@ -106,12 +106,7 @@ def iid(q: Row, count: int) -> Masses:
 
 
 def distinct(q: Row, count: int) -> Masses:
-    """Without replacement: q(x) over what the j tokens before it left, on average over them.
-
-    >>> from draftproof.theory.numbers import exact
-    >>> list(distinct((exact("1/3"), exact("2/3")), 2))
-    [(0, 0, 1/3), (1, 0, 2/3), (0, 1, 2/3), (1, 1, 1/3)]
-    """
+    """Without replacement: q(x) over what the j tokens before it left, on average over them."""
     for j in range(min(count, supported(q))):
         before = set_law(q, j, False) if j else {frozenset[int](): ONE}
         for x, mass in enumerate(q):
@@ -261,23 +256,12 @@ def _drafts(q: Row, count: int) -> Iterator[tuple[tuple[int, ...], fmpq]]:
 
 
 def shared_paths(shape: Shape, j: int) -> Shape:
-    """What is below a token that j of a node's paths go on to, all of one length.
-
-    >>> shared_paths((((),), ((),), ((),)), 2)
-    ((), ())
-    """
+    """What is below a token that j of a node's paths go on to, all of one length."""
     return shape[0] * j
 
 
 WITH, WITHOUT = "tree with replacement", "tree without replacement"
-FIRST_PLACE = {
-    "chain": iid,
-    WITH: iid,
-    WITHOUT: distinct,
-    "top-k": top,
-    "greedy": greedy,
-    "spechub": hub,
-}
+FIRST_PLACE = {"chain": iid, WITH: iid, WITHOUT: distinct, "top-k": top, "greedy": greedy, "spechub": hub}
 ONE_DRAW = [
     "token",
     "specinfer",

@@ -3,7 +3,7 @@
 * `certificate`: couple two laws for the largest integer reward, in floats and exactly; `flow`: exact flows;
 * `block`: full information, whole drafts against whole target blocks;
 * `siblings`, `single_step`, `resolution`: one node's drafts against one target token, and optimal rules;
-* `program`, `bounds`: the linear program of one valid iteration, a certified interval for its value;
+* `bounds`: the linear program of one valid iteration, and a certified interval for its value;
 * `stateless`, `partial`: that program for a rule that knows every row, or the drafted ones only;
 * `level`: plans for a whole level of a drafted tree.
 """

@@ -1,7 +1,7 @@
 """The partial-information optimum: rows are seen on the drafted tree only.
 
 A verifier reads p and q at the drafted prefixes, and must be valid whatever the rows elsewhere are.
-One world of `program` is one completion of the tables; the masses f(D, o) of a draft are shared by
+One world of `bounds` is one completion of the tables; the masses f(D, o) of a draft are shared by
 all completions that agree on the rows that D shows. The weights of the completions matter:
 
 * All weight on the true one. Then partial information costs nothing: a rule may *guess* the hidden rows,
@@ -25,8 +25,7 @@ from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Prefix, Row, point
 from draftproof.theory.table import Rows, Table
 from draftproof.theory.transport.block import drafted
-from draftproof.theory.transport.bounds import Optimum, optimum
-from draftproof.theory.transport.program import Seen, World
+from draftproof.theory.transport.bounds import Optimum, Seen, World, optimum
 
 Completion: TypeAlias = tuple[Table, Table]
 """A target and a proposal that may be the true ones off the drafted tree."""

@@ -40,13 +40,6 @@ def law_below(draft: Draft, node: Node, shape: tuple | None = None) -> SiblingLa
 def sibling_law(q: Row, shape: tuple, replacement: bool, merged: bool) -> SiblingLaw:
     """The law of the children that a node of this shape draws from q. If `merged`, draws are with replacement
     and equal tokens become one child, which keeps what is below each of them.
-
-    >>> from draftproof.theory.numbers import exact
-    >>> q = exact("1/3"), exact("2/3")
-    >>> sibling_law(q, ((), ()), False, False)
-    {((0, ()), (1, ())): 1}
-    >>> sibling_law(q, (((),), ((),)), True, True)
-    {((0, ((), ())),): 1/9, ((0, ((),)), (1, ((),))): 4/9, ((1, ((), ())),): 4/9}
     """
     out = SiblingLaw()
     for tokens, mass in _sequences(q, len(shape), replacement or merged, one(q)):

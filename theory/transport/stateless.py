@@ -18,8 +18,7 @@ from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
 from draftproof.theory.transport.block import Drafted
-from draftproof.theory.transport.bounds import Optimum, optimum
-from draftproof.theory.transport.program import Seen, World
+from draftproof.theory.transport.bounds import Optimum, Seen, World, optimum
 
 ORDER = 720
 """Largest group of exchanges that drafts are merged by."""
@@ -44,14 +43,7 @@ def stateless(prefixes: Drafted, target: Rows, context: Prefix = ()) -> Optimum:
 def exchangeable_tokens(
     law: Mapping[frozenset[Prefix], fmpq], target: Rows, context: Prefix
 ) -> list[list[int]]:
-    """Classes of two tokens or more whose exchange leaves the law of drafts and the target as they are.
-
-    >>> from draftproof.theory.table import Table
-    >>> half = fmpq(1, 2)
-    >>> law = {frozenset({(), (0,)}): half, frozenset({(), (1,)}): half}
-    >>> exchangeable_tokens(law, Table.exact(3, {(): ["1/4", "1/4", "1/2"]}), ())
-    [[0, 1]]
-    """
+    """Classes of two tokens or more whose exchange leaves the law of drafts and the target as they are."""
     inner = {prefix[:-1] for prefixes in law for prefix in prefixes if len(prefix) > len(context)}
     inner.add(context)
     found: list[list[int]] = []

@@ -7,12 +7,9 @@
 0.76
 """
 
-from draftproof.theory.draft import Draft
-from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import excess, normalise, share
-from draftproof.theory.table import Rows
 from draftproof.theory.transport.resolution import resolve
-from draftproof.theory.verifier import CHAIN, PATHS, Stop, Verifier
+from draftproof.theory.verifier import CHAIN, PATHS, Draft, Oracle, Rows, Stop, Verifier
 from draftproof.theory.verifiers.khisti import select
 
 

@@ -7,12 +7,9 @@
 15989/23100
 """
 
-from draftproof.theory.draft import Draft
-from draftproof.theory.oracle import Oracle
 from draftproof.theory.races import target_law
 from draftproof.theory.rows import normalise, point
-from draftproof.theory.table import Rows
-from draftproof.theory.verifier import CHAIN, PATHS, Stop, Verifier
+from draftproof.theory.verifier import CHAIN, PATHS, Draft, Oracle, Rows, Stop, Verifier
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

@@ -9,11 +9,8 @@
 
 from itertools import accumulate, pairwise
 
-from draftproof.theory.draft import Draft, Path
-from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Number, Row, excess, maximum, normalise, one, ratio, scale, share, total
-from draftproof.theory.table import Rows
-from draftproof.theory.verifier import CHAIN, Stop, Verifier
+from draftproof.theory.verifier import CHAIN, Draft, Oracle, Path, Rows, Stop, Verifier
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

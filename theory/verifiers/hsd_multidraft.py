@@ -7,10 +7,7 @@
 115/81
 """
 
-from draftproof.theory.draft import Draft
-from draftproof.theory.oracle import Oracle
-from draftproof.theory.table import Rows
-from draftproof.theory.verifier import CHAIN, PATHS, Stop, Verifier
+from draftproof.theory.verifier import CHAIN, PATHS, Draft, Oracle, Rows, Stop, Verifier
 from draftproof.theory.verifiers.hsd import capped, prefix_ratios, step_back
 
 

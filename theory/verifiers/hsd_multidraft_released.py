@@ -8,11 +8,8 @@
 (14/9, 4/27)
 """
 
-from draftproof.theory.draft import Draft
-from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import minimum, one, otherwise
-from draftproof.theory.table import Rows
-from draftproof.theory.verifier import CHAIN, PATHS, Stop, Verifier
+from draftproof.theory.verifier import CHAIN, PATHS, Draft, Oracle, Rows, Stop, Verifier
 from draftproof.theory.verifiers.hsd import capped, prefix_ratios, step_back
 
 

@@ -7,11 +7,8 @@
 4/3
 """
 
-from draftproof.theory.draft import Draft
-from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import minimum, one
-from draftproof.theory.table import Rows
-from draftproof.theory.verifier import CHAIN, Stop, Verifier
+from draftproof.theory.verifier import CHAIN, Draft, Oracle, Rows, Stop, Verifier
 from draftproof.theory.verifiers.greedy_block import carry
 from draftproof.theory.verifiers.hsd import prefix_ratios, step_back
 

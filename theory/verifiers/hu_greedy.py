@@ -7,11 +7,8 @@
 9/10
 """
 
-from draftproof.theory.draft import Draft
-from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import excess, normalise, point, share, without
-from draftproof.theory.table import Rows
-from draftproof.theory.verifier import Stop, Verifier
+from draftproof.theory.verifier import Draft, Oracle, Rows, Stop, Verifier
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

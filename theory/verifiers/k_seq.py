@@ -7,12 +7,9 @@
 0.708027
 """
 
-from draftproof.theory.draft import Draft
 from draftproof.theory.memo import remembered
-from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Number, Row, excess, meet, normalise, point, scale, share, total
-from draftproof.theory.table import Rows
-from draftproof.theory.verifier import CHAIN, Stop, Verifier
+from draftproof.theory.verifier import CHAIN, Draft, Oracle, Rows, Stop, Verifier
 
 STEPS = 1024
 """rho is the smallest multiple of 1/STEPS that the rule allows; rho* itself is algebraic."""

@@ -9,12 +9,9 @@
 
 from collections.abc import Mapping
 
-from draftproof.theory.draft import Draft, Node
-from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Number, Row, excess, normalise, share
-from draftproof.theory.table import Rows
 from draftproof.theory.transport.single_step import Plan, canonical
-from draftproof.theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
+from draftproof.theory.verifier import CHAIN, PATHS, TREES, Draft, Node, Oracle, Rows, Stop, Verifier
 from draftproof.theory.verifiers.optimal_transport import chosen
 
 

@@ -11,13 +11,10 @@ from collections.abc import Iterator
 from math import prod
 from typing import TypeAlias
 
-from draftproof.theory.draft import Draft, Node
-from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Number, Row, normalise, one, possible, scale, share, total
-from draftproof.theory.table import Rows
 from draftproof.theory.transport.level import Entry, carriers, plan, split
 from draftproof.theory.transport.siblings import SiblingLaw, law_below, siblings
-from draftproof.theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
+from draftproof.theory.verifier import CHAIN, PATHS, TREES, Draft, Node, Oracle, Rows, Stop, Verifier
 
 TOGETHER, LAST = 16, 128
 """Most joint outcomes of nodes that are planned together, in general and where all children are

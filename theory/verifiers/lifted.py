@@ -7,13 +7,10 @@
 79/50
 """
 
-from draftproof.theory.draft import Draft, Node
-from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Number, normalise, one, positive, scale, share
-from draftproof.theory.table import Rows
 from draftproof.theory.transport.level import plan
 from draftproof.theory.transport.siblings import law_below, siblings
-from draftproof.theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
+from draftproof.theory.verifier import CHAIN, PATHS, TREES, Draft, Node, Oracle, Rows, Stop, Verifier
 from draftproof.theory.verifiers.layered import shared
 
 

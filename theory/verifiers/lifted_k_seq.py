@@ -7,11 +7,8 @@
 0.708062
 """
 
-from draftproof.theory.draft import Draft, Node
-from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Number, Row, add, excess, meet, normalise, one, scale, share, total
-from draftproof.theory.table import Rows
-from draftproof.theory.verifier import CHAIN, Stop, Verifier
+from draftproof.theory.verifier import CHAIN, Draft, Node, Oracle, Rows, Stop, Verifier
 from draftproof.theory.verifiers.k_seq import geometric, smallest_rho
 
 STEPS = 2**40

@@ -7,11 +7,9 @@
 131/81
 """
 
-from draftproof.theory.draft import Draft, Node, chained
-from draftproof.theory.oracle import Oracle
+from draftproof.theory.draft import chained
 from draftproof.theory.rows import Number, Row, one
-from draftproof.theory.table import Rows
-from draftproof.theory.verifier import CHAIN, PATHS, Stop, Verifier
+from draftproof.theory.verifier import CHAIN, PATHS, Draft, Node, Oracle, Rows, Stop, Verifier
 from draftproof.theory.verifiers import block
 
 

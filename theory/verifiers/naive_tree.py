@@ -7,11 +7,8 @@
 4/5
 """
 
-from draftproof.theory.draft import Draft
-from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import excess, normalise, point, share
-from draftproof.theory.table import Rows
-from draftproof.theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
+from draftproof.theory.verifier import CHAIN, PATHS, TREES, Draft, Oracle, Rows, Stop, Verifier
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

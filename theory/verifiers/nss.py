@@ -7,11 +7,8 @@
 31/50
 """
 
-from draftproof.theory.draft import Draft
-from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import point
-from draftproof.theory.table import Rows
-from draftproof.theory.verifier import ALL, Stop, Verifier
+from draftproof.theory.verifier import ALL, Draft, Oracle, Rows, Stop, Verifier
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

@@ -7,12 +7,9 @@
 19/20
 """
 
-from draftproof.theory.draft import Draft, Node
-from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import share
-from draftproof.theory.table import Rows
 from draftproof.theory.transport.single_step import optimal_rule
-from draftproof.theory.verifier import CHAIN, PATHS, TREES, Stop, Verifier
+from draftproof.theory.verifier import CHAIN, PATHS, TREES, Draft, Node, Oracle, Rows, Stop, Verifier
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

@@ -12,11 +12,8 @@ from math import exp, log
 
 from flint import arb, ctx, fmpq
 
-from draftproof.theory.draft import Draft, Node, Path
-from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Number, Row
-from draftproof.theory.table import Rows
-from draftproof.theory.verifier import CHAIN, Stop, Verifier
+from draftproof.theory.verifier import CHAIN, Draft, Node, Oracle, Path, Rows, Stop, Verifier
 
 EPSILON, DELTA = fmpq(9, 100), fmpq(3, 10)
 """Medusa's defaults: the hard threshold and the factor on the entropy-dependent one."""

@@ -43,6 +43,7 @@ def test_regular_shapes(children, depth):
     assert set(inner(shape)) == {children}
     assert sum(inner(shape)) == sum(children**level for level in range(1, depth + 1))
     assert chain(depth) == every(1, depth)
+    assert chain(2) == (((),),)
 
 
 @given(shapes(6, depth=4))

@@ -9,8 +9,7 @@ from flint import fmpq
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Prefix
-from draftproof.theory.transport.bounds import rational_masses
-from draftproof.theory.transport.program import Output, Program, Seen
+from draftproof.theory.transport.bounds import Output, Program, Seen, rational_masses
 
 Rule: TypeAlias = dict[Seen, dict[Output, fmpq]]
 """What is seen -> output -> mass; the masses of one draft sum to its probability."""

@@ -12,8 +12,7 @@ from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.law import Law, law_of
-from draftproof.theory.transport.bounds import primal_bound
-from draftproof.theory.transport.program import Program, Seen, World, solve
+from draftproof.theory.transport.bounds import Program, Seen, World, canonical, primal_bound, solve
 from tests.theory.transport.rules import expected_accepted, valid_rule
 
 
@@ -60,3 +59,7 @@ def seen_in(instance: Instance) -> dict[Seen, fmpq]:
 def valid(rule, target, depth: int) -> bool:
     out = Law((output.end, mass) for masses in rule.values() for output, mass in masses.items())
     return out.complete(target, depth + 1) == law_of(target, depth + 1)
+
+
+def test_exchangeable_tokens_are_renamed_in_order_of_appearance() -> None:
+    assert canonical((2, 1, 2, 0), [[1, 2]], 0) == (1, 2, 1, 0)

@@ -53,6 +53,11 @@ def test_a_useless_float_solution_is_mended(problem: Transport, seed: int) -> No
     assert certified(problem, junk).value == certified(problem).value
 
 
+def test_the_network_simplex_on_the_toy() -> None:
+    p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
+    assert round(network_simplex(Transport(q, p, np.eye(2, dtype=int))).value, 9) == 0.666666667
+
+
 def test_a_wrong_certificate_does_not_hold() -> None:
     found = certified(Transport((HALF, HALF), (fmpq(1, 3), fmpq(2, 3)), np.eye(2, dtype=int)))
     assert found.holds()

@@ -40,3 +40,13 @@ def test_entries_of_equal_rate_are_one() -> None:
 def test_worth_is_the_mean_of_the_slopes_at_both_ends() -> None:
     assert [worth(shape) for shape in ((), ((),), ((), ()), (((),),))] == [0, 600, 733, 816]
     assert carriers(((0, ()), (0, ((),)), (1, ((), ()))), 0) == (((),),)
+
+
+def test_the_law_of_siblings() -> None:
+    q = exact("1/3"), exact("2/3")
+    assert dict(sibling_law(q, ((), ()), False, False)) == {((0, ()), (1, ())): 1}
+    assert dict(sibling_law(q, (((),), ((),)), True, True)) == {
+        ((0, ((), ())),): exact("1/9"),
+        ((0, ((),)), (1, ((),))): exact("4/9"),
+        ((1, ((), ())),): exact("4/9"),
+    }

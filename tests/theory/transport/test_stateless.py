@@ -20,8 +20,7 @@ from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.table import Table
-from draftproof.theory.transport.bounds import optimum
-from draftproof.theory.transport.program import Seen, World
+from draftproof.theory.transport.bounds import Seen, World, optimum
 from draftproof.theory.transport.stateless import exchangeable_tokens
 from draftproof.theory.verifiers import VERIFIERS, named
 from tests.problems import TOY, VECTORS
@@ -88,6 +87,11 @@ def test_two_levels_have_no_closed_form() -> None:
 
 def test_it_flags_hsd_released() -> None:
     assert emission(TOY, named("hsd-released")).expected_accepted > stateless(TOY).upper
+
+
+def test_tokens_are_exchangeable_where_the_law_and_the_target_stay() -> None:
+    law = {frozenset[tuple[int, ...]]({(), (x,)}): fmpq(1, 2) for x in (0, 1)}
+    assert exchangeable_tokens(law, Table.exact(3, {(): ["1/4", "1/4", "1/2"]}), ()) == [[0, 1]]
 
 
 def test_exchangeable_tokens_are_merged() -> None:
