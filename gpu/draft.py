@@ -95,11 +95,7 @@ class Tree:
 
     @classmethod
     def of_shape(cls, shape: Sequence, replacement: bool = False) -> "Tree":
-        """The tree whose root has the children shape[0], shape[1], ..., numbered breadth first.
-
-        >>> Tree.of_shape([[[], []], [[]]]).parents.tolist()
-        [[0, 0, 0, 1, 1, 2]]
-        """
+        """The tree whose root has the children shape[0], shape[1], ..., numbered breadth first."""
         parents, queue = [-1], [shape]
         for node, children in enumerate(queue):  # the queue grows meanwhile
             queue += children

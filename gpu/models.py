@@ -77,12 +77,7 @@ def load(
 
 
 def context_of(config: Any) -> int:
-    """The largest number of tokens that every layer attends to; a sliding window bounds it too.
-
-    >>> from transformers import MistralConfig
-    >>> context_of(MistralConfig(max_position_embeddings=8192, sliding_window=4096))
-    4096
-    """
+    """The largest number of tokens that every layer attends to; a sliding window bounds it too."""
     text = config.get_text_config(decoder=True)
     positions = getattr(text, "max_position_embeddings", None) or 1 << 20
     window = getattr(text, "sliding_window", None)

@@ -139,9 +139,8 @@ class Reader:
         return self.recorder("pass", self._pass, sees=sees, levels=levels, **given)
 
     def advance(self, counts: list[int], read: Tensor, places: Tensor | None) -> None:
-        """Keeps counts[b] more tokens of row b (`read` [B] is the same on the device).
-
-        places [B, n], if given, says where behind the end these tokens lie; None: in sequence.
+        """Keeps counts[b] more tokens of row b (`read` [B] is the same on the device), which lie at places
+        [B, n] behind the end; None: in sequence.
         """
         if places is not None:
             to = torch.arange(places.shape[1], device=self.device)

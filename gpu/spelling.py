@@ -22,8 +22,7 @@ VERIFIERS = (
 
 DRAFTS = "chain:4, paths:3x4, paths+:3x4, tree:2x3, tree:eagle, tree:[[[],[]],[[]]], tree+:2x3, top-k:8x5x32"
 
-MOST = 512
-"""Largest number of drafted tokens in a structure."""
+MOST = 512  # largest number of drafted tokens in a structure
 
 EAGLE = [[[[[[], []], [], []], [], []], [[], []], [[], []]], [[[]], []], [[], []], [[]]]
 """The sparse tree of EAGLE (li2024eagle): 25 tokens, most of them below the likeliest first ones."""

@@ -98,11 +98,7 @@ class Session:
 
 
 def structure(name: str) -> "Structure":
-    """The structure of that spelling (see `gpu.spelling.draft`); BadInput if there is none.
-
-    >>> structure("chain:4").size, structure("tree:2x3").size, structure("tree:eagle").depth
-    (5, 15, 5)
-    """
+    """The structure of that spelling (see `gpu.spelling.draft`); BadInput if there is none."""
     kind, given = spelling.draft(name)
     if kind == "top-k":
         return TopK(name, *given)

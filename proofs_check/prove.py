@@ -35,11 +35,9 @@ from draftproof.theory.verifier import Verifier
 
 Answer = Literal["proved", "refuted", "undecided"]
 
-Partial = tuple[Prefix, dict[str, Any]]
-"""A word that time ran out on, and the checkpoint of its proof."""
+Partial = tuple[Prefix, dict[str, Any]]  # a word that time ran out on, and the checkpoint of its proof
 
-RANDOM = 200
-"""Random instances that are tried where sign cells give no answer."""
+RANDOM = 200  # random instances that are tried where sign cells give no answer
 
 
 @dataclass
@@ -209,10 +207,7 @@ def _lossy(instance: Instance, verifier: Verifier) -> bool:
 
 
 def load_progress(path: Path, statement: str) -> tuple[list[Prefix], Partial | None]:
-    """The words already proved of a statement, and the one in progress; none when there is no file yet.
-
-    Raises BadInput when the file is about something else.
-    """
+    """The words proved of a statement, and the one in progress; BadInput if the file is of something else."""
     if not path.exists():
         return [], None
     text = text_of(path)
@@ -230,10 +225,7 @@ def load_progress(path: Path, statement: str) -> tuple[list[Prefix], Partial | N
 def save_progress(
     path: Path, statement: str, proved: Iterable[Prefix], partial: Partial | None = None
 ) -> None:
-    """Writes the words proved so far, and the checkpoint of the one in progress.
-
-    The file is replaced when all is written, so a full disk or a kill leaves the one before.
-    """
+    """Writes the words proved so far, and the checkpoint of the one in progress, in place of the old file."""
     content: dict[str, Any] = {"statement": statement, "proved": list(map(_text, proved))}
     if partial is not None:
         content["begun"] = {"word": _text(partial[0]), "trees": partial[1]}

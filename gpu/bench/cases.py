@@ -33,11 +33,7 @@ class Case(Batch):
 
 
 def tree_of(draft: str, gamma: int) -> Tree:
-    """A chain of gamma tokens, or 64 nodes of depth gamma, on each level two below each of the first half.
-
-    >>> tree_of("chain", 4).size, tree_of("tree", 4).size, tree_of("tree", 8).size, tree_of("tree", 8).depth
-    (5, 64, 64, 8)
-    """
+    """A chain of gamma tokens, or 64 nodes of depth gamma, on each level two below each of the first half."""
     if draft == "chain":
         return Tree.chain(gamma)
     parents, above = [-1], [0]

@@ -41,8 +41,7 @@ class Grid:
 FULL = Grid((32_768, 131_072, 262_144), (4, 8), (1, 8, 64, 256))
 ON_CPU = Grid((4_096, 32_768), (4,), (1, 4))
 """Without a GPU: smaller, and plain torch and transformers only."""
-NOT_MADE = "all"
-"""The method of a point that stands for a case which could not be made."""
+NOT_MADE = "all"  # the method of a point that stands for a case which could not be made
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,6 @@ def transformers(case: Case) -> Call:
 
 def flashinfer(case: Case) -> Call:
     """Token verification; draws its own noise, from a seed, since its default generator cannot be captured.
-
     Returns (ids [B, gamma + 1] padded with -1, tokens that pass on their own [B], accepted [B]).
     """
     sample = import_module("flashinfer.sampling").chain_speculative_sampling
@@ -116,7 +115,6 @@ def vllm(case: Case) -> Call:
 
 def vllm_runner(case: Case, block: bool = False) -> Call:
     """Token or block verification of vLLM's second model runner, from logits; draws its own noise.
-
     Returns (ids [B, gamma + 1] up to the extra token, accepted + 1 [B]).
     """
     sample = import_module("vllm.v1.worker.gpu.spec_decode.rejection_sampler_utils").rejection_sample

@@ -196,13 +196,8 @@ def plot(rows: Rows, path: Path, name: str) -> None:
             below.plot(heats, [row["tokens_per_second"] for row in some], **style)
             if some and "steps" in some[0]:
                 low, high = np.transpose([row["interval"] for row in some])
-                bars: dict[str, Any] = {
-                    "color": style["color"],
-                    "linewidth": 0.8,
-                    "capsize": 2,
-                    "fmt": "none",
-                }
-                top.errorbar(heats, (low + high) / 2, (high - low) / 2, **bars)
+                middle, half = (low + high) / 2, (high - low) / 2
+                top.errorbar(heats, middle, half, fmt="none", color=style["color"], linewidth=0.8, capsize=2)
                 top.plot(heats, [row["mean_acceptance_length"] for row in some], **style)
     axes[0, 0].set_ylabel("block efficiency\n(bars: predicted)")
     axes[1, 0].set_ylabel("tokens a second")

@@ -20,8 +20,7 @@ REPEATS, SECONDS = 30, 2.0
 FLUSHES = 4
 """How often the buffer is overwritten: once is enough for the cache, but the device must still be busy when
 the call arrives, or the time that the host takes to submit it would be counted."""
-LEVEL = 0.95
-"""Coverage of the t-intervals, if means of clusters (logarithms, for ratios) are normal."""
+LEVEL = 0.95  # coverage of the t-intervals, if means of clusters (logarithms, for ratios) are normal
 
 
 def on_gpu(call: Callable[[], object], device: torch.device, graph: bool = True) -> float:
@@ -83,11 +82,7 @@ class Estimate:
 def difference(
     ours: Sequence[float], theirs: Sequence[float], clusters: Sequence[Hashable] | None = None
 ) -> Estimate:
-    """The mean difference of pairs, and a t-interval over independent clusters: without any, over the pairs.
-
-    >>> difference([2.0, 3.0, 4.0], [1.0, 2.0, 3.0])
-    Estimate(value=1.0, low=1.0, high=1.0)
-    """
+    """The mean difference of pairs, and a t-interval over independent clusters, by default the pairs."""
     apart = np.subtract(ours, theirs)
     mean = float(apart.mean())
     sums: defaultdict[Hashable, float] = defaultdict(float)
@@ -102,10 +97,6 @@ def difference(
 
 
 def ratio(ours: Sequence[float], theirs: Sequence[float]) -> Estimate:
-    """The geometric mean of the ratios, repeat by repeat.
-
-    >>> ratio([2.0, 4.0], [1.0, 2.0])
-    Estimate(value=2.0, low=2.0, high=2.0)
-    """
+    """The geometric mean of the ratios, repeat by repeat."""
     found = difference([log(a) for a in ours], [log(b) for b in theirs])
     return Estimate(exp(found.value), exp(found.low), exp(found.high))

@@ -13,8 +13,7 @@ from rich.progress import TaskID, TimeRemainingColumn
 from draftproof.gpu.options import as_json
 from draftproof.simulators import screen
 
-EPOCHS = 4
-"""Epochs after which the same text teaches a language model little more (muennighoff2023scaling)."""
+EPOCHS = 4  # epochs after which the same text teaches a language model little more (muennighoff2023scaling)
 
 
 @command("train")

@@ -263,12 +263,7 @@ def _check(target: Model, prompts: Sequence[Sequence[int]]) -> None:
 
 
 class Noise:
-    """Uniform float32 numbers in [0, 1); row b's depend on (seed, b), or on its own seed, alone.
-
-    >>> both, alone = Noise(7, 2, torch.device("cpu")), Noise(7, 1, torch.device("cpu"))
-    >>> torch.equal(both.uniforms(3)[:1], alone.uniforms(3))
-    True
-    """
+    """Uniform float32 numbers in [0, 1); row b's depend on (seed, b), or on its own seed, alone."""
 
     def __init__(self, seed: int | Sequence[int], rows: int, device: torch.device) -> None:
         pairs = zip(repeat(seed), range(rows)) if isinstance(seed, int) else zip(seed, repeat(0))

@@ -15,14 +15,12 @@ from transformers import PreTrainedTokenizerFast
 
 from draftproof.theory.errors import BadInput
 
-HELD_OUT = 0.02
-"""The least fraction of the characters that no model is trained on."""
+HELD_OUT = 0.02  # the least fraction of the characters that no model is trained on
 PACKAGES = {"site-packages", "dist-packages"}
 END = "<|endoftext|>"
 PIECE = 1_000_000
 """Characters of a long text that are tokenised at once; several pieces use several cores."""
-TOKENIZER_TEXT = 32_000_000
-"""About how many characters a tokenizer is trained on; more change it little."""
+TOKENIZER_TEXT = 32_000_000  # about how many characters a tokenizer is trained on; more change it little
 
 
 def standard_library() -> Path:
@@ -92,11 +90,6 @@ def kept_apart(texts: list[str]) -> tuple[list[str], list[str]]:
     """(texts to train on, texts held out): whole texts from the end, at least `HELD_OUT` of the characters.
 
     If these would be more than a fifth of all characters, only the end of the first of them is held out.
-
-    >>> kept_apart(["a" * 90, "b" * 8, "c", "d"])[1]
-    ['c', 'd']
-    >>> [len(text) for texts in kept_apart(["a" * 100]) for text in texts]
-    [98, 2]
     """
     total = sum(map(len, texts))
     count, held = 0, 0
@@ -139,10 +132,7 @@ def encoded(texts: list[str], tokenizer: PreTrainedTokenizerFast) -> np.ndarray:
 
 
 def _groups(texts: list[str]) -> Iterator[list[tuple[str, bool]]]:
-    """Pieces of texts with whether each ends its text, about 16 million characters at a time.
-
-    Until its id is read, an encoded token takes hundreds of bytes.
-    """
+    """Pieces of texts with whether each ends its text, 16 million characters at a time to bound memory."""
     group, size = [], 0
     for text in texts:
         for at in range(0, len(text), PIECE):

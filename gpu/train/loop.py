@@ -23,11 +23,9 @@ from draftproof.gpu.drafters.features import FeatureHead
 from draftproof.simulators.files import replacing
 from draftproof.theory.errors import BadInput
 
-EVERY = 30.0
-"""Seconds between checkpoints."""
+EVERY = 30.0  # seconds between checkpoints
 MUON_RATE, MOMENTUM, DECAY = 0.02, 0.95, 0.05
-OUTER = {"embed_tokens", "lm_head"}
-"""Matrices that AdamW trains."""
+OUTER = {"embed_tokens", "lm_head"}  # matrices that AdamW trains
 QUINTIC = 3.4445, -4.7750, 2.0315
 """a, b, c of jordan2024muon: s -> a s + b s^3 + c s^5 takes every s of (0, 1] to near 1 in a few steps."""
 
@@ -91,13 +89,7 @@ def rollout_loss(head: FeatureHead, target: Any, batch: Tensor, depth: int) -> T
 
 
 def orthogonal(matrices: Tensor, steps: int = 5) -> Tensor:
-    """About U V^T for each U S V^T of a stack [N, R, C]: singular values end between 0.5 and 1.5.
-
-    >>> _ = torch.manual_seed(0)
-    >>> values = torch.linalg.svdvals(orthogonal(torch.randn(3, 8, 20)))
-    >>> bool(((values > 0.5) & (values < 1.5)).all())
-    True
-    """
+    """About U V^T for each U S V^T of a stack [N, R, C]: singular values end between 0.5 and 1.5."""
     tall = matrices.shape[-2] > matrices.shape[-1]
     x = matrices.mT if tall else matrices
     x = x / x.norm(dim=(-2, -1), keepdim=True).clamp(min=1e-7)
@@ -179,11 +171,7 @@ def batch_at(tokens: np.ndarray, batch: int, length: int, key: str) -> Tensor:
 
 
 def rate_at(step: int, steps: int, peak: float) -> float:
-    """A linear rise over the first twentieth, then a straight line that reaches zero after the last step.
-
-    >>> [rate_at(step, 40, 1.0) for step in (0, 1, 2, 20, 39)]
-    [0.5, 1.0, 1.0, 0.5263157894736842, 0.02631578947368421]
-    """
+    """A linear rise over the first twentieth, then a straight line that reaches zero after the last step."""
     rise = max(1, steps // 20)
     return peak * min((step + 1) / rise, (steps - step) / max(1, steps - rise))
 

@@ -28,8 +28,7 @@ from draftproof.theory.errors import BadInput
 STAGES = ("target", "drafter", "features")
 Progress: TypeAlias = Callable[[str, int, int, float], None]
 """Called with (stage, steps done, steps in all, loss)."""
-MEASURED = 16
-"""Batches of held-out text that the finished models are measured on."""
+MEASURED = 16  # batches of held-out text that the finished models are measured on
 
 
 def train(out: Path, preset: str, corpus: Path | None, seed: int, progress: Progress) -> dict[str, Any]:
@@ -147,10 +146,7 @@ class _Run:
 def _measured(
     target: Any, drafter: Any, head: FeatureHead, tokenizer: Any, batches: list[Tensor], depth: int
 ) -> dict[str, Any]:
-    """Held-out losses in nats a token and a character, and mean sum min(p, q), over batches [B, T].
-
-    Pairs with different tokenizers can be compared by nats a character only.
-    """
+    """Held-out losses in nats a token and, to compare tokenizers, a character; mean sum min(p, q)."""
     sums: defaultdict[str, float] = defaultdict(float)
     for batch in batches:
         rows, hidden = loop.rows_and_hidden(target, batch)

@@ -34,10 +34,6 @@ class Domain:
     target's rows after a full draft are free only if `leaves` is true, else they cannot be computed
     with. `whole` is the cell of all of it; work stops after `seconds` of CPU time. Raises BadInput where
     there are more than LARGEST parameters. There are at least two tokens.
-
-    >>> domain = Domain(2, 1)
-    >>> domain.target[()], domain.parameters
-    ((p_0, -p_0 + 1), 2)
     """
 
     def __init__(self, vocab: int, depth: int, seconds: float = float("inf"), leaves: bool = False):
@@ -77,8 +73,7 @@ class Domain:
         self.whole = Cell(solver, facts, (), point)
 
     def at(self, point: Point) -> tuple[Table, Table]:
-        """The rational target and proposal at a point; target rows after a full draft that are not free are
-        uniform."""
+        """The rational target and proposal at a point; rows that are not free are uniform."""
         values = [point[name] for name in self.number.variables.names()]
 
         def number(entry: Symbol | Unread) -> fmpq:
@@ -122,12 +117,6 @@ def draw(scheme: Scheme, oracle: Oracle, proposal: Rows, context: Prefix = ()) -
 
     What is drawn below a node depends on nothing but the proposal, so the joint law of draft and verdict
     stays the same, and subtrees that the verifier never looks at cost a proof nothing.
-
-    >>> from draftproof.simulators.enumerate import outcomes
-    >>> coin = Table.exact(2, {(): ["1/4", "3/4"]})
-    >>> pair = Tree((((),), ((),)), replacement=True)
-    >>> [weight for weight, _ in outcomes(lambda oracle: draw(pair, oracle, coin).root.children)]
-    [1/16, 3/16, 3/16, 9/16]
     """
     if isinstance(scheme, Tree):
         return Draft(_Lazy(oracle, scheme, proposal, context, scheme.shape), replacement=scheme.replacement)
@@ -136,7 +125,6 @@ def draw(scheme: Scheme, oracle: Oracle, proposal: Rows, context: Prefix = ()) -
 
 def rational_points(cell: Cell) -> Iterator[Point]:
     """Points of the cell: the one it knows, then some near the point that z3 finds, which may be irrational.
-
     Strict inequalities that hold at an irrational point hold near it; an equation that is linear in some
     variable is solved for that variable.
     """

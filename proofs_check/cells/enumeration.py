@@ -17,11 +17,9 @@ from draftproof.proofs_check.cells.tree import Leaf, Split, Tree, from_json, map
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Row
 
-Program: TypeAlias = Callable[[Oracle], Symbol]
-"""A sampler program whose result is a number."""
+Program: TypeAlias = Callable[[Oracle], Symbol]  # a sampler program whose result is a number
 
-WHOLE = -1
-"""The number of branches of a saved tree that sums all of them."""
+WHOLE = -1  # the number of branches of a saved tree that sums all of them
 
 
 class Checkpoint:
@@ -86,8 +84,7 @@ class _Replay:
 
 
 class Enumeration:
-    """Runs programs on numbers of the type `number`, and answers their comparisons by the present cell.
-
+    """Runs programs on numbers of the type `number`, and answers their comparisons by the present cell;
     `cells` counts the runs that came to an end: one for each way of drawing in each cell.
     """
 
@@ -100,10 +97,8 @@ class Enumeration:
         self.checkpoint = Checkpoint(self.number)
 
     def expectation(self, program: Program, cell: Cell, saved: dict[str, Any] | None = None) -> Tree:
-        """E[program] over all its draws, as a function on the cell.
-
-        `saved` is the checkpoint of an earlier call that ran out of time. Raises OutOfTime, but not
-        before a step was added to the checkpoint.
+        """E[program] over all its draws, as a function on the cell; `saved` is an earlier call's checkpoint.
+        Raises OutOfTime, but not before a step was added to the checkpoint.
         """
         self.checkpoint = Checkpoint(self.number, saved)
         return self._after(program, cell, ())

@@ -19,11 +19,9 @@ CONDITIONS = {
     ZERO | POSITIVE: lambda e: e >= 0,
     NEGATIVE | POSITIVE: lambda e: e != 0,
 }
-MILLISECONDS = 5000
-"""Time limit of one question to z3."""
+MILLISECONDS = 5000  # time limit of one question to z3
 
-Point = dict[str, fmpq]
-"""Variable name -> rational."""
+Point = dict[str, fmpq]  # variable name -> rational
 
 
 class OutOfTime(Exception):
@@ -31,10 +29,8 @@ class OutOfTime(Exception):
 
 
 class Solver:
-    """Polynomials by their keys, with variables and factors, and z3's answers about their signs.
-
-    Answers are kept: the same question in another cell costs nothing. After the deadline a new
-    question raises OutOfTime.
+    """Polynomials by their keys, with variables and factors, and z3's answers about their signs, which are
+    kept. After the deadline a new question raises OutOfTime.
     """
 
     def __init__(self, deadline: float = float("inf")):

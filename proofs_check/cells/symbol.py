@@ -24,11 +24,7 @@ def sign(number: fmpq) -> int:
 
 
 def flip(signs: int) -> int:
-    """The possible signs of minus a number.
-
-    >>> flip(NEGATIVE | ZERO) == POSITIVE | ZERO
-    True
-    """
+    """The possible signs of minus a number."""
     return (signs & ZERO) | (POSITIVE if signs & NEGATIVE else 0) | (NEGATIVE if signs & POSITIVE else 0)
 
 
@@ -63,10 +59,7 @@ def substitute(polynomial: fmpq_mpoly, name: str, replacement: fmpq_mpoly) -> fm
 
 
 def eliminate(polynomial: fmpq_mpoly, equation: fmpq_mpoly, slope: fmpq_mpoly, at: int) -> fmpq_mpoly:
-    """slope^k times the polynomial, of degree k in variable v = gen(at), without v.
-
-    v is replaced by -b / slope, from the equation slope v + b = 0.
-    """
+    """slope^k times the polynomial, of degree k in v = gen(at), with v = -b / slope: slope v + b = 0."""
     context = polynomial.context()
     gen = context.gen(at)
     replacement = gen * slope - equation  # -b, free of v

@@ -14,8 +14,7 @@ from draftproof.theory.drafts.spechub import SpecHub
 from draftproof.theory.instance import Instance
 from draftproof.theory.verifiers import named
 
-Sizes = tuple[str, list[Case]]
-"""Some sizes in words, and as cases."""
+Sizes = tuple[str, list[Case]]  # some sizes in words, and as cases
 
 PAIRS: list[Case] = [(2, WITHOUT), (2, WITH)]
 TWO: Sizes = "V = 2: pairs with and without replacement", PAIRS
@@ -31,13 +30,7 @@ BY_CELLS: tuple[tuple[str, str, str, float, Sizes], ...] = (
     ("one-hot", "The one-hot rule", "li2024eagle2, evaluate_posterior", 2, SMALL),
     ("sampling-match", "Sampling-match", "kwon2023vllm, drafts without probabilities", 2, CHAINS),
     ("hu-greedy", "The greedy draft's rule", "hu2025towards, greedy draft", 4, GREEDY),
-    (
-        "optimal-transport",
-        "Optimal transport with a max flow's plan",
-        "sun2023spectr, Section 3",
-        2,
-        ONE,
-    ),
+    ("optimal-transport", "Optimal transport with a max flow's plan", "sun2023spectr, Section 3", 2, ONE),
     ("khisti", "Selection with a max flow's weights", "khisti2025multidraft, Theorem 1", 2, TWO),
     ("lifted", "The lift of optimal transport", "our derivation; docs/layered.md", 20, DEEPER),
 )

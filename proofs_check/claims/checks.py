@@ -14,14 +14,12 @@ from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
 from draftproof.theory.verifiers import named
 
-SECONDS = 1800.0
-"""Time limit of one sign-cell proof, in CPU seconds."""
+SECONDS = 1800.0  # time limit of one sign-cell proof, in CPU seconds
 
 PAIR = every(2, 1)
 WITH, WITHOUT = Tree(PAIR, True), Tree(PAIR, False)
 
-Case = tuple[int, Scheme]
-"""A vocabulary and a draft."""
+Case = tuple[int, Scheme]  # a vocabulary and a draft
 
 
 class Lossless:

@@ -31,8 +31,7 @@ from draftproof.theory.transport.single_step import emitted, max_flow, set_law
 
 CASES = [(vocab, Chain(1)) for vocab in (2, 3)]
 VOCABS = (2, 3, 4)
-Formula = Callable[[Row, Row], Number]
-"""A number for the root's rows p and q."""
+Formula = Callable[[Row, Row], Number]  # a number for the root's rows p and q
 
 
 def flow(replacement: bool, k: int = 2) -> Formula:

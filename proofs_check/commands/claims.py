@@ -9,8 +9,7 @@ from draftproof.simulators import screen
 from draftproof.simulators.commands.options import json_option
 from draftproof.theory.errors import BadInput
 
-QUICK = 5.0
-"""Verdicts that take at most so many seconds are checked again by default."""
+QUICK = 5.0  # verdicts that take at most so many seconds are checked again by default
 
 
 @click.command()

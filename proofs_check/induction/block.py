@@ -94,10 +94,7 @@ THEOREMS = (
         key="block-above-token",
         statement="Block verification never accepts less than token verification; at depth 1 just as much.",
         source="sun2025block, comparison with token verification (appendix)",
-        assumed=(
-            TAIL,
-            "Pr(tau >= l | X^l) = w_l of block: 'block-lossless'; w_1 is also token's",
-        ),
+        assumed=(TAIL, "Pr(tau >= l | X^l) = w_l of block: 'block-lossless'; w_1 is also token's"),
         steps=(
             always(
                 "w >= t gives min(1, w rho) >= t min(1, rho)",

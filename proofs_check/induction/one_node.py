@@ -13,8 +13,7 @@ from draftproof.proofs_check.induction.steps import Step, always, kept, summed
 from draftproof.proofs_check.induction.terms import a, least, meet, p, plus, pos, q, reals, total
 
 S = total(pos(a * p - q))
-REST = total(pos(q - a * p))
-"""The mass that is not kept below the node; the steps show it is S + 1 - a."""
+REST = total(pos(q - a * p))  # the mass that is not kept below the node; the steps show it is S + 1 - a
 _p, _q, _a, _s = reals("p q a s")
 
 DRAWN: tuple[Step, ...] = (

@@ -78,11 +78,7 @@ THEOREMS = (
         scope=NODE,
         verifiers=("naive-tree", "hu-greedy", "khisti", "global-resolution"),
         assumed=(*CLAIM, "the judged token has exactly the law d (here written q) that it is judged with"),
-        steps=(
-            kept("x is drawn and accepted with q min(1, p / q) = min(p, q)", _p, _q),
-            REJECTED,
-            EMITTED,
-        ),
+        steps=(kept("x is drawn and accepted with q min(1, p / q) = min(p, q)", _p, _q), REJECTED, EMITTED),
         corollaries=(
             Corollary(
                 "hu-greedy-lossless",

@@ -55,10 +55,7 @@ THEOREMS = (
             DRAWN_FROM_Q,
             "the claim for smaller subtrees and fewer siblings (induction); a leaf: its rate, Y ~ p",
         ),
-        steps=(
-            *STEPS,
-            always("the root's rate stays 1: S / (S + 1 - 1)", _s / (_s + 1 - 1) == 1, [_s > 0]),
-        ),
+        steps=(*STEPS, always("the root's rate stays 1: S / (S + 1 - 1)", _s / (_s + 1 - 1) == 1, [_s > 0])),
         corollaries=(
             Corollary(
                 "traversal-rate",

@@ -19,6 +19,7 @@ from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 from torch.utils._pytree import tree_leaves  # noqa: E402
 
 from draftproof.gpu import kernels  # noqa: E402
+from draftproof.gpu.device import described, out_of_memory, usable  # noqa: E402
 from draftproof.gpu.draft import Tree  # noqa: E402
 from draftproof.gpu.rows import probabilities  # noqa: E402
 from draftproof.gpu.verify import VERIFIERS, Batch, from_logits  # noqa: E402
@@ -241,3 +242,14 @@ def test_what_would_leave_the_device_is_noticed(wrong, device):
     rows = torch.empty(B, V, device=device)
     with pytest.raises((AssertionError, RuntimeError)):
         wrong(rows)
+
+
+def test_a_cpu_can_be_used_and_is_described():
+    assert usable("cpu") == torch.device("cpu")
+    assert described(torch.device("cpu")).startswith("CPU, ")
+
+
+def test_what_counts_as_out_of_memory():
+    assert out_of_memory(RuntimeError("Triton Error [CUDA]: out of memory"))
+    assert out_of_memory(RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate`"))
+    assert not out_of_memory(RuntimeError("no"))

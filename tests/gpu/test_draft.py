@@ -101,3 +101,4 @@ def test_chains_paths_and_shapes():
     assert not Tree.paths(2, 2).is_chain
     assert Tree.paths(2, 2).parents.tolist() == [[0, 0, 1, 0, 3]]
     assert Tree.of_shape([]).size == 1
+    assert Tree.of_shape([[[], []], [[]]]).parents.tolist() == [[0, 0, 0, 1, 1, 2]]

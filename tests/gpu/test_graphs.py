@@ -140,3 +140,7 @@ def test_an_idle_reader_does_not_keep_its_network(recordings):
     del net, model, _
     gc.collect()
     assert not passes.IDLE
+
+
+def test_tensors_are_found_in_containers():
+    assert len(list(graphs.tensors((torch.zeros(1), {"a": torch.zeros(1), "b": None})))) == 2

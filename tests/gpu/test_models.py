@@ -9,9 +9,11 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+from transformers import MistralConfig
+
 from draftproof.gpu.drafters.choose import SHIPPED, pair
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.models import check_pair, load
+from draftproof.gpu.models import check_pair, context_of, load
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import structure
 from draftproof.gpu.train.data import byte_pairs
@@ -103,3 +105,7 @@ def test_layers_that_cannot_take_tokens_back_are_refused(folders, tmp_path):
     once = rf"^{re.escape(str(tmp_path))}: layers of type linear_attention cannot take back"
     with pytest.raises(BadInput, match=once):
         load(tmp_path, "cpu")
+
+
+def test_a_sliding_window_bounds_the_context():
+    assert context_of(MistralConfig(max_position_embeddings=8192, sliding_window=4096)) == 4096

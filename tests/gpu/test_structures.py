@@ -151,3 +151,11 @@ def test_a_narrow_tree_extends_the_likeliest_of_each_depth(seed):
     assert draft.tokens.tolist() == again.tokens.tolist()
     assert draft.tree.parents.tolist() == again.tree.parents.tolist()
     assert draft.proposal is None
+
+
+def test_sizes_of_spelled_structures():
+    assert (structure("chain:4").size, structure("tree:2x3").size, structure("tree:eagle").depth) == (
+        5,
+        15,
+        5,
+    )

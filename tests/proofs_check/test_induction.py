@@ -47,3 +47,7 @@ def test_a_total_needs_a_known_mass():
 def test_a_sum_of_positive_parts_is_an_unknown_of_its_own():
     assert total(pos(p - q)) != total(pos(a * p - q))
     assert total(a * p + q) == a + 1
+
+
+def test_the_masses_of_both_positive_parts_differ_by_the_difference_of_masses():
+    assert total(pos(q - a * p)) - total(pos(a * p - q)) == 1 - a

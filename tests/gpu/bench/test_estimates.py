@@ -8,7 +8,7 @@ pytest.importorskip("torch")
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.gpu.bench.timing import difference, ratio
+from draftproof.gpu.bench.timing import Estimate, difference, ratio
 
 speeds = st.lists(st.tuples(st.floats(0.1, 100), st.floats(0.1, 100)), min_size=2, max_size=8)
 
@@ -39,3 +39,8 @@ def test_clusters_are_what_is_independent():
 def test_one_repeat_says_nothing_about_spread():
     found = ratio([3.0], [2.0])
     assert (found.value, found.low, found.high) == (pytest.approx(1.5), 0.0, inf)
+
+
+def test_constant_differences_and_ratios_have_no_width():
+    assert difference([2.0, 3.0, 4.0], [1.0, 2.0, 3.0]) == Estimate(1.0, 1.0, 1.0)
+    assert ratio([2.0, 4.0], [1.0, 2.0]) == Estimate(2.0, 2.0, 2.0)

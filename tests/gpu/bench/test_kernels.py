@@ -215,3 +215,9 @@ def test_bad_input_is_one_line_before_anything_is_measured(arguments, says, capf
     status, _, err = command(capfd, *arguments)
     assert status == 2
     assert says in err.splitlines()[-1]
+
+
+def test_trees_have_64_nodes():
+    assert tree_of("chain", 4).size == 5
+    assert tree_of("tree", 4).size == tree_of("tree", 8).size == 64
+    assert tree_of("tree", 8).depth == 8

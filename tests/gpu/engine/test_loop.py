@@ -6,7 +6,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.engine.loop import Noise, generate
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.models import Model
 from draftproof.gpu.rows import Sampling
@@ -188,3 +188,8 @@ def test_logits_that_are_no_numbers_end_the_run_with_what_was_said():
         net.lm_head.weight[3] = torch.nan
     with pytest.raises(BadInput, match="no laws"):
         next(steps)
+
+
+def test_the_noise_of_a_row_does_not_depend_on_the_batch():
+    both, alone = (Noise(7, rows, torch.device("cpu")) for rows in (2, 1))
+    assert torch.equal(both.uniforms(3)[:1], alone.uniforms(3))

@@ -209,3 +209,14 @@ def test_without_a_compiler_torch_cannot_compile(capfd):
     with config.patch({"cpp.cxx": (None, "/no/such/compiler")}):
         assert first_losses(Compiler(torch.device("cuda"))) == plain
     assert capfd.readouterr().err.count("\n") == 1
+
+
+def test_the_rate_at_some_steps():
+    rates = [rate_at(step, 40, 1.0) for step in (0, 1, 2, 20, 39)]
+    assert rates == [0.5, 1.0, 1.0, 0.5263157894736842, 0.02631578947368421]
+
+
+def test_orthogonal_brings_singular_values_near_one():
+    torch.manual_seed(0)
+    values = torch.linalg.svdvals(orthogonal(torch.randn(3, 8, 20)))
+    assert ((values > 0.5) & (values < 1.5)).all()

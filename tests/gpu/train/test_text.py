@@ -68,3 +68,8 @@ def test_long_texts_are_cut_before_they_become_tokens_and_come_back(monkeypatch)
         assert tokenizer.decode(each) == "<|endoftext|>".join([*texts, ""])
     assert len(ids) > len(whole)
     assert len(byte_pairs(texts, 280)) == 280
+
+
+def test_the_end_of_a_long_text_or_whole_short_ones_are_held_out():
+    assert kept_apart(["a" * 90, "b" * 8, "c", "d"])[1] == ["c", "d"]
+    assert [len(text) for texts in kept_apart(["a" * 100]) for text in texts] == [98, 2]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from draftproof.proofs_check.cells.cell import Cut, sides
-from draftproof.proofs_check.cells.domain import Domain
+from draftproof.proofs_check.cells.domain import Domain, draw
 from draftproof.proofs_check.cells.symbol import (
     NEGATIVE,
     POSITIVE,
@@ -20,6 +20,9 @@ from draftproof.proofs_check.cells.symbol import (
     solve,
     times,
 )
+from draftproof.simulators.enumerate import outcomes
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.table import Table
 
 VALUES = {NEGATIVE: -1, ZERO: 0, POSITIVE: 1}
 SETS = range(1, 8)
@@ -114,3 +117,20 @@ def test_elimination_replaces_the_variable(b, c):
     assert found == b * b - c * b * v + v**3
     assert solve(v - u) is not None
     assert solve(u * v - 1) is None
+
+
+def test_the_signs_of_minus_a_number():
+    assert flip(NEGATIVE | ZERO) == POSITIVE | ZERO
+
+
+def test_children_drawn_lazily_have_the_law_of_the_draft():
+    coin = Table.exact(2, {(): ["1/4", "3/4"]})
+    pair = Tree((((),), ((),)), replacement=True)
+    law = [weight for weight, _ in outcomes(lambda oracle: draw(pair, oracle, coin).root.children)]
+    assert law == [fmpq(n, 16) for n in (1, 3, 3, 9)]
+
+
+def test_the_rows_of_a_domain_are_free_but_for_their_mass():
+    domain = Domain(2, 1)
+    assert repr(domain.target[()]) == "(p_0, -p_0 + 1)"
+    assert domain.parameters == 2
