@@ -55,9 +55,8 @@ def remainders(drafts: Drafts, cut: Tensor) -> Tensor:
 
 
 def batch(drafts: Sequence[Drafted]) -> Drafts:
-    """Drafts of one vocabulary and scheme in float64, one a row.
-
-    Drafts of one shape share a tree; drafts of several shapes get one a row, missing nodes with token -1.
+    """Drafts of one vocabulary and scheme in float64, one a row; those of one shape share a tree, those of
+    several get one a row, missing nodes with token -1.
     """
     N = max(len(drafted.nodes) for drafted in drafts)
     I = max(1, *(sum(bool(node.children) for node in drafted.nodes) for drafted in drafts))

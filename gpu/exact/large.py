@@ -13,9 +13,6 @@ from draftproof.gpu.rows import probabilities
 from draftproof.gpu.verify import VERIFIERS, Drafts, Verifier
 from draftproof.gpu.verify.residual import remainder
 
-TYPES = torch.float32, torch.float64
-
-
 KINDS: tuple[str, ...] = ("random", "peaked", "near-equal", "adversarial")
 
 
@@ -43,21 +40,17 @@ DRAFTS = {
 
 @dataclass(frozen=True)
 class Closeness:
-    """float32 beside float64 on one kind of logits.
-
-    The largest difference of a rate, of a rate in units of its margin (at most 1), and of a final row (total
-    variation); how many rows of noise were compared, and how many were decided differently.
-    """
+    """float32 beside float64 on one kind of logits."""
 
     verifier: str
     draft: str
     logits: str
     vocab: int
-    rate: float
-    of_margin: float
-    row: float
-    rows: int
-    wrong: int
+    rate: float  # the largest difference of a rate
+    of_margin: float  # the largest in units of its margin, at most 1
+    row: float  # the largest total variation between final rows
+    rows: int  # of noise that were compared
+    wrong: int  # rows that were decided differently
 
 
 def closeness(
@@ -67,9 +60,8 @@ def closeness(
     verifiers: Sequence[Verifier] = (),
     cases: int | None = None,
 ) -> Iterator[Closeness]:
-    """Every verifier on every draft it is made for and every kind of logits, at one vocabulary size.
-
-    `verifiers` are those to compare, if not all; `cases` stops after so many pairs of draft and logits.
+    """The `verifiers`, or all, on every draft they are made for and every kind of logits; `cases` stops after
+    so many pairs of draft and logits.
     """
     for draft, kind in islice(product(DRAFTS, KINDS), cases):
         drafted = _drafted(DRAFTS[draft], kind, vocab, seed)
@@ -83,7 +75,8 @@ def _drafted(tree: Tree, kind: str, vocab: int, seed: int) -> tuple[Drafts, Draf
     random = torch.Generator().manual_seed(seed)
     p, q = logits(kind, (1, tree.size, vocab), random)
     q = q[:, : len(tree.inner or ())]
-    single, double = ((probabilities(p.to(dtype)), probabilities(q.to(dtype))) for dtype in TYPES)
+    single = [probabilities(side.float()) for side in (p, q)]
+    double = [probabilities(side.double()) for side in (p, q)]
     tokens = _siblings(tree, single[1], random)
     span = [(side.amax(-1) - side.masked_fill(side.isinf(), torch.inf).amin(-1)).amax(1) for side in (p, q)]
     unit = UNIT[torch.float32] * (1 + 2 * torch.maximum(*span).double() / STEPS)
@@ -106,7 +99,8 @@ def _compare(
     plain = VERIFIERS[verifier.name]  # torch's, in float64
     single, double, unit = drafted
     single, double, unit = single.to(device), double.to(device), unit.to(device)
-    tree, tokens = single.tree, single.tokens
+    tokens = single.tokens
+    first = (single.tree.first[:, 1:] - 1).expand(len(tokens), -1)
     one, two = verifier.rates(single), verifier.rates(double)
     low, high = one.accept.double(), two.accept
     margin = margins(lambda rows: verifier.rates(rows).accept, double, unit)
@@ -119,26 +113,15 @@ def _compare(
             coins = torch.rand(tokens.shape, generator=random).double().to(device)
             near = torch.arange(tokens.shape[1], device=device) == i
             coins = torch.where(near, (high + side * 2 * margin)[:, 1:], coins).clamp(0, 1 - 2**-24).float()
-            clear = _clear(verifier, tree, coins, high, margin)
+            compared = coins.gather(1, first) if verifier.one_coin else coins
+            clear = ((compared - high[:, 1:]).abs() > margin[:, 1:]).all(1)  # no coin is near its threshold
             extra = torch.rand(len(tokens), generator=random).to(device)
             ours = verifier.verify(single.with_noise(coins, extra))
             exact = plain.verify(double.with_noise(coins, extra))
             wrong += int((clear & ((ours.node != exact.node) | (ours.error != 0))).sum())
             count += int(clear.sum())
             laws = remainder(single, one.cut, exact.node).double(), remainder(double, two.cut, exact.node)
-            apart = max(apart, _distance(*laws))
+            law, exact_law = (law / law.sum(-1, keepdim=True) for law in laws)
+            apart = max(apart, float((law - exact_law).abs().sum(-1).max() / 2))
     errors = float(off.max()), float((off / margin[:, 1:]).nan_to_num().max()), apart
     return Closeness(verifier.name, draft, kind, single.target.shape[-1], *errors, count, wrong)
-
-
-def _clear(verifier: Verifier, tree: Tree, coins: Tensor, rate: Tensor, margin: Tensor) -> Tensor:
-    # Rows in which no coin lies within the margin of its threshold.
-    if verifier.one_coin:
-        coins = coins.gather(1, (tree.first[:, 1:] - 1).expand(len(coins), -1))
-    return ((coins - rate[:, 1:]).abs() > margin[:, 1:]).all(1)
-
-
-def _distance(one: Tensor, two: Tensor) -> float:
-    # The largest total variation between rows that are normalised here.
-    apart = one / one.sum(-1, keepdim=True) - two / two.sum(-1, keepdim=True)
-    return float(apart.abs().sum(-1).max() / 2)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
 import torch
@@ -22,32 +23,25 @@ from draftproof.theory.rows import Row, has_mass, without
 from draftproof.theory.table import Rows
 from draftproof.theory.verifiers import VERIFIERS as EXACT
 
-ROWS = 1 << 16
-"""Rows of one call."""
+ROWS = 1 << 16  # of one call
 
 Interval = tuple[fmpq | None, fmpq | None]
 """Thresholds between which a coin falls; None at an end of [0, 1)."""
 
-FREE = -1.0, 2.0
-"""An interval without thresholds, in floats."""
+FREE = -1.0, 2.0  # an interval without thresholds, in floats
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """What was compared for one verifier.
-
-    Counts of instances, drafts and rows of noise; wrong: rows decided otherwise than by the exact engine;
-    narrow: cases with an interval too narrow for the rounding, which are left out; margin: the widest one
-    that was kept from a threshold.
-    """
+    """What was compared for one verifier."""
 
     verifier: str
     instances: int = 0
     drafts: int = 0
-    rows: int = 0
-    wrong: int = 0
-    narrow: int = 0
-    margin: float = 0.0
+    rows: int = 0  # of noise
+    wrong: int = 0  # rows decided otherwise than by the exact engine
+    narrow: int = 0  # cases left out: an interval is too narrow for the rounding
+    margin: float = 0.0  # the widest one that was kept from a threshold
 
     def __add__(self, other: "Agreement") -> "Agreement":
         counts = "instances", "drafts", "rows", "wrong", "narrow"
@@ -79,9 +73,8 @@ def fits(verifier: Verifier, instance: Instance) -> bool:
 def grouped(families: Sequence[Family]) -> Iterator[list[Instance]]:
     """The instances of all families, those of one vocabulary and scheme together."""
     groups: dict[tuple, list[Instance]] = {}
-    for family in families:
-        for instance in family:
-            groups.setdefault((instance.vocab, instance.draft), []).append(instance)
+    for instance in chain.from_iterable(families):
+        groups.setdefault((instance.vocab, instance.draft), []).append(instance)
     yield from groups.values()
 
 
@@ -184,19 +177,15 @@ def _cases(verifier: Verifier, drafts: Sequence[Drafted], N: int) -> list[_Case]
             coins = [FREE] * (N - 1)
             for node, (low, high) in path.coins.items():
                 if place[node]:
-                    coins[place[node] - 1] = _end(low, FREE[0]), _end(high, FREE[1])
-            below, reach = FREE[0], path.row[0] * 0
-            for x, mass in enumerate(path.row):
-                reach = reach + mass
+                    ends = FREE[0] if low is None else float(low), FREE[1] if high is None else float(high)
+                    coins[place[node] - 1] = ends
+            below = FREE[0]
+            for x, (mass, reach) in enumerate(zip(path.row, accumulate(path.row), strict=True)):
                 if mass > 0:
                     ends = below, float(reach) if x < len(path.row) - 1 else FREE[1]
                     cases.append(_Case(index, coins, place[path.node], x, ends))
                 below = float(reach)
     return cases
-
-
-def _end(threshold: fmpq | None, free: float) -> float:
-    return free if threshold is None else float(threshold)
 
 
 def _compare(verifier: Verifier, rows: Drafts, cases: Sequence[_Case], device: str) -> Agreement:

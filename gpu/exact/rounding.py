@@ -21,8 +21,7 @@ from draftproof.theory.rows import Row, normalise
 from draftproof.theory.table import Table
 from draftproof.theory.verifiers import named
 
-UNIT = {torch.float64: 2.0**-53, torch.float32: 2.0**-24, torch.bfloat16: 2.0**-9}
-"""Unit roundoff."""
+UNIT = {torch.float64: 2.0**-53, torch.float32: 2.0**-24, torch.bfloat16: 2.0**-9}  # roundoff
 
 STEPS = 64
 """A generous count of the roundings before one output: at most ten a rejection, six rejections."""
@@ -30,23 +29,19 @@ STEPS = 64
 ROUNDING = STEPS * UNIT[torch.float32]
 """Largest total variation that float32 arithmetic is allowed: each entry may move by a relative STEPS u."""
 
-TRIES = 8
-"""Random changes of the rows that `margins` tries."""
-
 SMALLEST = 2.0**-126
 """The smallest normal float32: what is below it may be rounded to few digits, or to 0."""
 
 
 def margins(outputs: Callable[[Drafts], Tensor], rows: Drafts, unit: float | Tensor) -> Tensor:
-    """[B, M]: by how much each of outputs(rows) [B, M] can be off in arithmetic of that unit roundoff.
-
-    `unit` is one number, or [B, 1, 1] for rows whose entries came with larger errors.
+    """[B, M]: by how much each of outputs(rows) [B, M] can be off in arithmetic of that unit roundoff: one
+    number, or [B, 1, 1] for rows whose entries came with larger errors.
 
     Each operation of a verifier is backward stable entry by entry: it gives the exact result for
     rows whose entries are changed by a relative `unit`, and by SMALLEST where they underflow. So an
     output is off by at most STEPS times what such a change does to it. That is measured in float64, as
-    the largest effect of random signs on all entries at once; unlike a derivative it also sees both
-    sides of a kink, such as p = q.
+    the largest effect of eight random choices of signs on all entries at once; unlike a derivative it also
+    sees both sides of a kink, such as p = q.
     """
     random = torch.Generator().manual_seed(0)
 
@@ -56,7 +51,7 @@ def margins(outputs: Callable[[Drafts], Tensor], rows: Drafts, unit: float | Ten
 
     y = outputs(rows)
     swing = y.abs() * (unit[..., 0] if isinstance(unit, Tensor) else unit)
-    for _ in range(TRIES):
+    for _ in range(8):
         swing = torch.maximum(swing, (outputs(rows.map_rows(nudged)) - y).abs())
     return STEPS * (swing + SMALLEST)
 
@@ -70,26 +65,17 @@ def rates_and_sums(verifier: Verifier, rows: Drafts) -> Tensor:
 
 @dataclass(frozen=True)
 class Rounded:
-    """How far, in total variation, the rounded algorithm's law is from what it should be: `own` for the
-    rows as they were given to it, already rounded; `ideal` for the rational rows before that.
-    """
+    """How far, in total variation, the rounded algorithm's law is from what it should be."""
 
-    own: fmpq
-    ideal: fmpq
+    own: fmpq  # for the rows as they were given to it, already rounded
+    ideal: fmpq  # for the rational rows before that
 
 
 def rounded(verifier: Verifier, instance: Instance, dtype: torch.dtype, device: str = "cpu") -> Rounded:
     """One iteration of a batched verifier on an instance whose rows were rounded to `dtype`.
 
-    The draft is drawn from the rounded proposal, renormalised exactly. Coins are uniform on [0, 1),
-    so a rate is a probability as it stands; Y follows the verifier's last row, renormalised exactly.
-
-    >>> from draftproof.gpu.verify import named
-    >>> from draftproof.simulators.instances.scenarios import scenario
-    >>> from draftproof.theory.drafts.chain import Chain
-    >>> found = rounded(named("block"), scenario("toy", Chain(2)), torch.float32)
-    >>> float(found.own) < 1e-7, float(found.ideal) < 1e-7
-    (True, True)
+    The draft is drawn from the rounded proposal, and Y from the verifier's last row, both renormalised
+    exactly; coins are uniform on [0, 1), so a rate is a probability as it stands.
     """
     read = Instance(as_read(instance.target, dtype), as_read(instance.proposal, dtype), instance.draft)
     drafts = list(every(instance, read.proposal))
@@ -123,11 +109,7 @@ def as_read(table: Table, dtype: torch.dtype) -> Table:
 
 
 def dyadic(number: float) -> fmpq:
-    """The rational that a binary float is.
-
-    >>> dyadic(0.75)
-    3/4
-    """
+    """The rational that a binary float is."""
     return fmpq(*number.as_integer_ratio())
 
 

@@ -71,8 +71,7 @@ class Found:
 
     def add(self, found: Agreement) -> None:
         """Joins an agreement with what is known of its verifier."""
-        known = self.noise.get(found.verifier)
-        self.noise[found.verifier] = found if known is None else known + found
+        self.noise[found.verifier] = self.noise.get(found.verifier, Agreement(found.verifier)) + found
 
 
 @dataclass
@@ -126,13 +125,11 @@ class Kernels(Found):
 
 @dataclass
 class Report(Found):
-    """What the comparisons found for plain torch, and what they found for the kernels.
-
-    laws: by verifier and type of its rows, the largest `own` and `ideal` of `rounding.Rounded`.
-    """
+    """What the comparisons found for plain torch, and what they found for the kernels."""
 
     device: str = "cpu"
     kernels: Kernels = field(default_factory=Kernels)
+    # By verifier and type of its rows, the largest `own` and `ideal` of `rounding.Rounded`.
     laws: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)
     complete: bool = False
 
@@ -201,9 +198,8 @@ def _table(title: str, found: Found, laws: dict[str, dict[str, tuple[float, floa
 
 
 def fill(report: Report, vocab: int, seed: int, progress: Progress) -> None:
-    """The standard suite, a sample of it for the laws and for the kernels, and one large vocabulary.
-
-    The slowest comparisons come last, and an interrupted report keeps what was compared until then.
+    """The standard suite, a sample of it for the laws and for the kernels, and one large vocabulary; slowest
+    last, since an interrupted report keeps what was compared until then.
     """
     families = [family for family in standard() if len(family)]
     sample = [family[len(family) // 2] for family in families]

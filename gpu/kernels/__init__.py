@@ -64,14 +64,8 @@ def verify(
     whose rejections matter. The temperature is a number, or one for each request in a tensor of B positive
     ones (0 is error 1 there), and needs no pass of its own; top_k, top_p, min_p and the number 0 are applied
     by `gpu.rows` first. Nothing is read back from the device but a shared tree's shape, once. Raises BadInput
-    if Triton is missing or shapes do not fit; `Outcome.error` has what is wrong with one request.
-
-    >>> from draftproof.gpu.draft import Tree
-    >>> even = torch.zeros(1, 2, 4)
-    >>> noise = torch.tensor([[0.5]]), torch.tensor([0.0])
-    >>> batch = Batch(Tree.chain(1), even, even[:, :1], torch.tensor([[3]]), *noise)
-    >>> here = AVAILABLE and interpreted()
-    >>> assert not here or verify("block", batch).node.tolist() == [1]
+    if Triton is missing or shapes do not fit; `Outcome.error` has what is wrong with one request. Called like
+    `gpu.verify.from_logits`, which has an example.
     """
     if not AVAILABLE:
         raise BadInput("the kernels need Triton, which is not installed: pip install 'draftproof[gpu]'")

@@ -26,9 +26,7 @@ def residual(
 
 @triton.jit
 def choose(masses, u, index):
-    """The first index with mass whose cumulative sum exceeds u, or the last one with mass if rounding leaves
-    none; and u minus the masses before that index.
-    """
+    """The first index with mass whose cumulative sum exceeds u, else the last; u minus the masses before."""
     cumulative = tl.cumsum(masses, axis=0)
     most = tl.max(index, axis=0)
     past = (cumulative > u) & (masses > 0)

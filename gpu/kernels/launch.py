@@ -71,9 +71,6 @@ def processors(device: torch.device) -> int:
 def rounds(tree: Tree) -> int:
     """The most sweeps that can depend on one another: one for each earlier sibling on a path, then the node's
     own. For a shared tree, which is read back once; for trees that differ from row to row an upper bound.
-
-    >>> rounds(Tree.chain(8)), rounds(Tree.of_shape([[[], []], [[], []]])), rounds(Tree.chain(0))
-    (1, 3, 0)
     """
     if not tree.shared:
         return tree.size - 1
@@ -98,7 +95,7 @@ def launch(name: str, batch: Batch, temperature: Tensor) -> Outcome:
     I = proposal.shape[1]
     device = target.device
     split = Split.of(B * (N + I), V, device)
-    target, proposal = _rows(target), _rows(proposal)
+    target, proposal = (rows if rows.stride(-1) == 1 else rows.contiguous() for rows in (target, proposal))
     tokens, coins, extra = batch.tokens.contiguous(), batch.coins.contiguous(), batch.extra.contiguous()
     tree_b = 0 if tree.shared else N
     parents, rows, turn, first = (
@@ -163,7 +160,3 @@ def launch(name: str, batch: Batch, temperature: Tensor) -> Outcome:
 def _run(kernel: Any, *programs: int) -> Callable[..., object]:
     # Two kernels must round one expression alike: the compiler may not choose to fuse multiply and add.
     return partial(kernel[programs], enable_fp_fusion=False)
-
-
-def _rows(logits: Tensor) -> Tensor:
-    return logits if logits.stride(-1) == 1 else logits.contiguous()

@@ -25,9 +25,7 @@ def chunk_statistics(
     C: tl.constexpr,
     CHUNK: tl.constexpr,
 ):  # fmt: skip
-    """One program a chunk; reads each logit once. `normalise` combines the chunks in the next kernel, so that
-    no program waits for another.
-    """
+    """One program a chunk; `normalise` combines them in the next kernel, so that no program waits."""
     program = tl.program_id(0)
     line = program // C
     b = (line // (N + I)).to(tl.int64)

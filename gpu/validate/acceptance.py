@@ -102,17 +102,15 @@ class Acceptance:
 class Result:
     """Measured acceptance beside its prediction.
 
-    `total`: tau beside E[tau | draft, rows]. `positions[l - 1]`: tau >= l beside its probability.
-    `drawn`: min(1, p/q) of first drafted children beside its mean under q, sum min(p, q), which shows whether
-    the tokens were drawn from the rows that the verifier was given. `bounded[name][l - 1]`: tau >= l beside
-    its bound, on sampled trees beside an estimate of it. `drafts_accepted` is accepted over drafted tokens.
+    `drawn` shows whether tokens were drawn from the rows that the verifier was given: min(1, p/q) of first
+    drafted children has mean sum min(p, q) under q.
     """
 
-    total: Interval
-    positions: list[Interval]
+    total: Interval  # tau beside E[tau | draft, rows]
+    positions: list[Interval]  # [l - 1]: tau >= l beside its probability
     drawn: Interval
-    bounded: dict[str, list[Interval]]
-    drafts_accepted: float
+    bounded: dict[str, list[Interval]]  # [name][l - 1]: tau >= l beside its bound, estimated on sampled trees
+    drafts_accepted: float  # over drafted tokens
 
     @property
     def bounds_by_position(self) -> dict[str, list[dict[str, float]]]:

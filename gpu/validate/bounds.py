@@ -29,8 +29,6 @@ STEP = 0.3
 """Of the trapezoidal rule in log t: its error falls as exp(-pi^2 / STEP), and stays below 1e-11."""
 SMALLEST, LARGEST = -10.0, 40.0
 """log t at the lowest node, the exponent at the last: t^3 and 40^4 exp(-40) / 4! are below 1e-12."""
-CHUNK = 2**15
-"""Numbers in one table of the integral at once: few enough to stay in a cache."""
 
 
 def chain_odds(target: Tensor, proposal: Tensor, tokens: Tensor, capped: bool) -> Tensor:
@@ -164,9 +162,6 @@ def _nested(parents: list[int], node: int) -> Shape:
 def escapes(q: Tensor, most: int) -> Tensor:
     """[..., V + 1, most]: entry (n, k - 1) is the probability that k draws without replacement from q are not
     all among its first n tokens. Float64; q [..., V] holds masses, zeros among them, normalised here.
-
-    >>> escapes(torch.tensor([0.5, 0.25, 0.25]), 2)[1:3].tolist()
-    [[0.5, 1.0], [0.25, 0.5833333333333333]]
     """
     q, odds = _normalised(q)
     off = pad(q.flip(-1).cumsum(-1).flip(-1), (0, 1))
@@ -178,12 +173,7 @@ def escapes(q: Tensor, most: int) -> Tensor:
 
 
 def included(q: Tensor, x: Tensor, most: int) -> Tensor:
-    """[..., most]: the probabilities that token x [...] is among the first 1, 2, ..., most draws without
-    replacement from q [..., V].
-
-    >>> included(torch.tensor([0.5, 0.25, 0.25]), torch.tensor(2), 2).tolist()
-    [0.25, 0.5833333333333333]
-    """
+    """[..., most]: how probably x is among 1, ..., most draws without replacement from q [..., V]."""
     q, odds = _normalised(q)
     x = x[..., None]
     off = q.gather(-1, x)
@@ -215,7 +205,7 @@ def _integrals(q: Tensor, off: Tensor, most: int, which: slice) -> list[Tensor]:
     nodes = torch.arange(ceil((float(last.max()) - SMALLEST) / STEP) + 1, dtype=q.dtype, device=q.device)
     among = torch.arange(q.shape[-1], device=q.device)[which] >= likeliest[..., None]  # [R, k - 1, n]
     sums = off.new_zeros(most, *off.shape)
-    for some in nodes.split(max(1, CHUNK // q.numel())):
+    for some in nodes.split(max(1, 2**15 // q.numel())):  # tables that stay in a cache
         t = (last - STEP * some).exp()  # [R, T]
         density = STEP * t * torch.exp(-rest * t)
         exponent = -rates[..., None] * t[:, None]

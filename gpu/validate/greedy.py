@@ -14,22 +14,17 @@ from draftproof.gpu.engine.output import texts
 from draftproof.gpu.models import Model
 from draftproof.gpu.rows import Sampling
 
-MARGIN = 4
-"""How much larger than measured the error of a logit may be in another order of summation."""
-
 
 @dataclass(frozen=True)
 class Tie:
-    """The first difference of two greedy texts: the tokens chosen, their logits on a plain pass, and the
-    largest difference of logits that counts as a tie.
-    """
+    """The first difference of two greedy texts."""
 
     prompt: int
     place: int
-    ours: int
+    ours: int  # the token chosen, -1 if the text has ended
     theirs: int
-    logits: tuple[float, float]
-    tolerance: float
+    logits: tuple[float, float]  # of these tokens on a plain pass
+    tolerance: float  # the largest difference of logits that counts as a tie
 
     @property
     def explained(self) -> bool:
@@ -86,7 +81,7 @@ class Reference:
 
         Both argmaxes are of logits with some error, so they differ only if the exact gap is below twice that
         error, and the gap measured here, with the same error, is below four times. The error is the largest
-        difference, at this place, from the same pass in float64, times `MARGIN`.
+        difference, at this place, from the same pass in float64, times 4 for other orders of summation.
         """
         pairs = enumerate(zip_longest(ours, theirs, fillvalue=-1))
         place, (a, b) = next((place, pair) for place, pair in pairs if pair[0] != pair[1])
@@ -97,7 +92,7 @@ class Reference:
         )
         error = float((logits - exact).abs().max())
         two = (float(logits[a]) if a >= 0 else -torch.inf, float(logits[b]) if b >= 0 else -torch.inf)
-        return Tie(prompt, place, a, b, two, 4 * MARGIN * error)
+        return Tie(prompt, place, a, b, two, 4 * 4 * error)
 
 
 def compare(reference: Reference, decode: Decode) -> Greedy:

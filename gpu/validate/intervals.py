@@ -10,8 +10,7 @@ from draftproof.simulators.anytime import ERROR
 
 STRENGTHS = 2.0 ** torch.arange(-10, 3, dtype=torch.float64)
 """Bets lambda of `agreement`; fixed in advance, so that a union bound pays for taking the best."""
-BETS = torch.cat((torch.tensor([0.9, 0.75]), 2.0 ** -torch.arange(1, 11))).double()
-"""Likewise of `ceiling`."""
+BETS = torch.cat((torch.tensor([0.9, 0.75]), 2.0 ** -torch.arange(1, 11))).double()  # likewise of `ceiling`
 
 
 @dataclass(frozen=True)
@@ -46,10 +45,6 @@ def agreement(law: Tensor, seen: Tensor, error: float = ERROR) -> Interval:
     martingale from 1, so by Ville's inequality the sum stays below (log(1/error) + the second sum) / lambda
     at all times; -lambda gives the other side. If the law's mean is only an upper bound of the outcome's
     mean, the upper side still holds.
-
-    >>> found = agreement(torch.full((1000, 2), 0.5), torch.arange(1000) % 2)
-    >>> found.agrees, round(found.above, 2)
-    (True, 0.1)
     """
     steps = len(law)
     if not steps:
@@ -78,10 +73,6 @@ def ceiling(odds: Tensor, seen: Tensor, most: float, error: float = ERROR) -> In
     psi = -log(1 - lambda) - lambda. exp(lambda d - psi d^2) <= 1 + lambda d has mean 1 at most, so the
     product over the steps is a supermartingale and, by Ville's inequality, the sum of d stays below
     (log(1/error) + psi sum d^2) / lambda at all times.
-
-    >>> even, odds = torch.arange(1000) % 2 == 0, torch.full((1000,), 0.5)
-    >>> ceiling(odds, even, 1).exceeds, ceiling(odds, even | True, 1).exceeds
-    (False, True)
     """
     odds, seen, steps = odds.double(), seen.double(), len(odds)
     squares = (((seen - odds) / most) ** 2).sum()

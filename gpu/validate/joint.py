@@ -200,9 +200,7 @@ def worst_prompt(
     sampling: Sampling,
     length: int,
 ) -> tuple[float, Known]:
-    """The total variation of one step at the prompt where it is largest, and that prompt, among those whose
-    law can be enumerated; BadInput if there is none.
-    """
+    """The largest total variation of one step, and its prompt, where the law is enumerable; or BadInput."""
     short = [prompt for prompt in prompts if len(prompt) + max(gamma, length) < target.context]
     ahead = (look_ahead(target, drafter, prompt, sampling, gamma) for prompt in short)
     off = [total_variation(verifier, each, gamma) for each in ahead]

@@ -110,7 +110,6 @@ LOSSY = (
         "rule with, draws without replacement",
     ),
 )
-"""None of them is among `draftproof.gpu.verify.VERIFIERS`."""
 
 
 def lossy_named(names: Sequence[str]) -> list[Lossy]:

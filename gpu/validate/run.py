@@ -22,44 +22,35 @@ from draftproof.simulators import screen
 from draftproof.simulators.anytime import ERROR
 from draftproof.theory.errors import BadInput
 
-DRAFTS = ("chain:3", "paths:2x3", "tree:2x2", "tree+:2x2", "top-k:3x3x8")
-"""What is validated by default."""
+DRAFTS = ("chain:3", "paths:2x3", "tree:2x2", "tree+:2x2", "top-k:3x3x8")  # by default
 FAINTEST = 0.03
 """The smallest total variation at which a faint lossy verifier must be noticed."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is run: `runs` decodings of `length` tokens for each law, texts of `tokens` tokens.
+    """How much is run. Few words show small differences early, more words show more of them."""
 
-    There are `laws` prompts for each number of kept tokens in `top_k`: few words show small differences
-    early, more words show more of them. Lossy verifiers get `patience` times as many prompts, and eight times
-    as many runs at each; faint ones a single prompt, the worst, and `long` times as many runs.
-    """
-
-    runs: int = 500
-    length: int = 3
-    laws: int = 1
-    tokens: int = 32
+    runs: int = 500  # decodings for each law
+    length: int = 3  # tokens of a word, whose law is tested
+    laws: int = 1  # prompts for each number of kept tokens in `top_k`
+    tokens: int = 32  # of a text
     batch: int = 500
     seed: int = 0
     temperature: float = 1.0
     top_k: tuple[int, ...] = (2, 4)
-    patience: int = 6
-    long: int = 24
+    patience: int = 6  # times as many prompts for a lossy verifier, and eight times as many runs at each
+    long: int = 24  # times as many runs for a faint one, at a single prompt, the worst
 
 
 @dataclass
 class Cell:
-    """One verifier on one draft: the law of a lossy one (`fault` is set) must be rejected, of others nothing.
-
-    off: of a faint lossy verifier, the total variation of one step at the prompt where it is largest.
-    """
+    """One verifier on one draft, whose law must be rejected if it is a lossy one, which has a `fault`."""
 
     draft: str
     verifier: str
     fault: str | None = None
-    off: float | None = None
+    off: float | None = None  # of a faint lossy one, the total variation of one step at the worst prompt
     greedy: Greedy | None = None
     laws: list[Joint] = field(default_factory=list)
     acceptance: Result | None = None

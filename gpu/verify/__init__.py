@@ -14,23 +14,14 @@ from draftproof.gpu.verify.batch import ERRORS, Batch, Drafts, Outcome
 from draftproof.gpu.verify.verifier import Rates, Verifier
 from draftproof.theory.errors import BadInput, quoted
 
-
-def _found() -> dict[str, Verifier]:
-    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
-    found = {each.name: each for module in modules for each in getattr(module, "VERIFIERS", ())}
-    return dict(sorted(found.items()))
-
-
-VERIFIERS: dict[str, Verifier] = _found()
+_modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
+_found = ((each.name, each) for module in _modules for each in getattr(module, "VERIFIERS", ()))
+VERIFIERS: dict[str, Verifier] = dict(sorted(_found))
 """Name -> verifier."""
 
 
 def named(name: str) -> Verifier:
-    """The verifier of that name; raises BadInput, with the names there are, if there is none.
-
-    >>> named("rrs").drafts
-    ('chain', 'tree without replacement')
-    """
+    """The verifier of that name; raises BadInput, with the names there are, if there is none."""
     if name not in VERIFIERS:
         raise BadInput(f"no GPU verifier is named {quoted(name)}; there are {', '.join(VERIFIERS)}")
     return VERIFIERS[name]

@@ -19,9 +19,6 @@ ERRORS = {
 }
 """Meaning of the codes in `Outcome.error`; the lowest that applies is given."""
 
-SUM = 1e-3
-"""How far from 1 the sum of a row may be: far above float32 rounding, far below a wrong tensor."""
-
 
 @dataclass(frozen=True)
 class Drafts:
@@ -149,4 +146,5 @@ class Outcome:
 
 
 def _is_law(rows: Tensor) -> Tensor:
-    return ((rows.sum(-1) - 1).abs() <= SUM) & (rows.amin(-1) >= 0)
+    # The sum may be off by 1e-3: far above float32 rounding, far below a wrong tensor.
+    return ((rows.sum(-1) - 1).abs() <= 1e-3) & (rows.amin(-1) >= 0)

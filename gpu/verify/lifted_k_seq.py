@@ -45,13 +45,8 @@ def rates(drafts: Drafts) -> Rates:
 
 
 def smallest_rho(t: Tensor, q: Tensor, k: Tensor) -> Tensor:
-    """[...]: the smallest rho in [1, k] with 1 - (1 - beta)^k <= rho beta, beta = sum min(t / rho, q).
-
-    t and q are rows [..., V] in float64, q of mass 1 and t of mass at most 1; k [...] counts the children.
-
-    >>> third = torch.tensor([1 / 3, 2 / 3]).double()
-    >>> smallest_rho(third, third.flip(0), torch.tensor(2))
-    tensor(1.4343, dtype=torch.float64)
+    """[...]: the smallest rho in [1, k] with 1 - (1 - beta)^k <= rho beta, beta = sum min(t / rho, q), for
+    k [...] children and rows [..., V] in float64, q of mass 1 and t of mass at most 1.
     """
     k = k.clamp(min=1).double()
 

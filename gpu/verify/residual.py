@@ -60,11 +60,7 @@ def remainder(drafts: Drafts, cut: Tensor, node: Tensor) -> Tensor:
 
 
 def draw(row: Tensor, u: Tensor) -> Tensor:
-    """[B] tokens by inverse cumulative sum: first x with mass and F(x) > u F(V-1), or the last with mass.
-
-    >>> draw(torch.tensor([[0.25, 0.0, 0.75], [0.25, 0.0, 0.75]]), torch.tensor([0.2, 0.25]))
-    tensor([0, 2])
-    """
+    """[B] tokens by inverse cumulative sum: first x with mass and F(x) > u F(V-1), or the last with mass."""
     V = row.shape[-1]
     ids = torch.arange(V, device=row.device)
     cumulative = row.double().cumsum(-1)

@@ -99,15 +99,7 @@ class Verifier:
 
 
 def stop_law(verifier: Verifier, tree: Tree, accept: Tensor, drawn: Tensor) -> Tensor:
-    """[B, N] float64: the law of `Verifier.decide` over independent uniform coins, given the draft.
-
-    >>> from draftproof.gpu.verify import named
-    >>> half, drawn = torch.full((1, 3), 0.5), torch.ones(1, 3, dtype=torch.bool)
-    >>> stop_law(named("token"), Tree.chain(2), half, drawn).tolist()
-    [[0.5, 0.25, 0.25]]
-    >>> stop_law(named("block"), Tree.chain(2), half, drawn).tolist()
-    [[0.25, 0.25, 0.5]]
-    """
+    """[B, N] float64: the law of `Verifier.decide` over independent uniform coins, given the draft."""
     rates = torch.where(drawn, accept.double().clamp(0, 1), 0.0)
     return _upwards(tree, rates) if verifier.upwards else _downwards(tree, rates, verifier.one_coin)
 

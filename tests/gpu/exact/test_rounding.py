@@ -39,6 +39,7 @@ def test_dyadic_rows_without_rounding_give_the_target_exactly():
 
 
 def test_rows_are_read_back_as_they_are():
+    assert dyadic(0.75) == fmpq(3, 4)
     assert dyadic(0.1) == fmpq(3602879701896397, 2**55)
     fifths = context_free(["1/5", "4/5"], ["1/2", "1/2"], Chain(1)).target
     for dtype, unit in ((torch.float32, fmpq(1, 2**24)), (torch.bfloat16, fmpq(1, 2**9))):
@@ -60,3 +61,9 @@ def test_greedy_block_is_compared_with_its_own_exact_law():
     instance = scenario("toy", Chain(2))
     assert emission(instance, named("greedy-block")).total_variation > 0
     assert float(rounded(VERIFIERS["greedy-block"], instance, torch.float32).own) <= ROUNDING
+
+
+def test_block_on_the_toy_is_within_a_unit_of_float32():
+    found = rounded(VERIFIERS["block"], scenario("toy", Chain(2)), torch.float32)
+    assert float(found.own) < 1e-7
+    assert float(found.ideal) < 1e-7

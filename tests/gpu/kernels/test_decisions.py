@@ -153,3 +153,8 @@ def test_traversal_of_a_chain_is_block(V, seed, spread, apart):
     assert torch.equal(block.node, traversal.node)
     assert torch.equal(block.token, traversal.token)
     assert ((block.token >= 0) & (block.token < V)).all()
+
+
+def test_sweeps_that_depend_on_one_another_are_counted():
+    trees = Tree.chain(8), Tree.of_shape([[[], []], [[], []]]), Tree.chain(0)
+    assert list(map(launch.rounds, trees)) == [1, 3, 0]

@@ -51,3 +51,9 @@ def test_a_vocabulary_as_large_as_real_ones_adds_up_to_the_number_of_draws():
     q = torch.softmax(4 * torch.randn(300), 0)
     found = included(q.expand(300, -1), torch.arange(300), 4)
     assert found.sum(0).tolist() == pytest.approx([1, 2, 3, 4], abs=1e-6)
+
+
+def test_two_draws_by_hand():
+    q = torch.tensor([0.5, 0.25, 0.25])
+    assert escapes(q, 2)[1:3].tolist() == [pytest.approx([0.5, 1.0]), pytest.approx([0.25, 7 / 12])]
+    assert included(q, torch.tensor(2), 2).tolist() == pytest.approx([0.25, 7 / 12])

@@ -75,3 +75,12 @@ def test_what_is_at_the_bound_is_rarely_accused(low, high):
 @pytest.mark.parametrize("seed", range(5))
 def test_what_is_well_above_is_accused(seed):
     assert ever_exceeds(0.9, torch.tensor([0.0, 1.0]), 1, seed, 1e-6)
+
+
+def test_even_outcomes_agree_and_only_too_many_exceed():
+    seen, odds = torch.arange(1000) % 2, torch.full((1000,), 0.5)
+    found = agreement(torch.full((1000, 2), 0.5), seen)
+    assert found.agrees
+    assert round(found.above, 2) == 0.1
+    assert not ceiling(odds, seen == 0, 1).exceeds
+    assert ceiling(odds, seen >= 0, 1).exceeds

@@ -24,3 +24,8 @@ def test_rho_is_where_the_condition_of_k_seq_holds_with_equality(batch):
 def test_equal_rows_need_no_larger_rho(k):
     p = torch.softmax(torch.randn(4, 1000, generator=torch.Generator().manual_seed(k)).double(), -1)
     assert (smallest_rho(p, p, torch.full((4,), k)) == 1).all()
+
+
+def test_rho_of_two_children_by_hand():
+    third = torch.tensor([1 / 3, 2 / 3]).double()
+    assert float(smallest_rho(third, third.flip(0), torch.tensor(2))) == pytest.approx(1.4343, abs=5e-5)

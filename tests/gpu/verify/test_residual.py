@@ -28,3 +28,8 @@ def test_the_draw_is_the_inverse_of_the_cumulative_sum():
     got = draw(row.expand(5000, -1), u)
     reach = row[0].double().cumsum(0)
     assert torch.equal(got, torch.searchsorted(reach, u.double() * reach[-1], right=True))
+
+
+def test_a_uniform_at_a_threshold_draws_the_next_token_with_mass():
+    row = torch.tensor([[0.25, 0.0, 0.75]])
+    assert draw(row.expand(2, -1), torch.tensor([0.2, 0.25])).tolist() == [0, 2]

@@ -52,3 +52,9 @@ def test_frequencies_of_decide_are_the_law(verifier):
     seen = torch.bincount(node, minlength=7) / B
     law = stop_law(verifier, tree, accept, drawn)[0]
     assert (seen - law).abs().max() < 5 * (0.25 / B) ** 0.5
+
+
+@pytest.mark.parametrize(("name", "law"), [("token", [0.5, 0.25, 0.25]), ("block", [0.25, 0.25, 0.5])])
+def test_two_even_coins(name, law):
+    half, drawn = torch.full((1, 3), 0.5), torch.ones(1, 3, dtype=torch.bool)
+    assert stop_law(VERIFIERS[name], Tree.chain(2), half, drawn).tolist() == [law]

@@ -22,6 +22,7 @@ def test_names_are_those_of_the_exact_verifiers():
     assert set(VERIFIERS) <= set(EXACT)
     names = {"token", "block", "greedy-block", "rrs", "specinfer", "traversal", "lifted-k-seq"}
     assert names | {"one-hot", "nss"} <= set(VERIFIERS)
+    assert named("rrs").drafts == ("chain", "tree without replacement")
     with pytest.raises(BadInput, match="no GPU verifier"):
         named("typical")
 
