@@ -1,11 +1,10 @@
 """The names of verifiers and drafts in commands, read without torch, whose import takes seconds."""
 
-import re
 from typing import Any
 
-from draftproof.simulators.instances.files import decoded
-from draftproof.theory.drafts.shape import checked_shape, every
+from draftproof.theory.drafts.shape import Shape
 from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.spelling import numbers, shape
 
 VERIFIERS = (
     "block",
@@ -24,9 +23,6 @@ DRAFTS = "chain:4, paths:3x4, paths+:3x4, tree:2x3, tree:eagle, tree:[[[],[]],[[
 
 MOST = 512  # largest number of drafted tokens in a structure
 
-EAGLE = [[[[[[], []], [], []], [], []], [[], []], [[], []]], [[[]], []], [[], []], [[]]]
-"""The sparse tree of EAGLE (li2024eagle): 25 tokens, most of them below the likeliest first ones."""
-
 
 def draft(spelling: str) -> tuple[str, Any]:
     """The kind of a spelled structure, and its numbers or its shape; BadInput when it is none.
@@ -41,26 +37,20 @@ def draft(spelling: str) -> tuple[str, Any]:
     kind, _, rest = spelling.partition(":")
     try:
         if kind == "chain":
-            return kind, [_few(gamma) for gamma in _numbers(rest, 1)]
+            return kind, [_few(gamma) for gamma in numbers(rest, 1)]
         if kind in ("paths", "paths+"):
-            count, gamma = _numbers(rest, 2)
+            count, gamma = numbers(rest, 2)
             _few(count * gamma)
             return kind, [count, gamma]
         if kind in ("tree", "tree+"):
             return kind, _shape(rest)
         if kind == "top-k":
-            return kind, [_few(each) for each in _numbers(rest, 3)]
+            return kind, [_few(each) for each in numbers(rest, 3)]
     except BadInput as error:
         raise BadInput(f"--draft {quoted(spelling)}: {error}") from None
     except ValueError:
         pass
     raise BadInput(f"--draft {quoted(spelling)}: not a structure; write one like {DRAFTS}")
-
-
-def _numbers(text: str, count: int) -> list[int]:
-    if not re.fullmatch(r"[1-9]\d{0,5}(x[1-9]\d{0,5})*", text) or text.count("x") != count - 1:
-        raise ValueError(text)
-    return [int(each) for each in text.split("x")]
 
 
 def _few(tokens: int) -> int:
@@ -69,12 +59,9 @@ def _few(tokens: int) -> int:
     return tokens
 
 
-def _shape(text: str) -> list | tuple:
-    if text == "eagle":
-        return EAGLE
-    if text.startswith("["):
-        return checked_shape(decoded(text))
-    children, depth = _numbers(text, 2)
-    _few(sum(children**d for d in range(1, min(depth, 10) + 1)))
-    _few(depth)
-    return every(children, depth)
+def _shape(text: str) -> Shape:
+    if text != "eagle" and not text.startswith("["):
+        children, depth = numbers(text, 2)
+        _few(sum(children**d for d in range(1, min(depth, 10) + 1)))
+        _few(depth)
+    return shape(text)

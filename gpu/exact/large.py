@@ -80,7 +80,8 @@ def _drafted(tree: Tree, kind: str, vocab: int, seed: int) -> tuple[Drafts, Draf
     tokens = _siblings(tree, single[1], random)
     span = [(side.amax(-1) - side.masked_fill(side.isinf(), torch.inf).amin(-1)).amax(1) for side in (p, q)]
     unit = UNIT[torch.float32] * (1 + 2 * torch.maximum(*span).double() / STEPS)
-    return Drafts(tree, *single, tokens), Drafts(tree, *double, tokens), unit[:, None, None]
+    drafts = [Drafts(tree, rows[0], rows[1], tokens) for rows in (single, double)]
+    return drafts[0], drafts[1], unit[:, None, None]
 
 
 def _siblings(tree: Tree, q: Tensor, random: torch.Generator) -> Tensor:

@@ -19,8 +19,6 @@ from draftproof.simulators.audit.sandbox import SECONDS, Observer
 from draftproof.simulators.commands.options import FILE, json_option
 from draftproof.theory.errors import BadInput
 
-FILE = click.Path(path_type=Path)
-
 
 @click.command(context_settings={"show_default": True})
 @click.argument("target", metavar="TARGET")
