@@ -1,20 +1,20 @@
 """The linear program of one valid iteration: solved in floats, bounded exactly from both sides.
 
-A *world* is a target with the law of what the verifier may see there: `Seen`, the drafted prefixes
-and whatever else tells drafts apart. The rule is made for the given worlds: it knows their rows, after
-drafted prefixes and after others, and only `Seen` tells it which world it is in. An output of a draft is
+A *scenario* is a target with the law of what the verifier may see there: `Seen`, the drafted prefixes
+and whatever else tells drafts apart. The rule is made for the given scenarios: it knows their rows, after
+drafted prefixes and after others, and only `Seen` tells it which scenario it is in. An output of a draft is
 a drafted prefix and one extra token, or a whole drafted path whose extra token the target draws. Variables
 
-* f(D, o) >= 0, the mass with which what is seen, D, comes out as o, shared by the worlds it is seen in;
-* m(u) >= 0 in each world, the mass of the outputs that go on beyond the prefix u; m(root) = 1;
+* f(D, o) >= 0, the mass with which what is seen, D, comes out as o, shared by the scenarios it is seen in;
+* m(u) >= 0 in each scenario, the mass of the outputs that go on beyond the prefix u; m(root) = 1;
 
-and rows: sum_o f(D, o) = Pr(D); and for each u = vx in each world, what ends at u and what goes on beyond u
-have the target's mass:
+and rows: sum_o f(D, o) = Pr(D); and for each u = vx in each scenario, what ends at u and what goes on
+beyond u have the target's mass:
 
     sum of f(., o) over the outputs o that end at u  +  m(u)  =  m(v) p(x | v).
 
 These say that for every word w of depth + 1 tokens sum_o f(., o) p(w | o) = p(w), with rows that
-stay sparse: in each world every f is in one row of either kind. Maximise the worlds' E[tau] by
+stay sparse: in each scenario every f is in one row of either kind. Maximise the scenarios' E[tau] by
 their weights. Outputs that a longer one dominates are left out: an extra token that was drafted
 itself could have been accepted, and one drawn at a path's end costs nothing.
 
@@ -22,7 +22,7 @@ Where an exchange of tokens changes nothing, an average over such exchanges is a
 solution: prefixes and drafts then stand for their orbits, and `exchangeable` lists the classes.
 
 Feasible duals near the solver's bound the value from above. A rule near the solver's that is valid
-exactly bounds it from below, for one world.
+exactly bounds it from below, for one scenario.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -51,8 +51,8 @@ TOLERANCES = "primal_feasibility_tolerance", "dual_feasibility_tolerance"
 
 
 @dataclass(frozen=True)
-class World:
-    """A target, the exact law of what is seen of the drafts in this world, and how much it counts."""
+class Scenario:
+    """A target, the exact law of what is seen of the drafts in this scenario, and how much it counts."""
 
     target: Rows
     law: Mapping[Seen, fmpq]
@@ -68,30 +68,30 @@ class Output:
 
 
 class Program:
-    """The program of some worlds after one context; BadInput without drafts, or for more than VARIABLES."""
+    """The program of scenarios after one context; BadInput without drafts, or for more than VARIABLES."""
 
     def __init__(
-        self, worlds: Sequence[World], context: Prefix = (), exchangeable: Sequence[Sequence[int]] = ()
+        self, scenarios: Sequence[Scenario], context: Prefix = (), exchangeable: Sequence[Sequence[int]] = ()
     ):
-        if not worlds or not worlds[0].law:
+        if not scenarios or not scenarios[0].law:
             raise BadInput("there is no draft to verify")
-        self.worlds = worlds
+        self.scenarios = scenarios
         self.context = context
         self.exchangeable = exchangeable
         self.seen: dict[Seen, fmpq] = {}
         self.inner: set[Prefix] = set()
-        for world in worlds:
-            self.seen.update(world.law)
+        for scenario in scenarios:
+            self.seen.update(scenario.law)
         for prefixes, _ in self.seen:
             self.inner.update(self.orbit(prefix[:-1]) for prefix in prefixes if len(prefix) > len(context))
         self.inner.add(context)
         self.where: dict[Seen, list[int]] = {seen: [] for seen in self.seen}
-        for n, world in enumerate(worlds):
-            for seen in world.law:
+        for n, scenario in enumerate(scenarios):
+            for seen in scenario.law:
                 self.where[seen].append(n)
-        self.score = {seen: sum((worlds[n].weight for n in at), ZERO) for seen, at in self.where.items()}
+        self.score = {seen: sum((scenarios[n].weight for n in at), ZERO) for seen, at in self.where.items()}
         self.outputs = {seen: list(dict.fromkeys(self._outputs(seen))) for seen in self.seen}
-        self.size = sum(map(len, self.outputs.values())) + len(worlds) * len(self.inner)
+        self.size = sum(map(len, self.outputs.values())) + len(scenarios) * len(self.inner)
         if self.size > VARIABLES:
             raise BadInput(f"{self.size} variables; at most {VARIABLES} are solved for")
 
@@ -100,7 +100,7 @@ class Program:
         return canonical(prefix, self.exchangeable, len(self.context)) if self.exchangeable else prefix
 
     def _outputs(self, seen: Seen) -> Iterator[Output]:
-        prefixes, target = seen[0], self.worlds[self.where[seen][0]].target
+        prefixes, target = seen[0], self.scenarios[self.where[seen][0]].target
         at = len(self.context)
         stack = [self.context]
         while stack:
@@ -116,20 +116,20 @@ class Program:
                     else:
                         yield Output(self.orbit(u), len(v) - at)
 
-    def children(self, world: World, v: Prefix) -> list[tuple[Prefix, fmpq]]:
+    def children(self, scenario: Scenario, v: Prefix) -> list[tuple[Prefix, fmpq]]:
         """(u, p(u | v)) of every prefix, or orbit, u = vx that the target can emit after v."""
         below: dict[Prefix, fmpq] = {}
-        for x, mass in enumerate(world.target[v]):
+        for x, mass in enumerate(scenario.target[v]):
             if mass > ZERO:
                 u = self.orbit((*v, x))
                 below[u] = below.get(u, ZERO) + mass
         return list(below.items())
 
-    def reached(self, world: World) -> list[Prefix]:
-        """The inner prefixes that have positive probability in this world, shorter ones first."""
+    def reached(self, scenario: Scenario) -> list[Prefix]:
+        """The inner prefixes that have positive probability in this scenario, shorter ones first."""
         out = [self.context]
         for v in out:
-            out.extend(u for u, _ in self.children(world, v) if u in self.inner)
+            out.extend(u for u, _ in self.children(scenario, v) if u in self.inner)
         return out
 
 
@@ -148,7 +148,7 @@ def canonical(prefix: Prefix, classes: Sequence[Sequence[int]], start: int) -> P
 def solve(program: Program) -> tuple[float, dict[Seen, np.ndarray], list[dict[Prefix, float]]]:
     """(value, f, mu) of a program, from HiGHS in floats.
 
-    f[seen] follows program.outputs[seen]; mu[world][prefix] are the duals of the worlds' rows. Raises
+    f[seen] follows program.outputs[seen]; mu[scenario][prefix] are the duals of the scenarios' rows. Raises
     BadInput when HiGHS gives up.
     """
     from scipy.optimize import linprog
@@ -158,14 +158,14 @@ def solve(program: Program) -> tuple[float, dict[Seen, np.ndarray], list[dict[Pr
     cost: list[float] = []
     entries: list[tuple[int, int, float]] = []
     sides = [float(mass) for mass in program.seen.values()]
-    for world in program.worlds:
+    for scenario in program.scenarios:
         rows: dict[Prefix, int] = {}
-        for v in program.reached(world):
+        for v in program.reached(scenario):
             column = len(cost)
             if v != program.context:
                 cost.append(0.0)
                 entries.append((rows[v], column, 1.0))
-            for u, p in program.children(world, v):
+            for u, p in program.children(scenario, v):
                 rows[u] = len(sides)
                 sides.append(float(p) if v == program.context else 0.0)
                 if v != program.context:
@@ -200,7 +200,7 @@ class Optimum:
     """The value of the program, in [lower, upper]: exact rationals.
 
     `upper` is the value of exactly feasible duals, `lower` that of an exactly valid plan near the
-    float one (None where none was built, for several worlds); `value` is the solver's own.
+    float one (None where none was built, for several scenarios); `value` is the solver's own.
     `variables` and `rows` give the program's size.
     """
 
@@ -219,9 +219,9 @@ class Optimum:
 
 
 def optimum(
-    worlds: Sequence[World], context: Prefix = (), exchangeable: Sequence[Sequence[int]] = ()
+    scenarios: Sequence[Scenario], context: Prefix = (), exchangeable: Sequence[Sequence[int]] = ()
 ) -> Optimum:
-    """The largest weighted sum of E[tau] over the worlds of a rule that is valid in each of them.
+    """The largest weighted sum of E[tau] over the scenarios of a rule that is valid in each of them.
 
     `exchangeable` lists classes of tokens whose exchange changes nothing (`stateless.exchangeable_tokens`).
     Raises BadInput when the program is too large, or HiGHS gives up on it.
@@ -229,33 +229,33 @@ def optimum(
     >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
     >>> from draftproof.theory.table import Table
     >>> law = {(frozenset({(), (x,)}), None): q[x] for x in (0, 1)}
-    >>> found = optimum([World(Table(2, {(): p}), law)])
+    >>> found = optimum([Scenario(Table(2, {(): p}), law)])
     >>> round(found.value, 9), found.lower <= fmpq(2, 3) <= found.upper, found.error < 1e-9
     (0.666666667, True, True)
     """
-    program = Program(worlds, context, exchangeable)
+    program = Program(scenarios, context, exchangeable)
     value, f, mu = solve(program)
     upper = dual_bound(program, mu)
-    lower = primal_bound(program, f) if len(worlds) == 1 else None
+    lower = primal_bound(program, f) if len(scenarios) == 1 else None
     return Optimum(value, lower, upper, program.size, len(f) + sum(map(len, mu)))
 
 
 def dual_bound(program: Program, mu: Sequence[Mapping[Prefix, float]]) -> fmpq:
-    """The value of exactly feasible duals near `mu[world][prefix]`: no valid rule exceeds it.
+    """The value of exactly feasible duals near `mu[scenario][prefix]`: no valid rule exceeds it.
 
     mu is raised to an exact supermartingale, mu(u) >= sum_x p(x | u) mu(ux), and each draft pays
-    lambda(D) = max over its outputs of accepted - sum over worlds of mu(end):
+    lambda(D) = max over its outputs of accepted - sum over scenarios of mu(end):
 
-        E[tau]  <=  sum_D Pr(D) lambda(D)  +  sum over worlds of sum_x p(x) mu(x)
+        E[tau]  <=  sum_D Pr(D) lambda(D)  +  sum over scenarios of sum_x p(x) mu(x)
 
-    (with `accepted` and E[tau] weighted by the worlds' weights).
+    (with `accepted` and E[tau] weighted by the scenarios' weights).
     """
     exact: list[dict[Prefix, fmpq]] = []
     out = ZERO
-    for world, prices in zip(program.worlds, mu, strict=True):
+    for scenario, prices in zip(program.scenarios, mu, strict=True):
         row = {u: fmpq(round(price * GRID), GRID) for u, price in prices.items()}
-        for v in reversed(program.reached(world)):
-            ahead = sum((mass * row.get(u, ZERO) for u, mass in program.children(world, v)), ZERO)
+        for v in reversed(program.reached(scenario)):
+            ahead = sum((mass * row.get(u, ZERO) for u, mass in program.children(scenario, v)), ZERO)
             if v == program.context:
                 out += ahead
             else:
@@ -271,14 +271,14 @@ def dual_bound(program: Program, mu: Sequence[Mapping[Prefix, float]]) -> fmpq:
 
 
 def primal_bound(program: Program, f: Mapping[Seen, np.ndarray]) -> fmpq:
-    """The value of an exactly valid rule near the float plan f of a single world.
+    """The value of an exactly valid rule near the float plan f of a single scenario.
 
     Each draft's masses are read as rationals that sum to Pr(D). Then, from the leaves up, where the
     parts below a prefix u are not in the target's proportion, each is scaled down to it and the
     mass set free stops at u, one token earlier; at the root it goes to single tokens that can still
     take some, which every draft may emit. Values on the way are rounded down to the grid.
     """
-    (world,) = program.worlds
+    (scenario,) = program.scenarios
     at = len(program.context)
     mass: dict[Prefix, fmpq] = {}
     values: dict[Prefix, fmpq] = {}
@@ -286,8 +286,8 @@ def primal_bound(program: Program, f: Mapping[Seen, np.ndarray]) -> fmpq:
         for output, part in zip(program.outputs[seen], parts, strict=True):
             mass[output.end] = mass.get(output.end, ZERO) + part
             values[output.end] = values.get(output.end, ZERO) + part * output.accepted
-    for v in reversed(program.reached(world)):
-        below = program.children(world, v)
+    for v in reversed(program.reached(scenario)):
+        below = program.children(scenario, v)
         got = [mass.get(u, ZERO) for u, _ in below]
         kept = ONE if v == program.context else min(g / p for g, (_, p) in zip(got, below, strict=True))
         value, freed = ZERO, ZERO
@@ -298,7 +298,7 @@ def primal_bound(program: Program, f: Mapping[Seen, np.ndarray]) -> fmpq:
                 freed += g - stay
         value = fmpq(int((value * GRID).floor()), GRID)
         if v == program.context:
-            return value * world.weight
+            return value * scenario.weight
         mass[v] = mass.get(v, ZERO) + sum(got, ZERO)
         values[v] = values.get(v, ZERO) + value + freed * (len(v) - 1 - at)
     raise AssertionError("the root is always reached")

@@ -1,7 +1,7 @@
 """The partial-information optimum: rows are seen on the drafted tree only.
 
 A verifier reads p and q at the drafted prefixes, and must be valid whatever the rows elsewhere are.
-One world of `bounds` is one completion of the tables; the masses f(D, o) of a draft are shared by
+One scenario of `bounds` is one completion of the tables; the masses f(D, o) of a draft are shared by
 all completions that agree on the rows that D shows. The weights of the completions matter:
 
 * All weight on the true one. Then partial information costs nothing: a rule may *guess* the hidden rows,
@@ -25,21 +25,23 @@ from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Prefix, Row, point
 from draftproof.theory.table import Rows, Table
 from draftproof.theory.transport.block import drafted
-from draftproof.theory.transport.bounds import Optimum, Seen, World, optimum
+from draftproof.theory.transport.bounds import Optimum, Scenario, Seen, optimum
 
 Completion: TypeAlias = tuple[Table, Table]
 """A target and a proposal that may be the true ones off the drafted tree."""
 
-WORLDS = 5000
+SCENARIOS = 5000
 """Most completions that a family may have."""
 
 
 def partial(
-    worlds: Sequence[tuple[Iterable[tuple[fmpq, Draft]], Rows]], weights: Sequence[fmpq], context: Prefix = ()
+    scenarios: Sequence[tuple[Iterable[tuple[fmpq, Draft]], Rows]],
+    weights: Sequence[fmpq],
+    context: Prefix = (),
 ) -> Optimum:
     """The optimum for (drafts, target) of every completion, scored by their weights."""
-    pairs = zip(worlds, weights, strict=True)
-    return optimum([World(p, visible(drafts, p), weight) for (drafts, p), weight in pairs], context)
+    pairs = zip(scenarios, weights, strict=True)
+    return optimum([Scenario(p, visible(drafts, p), weight) for (drafts, p), weight in pairs], context)
 
 
 def visible(drafts: Iterable[tuple[fmpq, Draft]], target: Rows) -> dict[Seen, fmpq]:
@@ -65,15 +67,15 @@ def completions(
     """The tables themselves, then every way to replace rows at `contexts` by `choices`.
 
     A choice is a pair (target row, proposal row), None for the true one. Raises BadInput when
-    there would be more than WORLDS.
+    there would be more than SCENARIOS.
 
     >>> p, q = Table.exact(2, {(): [1, 0]}), Table.exact(2, {(): ["1/2", "1/2"]})
     >>> [a[(1,)] for a, _ in completions(p, q, [(0,), (1,)], points(p[()]))][:3]
     [(1, 0), (0, 1), (1, 0)]
     """
     options = [(None, None), *choices]
-    if (count := len(options) ** len(contexts)) > WORLDS:
-        raise BadInput(f"{count} completions; at most {WORLDS} make a family")
+    if (count := len(options) ** len(contexts)) > SCENARIOS:
+        raise BadInput(f"{count} completions; at most {SCENARIOS} make a family")
     found: dict[Completion, None] = {}
     for picks in product(options, repeat=len(contexts)):
         p = {at: row for at, (row, _) in zip(contexts, picks, strict=True) if row is not None}

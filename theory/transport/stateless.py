@@ -18,7 +18,7 @@ from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
 from draftproof.theory.transport.block import Drafted
-from draftproof.theory.transport.bounds import Optimum, Seen, World, optimum
+from draftproof.theory.transport.bounds import Optimum, Scenario, Seen, optimum
 
 ORDER = 720
 """Largest group of exchanges that drafts are merged by."""
@@ -37,7 +37,7 @@ def stateless(prefixes: Drafted, target: Rows, context: Prefix = ()) -> Optimum:
     if classes:
         prefixes = merged(prefixes, classes, len(context))
     law: dict[Seen, fmpq] = {(seen, None): mass for seen, mass in prefixes.items()}
-    return optimum([World(target, law)], context, classes)
+    return optimum([Scenario(target, law)], context, classes)
 
 
 def exchangeable_tokens(

@@ -16,22 +16,22 @@ Rule: TypeAlias = dict[Seen, dict[Output, fmpq]]
 
 
 def valid_rule(program: Program, f: Mapping[Seen, np.ndarray]) -> Rule:
-    """The rule near the float plan f: exactly valid in the single world.
+    """The rule near the float plan f: exactly valid in the single scenario.
 
-    Raises BadInput for several worlds and for programs of orbits, whose rules are averages.
+    Raises BadInput for several scenarios and for programs of orbits, whose rules are averages.
     """
-    if len(program.worlds) != 1 or program.exchangeable:
-        raise BadInput("a rule is written out for one world, its tokens told apart")
-    (world,) = program.worlds
+    if len(program.scenarios) != 1 or program.exchangeable:
+        raise BadInput("a rule is written out for one scenario, its tokens told apart")
+    (scenario,) = program.scenarios
     at = len(program.context)
     under: dict[Prefix, Rule] = {}  # what comes out at or below a prefix
     for seen, masses in rational_masses(program, f).items():
         for output, mass in zip(program.outputs[seen], masses, strict=True):
             if mass > ZERO:
                 _gain(under.setdefault(output.end, {}), seen, output, mass)
-    for v in reversed(program.reached(world)):
+    for v in reversed(program.reached(scenario)):
         root = v == program.context
-        below = program.children(world, v)
+        below = program.children(scenario, v)
         got = [_whole(under.get(u, {})) for u, _ in below]
         kept = ONE if root else min(g / p for g, (_, p) in zip(got, below, strict=True))
         here = under.setdefault(v, {})

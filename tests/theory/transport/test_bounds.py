@@ -12,7 +12,7 @@ from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.law import Law, law_of
-from draftproof.theory.transport.bounds import Program, Seen, World, canonical, primal_bound, solve
+from draftproof.theory.transport.bounds import Program, Scenario, Seen, canonical, primal_bound, solve
 from tests.theory.transport.rules import expected_accepted, valid_rule
 
 
@@ -21,7 +21,7 @@ from tests.theory.transport.rules import expected_accepted, valid_rule
 )
 def test_valid_and_optimal(draft: Scheme) -> None:
     for instance in Randoms(draft, 3, 6, seed=16):
-        program = Program([World(instance.target, seen_in(instance))])
+        program = Program([Scenario(instance.target, seen_in(instance))])
         _, f, _ = solve(program)
         rule, found = valid_rule(program, f), stateless(instance)
         assert 0 <= float(expected_accepted(rule) - primal_bound(program, f)) < 1e-9
@@ -38,7 +38,7 @@ def test_valid_and_optimal(draft: Scheme) -> None:
 
 def test_a_spoiled_float_solution_still_gives_a_valid_rule() -> None:
     instance = Randoms(Tree((((), ()), ())), 3, 6, seed=17)[1]
-    program = Program([World(instance.target, seen_in(instance))])
+    program = Program([Scenario(instance.target, seen_in(instance))])
     _, f, _ = solve(program)
     spoiled = {seen: 0.9 * masses + 0.01 for seen, masses in f.items()}
     assert valid(valid_rule(program, spoiled), instance.target, 2)
@@ -48,8 +48,8 @@ def test_a_spoiled_float_solution_still_gives_a_valid_rule() -> None:
 
 def test_orbits_are_not_written_out() -> None:
     toy = context_free(["1/2", "1/2"], ["1/2", "1/2"], Chain(1))
-    with pytest.raises(BadInput, match="one world"):
-        valid_rule(Program([World(toy.target, seen_in(toy))], exchangeable=[[0, 1]]), {})
+    with pytest.raises(BadInput, match="one scenario"):
+        valid_rule(Program([Scenario(toy.target, seen_in(toy))], exchangeable=[[0, 1]]), {})
 
 
 def seen_in(instance: Instance) -> dict[Seen, fmpq]:
