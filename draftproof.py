@@ -112,7 +112,7 @@ def commands() -> "click.Group":
 
     group = LazyGroup(
         "draftproof",
-        {name: (f"draftproof.{where}", said) for name, (where, said) in _COMMANDS.items()},
+        {name: (f"draftproof.{where}", line) for name, (where, line) in _COMMANDS.items()},
         help="Is this speculative-decoding verifier lossless, and how far is it from optimal?",
         context_settings={"help_option_names": ["-h", "--help"], "obj": _FROM_PROOFS},
     )

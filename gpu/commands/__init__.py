@@ -28,7 +28,7 @@ HELP = {
 
 gpu = _NeedsTorch(
     "gpu",
-    {name: (f"{__name__}.{name}:COMMAND", said) for name, said in HELP.items()},
+    {name: (f"{__name__}.{name}:COMMAND", line) for name, line in HELP.items()},
     help="Batched torch, kernels and real models, on whatever device is there.",
 )
 """`draftproof gpu ...`."""

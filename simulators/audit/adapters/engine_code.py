@@ -1,6 +1,6 @@
 """Code of engines that cannot be imported as a whole: one function's text, or one file, runs by itself.
 
-Serving engines import half the world at the top of a file. What is audited is their own text, unmodified:
+Serving engines import many packages at the top of a file. What is audited is their own text, unmodified:
 a function in a namespace with the few names that it uses, or a whole file, of which whatever it imports
 from its own engine is replaced by what the adapter gives, else by an empty class that accepts being
 called, inherited and subscripted. The function is then audited as a `TorchChain`.
