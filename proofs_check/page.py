@@ -15,7 +15,7 @@ registry (`python -m draftproof.proofs_check.page > docs/claims.md`); a test fai
 
 | verdict | means |
 | --- | --- |
-| proved for every vocabulary and depth | by induction, each step checked; assumptions are below |
+| proved for every vocabulary and depth | by induction; steps are checked, not tied to the code |
 | proved for the sizes listed | for all real p and q of those sizes, zeros included, by cells of signs |
 | no counterexample in N exact instances | searched only, in exact rationals; nothing is proved |
 | refuted | there are rational p and q on which exact enumeration shows otherwise |

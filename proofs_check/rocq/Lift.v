@@ -139,15 +139,6 @@ Proof.
   - reflexivity.
 Qed.
 
-Lemma split_emitted : forall G v (m : program (option stop)),
-  mean m (fun found => match found with Some s => emitted_if V G (Some s) | None => v end) =
-  mean m (emitted_if V G) + v * mean m rejected.
-Proof. intros. rewrite <- mean_mul, <- mean_add. apply mean_ext. intros [s|]; simpl; lra. Qed.
-
-Lemma split_rejected : forall v (m : program (option stop)),
-  mean m (fun found => match found with Some s => rejected (Some s) | None => v end) = v * mean m rejected.
-Proof. intros. rewrite <- mean_mul. apply mean_ext. intros [s|]; simpl; lra. Qed.
-
 (** What the children with these masses are worth. *)
 Fixpoint worth (G : context -> R) (c : context) (tokens : list token) (ws : list R) : R :=
   match tokens, ws with x :: tokens, w :: ws => w * G (c ++ [x]) + worth G c tokens ws | _, _ => 0 end.

@@ -35,6 +35,16 @@ Definition lossless (c : context) (iteration : program stop) : Prop :=
 Definition lossless_if (c : context) (iteration : program (option stop)) : Prop :=
   (forall G, harmonic G -> mean iteration (emitted_if G) = G c) /\ mean iteration rejected = 0.
 
+(** What follows a rejection, with the value [v], counts as often as the program rejects. *)
+Lemma split_emitted : forall G v (m : program (option stop)),
+  mean m (fun found => match found with Some s => emitted_if G (Some s) | None => v end) =
+  mean m (emitted_if G) + v * mean m rejected.
+Proof. intros. rewrite <- mean_mul, <- mean_add. apply mean_ext. intros [s|]; simpl; lra. Qed.
+
+Lemma split_rejected : forall v (m : program (option stop)),
+  mean m (fun found => match found with Some s => rejected (Some s) | None => v end) = v * mean m rejected.
+Proof. intros. rewrite <- mean_mul. apply mean_ext. intros [s|]; simpl; lra. Qed.
+
 (** ** Words *)
 
 (** The probability that a text which goes on from [c ++ d] by the target's tokens agrees with [c ++ u]. *)

@@ -56,15 +56,6 @@ Proof.
   - reflexivity.
 Qed.
 
-Lemma split_emitted : forall G v (m : program (option stop)),
-  mean m (fun found => match found with Some s => emitted_if V G (Some s) | None => v end) =
-  mean m (emitted_if V G) + v * mean m rejected.
-Proof. intros. rewrite <- mean_mul, <- mean_add. apply mean_ext. intros [s|]; simpl; lra. Qed.
-
-Lemma split_rejected : forall v (m : program (option stop)),
-  mean m (fun found => match found with Some s => rejected (Some s) | None => v end) = v * mean m rejected.
-Proof. intros. rewrite <- mean_mul. apply mean_ext. intros [s|]; simpl; lra. Qed.
-
 (** Once a child was rejected with positive probability, the node has a rate and a row again. *)
 Lemma next_entered : forall a p_c q_c, entered V a p_c ->
   0 < total (excess (scale a p_c) q_c) + (1 - a) -> entered V (next_rate a p_c q_c) (next_row a p_c q_c).
