@@ -1,0 +1,442 @@
+"""Induction hypotheses: what a run does from the head of a loop, or in a call, on average over drafts and coins.
+
+The claim of a place in the code, about a node `here`, a row r and a rate a, all taken from the variables there:
+
+    verification stops at or below `here` with probability a; then the next token is y with probability
+    r(y), and the target's law follows.
+
+A claim is proved by running the code once from its place, with every variable that the loop changes unknown,
+and taking the claims for granted at the places where the run arrives next: with one child less, one
+level deeper, or in a loop further inside. Which variables are r and a, and what else is known of the variables
+at that place, is found by trying.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from draftproof.proofs_check.cells.symbol import Symbol
+from draftproof.proofs_check.every_size.flow import Do, Function, Loop, NotFollowed, Return, Step, Test
+from draftproof.proofs_check.every_size.run import Env, Refuted, Run, iterator
+from draftproof.proofs_check.every_size.space import LAW, POSITIVE_NUMBER, UNIT
+from draftproof.proofs_check.every_size.values import (
+    UNKNOWN,
+    Backwards,
+    Below,
+    Chain,
+    Children,
+    Edges,
+    LeafOf,
+    Named,
+    Node,
+    Row,
+    Stack,
+    TargetRow,
+    Without,
+    Zipped,
+)
+from draftproof.theory import rows
+
+ROW_FACTS = ("target's row", "law of the next child", "drafter's row", "law", "law, or nothing at rate 0", "unknown")
+NUMBER_FACTS = ("unit", "at least 0", "unknown")
+"""What can be known of a variable at a claim's place, from the strongest fact to the weakest."""
+
+
+NEXT_CHILD = "next child"
+"""The name under which the environment keeps the law of the next child, drawn without replacement."""
+
+FIXED = (Named, LeafOf, Chain, Edges, Children, int, type(None))
+"""What a variable can hold that means the same in every run."""
+
+
+class Weaken(Exception):
+    """A fact about a variable does not hold wherever the place is reached."""
+
+
+@dataclass(eq=False)
+class Claim:
+    """The claim of a place: a loop's head or the start of a function.
+
+    `env` holds the variables as they were when the place was first reached, `facts` what is known of those
+    that change; `row` names the variable of r, None for the target's row; `rate` that of a, None for 1.
+    `later` is the loop, with what it runs over, to which a run goes on that did not stop.
+    """
+
+    place: Loop | Function
+    function: Function
+    env: Env
+    changing: frozenset[str]
+    facts: dict[str, int] = field(default_factory=dict)
+    row: str | None = None
+    rate: str | None = None
+    later: tuple[Loop, Any] | None = None
+
+    def options(self) -> list[tuple[str | None, str | None]]:
+        """(row, rate) that can be tried, the likeliest first."""
+        number = [n for n, v in self.env.items() if isinstance(v, Symbol) or (isinstance(v, list | Stack) and length(v) == 1)]
+        row = [n for n, v in self.env.items() if isinstance(v, Row | TargetRow) and n != NEXT_CHILD]
+        return [(r, a) for r in (*row, None) for a in (*number, None)]
+
+    def facts_of(self, name: str) -> tuple[str, ...]:
+        return ROW_FACTS if isinstance(self.env[name], Row | TargetRow) else NUMBER_FACTS
+
+
+def length(value: Any) -> int:
+    return len(value.top if isinstance(value, Stack) else value)
+
+
+class Hypotheses:
+    """All claims of one proof, as a run sees them that starts at the claim `current`."""
+
+    def __init__(self, chosen: dict[Any, int], facts: dict[Any, dict[str, int]]) -> None:
+        self.claims: dict[Loop | Function, Claim] = {}
+        self.chosen, self.facts = chosen, facts
+        self.order: list[Loop | Function] = []
+        self.current: Claim | None = None
+
+    @property
+    def at_root(self) -> bool:
+        return self.current is not None and self.current.place is self.order[0]
+
+    # Starting a run.
+
+    def begin(self, run: Run, claim: Claim) -> Symbol:
+        """One run from the claim's place."""
+        run.function, run.start = claim.function, claim.place
+        env = {name: self._start_value(run, claim, name) for name in claim.env}
+        if isinstance(claim.place, Function):
+            return run.go(claim.place.first, env)
+        return run.go(run.enter(claim.place, env), env)
+
+    def wanted(self, run: Run, claim: Claim) -> Symbol:
+        """The mass that the claim says y gets, rate times r(y)."""
+        env = {name: self._start_value(run, claim, name) for name in claim.env}
+        return self._rate(run, claim, env) * self._row(run, claim, env)[0]
+
+    def _start_value(self, run: Run, claim: Claim, name: str) -> Any:
+        old = claim.env[name]
+        if isinstance(old, Node):
+            return run.here
+        if isinstance(old, FIXED):
+            return old if name not in claim.changing or isinstance(old, Edges | Children) else UNKNOWN
+        if isinstance(old, list | Stack):
+            if name not in claim.changing:
+                return UNKNOWN
+            return Stack([self._number(run, f"{name}[{i}]", UNIT) for i in range(length(old))], name)
+        if name == NEXT_CHILD:
+            return run.unknown_row(NEXT_CHILD)
+        if isinstance(old, Symbol):
+            fact = NUMBER_FACTS[claim.facts.setdefault(name, 0)]
+            if fact == "unknown":
+                return UNKNOWN
+            if name == claim.rate and self._nothing(run, claim):
+                return run.space.number(0)
+            return self._number(run, name, UNIT if fact == "unit" else POSITIVE_NUMBER)
+        if isinstance(old, Row | TargetRow):
+            fact = ROW_FACTS[claim.facts.setdefault(name, 0)]
+            if fact == "target's row":
+                return run.target_row
+            if fact == "law of the next child":
+                return run.unknown_row(NEXT_CHILD) if NEXT_CHILD in claim.env else run.proposal_row
+            if fact == "drafter's row":
+                return run.proposal_row
+            if fact == "unknown":
+                return UNKNOWN
+            if fact != "law" and self._nothing(run, claim):
+                return Row([run.space.number(0)] * run.space.tokens)
+            return run.unknown_row(f"row {name}")
+        return UNKNOWN
+
+    def _nothing(self, run: Run, claim: Claim) -> bool:
+        # Whether the claim's rate is 0 and its row empty, where the facts allow that.
+        if claim.row is None or claim.rate is None:
+            return False
+        if ROW_FACTS[claim.facts.get(claim.row, 0)] != "law, or nothing at rate 0":
+            return False
+        return run.decide("nothing left", (False, True))
+
+    def _number(self, run: Run, name: str, kind: str) -> Symbol:
+        number = run.space.get(f"number {name}", kind)
+        assert isinstance(number, Symbol)
+        return number
+
+    def _rate(self, run: Run, claim: Claim, env: Env) -> Any:
+        if claim.rate is None:
+            return run.space.number(1)
+        value = env[claim.rate]
+        if isinstance(value, list | Stack):
+            value = (value.top if isinstance(value, Stack) else value)[-1]
+        if not isinstance(value, Symbol | int):
+            raise NotFollowed(f"{claim.rate} is not a number")
+        return value
+
+    def _row(self, run: Run, claim: Claim, env: Env) -> Row:
+        row = run.target_row if claim.row is None else run.worked_out(env[claim.row])
+        if not isinstance(row, Row):
+            raise NotFollowed(f"{claim.row} is not a row that is known")
+        return row
+
+    # Arriving at places.
+
+    def arrive(self, run: Run, loop: Loop, env: Env) -> Symbol | Step:
+        statement = loop.statement
+        items = env.get(iterator(statement)) if hasattr(statement, "target") else None
+        if isinstance(items, Zipped | Backwards):
+            return self._arrive_later(run, loop, items)
+        if isinstance(items, Children) and run.mode == "chain":  # one child at most
+            if run.start is loop:
+                raise NotFollowed("a chain's child is a loop of its own")
+            if run.examined or not run.inner:
+                return loop.exit
+            run.bind(statement.target, run.draw_child(run.proposal_row), env)
+            return loop.body
+        if isinstance(items, Children):
+            node: Any = run.here
+            if run.examined and run.start is not loop:
+                raise NotFollowed("the children of a node are looked at twice")
+            law = run.next_law(env)
+            if run.mode == "without replacement":
+                child = run.child
+                if run.start is loop and child is not None and child.token is not None:
+                    law = Without(law, child.token)
+                env[NEXT_CHILD] = law
+        elif isinstance(items, Edges):
+            node = run.child if run.start is loop else run.here
+            if node is not run.here:
+                run.use(node)
+        elif items is None:
+            nodes = {id(v): v for n, v in env.items() if isinstance(v, Node) and n in loop.assigned}
+            changing = [n for n, v in env.items() if isinstance(v, Node) and n in loop.assigned and n in self._tested(loop)]
+            if len(changing) != 1:
+                raise NotFollowed(f"line {statement.lineno}: the node of the loop is not known")
+            node = env[changing[0]]
+            if run.start is loop or run.examined or node is not run.here:
+                if node is run.here:
+                    raise Refuted(f"line {statement.lineno}: the loop goes on at the same node")
+                run.use(node)
+            del nodes
+        else:
+            raise NotFollowed(f"line {statement.lineno}: a loop over {type(items).__name__}")
+        claim = self.assume(loop, run.function, env, loop.assigned, node)
+        env, own = self._split(run, claim, env, node)
+        return self._apply(run, claim, env, node, own, loop)
+
+    def _tested(self, loop: Loop) -> set[str]:
+        import ast
+
+        assert isinstance(loop.statement, ast.While)
+        return {each.id for each in ast.walk(loop.statement.test) if isinstance(each, ast.Name)}
+
+    def assume(self, place: Loop | Function, function: Any, env: Env, changing: frozenset[str], node: Any = None) -> Claim:
+        if place not in self.claims:
+            extra = {name for name in env if name.startswith("for ")}
+            known = {name: value for name, value in env.items() if not isinstance(value, Node) or value is node}
+            claim = Claim(place, function, known, changing | extra)
+            self.claims[place] = claim
+            self.order.append(place)
+            claim.row, claim.rate = claim.options()[self.chosen.get(place, 0)]
+            claim.facts = self.facts.setdefault(place, {})
+        return self.claims[place]
+
+    def _split(self, run: Run, claim: Claim, env: Env, node: Any) -> tuple[Env, Env]:
+        # Lists along the chain: the items that belong to `here`, and the environment without them.
+        out, own = dict(env), {}
+        for name in claim.changing & claim.env.keys():
+            old = claim.env[name]
+            if not isinstance(old, list | Stack):
+                continue
+            now = env[name]
+            top = now.top if isinstance(now, Stack) else now
+            extra = len(top) - length(old)
+            if extra != (node is not run.here) or (isinstance(old, Stack) != isinstance(now, Stack) and extra == 0):
+                raise NotFollowed(f"{name} does not grow by one item a node")
+            own[name] = top[0] if extra else None
+            out[name] = Stack(list(top[extra:]), name)
+        return out, own
+
+    def _apply(self, run: Run, claim: Claim, env: Env, node: Any, own: Env, loop: Loop) -> Symbol | Step:
+        self._check_facts(run, claim, env, node)
+        rate = self._rate(run, claim, env)
+        if rate < 0 or rate > 1:
+            raise Refuted("a rate outside [0, 1]")
+        if node is run.here:
+            return rate * self._row(run, claim, env)[0]
+        row = None if claim.row is None else env[claim.row]
+        if row is not None and not (isinstance(row, TargetRow) and row.node is node):
+            raise NotFollowed(f"{claim.row} at a child is not the target's row there")
+        if claim.rate is None:
+            return run.arrived(node)
+        if run.accept(rate):
+            return run.arrived(node)
+        if claim.later is None:
+            raise NotFollowed("where a run goes on that did not stop is not known")
+        return self._go_on(run, claim, own, claim.later)
+
+    def _check_facts(self, run: Run, claim: Claim, env: Env, node: Any) -> None:
+        for name, old in claim.env.items():
+            value = env.get(name, UNKNOWN)
+            if isinstance(old, Node) and value is not node:
+                raise NotFollowed(f"{name} is not the node of the loop")
+            if isinstance(old, FIXED) and (name not in claim.changing or isinstance(old, Edges | Children)):
+                if not _same(value, old):
+                    raise NotFollowed(f"{name} is not the same wherever the place is reached")
+            if isinstance(old, Stack | list) and name in claim.changing:
+                for number in value.top:
+                    if isinstance(number, Symbol | int) and (number < 0 or number > 1):
+                        raise NotFollowed(f"{name} holds a number outside [0, 1]")
+                    if not isinstance(number, Symbol | int):
+                        raise NotFollowed(f"{name} holds {type(number).__name__}")
+            if isinstance(old, Symbol | Row | TargetRow) and name != NEXT_CHILD:
+                fact = claim.facts_of(name)[claim.facts.setdefault(name, 0)]
+                if not self._holds(run, claim, fact, value, env, node):
+                    claim.facts[name] += 1
+                    raise Weaken(f"{name}: {fact}")
+
+    def _holds(self, run: Run, claim: Claim, fact: str, value: Any, env: Env, node: Any) -> bool:
+        if fact == "unknown":
+            return True
+        if fact in NUMBER_FACTS:
+            return isinstance(value, Symbol | int) and not value < 0 and (fact != "unit" or not value > 1)
+        if fact == "target's row":
+            if node is run.here:
+                return isinstance(value, Row) and _equal(value, run.target_row)
+            return isinstance(value, TargetRow) and value.node is node
+        if fact == "law of the next child":
+            law = run.next_law(env)
+            return law is not None and _equal(value, law)
+        if fact == "drafter's row":
+            return node is run.here and isinstance(value, Row) and _equal(value, run.proposal_row)
+        value = run.worked_out(value)
+        if not isinstance(value, Row):
+            return False
+        if any(entry < 0 for entry in value):
+            return False
+        mass = rows.total(value)
+        if mass == 1:
+            return True
+        return fact != "law" and mass == 0 and claim.rate is not None and self._rate(run, claim, env) == 0
+
+    # Loops that go back along the chain.
+
+    def _arrive_later(self, run: Run, loop: Loop, items: Any) -> Symbol:
+        if run.start is not loop:
+            claim = self.current
+            assert claim is not None
+            if run.scenario.get("has children") is not False or not isinstance(claim.place, Loop):
+                raise NotFollowed("a list along the chain is read elsewhere than at its end")
+            shape = _columns(items)
+            if claim.later is None:
+                claim.later = (loop, shape)
+            elif claim.later != (loop, shape):
+                raise NotFollowed("runs that did not stop go on at different places")
+        return run.space.number(0)
+
+    def _go_on(self, run: Run, claim: Claim, own: Env, later: tuple[Loop, Any]) -> Symbol:
+        # One pass of the later loop, for `here`, after nothing below it has stopped.
+        import ast
+
+        loop, columns = later
+        statement = loop.statement
+        assert isinstance(statement, ast.For)
+        assert isinstance(claim.place, Loop)
+        lost = claim.changing | assigned_from(claim.place.exit)
+        env: Env = {name: self._start_value(run, claim, name) for name in claim.env if name not in lost}
+        parts = []
+        for column in columns[1]:
+            if column == "":
+                parts.append(run.here)
+            elif column in own:
+                parts.append(own[column])
+            else:
+                raise NotFollowed(f"{column} is not a list along the chain")
+        run.bind(statement.target, tuple(parts) if columns[0] else parts[0], env)
+        run.start = loop
+        env[iterator(statement)] = Zipped(())
+        return run.go(loop.body, env)
+
+    # Calls.
+
+    def call(self, run: Run, function: Function, arguments: list[Any]) -> Any:
+        if len(arguments) != len(function.parameters):
+            raise NotFollowed(f"{function.name} with {len(arguments)} arguments")
+        env = dict(zip(function.parameters, arguments, strict=True))
+        nodes = [value for value in arguments if isinstance(value, Node)]
+        if len(nodes) != 1:
+            raise NotFollowed(f"{function.name} is not about one node")
+        node = nodes[0]
+        if node is run.here and (not self.at_root or run.examined or function is self.order[0]):
+            raise NotFollowed(f"{function.name} is called again on the same node")
+        run.use(node)
+        generic = {name: (run.here if value is node else value) for name, value in env.items()}
+        changing = frozenset(name for name, value in env.items() if not isinstance(value, Named))
+        claim = self.assume(function, function, generic, changing, run.here)
+        self._check_facts(run, claim, env, node)
+        rate = self._rate(run, claim, env)
+        if claim.row is not None:
+            raise NotFollowed("a function that is given its row")
+        return Below(node) if run.accept(rate) else None
+
+
+def assigned_from(step: Step) -> set[str]:
+    """The names that are assigned in any step from this one on."""
+    import ast
+
+    seen: set[int] = set()
+    names: set[str] = set()
+    left = [step]
+    while left:
+        step = left.pop()
+        if id(step) in seen:
+            continue
+        seen.add(id(step))
+        tree: ast.AST | None = None
+        if isinstance(step, Do):
+            tree, following = step.statement, [step.next]
+        elif isinstance(step, Test):
+            tree, following = step.condition, [step.yes, step.no]
+        elif isinstance(step, Loop):
+            names |= step.assigned
+            following = [step.body, step.exit]
+        else:
+            assert isinstance(step, Return)
+            tree, following = step.value, []
+        for node in ast.walk(tree) if tree is not None else ():
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                names.add(node.id)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                if isinstance(node.func.value, ast.Name) and node.func.attr in ("append", "pop"):
+                    names.add(node.func.value.id)
+        left += following
+    return names
+
+
+def _columns(items: Any) -> tuple[bool, tuple[str, ...]]:
+    # (whether lists are side by side, for each the name of its list, "" for the chain's inner nodes).
+    columns = items.columns if isinstance(items, Zipped) else (items,)
+    names = []
+    for column in columns:
+        match column:
+            case Backwards(items=Chain(inner=True)):
+                names.append("")
+            case Backwards(items=Stack(top=[], name=name)):
+                names.append(name)
+            case _:
+                raise NotFollowed("a loop back along the chain over something else than its inner nodes")
+    return isinstance(items, Zipped), tuple(names)
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if isinstance(a, Without) and isinstance(b, Without):
+        return a.token is b.token and _equal(a.row, b.row)
+    if isinstance(a, Row) and isinstance(b, Row):
+        return a is b or all(bool(x == y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, Symbol | int) and isinstance(b, Symbol | int):
+        return bool(a == b)
+    return False
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, Named) and isinstance(b, Named):
+        return a.name == b.name
+    if isinstance(a, Chain) and isinstance(b, Chain):
+        return a.inner == b.inner
+    return type(a) is type(b) and (not isinstance(a, int) or a == b)

@@ -1,0 +1,514 @@
+"""Runs a function's own syntax tree on abstract nodes and rows, from its start or from the head of a loop."""
+
+import ast
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+from draftproof.proofs_check.cells.symbol import Symbol
+from draftproof.proofs_check.every_size.flow import Do, Function, Loop, NotFollowed, Return, Step, Test, flow_of
+from draftproof.proofs_check.every_size.space import LAW, UNIT, Space
+from draftproof.proofs_check.every_size.values import (
+    UNKNOWN,
+    Backwards,
+    Below,
+    Chain,
+    Children,
+    Edges,
+    LeafOf,
+    Named,
+    Node,
+    Prefix,
+    Row,
+    Stack,
+    TargetRow,
+    Token,
+    Unknown,
+    Without,
+    Zipped,
+    stack,
+)
+from draftproof.theory import rows
+from draftproof.theory.oracle import Oracle
+
+NUMBER, ROW, TOKEN, ROW_OR_NUMBER = Symbol, Row, Token, (Symbol, Row)
+OPERATIONS: dict[Callable, tuple] = {
+    rows.share: (NUMBER, NUMBER),
+    rows.ratio: (NUMBER, NUMBER),
+    rows.maximum: (NUMBER, NUMBER),
+    rows.minimum: (NUMBER, NUMBER),
+    rows.positive: (NUMBER,),
+    rows.possible: (NUMBER,),
+    rows.excess: (ROW, ROW),
+    rows.meet: (ROW, ROW),
+    rows.add: (ROW, ROW),
+    rows.scale: (NUMBER, ROW),
+    rows.total: (ROW,),
+    rows.normalise: (ROW,),
+    rows.otherwise: (ROW, ROW),
+    rows.without: (ROW, TOKEN),
+    rows.point: (TOKEN, ROW),
+    rows.has_mass: (ROW,),
+}
+"""The functions of theory/rows.py that a proof can run, with their arguments: linear in a token's entries while the
+signs that they compare stay the same, or about one token.
+"""
+
+ARITHMETIC: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+    ast.Div: lambda a, b: a / b,
+    ast.Pow: lambda a, b: a**b,
+}
+COMPARISONS: dict[type, Callable[[Any, Any], bool]] = {
+    ast.Lt: lambda a, b: a < b,
+    ast.LtE: lambda a, b: a <= b,
+    ast.Gt: lambda a, b: a > b,
+    ast.GtE: lambda a, b: a >= b,
+    ast.Eq: lambda a, b: a == b,
+    ast.NotEq: lambda a, b: not a == b,
+}
+
+Env = dict[str, Any]
+
+
+class Refuted(Exception):
+    """A coin outside [0, 1], a row that is no law, or another law than claimed."""
+
+
+class Decide(Exception):
+    """The run depends on how the draft is made: what is asked, and the answers that are possible."""
+
+    def __init__(self, question: str, answers: Sequence[Any]):
+        super().__init__(question)
+        self.question, self.answers = question, answers
+
+
+class Vacuous(Exception):
+    """The run cannot occur: the drafted token has probability zero."""
+
+
+def iterator(loop: ast.For) -> str:
+    """The name under which the environment keeps what a loop iterates over."""
+    return f"for {loop.lineno}:{loop.col_offset}"
+
+
+class Run:
+    """One run, in a `scenario` of answers to the questions that depend on the draft.
+
+    `hypotheses` answers arrivals at loops and calls of functions whose claim is assumed; it gets the run itself.
+    """
+
+    def __init__(self, space: Space, oracle: Oracle, scenario: dict[str, Any], mode: str, hypotheses: Any):
+        self.space, self.oracle, self.scenario, self.mode = space, oracle, scenario, mode
+        self.hypotheses = hypotheses
+        self.here = Node()
+        self.examined = False  # whether a child of `here` was looked at
+        self.child: Node | None = None
+        self.drawn_from: Row | Without | None = None  # the law of the child that was looked at
+        self.start: Any = None
+        self.function: Function | None = None
+        self.items: Env = {}  # of lists along the chain, the item that belongs to `here`
+
+    # What is unknown.
+
+    def unknown_row(self, name: str) -> Row:
+        row = self.space.get(name, LAW)
+        assert isinstance(row, Row)
+        return row
+
+    @property
+    def target_row(self) -> Row:
+        return self.unknown_row("p")
+
+    @property
+    def proposal_row(self) -> Row:
+        return self.unknown_row("q")
+
+    def decide(self, question: str, answers: Sequence[Any]) -> Any:
+        if question not in self.scenario:
+            raise Decide(question, answers)
+        return self.scenario[question]
+
+    @property
+    def inner(self) -> bool:
+        """Whether `here` has children."""
+        return self.decide("has children", (False, True))
+
+    def draw_child(self, law: Row | None) -> Node:
+        """The next child of `here`; its token has the law, or is any token where that is None."""
+        self.examined = True
+        if law is None or self.mode == "any":
+            law = None
+            case = self.decide("token", ("y", "z"))
+        else:
+            case = self.decide("token", ("all",))
+        self.drawn_from = law
+        if case == "all":
+            assert law is not None
+            index = self.oracle.choose(law)
+            token = Token(index, whole=index > 0)
+        else:
+            token = Token("yz".index(case))
+            if law is not None and not law[token.index] > 0:
+                raise Vacuous
+        self.child = Node(token)
+        return self.child
+
+    # Running.
+
+    def go(self, step: Step, env: Env) -> Symbol:
+        """The mass that the rest of the run gives to y."""
+        while True:
+            if isinstance(step, Do):
+                self.do(step.statement, env)
+                step = step.next
+            elif isinstance(step, Test):
+                step = step.yes if self.truth(self.value(step.condition, env)) else step.no
+            elif isinstance(step, Return):
+                return self.contribution(None if step.value is None else self.value(step.value, env))
+            else:
+                following = self.hypotheses.arrive(self, step, env)
+                if not isinstance(following, Do | Test | Return | Loop):
+                    return following
+                step = following
+
+    def enter(self, loop: Loop, env: Env) -> Step:
+        """One pass through the head of a loop that the run starts at."""
+        statement = loop.statement
+        if isinstance(statement, ast.While):
+            return loop.body if self.truth(self.value(statement.test, env)) else loop.exit
+        items = env[iterator(statement)]
+        if isinstance(items, Edges):
+            if not self.inner:
+                return loop.exit
+            self.bind(statement.target, (self.here, self.draw_child(self.proposal_row)), env)
+            return loop.body
+        if isinstance(items, Children):
+            if not self.decide("one more child", (False, True)):
+                return loop.exit
+            self.bind(statement.target, self.draw_child(self.next_law(env)), env)
+            return loop.body
+        raise NotFollowed(f"line {statement.lineno}: a loop over {type(items).__name__}")
+
+    def next_law(self, env: Env) -> Row | Without | None:
+        """The law of the next child: `env["next child"]` follows it as siblings are drawn without replacement."""
+        if self.mode == "any":
+            return None
+        return env.get("next child", self.proposal_row)
+
+    def contribution(self, result: Any) -> Symbol:
+        """The mass that a result gives to y as the next token after `here`, the target's law following."""
+        number = self.space.number
+        match result:
+            case None:
+                return number(0)
+            case Below(node=node):
+                return self.arrived(node)
+            case (Node() | LeafOf() as node, row):
+                return self.stopped(self.resolved(node), row)
+        raise NotFollowed(f"the result is {type(result).__name__}, not (node, row)")
+
+    def arrived(self, node: Any) -> Symbol:
+        """Mass of y once the text is known to go on through the node, and then by the target's law."""
+        if node is self.here:
+            return self.target_row[0]
+        if isinstance(node, Node) and node.token is not None:
+            return self.space.number(int(node.token.index == 0))
+        raise NotFollowed("a stop at a node that is neither this one nor a child of it")
+
+    def stopped(self, node: Any, row: Any) -> Symbol:
+        """Mass of y when verification stops at the node and the next token is drawn from the row."""
+        if isinstance(row, TargetRow):
+            if row.node is not node or node is self.here:
+                raise NotFollowed("the last token is drawn from the target's row at another node")
+            self.use(node)
+            return self.arrived(node)
+        row = self.worked_out(row)
+        if not isinstance(row, Row) or node is not self.here:
+            raise NotFollowed("the row of the last token is not known")
+        self.require_law(row)
+        return row[0]
+
+    def use(self, node: Node) -> None:
+        """What is below the node is asked for: its draft and coins are fresh, so once only."""
+        if not isinstance(node, Node) or node.used:
+            raise NotFollowed("a subtree is looked at twice")
+        node.used = True
+
+    def resolved(self, node: Any) -> Any:
+        return self.here if isinstance(node, LeafOf) and self.scenario.get("has children") is False else node
+
+    def accept(self, probability: Any) -> bool:
+        if not isinstance(probability, Symbol | int) or isinstance(probability, bool):
+            raise NotFollowed(f"a coin of {type(probability).__name__}")
+        if probability < 0 or probability > 1:
+            raise Refuted(f"a coin of probability {probability}, which can lie outside [0, 1]")
+        return self.oracle.accept(self.space.number(1) * probability)
+
+    def require_law(self, row: Row) -> None:
+        if any(entry < 0 for entry in row):
+            raise Refuted("a row with a negative entry is drawn from")
+        if not rows.total(row) == 1:
+            raise Refuted("a row is drawn from whose mass is not 1")
+
+    # Statements and expressions.
+
+    def do(self, statement: ast.stmt, env: Env) -> None:
+        match statement:
+            case ast.Assign(targets=targets, value=value):
+                result = self.value(value, env)
+                for target in targets:
+                    self.bind(target, result, env)
+            case ast.AnnAssign(target=target, value=value):
+                if value is not None:
+                    self.bind(target, self.value(value, env), env)
+            case ast.AugAssign(target=ast.Name() as name, op=op, value=value):
+                self.bind(name, self.arithmetic(op, self.name(name.id, env), self.value(value, env)), env)
+            case ast.Expr(value=value):
+                if not isinstance(value, ast.Constant):
+                    self.value(value, env)
+            case ast.Assert(test=test):
+                if not self.truth(self.value(test, env)):
+                    raise Refuted(f"the assertion of line {statement.lineno} can fail")
+            case ast.For() as loop:
+                items = self.value(loop.iter, env)
+                if isinstance(items, Children) and self.examined:
+                    raise NotFollowed(f"line {loop.lineno}: the children of a node are looked at twice")
+                env[iterator(loop)] = items
+            case ast.Pass():
+                pass
+            case _:
+                raise NotFollowed(f"line {statement.lineno}: {type(statement).__name__} is not followed")
+
+    def bind(self, target: ast.expr, value: Any, env: Env) -> None:
+        match target:
+            case ast.Name(id=name):
+                env[name] = value
+            case ast.Tuple(elts=[ast.Starred(value=ast.Name(id=first)), ast.Name(id=last)]) if isinstance(value, Chain):
+                env[first], env[last] = Chain(inner=True), LeafOf()
+            case ast.Tuple(elts=targets) if type(value) is tuple and len(value) == len(targets):
+                for each, part in zip(targets, value, strict=True):
+                    self.bind(each, part, env)
+            case _:
+                raise NotFollowed(f"line {target.lineno}: an assignment of {type(value).__name__}")
+
+    def name(self, name: str, env: Env) -> Any:
+        value = env.get(name, UNKNOWN)
+        if isinstance(value, Unknown):
+            assert self.function is not None
+            value = self.function.globals.get(name, UNKNOWN)
+            if name in env or isinstance(value, Unknown):
+                value = __builtins_of__(self.function).get(name, UNKNOWN) if name not in env else UNKNOWN
+        if isinstance(value, Unknown):
+            raise NotFollowed(f"the value of {name} is not known where it is read")
+        return value
+
+    def truth(self, value: Any) -> bool:
+        match value:
+            case bool():
+                return value
+            case None:
+                return False
+            case Below() | Node() | LeafOf():
+                return True
+            case Children():
+                if self.examined:
+                    raise NotFollowed("the children of a node are looked at twice")
+                return self.inner
+        raise NotFollowed(f"the truth of {type(value).__name__}")
+
+    def value(self, expression: ast.expr, env: Env) -> Any:
+        match expression:
+            case ast.Constant(value=bool() | int() | None as value):
+                return value
+            case ast.Name(id=name):
+                return self.name(name, env)
+            case ast.NamedExpr(target=target, value=value):
+                result = self.value(value, env)
+                self.bind(target, result, env)
+                return result
+            case ast.Tuple(elts=parts):
+                return tuple([self.value(part, env) for part in parts])
+            case ast.List(elts=parts):
+                return [self.value(part, env) for part in parts]
+            case ast.IfExp(test=test, body=yes, orelse=no):
+                return self.value(yes if self.truth(self.value(test, env)) else no, env)
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return not self.truth(self.value(operand, env))
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return self.arithmetic(ast.Sub(), 0, self.value(operand, env))
+            case ast.BoolOp(op=op, values=parts):
+                for part in parts:
+                    result = self.value(part, env)
+                    if self.truth(result) != isinstance(op, ast.And):
+                        break
+                return result
+            case ast.BinOp(left=left, op=op, right=right):
+                return self.arithmetic(op, self.value(left, env), self.value(right, env))
+            case ast.Compare(left=left, ops=[op], comparators=[right]):
+                return self.comparison(op, self.value(left, env), self.value(right, env))
+            case ast.Subscript(value=value, slice=index):
+                return self.item(self.value(value, env), self.value(index, env))
+            case ast.Attribute(value=value, attr=attribute):
+                return self.attribute(self.value(value, env), attribute)
+            case ast.Call(func=ast.Attribute(value=value, attr=method), args=arguments, keywords=[]):
+                return self.method(self.value(value, env), method, [self.value(each, env) for each in arguments])
+            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=keywords):
+                options = {each.arg: each.value for each in keywords}
+                return self.call(self.name(name, env), [self.value(each, env) for each in arguments], options)
+        raise NotFollowed(f"line {expression.lineno}: {type(expression).__name__} is not followed")
+
+    def arithmetic(self, op: ast.operator, a: Any, b: Any) -> Any:
+        if not all(isinstance(each, Symbol | int) for each in (a, b)) or type(op) not in ARITHMETIC:
+            raise NotFollowed(f"{type(op).__name__} of {type(a).__name__} and {type(b).__name__}")
+        if isinstance(op, ast.Div):
+            a = self.space.number(1) * a
+        if isinstance(op, ast.Pow) and not isinstance(b, int):
+            raise NotFollowed("a power that is not a whole number")
+        return ARITHMETIC[type(op)](a, b)
+
+    def comparison(self, op: ast.cmpop, a: Any, b: Any) -> bool:
+        if isinstance(op, ast.Is | ast.IsNot):
+            if b is not None:
+                raise NotFollowed("`is` with something other than None")
+            return (a is None) == isinstance(op, ast.Is)
+        if type(op) in COMPARISONS and all(isinstance(each, Symbol | int) for each in (a, b)):
+            with self.space.notes():
+                return COMPARISONS[type(op)](a, b)
+        raise NotFollowed(f"a comparison of {type(a).__name__} and {type(b).__name__}")
+
+    def item(self, value: Any, index: Any) -> Any:
+        value = self.worked_out(value)
+        match value, index:
+            case Row(), Token():
+                if index.whole and index is not (self.child and self.child.token):
+                    raise NotFollowed("the entry of a token that was not drafted")
+                return value[index.index]
+            case Named(name="target"), Prefix(node=node):
+                node = self.resolved(node)
+                return self.target_row if node is self.here else TargetRow(node)
+            case Chain(inner=False), -1:
+                return LeafOf()
+            case Chain(), 0:
+                if self.hypotheses.at_root:
+                    return self.here
+            case Children(), 0 if not self.examined:
+                if not self.inner:
+                    raise NotFollowed("the first of no children")
+                return self.draw_child(self.proposal_row)
+            case Stack(top=top), int() if -len(top) <= index < 0:
+                return top[index]
+            case list(), int() if -len(value) <= index < len(value):
+                return value[index]
+        raise NotFollowed(f"an item of {type(value).__name__}")
+
+    def attribute(self, value: Any, attribute: str) -> Any:
+        match value, attribute:
+            case (Node() | LeafOf()), "prefix":
+                return Prefix(value)
+            case Node(), "proposal" if value is self.here:
+                return self.proposal_row
+            case Node(), "children" if value is self.here:
+                return Children()
+            case Node(token=Token() as token), "token":
+                return token
+            case Named(name="draft"), "root" if self.hypotheses.at_root:
+                return self.here
+            case Named(name="draft"), "path" if self.mode == "chain":
+                return Chain()
+            case Named(name="draft"), "replacement" if self.mode != "any":
+                return self.mode == "with replacement"
+        raise NotFollowed(f"{type(value).__name__}.{attribute}")
+
+    def method(self, value: Any, method: str, arguments: list[Any]) -> Any:
+        match value, method, arguments:
+            case Named(name="oracle"), "accept", [probability]:
+                return self.accept(probability)
+            case Named(name="oracle"), "choose", [Row() | Without() as row]:
+                row = self.worked_out(row)
+                self.require_law(row)
+                index = self.oracle.choose(row)
+                return Token(index, whole=index > (self.space.individual or 0))
+            case (list() | Stack()), "append", [item]:
+                (value.top if isinstance(value, Stack) else value).append(item)
+                return None
+            case Stack(top=[*_, _]), "pop", []:
+                return value.top.pop()
+            case Node(), "child", [Token() as token] if value is self.here:
+                return self.lookup(token)
+        raise NotFollowed(f"{type(value).__name__}.{method}")
+
+    def lookup(self, token: Token) -> Node | None:
+        """`here.child(token)`: whether the token was drafted depends on the siblings."""
+        child = self.child
+        if child is not None and child.token is not None:
+            if child.token is token or (child.token.index == token.index and not token.whole):
+                return child
+        drafted = self.space.get(f"drafted {token.index} {child and child.token and child.token.index}", UNIT)
+        if not self.oracle.accept(drafted):
+            return None
+        self.examined = True
+        return Node(token)
+
+    def call(self, function: Any, arguments: list[Any], options: dict[str, Any]) -> Any:
+        if function in (pairwise, reversed, zip):
+            if options.keys() - {"strict"} or (function is not zip and options):
+                raise NotFollowed(f"options of {function.__name__}")
+            return self.sequence(function, arguments)
+        if options:
+            raise NotFollowed("arguments by name")
+        if function is rows.one and len(arguments) == 1 and isinstance(arguments[0], Row | TargetRow | Without):
+            return self.space.number(1)
+        if function in OPERATIONS:
+            return self.operation(function, arguments)
+        if isinstance(function, type) or not callable(function):
+            raise NotFollowed(f"a call of {function!r}")
+        return self.hypotheses.call(self, flow_of(function), arguments)
+
+    def operation(self, function: Callable, arguments: list[Any]) -> Any:
+        """A function of theory/rows.py, run as it stands on the entries of the tokens and classes."""
+        kinds = OPERATIONS[function]
+        if function is rows.without and len(arguments) == 2 and isinstance(arguments[0], Row | Without):
+            if isinstance(arguments[1], Token):
+                return Without(arguments[0], arguments[1])
+        arguments = [self.space.number(each) if type(each) is int else self.worked_out(each) for each in arguments]
+        if len(arguments) != len(kinds) or not all(map(isinstance, arguments, kinds)):
+            raise NotFollowed(f"{function.__name__} of {', '.join(type(each).__name__ for each in arguments)}")
+        if function in (rows.excess, rows.meet):
+            self.compare_rows(*arguments)
+        with self.space.notes():
+            result = function(*[each.index if isinstance(each, Token) else each for each in arguments])
+        return Row(result) if isinstance(result, tuple) else result
+
+    def worked_out(self, value: Any) -> Any:
+        if isinstance(value, Without):
+            return Row(rows.without(self.worked_out(value.row), value.token.index))
+        return value
+
+    def compare_rows(self, p: Row, q: Row) -> None:
+        """Two rows are compared token by token: tokens of one class have the same sign of p - q."""
+        at = self.space.individual
+        if at is None:
+            return
+        difference = p[at] - q[at]
+        self.space.row_forms |= self.space.own_factors(difference.top)
+        rest = p[-1] - q[-1]
+        if rest < 0 if difference > 0 else rest > 0:
+            raise Vacuous
+
+    def sequence(self, function: Any, arguments: list[Any]) -> Any:
+        match function, arguments:
+            case _, [Chain(inner=False)] if function is pairwise:
+                return Edges()
+            case _, [Chain() | Stack() | list()] if function is reversed:
+                return Backwards(arguments[0])
+            case _, [*columns] if function is zip:
+                return Zipped(tuple(columns))
+        raise NotFollowed(f"{function.__name__} of {', '.join(type(each).__name__ for each in arguments)}")
+
+
+def __builtins_of__(function: Function) -> dict[str, Any]:
+    found = function.globals.get("__builtins__", {})
+    return found if isinstance(found, dict) else vars(found)

@@ -1,0 +1,124 @@
+"""The unknowns of a proof: rows and numbers made on request, and expectations over them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from time import thread_time
+
+from flint import Ordering, fmpq_mpoly, fmpq_mpoly_ctx
+
+from draftproof.proofs_check.cells.cell import Cell
+from draftproof.proofs_check.cells.enumeration import Enumeration
+from draftproof.proofs_check.cells.solver import Solver
+from draftproof.proofs_check.cells.symbol import NEGATIVE, POSITIVE, ZERO, Symbol
+from draftproof.proofs_check.cells.tree import leaves
+from draftproof.proofs_check.every_size.values import Row
+from draftproof.theory.oracle import Oracle
+
+LAW, UNIT, POSITIVE_NUMBER = "law", "unit", "number"
+"""Kinds of unknowns: a row of mass 1; a number in [0, 1]; a number of at least 0."""
+
+
+class Grow(Exception):
+    """The proof needs one more unknown: (name, kind)."""
+
+    def __init__(self, name: str, kind: str):
+        super().__init__(f"{name}: {kind}")
+        self.name, self.kind = name, kind
+
+
+class Space:
+    """Unknown rows over `tokens` tokens and unknown numbers, by name, and the cell of all their values.
+
+    A row's last entry is 1 minus the others. `individual` is the index of a token whose entries are compared as
+    those of one token, not of a class; `forms` collects what is found out about its signs.
+    """
+
+    def __init__(self, unknowns: dict[str, str], tokens: int, individual: int | None, seconds: float):
+        self.tokens, self.individual = tokens, individual
+        names = [
+            name
+            for unknown, kind in unknowns.items()
+            for name in ([f"{unknown}_{t}" for t in range(tokens - 1)] if kind == LAW else [unknown])
+        ]
+        context = fmpq_mpoly_ctx.get(names or ["unused"], Ordering.degrevlex)
+        self.enumeration = Enumeration(context, thread_time() + seconds)
+        self.number = self.enumeration.number
+        self.solver: Solver = self.enumeration.solver
+        self.known: dict[str, Row | Symbol] = {}
+        facts: dict[str, int] = {}
+
+        def at_least_zero(polynomial: fmpq_mpoly) -> None:
+            key, flipped = self.solver.canonical(polynomial)
+            facts[key] = ZERO | (NEGATIVE if flipped else POSITIVE)
+
+        for unknown, kind in unknowns.items():
+            if kind == LAW:
+                entries = [self._variable(f"{unknown}_{t}") for t in range(tokens - 1)]
+                entries.append(context.constant(1) - sum(entries, context.constant(0)))
+                for entry in entries:
+                    at_least_zero(entry)
+                self.known[unknown] = Row(map(self.number, entries))
+                continue
+            variable = self._variable(unknown)
+            at_least_zero(variable)
+            if kind == UNIT:
+                at_least_zero(context.constant(1) - variable)
+            self.known[unknown] = self.number(variable)
+        self.whole = Cell(self.solver, facts)
+        self.own = [] if individual is None else [
+            at for at, name in enumerate(context.names()) if name.endswith(f"_{individual}") and name != "unused"
+        ]
+        self.forms: set[str] = set()
+        self.noting = False
+        self.row_forms: set[str] = set()
+        self.whole_class = list(context.gens())  # the individual token is all of the last class
+        for at in self.own:
+            row = self.known[context.names()[at].rsplit("_", 1)[0]]
+            self.whole_class[at] = row[individual].top + row[-1].top
+        plain = self.number.within
+
+        def within(signs: int, *product: fmpq_mpoly) -> bool:
+            self._note(product)
+            return plain(signs, *product)
+
+        self.number.within = staticmethod(within)  # type: ignore[assignment]
+
+    def get(self, name: str, kind: str) -> Row | Symbol:
+        """The unknown of that name. Raises Grow where the space has none."""
+        if name not in self.known:
+            raise Grow(name, kind)
+        return self.known[name]
+
+    def expectation(self, program: Callable[[Oracle], Symbol]) -> list[tuple[Cell, Symbol]]:
+        """The parts of the space, each with the expectation of the program as a rational function."""
+        return leaves(self.whole, self.enumeration.expectation(program, self.whole))
+
+    def own_degree(self, polynomial: fmpq_mpoly) -> set[int]:
+        """The degrees of the polynomial's terms in the individual token's entries."""
+        return {sum(int(powers[at]) for at in self.own) for powers, _ in polynomial.terms()}
+
+    def _variable(self, name: str) -> fmpq_mpoly:
+        context = self.enumeration.number.variables
+        return context.gen(context.variable_to_index(name))
+
+    def _note(self, product: Sequence[fmpq_mpoly]) -> None:
+        # Remembers what is compared of the individual token's entries.
+        for polynomial in product if self.own and self.noting else ():
+            self.forms |= self.own_factors(polynomial)
+
+    @contextmanager
+    def notes(self) -> Iterator[None]:
+        """What is compared in this context decides what the code does."""
+        self.noting = True
+        try:
+            yield
+        finally:
+            self.noting = False
+
+    def own_factors(self, polynomial: fmpq_mpoly) -> set[str]:
+        """The factors of the polynomial that have entries of the individual token in them."""
+        if polynomial.is_constant() or self.own_degree(polynomial) == {0}:
+            return set()
+        key, _ = self.solver.canonical(polynomial)
+        factors = (factor for factor, _ in self.solver.factors(key))
+        return {factor for factor in factors if self.own_degree(self.solver.polynomials[factor]) != {0}}

@@ -1,0 +1,130 @@
+"""What variables hold while a proof runs a verifier: rows over an unspecified vocabulary, abstract nodes.
+
+**Rows.** A vocabulary of any size is seen from one token y: the others are put together in classes. All
+operations on rows that `theory/rows.py` has are linear in a token's entries as long as the signs of the
+compared entries stay the same, so that tokens of equal signs act like one token that has their entries' sums.
+A row is therefore a tuple of a few Symbols: the entries of y, of a drafted token where there is one, and of
+the classes. Nothing else can be done with it: no loop over the tokens, no order, no arithmetic.
+
+**Nodes.** `here` is the node that a claim is about, of any depth in any draft. Its rows are free. A child of it
+has a token; what is below the child is known by the induction hypothesis only.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from draftproof.proofs_check.every_size.flow import NotFollowed
+
+
+class Row(tuple):
+    """The entries of the tokens and classes of tokens."""
+
+
+@dataclass(eq=False)
+class Token:
+    """A token, by its index in the rows; `whole` if it stands for a class of tokens."""
+
+    index: int
+    whole: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Without:
+    """The row `row` conditioned on being none of `token`, worked out only where it is computed with."""
+
+    row: "Row | Without"
+    token: Token
+
+
+@dataclass(eq=False)
+class Node:
+    """A drafted node. `used`: what is below it has been asked for, which can be done once only."""
+
+    token: Token | None = None
+    used: bool = False
+
+
+@dataclass(eq=False)
+class LeafOf:
+    """The last node of the drafted chain."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prefix:
+    """The context of a node: good for looking up rows only."""
+
+    node: Any
+
+
+@dataclass(frozen=True, eq=False)
+class TargetRow:
+    """The target's row at a node other than `here`: it can be passed on, not computed with."""
+
+    node: Any
+
+
+@dataclass(eq=False)
+class Children:
+    """The children of `here` that a loop has still to look at."""
+
+
+@dataclass(eq=False)
+class Chain:
+    """The drafted chain as a list of nodes; `inner` without its last node."""
+
+    inner: bool = False
+
+
+@dataclass(eq=False)
+class Edges:
+    """The pairs (node, child) of the chain, from `here` down."""
+
+
+@dataclass(eq=False)
+class Stack:
+    """A list that has `base`, one item for every node above `here`, then the items of `top`."""
+
+    top: list = field(default_factory=list)
+    name: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Backwards:
+    """A list from its end."""
+
+    items: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Zipped:
+    """Lists side by side."""
+
+    columns: tuple
+
+
+@dataclass(frozen=True, eq=False)
+class Named:
+    """An object of the program that only its attributes are asked for: the oracle, the draft, the target."""
+
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Below:
+    """The result of a call on a child that stopped at or below it."""
+
+    node: Node
+
+
+class Unknown:
+    """The value of a variable of which nothing is known: it cannot be read."""
+
+
+UNKNOWN = Unknown()
+
+
+def stack(value: Any) -> "list | Stack":
+    """The value as a list; raises NotFollowed if it is none."""
+    if isinstance(value, list | Stack):
+        return value
+    raise NotFollowed(f"{type(value).__name__} is not a list")
