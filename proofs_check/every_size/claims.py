@@ -24,16 +24,21 @@ from draftproof.proofs_check.every_size.values import (
     Below,
     Chain,
     Children,
+    Count,
     Edges,
     LeafOf,
+    Masses,
     Named,
     Node,
     Row,
+    Segments,
     Stack,
     TargetRow,
+    Token,
     Without,
     Zipped,
 )
+from draftproof.simulators.enumerate import outcomes
 from draftproof.theory import rows
 
 ROW_FACTS = ("target's row", "law of the next child", "drafter's row", "law", "law, or nothing at rate 0", "unknown")
@@ -84,12 +89,16 @@ def length(value: Any) -> int:
     return len(value.top if isinstance(value, Stack) else value)
 
 
+PASS, AGAIN = "pass", object()
+
+
 class Hypotheses:
     """All claims of one proof, as a run sees them that starts at the claim `current`."""
 
     def __init__(self, chosen: dict[Any, int], facts: dict[Any, dict[str, int]]) -> None:
         self.claims: dict[Loop | Function, Claim] = {}
         self.chosen, self.facts = chosen, facts
+        self.asked_draft = False
         self.order: list[Loop | Function] = []
         self.current: Claim | None = None
 
@@ -180,8 +189,16 @@ class Hypotheses:
     def arrive(self, run: Run, loop: Loop, env: Env) -> Symbol | Step:
         statement = loop.statement
         items = env.get(iterator(statement)) if hasattr(statement, "target") else None
-        if isinstance(items, Zipped | Backwards):
-            return self._arrive_later(run, loop, items)
+        if run.start == (PASS, loop):
+            run.env = env
+            return AGAIN  # type: ignore[return-value]
+        match items:
+            case Zipped(columns=(Children(), Segments(items=segments))):
+                return self._alike(run, loop, env, segments)
+            case Masses():
+                return self._exclusive(run, loop, env, items)
+            case Zipped() | Backwards():
+                return self._arrive_later(run, loop, items)
         if isinstance(items, Children) and run.mode == "chain":  # one child at most
             if run.start is loop:
                 raise NotFollowed("a chain's child is a loop of its own")
@@ -189,6 +206,9 @@ class Hypotheses:
                 return loop.exit
             run.bind(statement.target, run.draw_child(run.proposal_row), env)
             return loop.body
+        if isinstance(items, Children) and run.mode == "with replacement" and not run.examined:
+            if not any(isinstance(env.get(name), Symbol | Row | TargetRow | list | Stack) for name in loop.assigned):
+                return self._alike(run, loop, env, ((None, Count()),))
         if isinstance(items, Children):
             node: Any = run.here
             if run.examined and run.start is not loop:
@@ -256,8 +276,7 @@ class Hypotheses:
     def _apply(self, run: Run, claim: Claim, env: Env, node: Any, own: Env, loop: Loop) -> Symbol | Step:
         self._check_facts(run, claim, env, node)
         rate = self._rate(run, claim, env)
-        if rate < 0 or rate > 1:
-            raise Refuted("a rate outside [0, 1]")
+        run.require_unit(rate, "a rate")
         if node is run.here:
             return rate * self._row(run, claim, env)[0]
         row = None if claim.row is None else env[claim.row]
@@ -295,7 +314,10 @@ class Hypotheses:
         if fact == "unknown":
             return True
         if fact in NUMBER_FACTS:
-            return isinstance(value, Symbol | int) and not value < 0 and (fact != "unit" or not value > 1)
+            if not isinstance(value, Symbol | int):
+                return False
+            known, unit = run.bounds.get(id(value), (None, False))
+            return (known is not None or not value < 0) and (fact != "unit" or unit or not value > 1)
         if fact == "target's row":
             if node is run.here:
                 return isinstance(value, Row) and _equal(value, run.target_row)
@@ -308,12 +330,110 @@ class Hypotheses:
         value = run.worked_out(value)
         if not isinstance(value, Row):
             return False
-        if any(entry < 0 for entry in value):
+        if not value.positive and any(entry < 0 for entry in value):
             return False
         mass = rows.total(value)
         if mass == 1:
             return True
         return fact != "law" and mass == 0 and claim.rate is not None and self._rate(run, claim, env) == 0
+
+    # Loops whose passes do not depend on each other.
+
+    def _passes(self, run: Run, loop: Loop, env: Env, bind: Any) -> list[tuple[Any, Any, Run]]:
+        # (weight, mass of y or AGAIN, the run) of every way that one pass of the loop's body can go.
+        def program(oracle: Any) -> tuple[Any, Run]:
+            inner = Run(run.space, oracle, run.scenario, run.mode, self)
+            inner.here, inner.function, inner.examined = run.here, run.function, True
+            inner.series, inner.asked, inner.start = run.series, run.asked, (PASS, loop)
+            inside = dict(env)
+            bind(inner, inside)
+            return inner.go(loop.body, inside), inner
+
+        found = [(weight, result, inner) for weight, (result, inner) in outcomes(program, run.space.number(1))]
+        run.asked = max(inner.asked for *_, inner in found)
+        return found
+
+    def _forget(self, loop: Loop, env: Env) -> None:
+        for name in loop.assigned:
+            env[name] = UNKNOWN
+
+    def _alike(self, run: Run, loop: Loop, env: Env, segments: tuple) -> Symbol | Step:
+        """A loop over i.i.d. children that changes nothing: with K children alike, of which each stops the run with
+        probability b, the K-th is reached with (1 - b)^(K-1).
+        """
+        if run.mode != "with replacement" or run.examined:
+            raise NotFollowed("children that are alike are drawn with replacement")
+        run.examined = True
+        self._forget(loop, env)
+        law, space = run.proposal_row, run.space
+        for item, count in segments:
+
+            def bind(inner: Run, inside: Env, item: Any = item) -> None:
+                index = inner.oracle.choose(law)
+                whole = index > 0 if space.individual is None else index > space.individual
+                inner.child = Node(Token(index, whole))
+                pair = inner.child if item is None else (inner.child, item)
+                inner.bind(loop.statement.target, pair, inside)
+
+            before = space.forms
+            space.forms = set()
+            stops, gains = space.number(0), space.number(0)
+            own = space.number(0)
+            for weight, result, inner in self._passes(run, loop, env, bind):
+                if result is not AGAIN:
+                    stops, gains = stops + weight, gains + weight * result
+                    if inner.child.token.index == space.individual:
+                        own = own + weight
+            drawn = set() if space.individual is None else space.own_factors(law[space.individual].top)
+            run.same_signs(space.forms - drawn)
+            if own.top and (space.own_degree(own.top) != {1} or space.own_degree(own.bottom) != {0}):
+                raise NotFollowed("a child's stop is not linear in its token's entries")
+            space.forms = before
+            times = space.number(count) if isinstance(count, int) else run.powers(stops)
+            if isinstance(count, Count) and count.offset == 0:
+                times = times + (1 - stops * times)
+            if isinstance(count, int) and count != 1:
+                raise NotFollowed(f"an item that stands {count} times in a list")
+            if run.oracle.accept(stops * times):
+                return gains / stops
+        return loop.exit
+
+    def _exclusive(self, run: Run, loop: Loop, env: Env, masses: Masses) -> Symbol | Step:
+        """A loop that enters child j with w_j / left_j, left_j = 1 - w_1 - .. - w_(j-1): its child j is reached with
+        left_j and stops the run with w_j, whatever was drawn.
+        """
+        if run.examined:
+            raise NotFollowed("the children of a node are looked at twice")
+        run.examined = True
+        numbers = [name for name in loop.assigned if isinstance(env.get(name), Symbol)]
+        if len(numbers) != 1 or not env[numbers[0]] == 1:
+            raise NotFollowed("what is left of 1 is not known")
+        left, w = run.fresh(UNIT), run.fresh(UNIT)
+        run.assume(left > 0 and not w > left)
+        start = dict(env)
+        self._forget(loop, start)
+        start[numbers[0]] = left
+        for index in (0, 1):
+
+            def bind(inner: Run, inside: Env, index: int = index) -> None:
+                inner.child = Node(Token(index, whole=index > 0))
+                inner.bind(loop.statement.target, (inner.child, w), inside)
+
+            stopped = run.space.number(0)
+            for weight, result, inner in self._passes(run, loop, start, bind):
+                if result is not AGAIN:
+                    stopped = stopped + weight
+                    if not result == int(index == 0):
+                        raise NotFollowed("a stop elsewhere than at the child")
+                elif not inner.env[numbers[0]] == left - w:
+                    raise NotFollowed("what is left is not what it was without the child's mass")
+            if not stopped * left == w:
+                raise NotFollowed("a child is not entered with its mass over what is left")
+        self._forget(loop, env)
+        accepted = rows.total(masses.plan.taken)
+        if run.oracle.accept(accepted):
+            return masses.plan.taken[0] / accepted
+        return loop.exit
 
     # Loops that go back along the chain.
 
@@ -360,6 +480,8 @@ class Hypotheses:
             raise NotFollowed(f"{function.name} with {len(arguments)} arguments")
         env = dict(zip(function.parameters, arguments, strict=True))
         nodes = [value for value in arguments if isinstance(value, Node)]
+        if not nodes:
+            return run.inlined(function, env)
         if len(nodes) != 1:
             raise NotFollowed(f"{function.name} is not about one node")
         node = nodes[0]

@@ -11,7 +11,7 @@ from draftproof.proofs_check.cells.cell import sides
 from draftproof.proofs_check.cells.solver import OutOfTime
 from draftproof.proofs_check.cells.symbol import ZERO, Symbol
 from draftproof.proofs_check.every_size.claims import Claim, Hypotheses, Weaken
-from draftproof.proofs_check.every_size.flow import Function, NotFollowed, flow_of
+from draftproof.proofs_check.every_size.flow import Function, Loop, NotFollowed, flow_of
 from draftproof.proofs_check.every_size.run import Decide, Refuted, Run, Vacuous
 from draftproof.proofs_check.every_size.space import Grow, Space
 from draftproof.proofs_check.every_size.values import Named
@@ -23,13 +23,22 @@ MODES = {
     "tree without replacement": "without replacement",
     "paths": "without replacement",
 }
-CLASSES = int(os.environ.get("CL","2"))
 
 DEBUG = os.environ.get('DBG')
 
 
 class Fails(Exception):
     """A claim does not hold in some part of the space."""
+
+
+class MoreClasses(Exception):
+    """More patterns of signs are possible than there are classes of tokens."""
+
+    def __init__(self, needed: int):
+        super().__init__(f"{needed} classes are needed")
+        if needed > 4:
+            raise NotFollowed(f"{needed} classes of tokens")
+        self.needed = needed
 
 
 @dataclass
@@ -51,9 +60,14 @@ def prove_every_size(verifier: Verifier, seconds: float = 60.0) -> Result:
         modes = list(dict.fromkeys(MODES.get(label, "any") for label in verifier.drafts))
         if "any" in modes:
             modes = ["any"]
+        modes.sort(key=lambda mode: mode == "chain")  # a chain is a tree of either kind
+        asked = False
         for mode in modes:
+            if mode == "chain" and (("without replacement" in modes) or ("with replacement" in modes and not asked)):
+                continue
             proof = Proof(verifier, mode, started + seconds)
             proof.prove()
+            asked = asked or proof.hypotheses.asked_draft
             result.modes.append(mode)
             result.claims += proof.told()
     except (NotFollowed, Fails, Refuted, OutOfTime, ZeroDivisionError) as error:
@@ -71,6 +85,7 @@ class Proof:
         self.unknowns: dict[str, str] = {}
         self.hypotheses = Hypotheses({}, {})
         self.tries = 0
+        self.classes = 2
 
     def prove(self) -> None:
         chosen: dict[Any, int] = {}
@@ -80,14 +95,15 @@ class Proof:
                 self.attempt(chosen)
                 return
             except (Fails, Refuted, NotFollowed, Weaken, ZeroDivisionError) as error:
-                if DEBUG: print("   ", {repr(p): self.hypotheses.claims[p].options()[self.hypotheses.chosen.get(p,0)] for p in self.hypotheses.order[1:]}, type(error).__name__, str(error)[:300])
+                if DEBUG: print("   ", {repr(p): (p in self.hypotheses.claims and self.hypotheses.chosen.get(p,0)) for p in self.hypotheses.order[1:]}, type(error).__name__, str(error)[:300])
                 last = error if last is None or isinstance(error, Fails) else last
                 self.tries += 1
                 if thread_time() > self.deadline:
                     raise OutOfTime("no time left") from None
                 for place in reversed(self.hypotheses.order[1:]):
-                    at = self.hypotheses.chosen.get(place, 0)
-                    if at + 1 < len(self.hypotheses.claims[place].options()):
+                    at = chosen.get(place, 0)
+                    claim = self.hypotheses.claims[place]
+                    if at + 1 < len(claim.options()):
                         chosen[place] = at + 1
                         break
                     chosen[place] = 0
@@ -108,6 +124,8 @@ class Proof:
                 return
             except Weaken:
                 continue
+            except MoreClasses as more:
+                self.classes = more.needed
 
     def scenarios(self, claim: Claim, scenario: dict[str, Any]) -> None:
         """The claim in every scenario of answers to what depends on the draft."""
@@ -123,7 +141,7 @@ class Proof:
         if case == "all":
             self.averaged(claim, scenario)
         else:
-            self.exactly(claim, scenario, 2 + CLASSES, 1)
+            self.exactly(claim, scenario, 2 + self.classes, 1)
 
     def exactly(self, claim: Claim, scenario: dict[str, Any], tokens: int, individual: int | None) -> Space:
         def program(oracle: Any) -> Symbol:
@@ -146,14 +164,14 @@ class Proof:
                 _, differs = sides(cell, value.top, ZERO)
                 if differs is not None:
                     raise Fails(f"{claim.place!r}, {scenario}: mass differs by {value}")
-        self.enough(space, space.row_forms)
+        self.enough(space, set())
         return space
 
     def averaged(self, claim: Claim, scenario: dict[str, Any]) -> None:
         """The claim on average over the drafted token: on classes, which is the whole truth if a class acts as
         one token: what a token of a class adds must be linear in its entries.
         """
-        self.exactly(claim, scenario, 1 + CLASSES, None)
+        self.exactly(claim, scenario, 1 + self.classes, None)
         split = {**scenario, "token": "z"}
         drawn: set[str] = set()  # a drafted token's entry of its law is above zero
 
@@ -168,7 +186,7 @@ class Proof:
             return law * value
 
         while True:
-            space = Space(self.unknowns, 2 + CLASSES, 1, self.deadline - thread_time())
+            space = Space(self.unknowns, 2 + self.classes, 1, self.deadline - thread_time())
             try:
                 parts = space.expectation(program)
                 break
@@ -178,16 +196,21 @@ class Proof:
             top, bottom = value.top, value.bottom
             if top and (space.own_degree(top) != {1} or space.own_degree(bottom) != {0}):
                 raise Fails(f"{claim.place!r}, {scenario}: not linear in the drafted token's entries: {value}")
-        self.enough(space, space.row_forms | (self.own_forms(space) - drawn))
+        self.enough(space, self.own_forms(space) - drawn)
 
     def enough(self, space: Space, forms: set[str]) -> None:
         """Whether the classes are as many as there are patterns of signs of the forms that were compared."""
-        polynomials = [space.solver.polynomials[form] for form in sorted(forms)]
-        if any(space.own_degree(polynomial) != {1} for polynomial in polynomials):
+        forms = forms | {form for form, answers in space.row_forms.items() if len(answers) > 1}
+        polynomials = {form: space.solver.polynomials[form] for form in sorted(forms)}
+        if any(space.own_degree(polynomial) != {1} for polynomial in polynomials.values()):
             raise NotFollowed("a comparison that is not linear in a token's entries")
-        rows = {at for polynomial in polynomials for at in space.own if polynomial.degrees()[at]}
-        if (len(rows) > 2 and len(forms) > 1) or len(forms) + 1 > CLASSES:
-            raise NotFollowed(f"{len(forms)} comparisons of {len(rows)} rows make too many classes: {forms}")
+        rows = {at for polynomial in polynomials.values() for at in space.own if polynomial.degrees()[at]}
+        real = [form for form, polynomial in polynomials.items() if sum(1 for _ in polynomial.terms()) > 1]
+        needed = 1 + len(real) + len(space.explicit & set(real))
+        if len(rows) > 2 and len(real) > 1:
+            raise NotFollowed(f"{len(real)} comparisons of {len(rows)} rows")
+        if needed > self.classes:
+            raise MoreClasses(needed)
 
     def own_forms(self, space: Space) -> set[str]:
         """The forms in the drafted token's entries that were compared. The last class's entries are 1 minus

@@ -6,20 +6,24 @@ from itertools import pairwise
 from typing import Any
 
 from draftproof.proofs_check.cells.symbol import Symbol
+from draftproof.proofs_check.every_size.contracts import contract_of, planned
 from draftproof.proofs_check.every_size.flow import Do, Function, Loop, NotFollowed, Return, Step, Test, flow_of
-from draftproof.proofs_check.every_size.space import LAW, UNIT, Space
+from draftproof.proofs_check.every_size.space import LAW, POSITIVE_NUMBER, UNIT, Space
 from draftproof.proofs_check.every_size.values import (
     UNKNOWN,
     Backwards,
     Below,
     Chain,
     Children,
+    Count,
     Edges,
     LeafOf,
     Named,
     Node,
+    Plan,
     Prefix,
     Row,
+    Segments,
     Stack,
     TargetRow,
     Token,
@@ -109,7 +113,10 @@ class Run:
         self.drawn_from: Row | Without | None = None  # the law of the child that was looked at
         self.start: Any = None
         self.function: Function | None = None
-        self.items: Env = {}  # of lists along the chain, the item that belongs to `here`
+        self.series: list[tuple[Symbol, Symbol]] = []  # (b, 1 + (1 - b) + .. of K - 1 terms, K children)
+        self.env: Env = {}
+        self.bounds: dict[int, tuple[Symbol, bool]] = {}  # numbers known to be at least 0; whether also at most 1
+        self.asked = 0  # unknowns made for results of functions
 
     # What is unknown.
 
@@ -192,6 +199,22 @@ class Run:
             return loop.body
         raise NotFollowed(f"line {statement.lineno}: a loop over {type(items).__name__}")
 
+    def inlined(self, function: Function, env: Env) -> Any:
+        """The result of a function without loops."""
+        caller, self.function, step = self.function, function, function.first
+        while not isinstance(step, Return):
+            match step:
+                case Do(statement=statement, next=following):
+                    self.do(statement, env)
+                    step = following
+                case Test(condition=condition, yes=yes, no=no):
+                    step = yes if self.truth(self.value(condition, env)) else no
+                case _:
+                    raise NotFollowed(f"{function.name} has a loop and is not about one node")
+        result = None if step.value is None else self.value(step.value, env)
+        self.function = caller
+        return result
+
     def next_law(self, env: Env) -> Row | Without | None:
         """The law of the next child: `env["next child"]` follows it as siblings are drawn without replacement."""
         if self.mode == "any":
@@ -243,15 +266,40 @@ class Run:
     def accept(self, probability: Any) -> bool:
         if not isinstance(probability, Symbol | int) or isinstance(probability, bool):
             raise NotFollowed(f"a coin of {type(probability).__name__}")
-        if probability < 0 or probability > 1:
-            raise Refuted(f"a coin of probability {probability}, which can lie outside [0, 1]")
+        self.require_unit(probability, "a coin")
         return self.oracle.accept(self.space.number(1) * probability)
 
+    def require_unit(self, number: Any, what: str) -> None:
+        """Raises Refuted unless the number lies in [0, 1]."""
+        _, unit = self.bounds.get(id(number), (None, False))
+        if not unit and (number < 0 or number > 1):
+            raise Refuted(f"{what} that can lie outside [0, 1]")
+
     def require_law(self, row: Row) -> None:
-        if any(entry < 0 for entry in row):
+        if not row.positive and any(entry < 0 for entry in row):
             raise Refuted("a row with a negative entry is drawn from")
         if not rows.total(row) == 1:
             raise Refuted("a row is drawn from whose mass is not 1")
+
+    def assume(self, holds: bool) -> None:
+        """The run cannot occur unless this holds."""
+        if not holds:
+            raise Vacuous
+
+    def fresh(self, kind: str) -> Any:
+        """A number or row of which only the kind is known."""
+        self.asked += 1
+        return self.space.get(f"result {self.asked}", kind)
+
+    def powers(self, b: Symbol) -> Symbol:
+        """1 + (1 - b) + .. + (1 - b)^(K-2), with K children: b times it is 1 - (1 - b)^(K-1)."""
+        for known, early in self.series:
+            if b == known:
+                return early
+        early = self.fresh(POSITIVE_NUMBER)
+        self.assume(not 1 - b * early < 0)
+        self.series.append((b, early))
+        return early
 
     # Statements and expressions.
 
@@ -314,8 +362,6 @@ class Run:
             case Below() | Node() | LeafOf():
                 return True
             case Children():
-                if self.examined:
-                    raise NotFollowed("the children of a node are looked at twice")
                 return self.inner
         raise NotFollowed(f"the truth of {type(value).__name__}")
 
@@ -361,6 +407,18 @@ class Run:
         raise NotFollowed(f"line {expression.lineno}: {type(expression).__name__} is not followed")
 
     def arithmetic(self, op: ast.operator, a: Any, b: Any) -> Any:
+        match op, a, b:
+            case ast.Sub(), Count(offset=0), 1:
+                return Count(-1)
+            case ast.Mult(), list(), Count():
+                if len(a) != 1:
+                    raise NotFollowed("a repeated list of several items")
+                return Segments(((a[0], b),))
+            case ast.Add(), Segments(items=items), list():
+                return Segments((*items, *((item, 1) for item in b)))
+            case ast.Pow(), Symbol(), Count(offset=offset):
+                late = 1 - (1 - a) * self.powers(1 - a)
+                return late if offset else late * a
         if not all(isinstance(each, Symbol | int) for each in (a, b)) or type(op) not in ARITHMETIC:
             raise NotFollowed(f"{type(op).__name__} of {type(a).__name__} and {type(b).__name__}")
         if isinstance(op, ast.Div):
@@ -375,7 +433,7 @@ class Run:
                 raise NotFollowed("`is` with something other than None")
             return (a is None) == isinstance(op, ast.Is)
         if type(op) in COMPARISONS and all(isinstance(each, Symbol | int) for each in (a, b)):
-            with self.space.notes():
+            with self.space.notes("explicit"):
                 return COMPARISONS[type(op)](a, b)
         raise NotFollowed(f"a comparison of {type(a).__name__} and {type(b).__name__}")
 
@@ -405,6 +463,8 @@ class Run:
         raise NotFollowed(f"an item of {type(value).__name__}")
 
     def attribute(self, value: Any, attribute: str) -> Any:
+        if isinstance(value, Named) and value.name == "draft" and attribute != "root":
+            self.hypotheses.asked_draft = True
         match value, attribute:
             case (Node() | LeafOf()), "prefix":
                 return Prefix(value)
@@ -414,6 +474,8 @@ class Run:
                 return Children()
             case Node(token=Token() as token), "token":
                 return token
+            case Plan(taken=taken), "accepted":
+                return rows.total(taken)
             case Named(name="draft"), "root" if self.hypotheses.at_root:
                 return self.here
             case Named(name="draft"), "path" if self.mode == "chain":
@@ -436,6 +498,8 @@ class Run:
                 return None
             case Stack(top=[*_, _]), "pop", []:
                 return value.top.pop()
+            case Plan(), _, _:
+                return planned(self, value, method, arguments)
             case Node(), "child", [Token() as token] if value is self.here:
                 return self.lookup(token)
         raise NotFollowed(f"{type(value).__name__}.{method}")
@@ -463,6 +527,10 @@ class Run:
             return self.space.number(1)
         if function in OPERATIONS:
             return self.operation(function, arguments)
+        if function is len and len(arguments) == 1 and isinstance(arguments[0], Children):
+            return Count()
+        if (contract := contract_of(function)) is not None:
+            return contract(self, *arguments)
         if isinstance(function, type) or not callable(function):
             raise NotFollowed(f"a call of {function!r}")
         return self.hypotheses.call(self, flow_of(function), arguments)
@@ -480,7 +548,26 @@ class Run:
             self.compare_rows(*arguments)
         with self.space.notes():
             result = function(*[each.index if isinstance(each, Token) else each for each in arguments])
-        return Row(result) if isinstance(result, tuple) else result
+        if isinstance(result, tuple):
+            result = Row(result)
+        self.bound(function, arguments, result)
+        return result
+
+    def bound(self, function: Callable, arguments: list[Any], result: Any) -> None:
+        """Notes what is known of a result's sign by the way that it was made."""
+
+        def positive(value: Any) -> bool:
+            if isinstance(value, Row):
+                return value.positive
+            return not isinstance(value, Symbol) or id(value) in self.bounds
+
+        if isinstance(result, Row):
+            result.positive = function in (rows.excess, rows.point) or all(map(positive, arguments))
+        elif isinstance(result, Symbol):
+            if function is rows.share and positive(arguments[0]):
+                self.bounds[id(result)] = (result, True)
+            elif function is rows.positive or all(map(positive, arguments)):
+                self.bounds[id(result)] = (result, False)
 
     def worked_out(self, value: Any) -> Any:
         if isinstance(value, Without):
@@ -492,11 +579,28 @@ class Run:
         at = self.space.individual
         if at is None:
             return
-        difference = p[at] - q[at]
-        self.space.row_forms |= self.space.own_factors(difference.top)
-        rest = p[-1] - q[-1]
-        if rest < 0 if difference > 0 else rest > 0:
+        difference, rest = p[at] - q[at], p[-1] - q[-1]
+        below = difference < 0
+        if rest > 0 if below else rest < 0:
             raise Vacuous
+        for form in self.space.own_factors(difference.top):
+            self.space.row_forms.setdefault(form, set()).add(below)
+
+    def same_signs(self, forms: set[str]) -> None:
+        """Tokens of the individual token's class have the same signs of these forms in their entries."""
+        space = self.space
+        names = space.number.variables.names()
+        rest = list(space.number.variables.gens())
+        for at in space.own:
+            rest[at] = space.known[names[at].rsplit("_", 1)[0]][-1].top
+        for form in sorted(forms):
+            polynomial = space.solver.polynomials[form]
+            if space.own_degree(polynomial) != {1}:
+                continue  # a form of the class's own entries
+            space.row_forms[form] = {False, True}
+            other = space.number(polynomial.compose(*rest, ctx=space.number.variables))
+            if other < 0 if space.number(polynomial) > 0 else other > 0:
+                raise Vacuous
 
     def sequence(self, function: Any, arguments: list[Any]) -> Any:
         match function, arguments:

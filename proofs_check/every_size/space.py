@@ -14,8 +14,8 @@ from draftproof.proofs_check.cells.tree import leaves
 from draftproof.proofs_check.every_size.values import Row
 from draftproof.theory.oracle import Oracle
 
-LAW, UNIT, POSITIVE_NUMBER = "law", "unit", "number"
-"""Kinds of unknowns: a row of mass 1; a number in [0, 1]; a number of at least 0."""
+LAW, PART, UNIT, POSITIVE_NUMBER = "law", "part", "unit", "number"
+"""Kinds of unknowns: a row of mass 1; a row of any mass; a number in [0, 1]; a number of at least 0."""
 
 
 class Grow(Exception):
@@ -38,7 +38,7 @@ class Space:
         names = [
             name
             for unknown, kind in unknowns.items()
-            for name in ([f"{unknown}_{t}" for t in range(tokens - 1)] if kind == LAW else [unknown])
+            for name in _names(unknown, kind, tokens)
         ]
         context = fmpq_mpoly_ctx.get(names or ["unused"], Ordering.degrevlex)
         self.enumeration = Enumeration(context, thread_time() + seconds)
@@ -52,12 +52,14 @@ class Space:
             facts[key] = ZERO | (NEGATIVE if flipped else POSITIVE)
 
         for unknown, kind in unknowns.items():
-            if kind == LAW:
-                entries = [self._variable(f"{unknown}_{t}") for t in range(tokens - 1)]
-                entries.append(context.constant(1) - sum(entries, context.constant(0)))
+            if kind in (LAW, PART):
+                entries = [self._variable(name) for name in _names(unknown, kind, tokens)]
+                if kind == LAW:
+                    entries.append(context.constant(1) - sum(entries, context.constant(0)))
                 for entry in entries:
                     at_least_zero(entry)
-                self.known[unknown] = Row(map(self.number, entries))
+                row = self.known[unknown] = Row(map(self.number, entries))
+                row.positive = True
                 continue
             variable = self._variable(unknown)
             at_least_zero(variable)
@@ -69,8 +71,9 @@ class Space:
             at for at, name in enumerate(context.names()) if name.endswith(f"_{individual}") and name != "unused"
         ]
         self.forms: set[str] = set()
-        self.noting = False
-        self.row_forms: set[str] = set()
+        self.explicit: set[str] = set()
+        self.noting = ""
+        self.row_forms: dict[str, set[bool]] = {}  # form -> whether it was below 0
         self.whole_class = list(context.gens())  # the individual token is all of the last class
         for at in self.own:
             row = self.known[context.names()[at].rsplit("_", 1)[0]]
@@ -104,16 +107,18 @@ class Space:
     def _note(self, product: Sequence[fmpq_mpoly]) -> None:
         # Remembers what is compared of the individual token's entries.
         for polynomial in product if self.own and self.noting else ():
-            self.forms |= self.own_factors(polynomial)
+            self.forms |= (found := self.own_factors(polynomial))
+            if self.noting == "explicit":
+                self.explicit |= found
 
     @contextmanager
-    def notes(self) -> Iterator[None]:
-        """What is compared in this context decides what the code does."""
-        self.noting = True
+    def notes(self, kind: str = "continuous") -> Iterator[None]:
+        """What is compared in this context decides what the code does: continuously, or by an explicit test."""
+        self.noting = kind
         try:
             yield
         finally:
-            self.noting = False
+            self.noting = ""
 
     def own_factors(self, polynomial: fmpq_mpoly) -> set[str]:
         """The factors of the polynomial that have entries of the individual token in them."""
@@ -122,3 +127,9 @@ class Space:
         key, _ = self.solver.canonical(polynomial)
         factors = (factor for factor, _ in self.solver.factors(key))
         return {factor for factor in factors if self.own_degree(self.solver.polynomials[factor]) != {0}}
+
+
+def _names(unknown: str, kind: str, tokens: int) -> list[str]:
+    if kind in (LAW, PART):
+        return [f"{unknown}_{t}" for t in range(tokens - (kind == LAW))]
+    return [unknown]

@@ -17,7 +17,9 @@ from draftproof.proofs_check.every_size.flow import NotFollowed
 
 
 class Row(tuple):
-    """The entries of the tokens and classes of tokens."""
+    """The entries of the tokens and classes of tokens. `positive`: none is below 0, by the way that it was made."""
+
+    positive: bool = False
 
 
 @dataclass(eq=False)
@@ -114,6 +116,36 @@ class Below:
     """The result of a call on a child that stopped at or below it."""
 
     node: Node
+
+
+@dataclass(frozen=True, eq=False)
+class Count:
+    """The number of children of `here`, plus `offset`, which is 0 or -1."""
+
+    offset: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Segments:
+    """A list of (item, how many times it stands there), each an integer or a Count."""
+
+    items: tuple
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A plan that gives the row's mass to the children: `taken` of it on average, `rest` is left."""
+
+    row: Row
+    taken: Row
+    rest: Row
+
+
+@dataclass(frozen=True, eq=False)
+class Masses:
+    """Exclusive masses of the children, by a plan: none below 0, their sum at most 1."""
+
+    plan: Plan
 
 
 class Unknown:

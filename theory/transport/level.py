@@ -37,6 +37,10 @@ class Plan:
     accepted: Number
     probability: Mapping[tuple[Siblings, ...], Number]
 
+    def given(self, drawn: Siblings) -> dict[int, Number]:
+        """What a plan of one node gives to each token that the node drew."""
+        return {x: mass for (_, x), mass in self.rate[drawn,].items()}
+
     def residual(self, index: int, row: Row) -> Row:
         """What the plan leaves of node `index`'s target row."""
         return excess(row, tuple([self.mean.get((index, x), mass * 0) for x, mass in enumerate(row)]))

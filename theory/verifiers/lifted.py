@@ -34,7 +34,7 @@ def lift(oracle: Oracle, draft: Draft, v: Node, a: Number, target: Rows) -> Stop
     row = scale(a, p)
     planned = plan([row], [law_below(draft, v)], one(p))
     left = one(p)
-    for child, w in shared(v, {x: w for (_, x), w in planned.rate[siblings(v),].items()}):
+    for child, w in shared(v, planned.given(siblings(v))):
         if stop := lift(oracle, draft, child, share(w, left), target):
             return stop
         left = left - w

@@ -1,0 +1,113 @@
+"""Functions that a proof does not run but of which it assumes a stated property.
+
+A contract is pinned to the function's source: where the source has changed, the contract is void and the proof
+stops there. Each contract is tested on exact instances (`tests/proofs_check/every_size/test_contracts.py`).
+"""
+
+import inspect
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any
+
+from draftproof.proofs_check.cells.symbol import Symbol
+from draftproof.proofs_check.every_size.flow import NotFollowed
+from draftproof.proofs_check.every_size.space import PART, POSITIVE_NUMBER
+from draftproof.proofs_check.every_size.values import Count, Masses, Named, Node, Plan, Row
+from draftproof.theory import rows
+from draftproof.theory.transport import level, siblings
+from draftproof.theory.verifiers import k_seq, layered
+
+Contract = Callable[..., Any]
+
+
+def geometric(run: Any, b: Symbol, k: Count) -> Symbol:
+    """1 + (1 - b) + .. + (1 - b)^(k-1), k the number of children."""
+    _require(isinstance(b, Symbol) and isinstance(k, Count) and k.offset == 0, "geometric")
+    early = run.powers(b)
+    return early + (1 - b * early)
+
+
+def smallest_rho(run: Any, p: Row, q: Row, k: Count, steps: int = 0) -> Symbol:
+    """Some rho >= 1 with geometric(sum min(p / rho, q), k) <= rho."""
+    _require(isinstance(p, Row) and isinstance(q, Row) and isinstance(k, Count), "smallest_rho")
+    rho = run.fresh(POSITIVE_NUMBER)
+    run.assume(not rho < 1)
+    b = rows.total(run.operation(rows.meet, [run.operation(rows.scale, [1 / rho, p]), q]))
+    run.assume(not geometric(run, b, k) > rho)
+    return rho
+
+
+def plan(run: Any, targets: list, laws: list, left: Symbol, segments: int = 1) -> Plan:
+    """For each way that the children can be drawn, masses for their tokens, none below 0 and together at most
+    `left`; on average over the draws no token gets more than the row has of it.
+    """
+    _require(len(targets) == len(laws) == 1 and isinstance(targets[0], Row) and isinstance(laws[0], Named), "plan")
+    _require(isinstance(left, Symbol) and bool(left == 1) and laws[0].name == "law of the children", "plan")
+    rest = run.fresh(PART)
+    taken = Row(a - b for a, b in zip(targets[0], rest, strict=True))
+    run.assume(not any(entry < 0 for entry in taken))
+    run.assume(not rows.total(taken) > 1)
+    return Plan(targets[0], taken, rest)
+
+
+def planned(run: Any, value: Plan, method: str, arguments: list) -> Any:
+    """The methods of a plan: what it leaves of its row, and what it gives to the children that were drawn."""
+    match method, arguments:
+        case "residual", [0, Row() as row] if row is value.row:
+            return value.rest
+        case "given", [Named(name="children as drawn")]:
+            return Masses(value)
+    raise NotFollowed(f"Plan.{method}")
+
+
+def law_below(run: Any, draft: Any, node: Any) -> Named:
+    """The law of what is drawn below the node."""
+    _require(node is run.here, "law_below")
+    return Named("law of the children")
+
+
+def drawn(run: Any, node: Any) -> Named:
+    """What was drawn below the node."""
+    _require(node is run.here, "siblings")
+    return Named("children as drawn")
+
+
+def shared(run: Any, node: Any, given: Any) -> Masses:
+    """(child, mass): the mass given to each token, shared by the copies of it that were drawn."""
+    _require(node is run.here and isinstance(given, Masses), "shared")
+    return given
+
+
+def _require(holds: bool, name: str) -> None:
+    if not holds:
+        raise NotFollowed(f"{name} is called in a way that its contract does not cover")
+
+
+CONTRACTS: dict[Callable, tuple[str, Contract]] = {
+    k_seq.geometric: ("", geometric),
+    k_seq.smallest_rho: ("", smallest_rho),
+    level.plan: ("", plan),
+    siblings.law_below: ("", law_below),
+    siblings.siblings: ("", drawn),
+    layered.shared: ("", shared),
+}
+"""Function -> (hash of the source that the contract was tested for, contract)."""
+
+
+def contract_of(function: Any) -> Contract | None:
+    """The contract of a function, None if it has none. Raises NotFollowed where its source has changed."""
+    try:
+        found = CONTRACTS.get(function)
+    except TypeError:
+        return None
+    if found is None:
+        return None
+    pinned, contract = found
+    if pinned and pinned != digest(function):
+        raise NotFollowed(f"{function.__name__} has changed since its contract was tested")
+    return contract
+
+
+def digest(function: Callable) -> str:
+    """A hash of the function's source."""
+    return sha256(inspect.getsource(inspect.unwrap(function)).encode()).hexdigest()[:16]
