@@ -9,7 +9,7 @@ import inspect
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import CodeType
 from typing import TypeAlias
 
@@ -53,7 +53,7 @@ class Loop:
     def __repr__(self) -> str:
         return f"the loop of line {self.statement.lineno}"
 
-    @property
+    @cached_property
     def assigned(self) -> frozenset[str]:
         """The names whose value the loop can change: assigned in it, or a list that a method is called on."""
         names = {n.id for n in ast.walk(self.statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}

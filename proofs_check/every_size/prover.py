@@ -1,19 +1,19 @@
 """Proves a verifier lossless for every vocabulary, every draft of its kinds, and all p and q, from its own code."""
 import os
 
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from math import comb
+from itertools import combinations_with_replacement
 from time import thread_time
 from typing import Any
 
 from draftproof.proofs_check.cells.cell import sides
 from draftproof.proofs_check.cells.solver import OutOfTime
-from draftproof.proofs_check.cells.symbol import ZERO, Symbol
+from draftproof.proofs_check.cells.symbol import NEGATIVE, POSITIVE, ZERO, Symbol
 from draftproof.proofs_check.every_size.claims import Claim, Hypotheses, Weaken
 from draftproof.proofs_check.every_size.flow import Function, Loop, NotFollowed, flow_of
 from draftproof.proofs_check.every_size.run import Decide, Refuted, Run, Vacuous
-from draftproof.proofs_check.every_size.space import Grow, Space
+from draftproof.proofs_check.every_size.space import Classify, Grow, Space, Terms, terms_of
 from draftproof.proofs_check.every_size.values import Named
 from draftproof.theory.verifier import ALL, Verifier
 
@@ -39,6 +39,10 @@ class MoreClasses(Exception):
         if needed > 4:
             raise NotFollowed(f"{needed} classes of tokens")
         self.needed = needed
+
+
+class Sided(list):
+    """The signs of a form that has the same one for all tokens."""
 
 
 @dataclass
@@ -137,13 +141,69 @@ class Proof:
 
     def obligation(self, claim: Claim, scenario: dict[str, Any]) -> None:
         """The claim in one scenario; a drafted token of a known law is averaged over."""
-        case = scenario.get("token")
-        if case == "all":
-            self.averaged(claim, scenario)
+        if scenario.get("token") == "all":
+            self.on_all_classes(lambda space: self.exactly(space, claim, scenario), False)
+            self.on_all_classes(lambda space: self.linear(space, claim, {**scenario, "token": "z"}), True)
         else:
-            self.exactly(claim, scenario, 2 + self.classes, 1)
+            self.on_all_classes(lambda space: self.exactly(space, claim, scenario), True)
 
-    def exactly(self, claim: Claim, scenario: dict[str, Any], tokens: int, individual: int | None) -> Space:
+    def on_all_classes(
+        self, check: Callable[[Space], set[str]], individual: bool, forms: Sequence[Sequence[tuple[Terms, int]]] = ()
+    ) -> None:
+        """The check on every way that the classes of tokens can be told apart by the forms that are compared.
+
+        `forms` has the signs of each form so far, for the individual token and for every class. Of classes, which
+        are interchangeable, the order does not matter; where there are two, they differ.
+        """
+        tokens = 1 + individual + self.classes
+        while True:
+            signs = [sign for form in forms for sign in form]
+            space = Space(self.unknowns, tokens, 1 if individual else None, self.deadline - thread_time(), signs)
+            if forms and not space.possible():
+                return
+            try:
+                loose = check(space)
+                break
+            except Grow as grow:
+                self.unknowns[grow.name] = grow.kind
+            except Classify as new:
+                self.told_apart(check, individual, forms, new.forms)
+                return
+        real = [form for form in loose if len(terms_of(space.solver.polynomials[form])) > 1]
+        needed = 1 + sum(not isinstance(form, Sided) for form in forms) + len(real) + len(space.explicit)
+        if needed > self.classes:
+            raise MoreClasses(needed)
+
+    def told_apart(self, check: Any, individual: bool, forms: Any, terms: list[Terms]) -> None:
+        """The check for either sign of one more form, for every class."""
+        below, above = NEGATIVE | ZERO, ZERO | POSITIVE
+        own = terms[:1] if individual else []
+        classes = terms[len(own) :]
+
+        def signs(of_own: int, of_classes: Sequence[int]) -> list[tuple[Terms, int]]:
+            return [*((form, of_own) for form in own), *zip(classes, of_classes, strict=True)]
+
+        def sides(space_signs: list[tuple[Terms, int]]) -> bool:
+            flat = [sign for form in forms for sign in form] + space_signs
+            tokens = 1 + individual + self.classes
+            return Space(self.unknowns, tokens, 1 if individual else None, 1e9, flat).possible()
+
+        one = terms[-1:]
+        for strictly, other in ((NEGATIVE, above), (POSITIVE, below)):
+            if not sides([(one[0], strictly)]):  # the form has one sign only
+                known = signs(other, [other] * len(classes))
+                self.on_all_classes(check, individual, [*forms, Sided(known)])
+                return
+        for last in (below, above):
+            for rest in combinations_with_replacement((below, above), len(classes) - 1):
+                if len(classes) == 2 and rest[0] == last:
+                    continue
+                of_own = NEGATIVE if last == below else above
+                self.on_all_classes(check, individual, [*forms, signs(of_own, [*rest, last])])
+
+    def exactly(self, space: Space, claim: Claim, scenario: dict[str, Any]) -> set[str]:
+        """The mass of y is what the claim says."""
+
         def program(oracle: Any) -> Symbol:
             run = Run(space, oracle, scenario, self.mode, self.hypotheses)
             want = self.hypotheses.wanted(run, claim)
@@ -152,31 +212,19 @@ class Proof:
             except Vacuous:
                 return space.number(0)
 
-        while True:
-            space = Space(self.unknowns, tokens, individual, self.deadline - thread_time())
-            try:
-                parts = space.expectation(program)
-                break
-            except Grow as grow:
-                self.unknowns[grow.name] = grow.kind
-        for cell, value in parts:
+        for cell, value in space.expectation(program):
             if not cell.agree(value, space.number(0)):
                 _, differs = sides(cell, value.top, ZERO)
                 if differs is not None:
                     raise Fails(f"{claim.place!r}, {scenario}: mass differs by {value}")
-        self.enough(space, set())
-        return space
+        return set()
 
-    def averaged(self, claim: Claim, scenario: dict[str, Any]) -> None:
-        """The claim on average over the drafted token: on classes, which is the whole truth if a class acts as
-        one token: what a token of a class adds must be linear in its entries.
-        """
-        self.exactly(claim, scenario, 1 + self.classes, None)
-        split = {**scenario, "token": "z"}
+    def linear(self, space: Space, claim: Claim, scenario: dict[str, Any]) -> set[str]:
+        """A drafted token of a class adds what is linear in its entries, so that a class acts like one token."""
         drawn: set[str] = set()  # a drafted token's entry of its law is above zero
 
         def program(oracle: Any) -> Symbol:
-            run = Run(space, oracle, split, self.mode, self.hypotheses)
+            run = Run(space, oracle, scenario, self.mode, self.hypotheses)
             try:
                 value = self.hypotheses.begin(run, claim)
             except Vacuous:
@@ -185,32 +233,12 @@ class Proof:
             drawn.update(space.own_factors(law.top))
             return law * value
 
-        while True:
-            space = Space(self.unknowns, 2 + self.classes, 1, self.deadline - thread_time())
-            try:
-                parts = space.expectation(program)
-                break
-            except Grow as grow:
-                self.unknowns[grow.name] = grow.kind
-        for cell, value in parts:
+        for _, value in space.expectation(program):
             top, bottom = value.top, value.bottom
             if top and (space.own_degree(top) != {1} or space.own_degree(bottom) != {0}):
                 raise Fails(f"{claim.place!r}, {scenario}: not linear in the drafted token's entries: {value}")
-        self.enough(space, self.own_forms(space) - drawn)
-
-    def enough(self, space: Space, forms: set[str]) -> None:
-        """Whether the classes are as many as there are patterns of signs of the forms that were compared."""
-        forms = forms | {form for form, answers in space.row_forms.items() if len(answers) > 1}
-        polynomials = {form: space.solver.polynomials[form] for form in sorted(forms)}
-        if any(space.own_degree(polynomial) != {1} for polynomial in polynomials.values()):
-            raise NotFollowed("a comparison that is not linear in a token's entries")
-        rows = {at for polynomial in polynomials.values() for at in space.own if polynomial.degrees()[at]}
-        real = [form for form, polynomial in polynomials.items() if sum(1 for _ in polynomial.terms()) > 1]
-        needed = 1 + len(real) + len(space.explicit & set(real))
-        if len(rows) > 2 and len(real) > 1:
-            raise NotFollowed(f"{len(real)} comparisons of {len(rows)} rows")
-        if needed > self.classes:
-            raise MoreClasses(needed)
+        known = {each for form in space.classified for each in space.own_factors(form)}
+        return self.own_forms(space) - drawn - known
 
     def own_forms(self, space: Space) -> set[str]:
         """The forms in the drafted token's entries that were compared. The last class's entries are 1 minus

@@ -575,32 +575,24 @@ class Run:
         return value
 
     def compare_rows(self, p: Row, q: Row) -> None:
-        """Two rows are compared token by token: tokens of one class have the same sign of p - q."""
-        at = self.space.individual
-        if at is None:
-            return
-        difference, rest = p[at] - q[at], p[-1] - q[-1]
-        below = difference < 0
-        if rest > 0 if below else rest < 0:
-            raise Vacuous
-        for form in self.space.own_factors(difference.top):
-            self.space.row_forms.setdefault(form, set()).add(below)
+        """Two rows are compared token by token: the classes have to be told apart by the sign of p - q."""
+        self.space.classify([a - b for a, b in zip(p, q, strict=True)])
 
     def same_signs(self, forms: set[str]) -> None:
-        """Tokens of the individual token's class have the same signs of these forms in their entries."""
+        """A drafted token's entries were compared: the classes have to be told apart by these forms."""
         space = self.space
         names = space.number.variables.names()
-        rest = list(space.number.variables.gens())
-        for at in space.own:
-            rest[at] = space.known[names[at].rsplit("_", 1)[0]][-1].top
         for form in sorted(forms):
             polynomial = space.solver.polynomials[form]
             if space.own_degree(polynomial) != {1}:
                 continue  # a form of the class's own entries
-            space.row_forms[form] = {False, True}
-            other = space.number(polynomial.compose(*rest, ctx=space.number.variables))
-            if other < 0 if space.number(polynomial) > 0 else other > 0:
-                raise Vacuous
+            differences = []
+            for token in range(space.tokens):
+                swap = list(space.number.variables.gens())
+                for at in space.own:
+                    swap[at] = space.known[names[at].rsplit("_", 1)[0]][token].top
+                differences.append(space.number(polynomial.compose(*swap, ctx=space.number.variables)))
+            space.classify(differences)
 
     def sequence(self, function: Any, arguments: list[Any]) -> Any:
         match function, arguments:

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import thread_time
+from typing import TypeAlias
 
-from flint import Ordering, fmpq_mpoly, fmpq_mpoly_ctx
+from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
 from draftproof.proofs_check.cells.cell import Cell
 from draftproof.proofs_check.cells.enumeration import Enumeration
 from draftproof.proofs_check.cells.solver import Solver
-from draftproof.proofs_check.cells.symbol import NEGATIVE, POSITIVE, ZERO, Symbol
+from draftproof.proofs_check.cells.symbol import ANY, NEGATIVE, POSITIVE, ZERO, Symbol, flip
 from draftproof.proofs_check.cells.tree import leaves
 from draftproof.proofs_check.every_size.values import Row
 from draftproof.theory.oracle import Oracle
@@ -26,6 +27,29 @@ class Grow(Exception):
         self.name, self.kind = name, kind
 
 
+Terms: TypeAlias = dict[tuple[tuple[str, int], ...], fmpq]
+"""A polynomial apart from its variables' context: powers by name -> coefficient."""
+
+
+def terms_of(polynomial: fmpq_mpoly) -> Terms:
+    """The polynomial's terms by the names of its variables."""
+    names = polynomial.context().names()
+    return {
+        tuple((name, int(power)) for name, power in zip(names, powers, strict=True) if power): coefficient
+        for powers, coefficient in polynomial.terms()
+    }
+
+
+class Classify(Exception):
+    """The classes of tokens have to be told apart by the sign of a form: its terms for every class, the individual
+    token's first where there is one.
+    """
+
+    def __init__(self, forms: list[Terms]):
+        super().__init__("a form in the entries of a class")
+        self.forms = forms
+
+
 class Space:
     """Unknown rows over `tokens` tokens and unknown numbers, by name, and the cell of all their values.
 
@@ -33,7 +57,14 @@ class Space:
     those of one token, not of a class; `forms` collects what is found out about its signs.
     """
 
-    def __init__(self, unknowns: dict[str, str], tokens: int, individual: int | None, seconds: float):
+    def __init__(
+        self,
+        unknowns: dict[str, str],
+        tokens: int,
+        individual: int | None,
+        seconds: float,
+        signs: Sequence[tuple[Terms, int]] = (),
+    ):
         self.tokens, self.individual = tokens, individual
         names = [
             name
@@ -66,6 +97,14 @@ class Space:
             if kind == UNIT:
                 at_least_zero(context.constant(1) - variable)
             self.known[unknown] = self.number(variable)
+        self.classified: list[fmpq_mpoly] = []
+        for terms, allowed in signs:
+            polynomial = self._polynomial(terms)
+            self.classified.append(polynomial)
+            if polynomial.is_constant():
+                continue
+            key, flipped = self.solver.canonical(polynomial)
+            facts[key] = facts.get(key, ANY) & (flip(allowed) if flipped else allowed)
         self.whole = Cell(self.solver, facts)
         self.own = [] if individual is None else [
             at for at, name in enumerate(context.names()) if name.endswith(f"_{individual}") and name != "unused"
@@ -73,7 +112,6 @@ class Space:
         self.forms: set[str] = set()
         self.explicit: set[str] = set()
         self.noting = ""
-        self.row_forms: dict[str, set[bool]] = {}  # form -> whether it was below 0
         self.whole_class = list(context.gens())  # the individual token is all of the last class
         for at in self.own:
             row = self.known[context.names()[at].rsplit("_", 1)[0]]
@@ -99,6 +137,27 @@ class Space:
     def own_degree(self, polynomial: fmpq_mpoly) -> set[int]:
         """The degrees of the polynomial's terms in the individual token's entries."""
         return {sum(int(powers[at]) for at in self.own) for powers, _ in polynomial.terms()}
+
+    def classify(self, differences: Sequence[Symbol]) -> None:
+        """Raises Classify unless the sign of the difference is known for every class of tokens, which are all but y."""
+        forms = [difference.top * difference.bottom for difference in differences[1:]]
+        for form in forms:
+            if self.enumeration.cell.signs(form) not in (0, NEGATIVE, ZERO, POSITIVE, NEGATIVE | ZERO, ZERO | POSITIVE):
+                raise Classify([terms_of(form) for form in forms])
+
+    def possible(self) -> bool:
+        """Whether the space may have points."""
+        return self.solver.find(self.whole.facts.items()) is not None
+
+    def _polynomial(self, terms: Terms) -> fmpq_mpoly:
+        context = self.enumeration.number.variables
+        out = context.constant(0)
+        for powers, coefficient in terms.items():
+            term = context.constant(coefficient)
+            for name, power in powers:
+                term = term * self._variable(name) ** power
+            out = out + term
+        return out
 
     def _variable(self, name: str) -> fmpq_mpoly:
         context = self.enumeration.number.variables
