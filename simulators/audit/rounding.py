@@ -1,14 +1,14 @@
-"""How much of a total variation rounding alone can cause."""
+"""A bound on the total variation that rounding alone can cause."""
 
 from math import log
 
 from flint import fmpq
 
 ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
-"""Unit roundoff u of the arithmetics a target may compute in: fl(a op b) = (a op b)(1 + d), |d| <= u."""
+"""Unit roundoff u of each arithmetic a target may compute in: fl(a op b) = (a op b)(1 + d), |d| <= u."""
 
 SHIFT = 0.3
-"""The constant added to every target logit: softmax cancels it, but its rounding stays, as in real models."""
+"""A constant added to every target logit. Softmax cancels it, but its rounding remains, as in real models."""
 
 
 def rounding_bound(

@@ -168,7 +168,7 @@ def test_a_file_that_may_not_grow_is_a_full_disk(toml, tmp_path, workers):
     process = started(toml, "--results", tmp_path / "r", "--workers", workers, preexec_fn=limited)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err.count("\n")) == (2, "", 1)
-    assert "the disk is full; what was finished is kept" in err
+    assert "the disk is full; finished chunks are kept" in err
     found = shards(tmp_path / "r")
     assert all(name.endswith(".parquet") for name in found)
     assert workers == 2 or {*found} == {f"check-{n:06d}.parquet" for n in range(len(found))}
