@@ -32,11 +32,9 @@ Arrays: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]  # of INPUTS
 Run: TypeAlias = Callable[[Source], tuple[Prefix, int | None]]
 """Returns the emitted tokens, and the number of tokens accepted in the first round (None if unknown)."""
 
-JOINT_RUNS, SLOW_RUNS, LOOP_RUNS = (
-    100_000,
-    1_000,
-    20_000,
-)  # largest numbers of runs: over several rounds; of a slow target; of a loop
+JOINT_RUNS, SLOW_RUNS, LOOP_RUNS = 100_000, 1_000, 20_000
+"""Largest numbers of runs: over several rounds; of a slow target; of a loop."""
+
 LONGEST = 1_000  # largest number of tokens that a loop may return
 
 

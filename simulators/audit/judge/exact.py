@@ -26,10 +26,7 @@ from draftproof.theory.verifiers import named
 
 RUNS, SECONDS = 400_000, 600.0  # limits on the runs of a function on one instance: number and time
 PROBES, FEW = 60, 6  # random runs that estimate the number of all runs; the same for a slow target
-SMALL, TIGHT = (
-    100,
-    fmpq(1, 10**9),
-)  # not for chains: largest number of drafts for an optimum, and its accuracy
+SMALL, TIGHT = 100, fmpq(1, 10**9)  # except on chains: most drafts for an optimum, and its accuracy
 
 Result = TypeVar("Result")
 

@@ -23,9 +23,7 @@ GRID, PROBES, MOST = 32, 24, 8  # grid points per coin; probes per box; largest 
 
 Read = Callable[[Sequence[float]], tuple[Hashable, int]]  # coins -> (result, number of coins used)
 
-_ANYWHERE = np.random.Generator(np.random.PCG64(1)).random(
-    (PROBES, MOST)
-)  # all bits are random, so hashing is detected
+_ANYWHERE = np.random.Generator(np.random.PCG64(1)).random((PROBES, MOST))  # random bits: detect hashing
 
 _LATER = [[0.5], [0.03], [0.97], [0.31, 0.77, 0.13, 0.59, 0.87], [0.83, 0.21, 0.68, 0.05, 0.44]]
 """The values at which later coins are held while one is varied."""

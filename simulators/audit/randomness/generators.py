@@ -214,9 +214,7 @@ def _unaccounted(name: str, module: str, source: Source, real: Callable[[np.rand
 
 
 def without_replacement(source: Source, row: Any, count: int) -> list[int]:
-    """Up to `count` distinct tokens, drawn without replacement from a row of weights; fewer if the rest
-    weigh 0.
-    """
+    """Up to `count` distinct tokens drawn from a row of weights; fewer if the other weights are 0."""
     left, chosen = np.array(row, dtype=np.float64), []
     while len(chosen) < count and left.any():
         chosen.append(source.choose(left))
@@ -225,7 +223,7 @@ def without_replacement(source: Source, row: Any, count: int) -> list[int]:
 
 
 def exponential(source: Source, kind: type = np.float64) -> Any:
-    """-log u of a new coin u, or -log(1 - u) for the plain coin 0, so that it is never infinite."""
+    """An exponential from a new coin u: -log u of a lazy coin, -log(1 - u), never infinite, of a float."""
     u = source.uniform(kind)
     return -np.log1p(-u) if isinstance(u, np.floating) else -np.log(u)
 

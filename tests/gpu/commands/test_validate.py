@@ -126,7 +126,7 @@ def test_ctrl_c_and_memory_keep_what_is_finished(command, monkeypatch):
         (["--drafter", "none"], "nothing to validate"),
         (["--draft", "bush:2"], "not a structure"),
         (["--verifier", "blok"], "'blok' is not one of 'block'"),
-        (["--verifier", "block", "--draft", "tree:2x2"], "no verifier asked for"),
+        (["--verifier", "block", "--draft", "tree:2x2"], "none of the verifiers"),
         (["--only", "bloc"], "no specimen is named"),
         (["--prompts", "nowhere.txt"], "nowhere.txt: No such file"),
         (["--length", "6", "--top-k", "16", "--draft", "chain:2"], "are too many"),
