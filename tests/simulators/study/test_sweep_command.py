@@ -179,7 +179,7 @@ def test_a_file_that_may_not_grow_is_a_full_disk(toml, tmp_path, workers):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--scheduler", "tcp://127.0.0.1:9", "--ray"], "exclude each other"),
+        (["--scheduler", "tcp://127.0.0.1:9", "--ray"], "cannot be combined"),
         (["--workers", "0"], "--workers"),
     ],
 )
