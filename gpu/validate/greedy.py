@@ -17,7 +17,7 @@ from draftproof.gpu.rows import Sampling
 
 @dataclass(frozen=True)
 class Tie:
-    """The first difference of two greedy texts."""
+    """The first difference between two greedy texts."""
 
     prompt: int
     place: int
@@ -97,7 +97,7 @@ class Reference:
 
 
 def compare(reference: Reference, decode: Decode) -> Greedy:
-    """One way of decoding at temperature 0, all prompts in one batch, against the reference."""
+    """Compares a decoder at temperature 0, with all prompts in one batch, with the reference."""
     steps = decode(reference.prompts, sampling=Sampling(0.0), max_new_tokens=reference.tokens)
     found = Greedy(len(reference.prompts))
     both = zip(texts(steps, found.texts), reference.texts, strict=True)
