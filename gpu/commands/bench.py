@@ -90,7 +90,7 @@ def _verification(options: dict[str, Any]) -> int:
     asked = {name: options[name] for name in ("vocab", "gamma", "batch", "draft") if options[name]}
     grid = replace(kernels.FULL if on.type == "cuda" else kernels.ON_CPU, **asked)
     if on.type != "cuda":
-        echo("no GPU in use: a smaller grid, without the kernels and the packages that need a GPU", err=True)
+        echo("no GPU is used: a smaller grid, without the kernels and the packages that need a GPU", err=True)
     bandwidth: float | None = None
 
     def run() -> "Iterator[kernels.Point]":
