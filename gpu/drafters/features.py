@@ -134,7 +134,7 @@ class FeatureSession(Session):
             feature[:, 1:] = self.head.fused(hidden)[:, : shape[1] - 1]
         output = self.reader.read(prompts, embedded=self.embed(ids), feature=feature)
         self.last = _at(output, [len(prompt) - 1 for prompt in prompts])
-        self.reader.back(1)  # the root is behind the end
+        self.reader.back(1)  # the root is the token after the end
         self.above = self.last
 
     def root(self) -> Tensor:

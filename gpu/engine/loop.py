@@ -236,7 +236,7 @@ def misfit(verifier: Verifier, structure: Structure, drafter: Drafter) -> str | 
         return f"{drafter.name} drafts chains, not {structure.name}"
     if verifier.modifies_target and not drafter.stateless:
         needs = "a drafter whose rows depend on the context alone"
-        return f"{verifier.name} needs {needs}; {drafter.name} is none"
+        return f"{verifier.name} needs {needs}; {drafter.name} is not one"
     return None
 
 

@@ -120,7 +120,7 @@ class Kernels(Found):
         """One row per verifier, or a line that says why there is no table."""
         if not self.run:
             return f"kernels skipped: {self.skipped}"
-        return _table(f"Kernels beside the exact engine, {self.run}", self)
+        return _table(f"Kernels compared with the exact engine, {self.run}", self)
 
 
 @dataclass
@@ -167,7 +167,9 @@ class Report(Found):
 
     def table(self) -> Table:
         """One row per verifier."""
-        return _table(f"Batched verifiers beside the exact engine, torch on {self.device}", self, self.laws)
+        return _table(
+            f"Batched verifiers compared with the exact engine, torch on {self.device}", self, self.laws
+        )
 
     def summary(self) -> str:
         """One line: the verdict and what was compared."""

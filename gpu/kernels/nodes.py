@@ -1,7 +1,7 @@
 """Shared by the kernels: the numbers kept for each node (`state`), and decisions without a second pass.
 
 Pointers have the names and shapes of `opening`. `parent_of` and `ids` hold, for all nodes at once, the parent
-id and the drawn token; -1 where there is none.
+id and the drawn token, or -1 if there is none.
 
 A node with one child is accepted with the rate S / (S + 1 - a), S = sum (a p - q)+. If p and q are known at
 some tokens, S <= a - sum min(a p, q) and S >= sum (a p - q)+, with both sums over those tokens only. Rows are

@@ -185,7 +185,7 @@ class Validation:
 def tables(cells: Sequence[Cell]) -> list[Table]:
     """Two tables with one line per verifier and draft: lossless verifiers, and lossy ones."""
     headings = "draft", "verifier", "greedy", "runs", "law", "E\\[tau]", "predicted", "stateless", "full inf."
-    lossless = screen.table("Real models beside their own laws", "llrrrrrrrl", *headings, "")
+    lossless = screen.table("Real models compared with their own laws", "llrrrrrrrl", *headings, "")
     lossy = screen.table("Lossy specimens", "llrl", "draft", "specimen", "runs", "")
     for made in (lossless, lossy):
         made.columns[0].no_wrap = made.columns[1].no_wrap = True

@@ -24,9 +24,9 @@ def rounding_bound(
       less the largest one, moves a probability by |l| each, and sum p |log p| <= log V; exp is good
       to 2; the softmax sums V numbers and divides.
     * weights w_i = min(1, w_{i-1} p/q): two operations and two rows a token, so w_i is known up to
-      c_i = (2r + 2) i. Token verification starts anew, c_i = 0.
+      c_i = (2r + 2) i. Token verification starts again at each token, so c_i = 0.
     * the residual D = (w p - q)+, together known up to c_i + 2r + 2: two rows, a product, a difference.
-    * its sum A, V - 1 additions more.
+    * its sum A: V - 1 more additions.
     * the probability of stopping, h = A / B with B = A + 1 - w_i. A run comes here with probability
       B, so what counts is B dh <= dA (1 - h) + h d(1 - w) + 2 <= c_i + 2r + V + 3. An acceptance by
       min(1, p/q) is less: 2r + 2.

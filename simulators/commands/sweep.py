@@ -44,7 +44,7 @@ def sweep(
     """Check, gap, prove and audit over many instances.
 
     FILE.toml says what is swept (docs/sweep.md); results are Parquet files in a folder
-    (docs/results.md). The same command goes on where it was interrupted. Exit status 0, or 2
+    (docs/results.md). After an interruption the same command continues the sweep. Exit status 0, or 2
     for bad input.
     """
     folder = folder or Path("results") / file.stem
@@ -72,7 +72,7 @@ def sweep(
     seconds = round(monotonic() - started, 3)
     if found.interrupted:
         kept = f"{found.finished:,} of {found.chunks:,} chunks are kept in {folder}"
-        click.echo(f"interrupted: {kept}; the same command goes on from there", err=True)
+        click.echo(f"interrupted: {kept}; the same command continues from there", err=True)
         return INTERRUPTED
     lines = Results(folder).summary()
     rows = sum(line["rows"] for line in lines)

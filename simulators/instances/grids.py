@@ -31,7 +31,7 @@ class Grid(Sequence[Instance]):
     With `symmetric` only one instance of each orbit under relabelling the tokens is kept. This is
     sound for verifiers and drafts that do not order tokens (`Verifier.ordered`, schemes chain, tree
     and paths): relabelling p and q relabels their runs, and so law, total variation and E[tau]; the
-    fixed rows are relabelled alike. Raises BadInput beyond 10^18 instances.
+    fixed rows are relabelled in the same way. Raises BadInput beyond 10^18 instances.
     """
 
     draft: Scheme
