@@ -30,7 +30,7 @@ class Decoded:
         return Law((word, mass) for (word, _), mass in self.states.items())
 
     def first(self, length: int) -> Law:
-        """The joint law of the first `length` tokens, shorter words continued by their own target."""
+        """The joint law of the first `length` tokens; shorter words are continued by their own target."""
         return Law(
             (longer[:length], part)
             for (word, target), mass in self.states.items()

@@ -131,7 +131,8 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(toml, tmp_path):
     kept = len(shards(folder))
     assert (process.returncode, out) == (130, "")
     assert err == (
-        f"interrupted: {kept:,} of 10,000 chunks are kept in {folder}; the same command continues from there\n"
+        f"interrupted: {kept:,} of 10,000 chunks are kept in {folder}; "
+        "the same command continues from there\n"
     )
 
 
