@@ -4,7 +4,7 @@
     dp.assert_lossless(verify)
 
 The four folders beside this file are its subpackages: `draftproof.theory`, `draftproof.simulators`,
-`draftproof.proofs_check` and `draftproof.gpu`. The public names below and the commands are imported when they
+`draftproof.proofs_check` and `draftproof.gpu`. The public names and the commands are imported when they
 are first used, so that `import draftproof` costs nothing. This file holds no logic.
 """
 
@@ -85,23 +85,24 @@ def __dir__() -> list[str]:
 
 
 _COMMANDS = {
-    "audit": ("simulators.commands.audit:audit", "Check somebody else's verifier, exactly."),
+    "audit": ("simulators.commands.audit:audit", "Check somebody else's verifier by exact enumeration."),
     "check": ("simulators.commands.check:check", "Exhaustive exact losslessness checks."),
     "claims": ("proofs_check.commands.claims:claims", "Every registered theorem with its verdict."),
-    "gap": ("simulators.commands.gap:gap", "How far each verifier is from each certified optimum."),
-    "gpu": ("gpu.commands:gpu", "Batched torch, kernels and real models, on whatever device is there."),
+    "gap": ("simulators.commands.gap:gap", "Show how far each verifier is from each certified optimum."),
+    "gpu": ("gpu.commands:gpu", "Batched torch, kernels and real models, on a CPU or a GPU."),
     "law": ("simulators.commands.law:law", "Exact law of one iteration, verdict, E[tau]."),
     "prove": ("proofs_check.commands.prove:prove", "Is the verifier lossless for ALL real p and q?"),
-    "report": ("simulators.commands.report:report", "One self-contained page of a sweep's results."),
+    "report": ("simulators.commands.report:report", "Write one self-contained page of a sweep's results."),
     "sweep": ("simulators.commands.sweep:sweep", "Check, gap, prove and audit over many instances."),
 }
-"""Name -> where the command is, and its line in `draftproof --help`."""
+"""Name -> (`module:NAME` of the command, its line in `draftproof --help`)."""
 
 _FROM_PROOFS = {
     "metrics": {"prove": "draftproof.proofs_check.sweep:PROVE"},
     "claims": "draftproof.proofs_check.page:registry",
 }
-"""What `sweep` and `report` show of the proofs, which `simulators` may not import: the context's `obj`."""
+"""The parts of `proofs_check` that `sweep` and `report` need but `simulators` may not import; passed to them
+as the context's `obj`."""
 
 
 def commands() -> "click.Group":
@@ -121,7 +122,7 @@ def commands() -> "click.Group":
 
 def main() -> None:
     """Runs the command line and exits with its status."""
-    interrupt = signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing to save yet: Ctrl-C ends the imports
+    interrupt = signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends the imports: nothing to save yet
     group = commands()
     from draftproof.simulators.commands.entry import enter
 

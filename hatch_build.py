@@ -1,7 +1,7 @@
-"""How the package is laid out: draftproof.py is `draftproof/__init__.py`, the four folders are inside.
+"""The layout of the package: draftproof.py becomes `draftproof/__init__.py`, with the four folders inside.
 
-In the wheel they are files. An editable install puts `build/package` on the path, which holds links to
-them, so that the folders' bare names (theory, gpu, ...) are on no path but that of the clone itself.
+A wheel contains the files. An editable install puts `build/package` on the path, which contains links to
+them, so that the folders' bare names (theory, gpu, ...) can be imported only from inside the clone.
 """
 
 from pathlib import Path
@@ -27,7 +27,7 @@ class CustomBuildHook(BuildHookInterface):
 
 
 def link(root: Path, folder: Path) -> None:
-    """Lays the package of the clone `root` out in `folder`, as links."""
+    """Makes the package's layout in `folder`, as links into the clone `root`."""
     package = folder / "draftproof"
     package.mkdir(parents=True, exist_ok=True)
     for source, place in LAYOUT.items():

@@ -1,8 +1,8 @@
-"""Seconds to a verdict: on a user's own function, and on transformers' as it is installed.
+"""Seconds to a verdict, for a user's own function and for the installed transformers.
 
     python benchmarks/audit.py
 
-The user's functions are those of tests/simulators/audit/foreign.py: one law, drawn through numpy's
+The user's functions are those of tests/simulators/audit/foreign.py: the same law, drawn through numpy's
 generator, plain floats, Python's `random` and numpy's global functions; V = 3, gamma = 2.
 transformers' `_speculative_sampling` is audited at V = 4, gamma = 3, in float32 and in float64.
 """

@@ -1,8 +1,8 @@
 """Closed forms against the linear programs they replace, at 256 x 256: `python -m benchmarks.closed_forms`.
 
-Each line: the problem, seconds for HiGHS on its linear program, for POT's network simplex (which no
-linear program of several drafts fits: it needs all pairs), for the closed form in exact rationals,
-and the two ratios. The values are checked against each other.
+Each line has the problem, the seconds for HiGHS on its linear program, for POT's network simplex (not for
+several drafts, since it needs all pairs), for the closed form in exact rationals, and the two ratios. The
+values are checked against each other.
 """
 
 from collections.abc import Callable

@@ -1,9 +1,9 @@
-"""What E[tau] costs: CPU milliseconds an instance in closed form, by enumeration, their ratio; optima too.
+"""Cost of E[tau] and of the optima: CPU milliseconds per instance, in closed form and by enumeration.
 
     python -m benchmarks.gap_cost [--count 12]
 
-Instances are the standard study's at temperature 1. Both ways are asked for the same number, and give it;
-what the theory remembers from one to the next makes the later ones cheaper, enumeration among them.
+Instances are those of the standard study at temperature 1. Both ways compute the same number, and the results
+are compared. Caches in `theory` make later computations cheaper, including enumerations.
 """
 
 import argparse
@@ -24,7 +24,7 @@ STUDY = Path(__file__).parents[1] / "studies" / "standard.toml"
 
 
 def measured(instances: Sequence[Instance], action: Callable[[Instance], Any]) -> tuple[float, list[Any]]:
-    """(CPU milliseconds an instance, what was found)."""
+    """(CPU milliseconds per instance, results)."""
     started = process_time()
     found = [action(instance) for instance in instances]
     return 1e3 * (process_time() - started) / len(instances), found

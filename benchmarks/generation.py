@@ -1,9 +1,9 @@
-"""Tokens a second of the engine against transformers' assisted generation, same pair, prompts, draft length.
+"""Tokens a second of the engine and of transformers' assisted generation, for the same pair and prompts.
 
 python benchmarks/generation.py [--model DIR] [--drafter DIR] [--gamma 4] [--tokens 96] [--repeats 5]
 
-Runs alternate within each repeat; the ratio of each repeat is of its own two runs. Both sides
-sample at temperature 1 without filters, so they emit the same law by other random numbers.
+Both draft the same number of tokens. Runs alternate within each repeat, and each repeat gives one ratio. Both
+sides sample at temperature 1 without filters, so they follow the same law with different random numbers.
 """
 
 import argparse

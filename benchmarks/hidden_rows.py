@@ -1,13 +1,13 @@
-"""What it costs not to see the rows off the drafted tree, when one rule must serve many completions.
+"""The cost of not seeing the rows outside the drafted tree, if one rule must serve many completions.
 
     python benchmarks/hidden_rows.py --draft paths --count 20
 
-At every prefix that may stay hidden the rows are one of two random pairs, alike likely: with three
-such prefixes an instance has eight completions. Means of E[tau] over them and over instances:
+At every prefix that may stay hidden the rows are one of two equally likely random pairs: with three such
+prefixes an instance has eight completions. The table has means of E[tau] over completions and instances:
 
 * stateless: a rule for each completion, which knows it;
-* partial: the best single rule, which sees rows on the drafted tree only;
-* verifiers that look at these rows only, too.
+* partial: the best single rule, which sees rows only on the drafted tree;
+* verifiers that also see only these rows.
 """
 
 import argparse

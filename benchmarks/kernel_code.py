@@ -1,15 +1,15 @@
-"""What the machine code of the kernels allows on an H200: counted, never timed; no GPU is used.
+"""Limits that the kernels' machine code implies on an H200: counted, never timed; no GPU is used.
 
     python -m benchmarks.kernel_code [--vocab 131072] [--gamma 8] [--clock 1.75]
 
-Triton compiles each kernel for compute capability 9.0 as it is launched on 132 processors, and cuobjdump
-(Triton's, or the CUDA toolkit's) disassembles it. Counted is what reads the vocabulary: the innermost loop
-that takes powers of 2, or all of a kernel without such a loop.
+Triton compiles each kernel for compute capability 9.0 as it would be launched on 132 processors, and
+cuobjdump (Triton's, or the CUDA toolkit's) disassembles it. The counts are of the code that reads the
+vocabulary: the innermost loop that takes powers of 2, or the whole kernel if it has no such loop.
 
     resident    programs that a processor holds at once
     code        instructions of the whole kernel
-    a logit     instructions over powers of 2 in what reads the vocabulary; each logit takes one power
-    in flight   bytes that a processor can wait for at once, asked for before the first power
+    a logit     instructions per power of 2 in the code that reads the vocabulary; each logit takes one power
+    in flight   bytes that a processor can have in flight, requested before the first power
     issue, ex2  ceilings in TB/s: 128 instructions or 16 powers a processor and cycle at that clock (GHz)
     loads       bits and how often
 """
@@ -30,7 +30,7 @@ from unittest import mock
 from draftproof.theory.errors import BadInput
 
 PROCESSORS, REGISTERS, WARPS, PROGRAMS = 132, 65536, 64, 32
-"""Of an H200, and what each of its processors holds."""
+"""Processors of an H200, and the resources of each."""
 
 CASES = (("block", "chain", 64), ("block", "chain", 1), ("rrs", "tree", 8), ("traversal", "tree", 8))
 """Verifier, draft and batch."""
@@ -40,7 +40,7 @@ TITLE = "kernel            programs warps  regs resident  code a logit  in fligh
 
 @dataclass(frozen=True)
 class Code:
-    """A kernel's machine code; from `instructions` on, that part of it that reads the vocabulary."""
+    """A kernel's machine code; `instructions` and later fields are of the part that reads the vocabulary."""
 
     kernel: str
     programs: int
@@ -53,7 +53,7 @@ class Code:
     powers: int
     spills: int
     loads: dict[int, int]  # by width in bits
-    ahead: int  # bytes a thread asks for before its first power
+    ahead: int  # bytes a thread requests before its first power
 
     def line(self, clock: float) -> str:
         """A row of the table."""
@@ -88,14 +88,15 @@ def main() -> None:
     for name, draft, B in CASES:
         print(f"\n{name}, {draft}, B = {B}, gamma = {given.gamma}, V = {given.vocab:,}, bfloat16\n{TITLE}")
         made = compiled(name, tree_of(draft, given.gamma), B, given.vocab, torch.bfloat16)
-        for kernel, rest in {kernel: rest for kernel, *rest in made}.items():  # sweeps of all rounds are one
+        once = {kernel: rest for kernel, *rest in made}  # the sweeps of all rounds are the same kernel
+        for kernel, rest in once.items():
             print(read(kernel, *rest).line(given.clock))
 
 
 def compile_only() -> None:
-    """From now on Triton compiles for compute capability 9.0 and launches nothing.
+    """Makes Triton compile for compute capability 9.0 without launching anything.
 
-    To be called first: whether a kernel is compiled or interpreted is settled when it is defined.
+    Call this first: when a kernel is defined it is decided whether it is compiled or interpreted.
     """
     os.environ["TRITON_INTERPRET"] = "0"
     disassembler()
@@ -134,7 +135,7 @@ def compiled(name: str, tree: Any, B: int, V: int, dtype: Any) -> list[tuple[str
 
 
 def disassembler() -> str:
-    """cuobjdump, as Triton brings it or on the path."""
+    """The path of cuobjdump: Triton's own copy, or one on the path."""
     try:
         import triton
     except ImportError:
@@ -155,7 +156,7 @@ def read(kernel: str, programs: int, made: Any) -> Code:
     used = {key: int(value) for key, value in re.findall(r"(REG|STACK|LOCAL):(\d+)", text)}
     found = re.findall(r"/\*([0-9a-f]{4,})\*/ +(.*?) *;", text)
     lines = [(int(at, 16), what) for at, what in found if not what.startswith("NOP")]
-    span = vocabulary(lines) if kernel != "opening" else []  # which reads what the chunks gave
+    span = vocabulary(lines) if kernel != "opening" else []  # `opening` reads only results of chunks
     first = next((at for at, what in enumerate(span) if "MUFU.EX2" in what), 0)
     warps = made.metadata.num_warps
     of_warp = -(-used["REG"] // 8) * 8 * 32
@@ -176,13 +177,15 @@ def read(kernel: str, programs: int, made: Any) -> Code:
 
 
 def widths(code: list[str]) -> list[int]:
-    """Of the loads from global memory, in bits."""
+    """The widths in bits of the loads from global memory."""
     found = (re.search(r"LDG\.E(?:\.U?(\d+))?", what) for what in code)
     return [int(load[1] or 32) for load in found if load]
 
 
 def vocabulary(lines: list[tuple[int, str]]) -> list[str]:
-    """The innermost loop that takes powers of 2, or all there is, without what only diverging warps run."""
+    """The innermost loop that takes powers of 2, or else all code, without code that only diverging
+    warps run.
+    """
     apart = [int(at, 16) for _, what in lines for at in re.findall(r"BRA\.DIV.* (0x[0-9a-f]+)", what)]
     lines = [(at, what) for at, what in lines if at < min(apart, default=1 << 32)]
     spans = [[what for _, what in lines]]

@@ -1,17 +1,16 @@
-"""How often the kernels read each logit, on the drafts of `draftproof gpu bench`: counted, not timed.
+"""Counts how often the kernels read each logit, on the drafts of `draftproof gpu bench`.
 
     python benchmarks/kernel_reads.py [--vocab 131072] [--gamma 8] [--batch 64]
 
 Pass 1 reads every row once. Pass 2 reads the pair of rows of a node again for each rejection that matters:
 
-    all         every drafted node's, as block verification is written
-    drafted     those whose node's own coin is still open when p and q are known at the drafted token
-    bounded     those still open when p and q are known around each chunk's largest target logit, too, and
-                no later node is accepted for certain: what the kernels read at most
-    in order    of these, those that are not settled by an acceptance below: what they read if deeper
-                rows come first
-
-On a GPU the figure lies between the last two: rows are read in that order, many at a time.
+    all         every drafted node, as block verification is written
+    drafted     nodes whose coin is undecided if p and q are known at the drafted token
+    bounded     nodes still undecided if p and q are also known around each chunk's largest target logit,
+                unless a deeper node is certainly accepted: the most that the kernels read
+    in order    those of the last line that no acceptance below makes unnecessary: the reads if deeper rows
+                come first
+On a GPU the count lies between the last two: rows are read in that order, many at a time.
 """
 
 import argparse
@@ -62,7 +61,7 @@ def counted(
 ) -> dict[str, int]:
     """Pairs of rows that block verification reads again, four ways; it stops at node `stop`."""
     gamma = len(tokens)
-    if stop == gamma:  # the last node's own coin says so, and nothing is read for that
+    if stop == gamma:  # decided by the last node's own coin, without a read
         return {"all": gamma, "drafted": 0, "bounded": 0, "in order": 0}
     w, drafted, bounded, certain = 1.0, [], [], 0
     for i, token in enumerate(tokens.tolist()):
@@ -92,7 +91,7 @@ def hopeless(coin: float, w: float, shared: float) -> bool:
 
 
 def around_largest(row: Tensor, chunk: int) -> Tensor:
-    """Where the eight with the largest number of each chunk is."""
+    """The indices of the eight logits around each chunk's largest."""
     filled = torch.nn.functional.pad(row, (0, -len(row) % chunk)).reshape(-1, chunk // OCTET, OCTET)
     best = filled.amax(2).argmax(1)
     found = torch.zeros_like(filled, dtype=torch.bool)

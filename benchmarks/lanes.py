@@ -35,7 +35,7 @@ def many(vocab: int, depth: int, count: int) -> Lanes:
 
 
 def single(whole: Lanes, lane: int, number: Callable[[float], object]) -> Instance:
-    """One lane as an instance of its own."""
+    """One lane as a separate instance."""
 
     def table(lanes: Table) -> Table:
         return Table(
@@ -46,7 +46,7 @@ def single(whole: Lanes, lane: int, number: Callable[[float], object]) -> Instan
 
 
 def seconds_each(instances: list[Instance], verifier: Verifier) -> float:
-    """Seconds an instance, one after the other."""
+    """Seconds per instance, one after the other."""
     started = perf_counter()
     for instance in instances:
         emitted = emission(instance, verifier)
@@ -55,7 +55,7 @@ def seconds_each(instances: list[Instance], verifier: Verifier) -> float:
 
 
 def rational(value: float) -> object:
-    """A number near a float with denominator 1000: what a person would write, not 53 bits."""
+    """The nearest rational with denominator 1000, as a person would write it, instead of 53 bits."""
     return exact(f"{round(value * 1000)}/1000")
 
 

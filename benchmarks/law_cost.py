@@ -2,7 +2,7 @@
 
     python benchmarks/law_cost.py [--verifier block] [--most 65536]
 
-Each size runs in a process of its own, so that peak memory is its own. A stop is one way for
+Each size runs in a separate process, so that peak memory belongs to that size. A stop is one way for
 drafting and verification to end; the cost per stop should not grow with the number of drafts.
 """
 

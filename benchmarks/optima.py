@@ -2,7 +2,7 @@
 
     python benchmarks/optima.py
 
-Enumeration of the drafts included; peak memory is that of the whole run so far.
+Times include the enumeration of the drafts; peak memory is that of the whole run so far.
 """
 
 import resource

@@ -1,10 +1,10 @@
-"""The same exact law with a general exact-distribution library, icepool, side by side.
+"""Computes the same exact law with icepool, a general library of exact distributions, and compares times.
 
     python benchmarks/peer.py
 
-What a user would write instead: the output of one iteration as a function of three exact
-distributions in icepool (dice and Markov-style `map`), for token and block verification on a
-chain. Laws are compared with `==`; times are of one run, the ratio is what matters.
+This is what a user would write instead: the output of one iteration as a function of three exact
+distributions in icepool (dice and Markov-style `map`), for token and block verification on a chain. Laws are
+compared with `==`; times are of one run, and only their ratio matters.
 """
 
 from fractions import Fraction

@@ -30,7 +30,7 @@ PROOFS: list[tuple[str, int, Scheme]] = [
     ("traversal", 2, Paths(2, 2)),
     *[("traversal", 3, Tree(PAIR, with_)) for with_ in (False, True)],
 ]
-"""What is proved: (verifier, vocabulary, draft)."""
+"""The statements to prove: (verifier, vocabulary, draft)."""
 
 LONG = {("block", 3, Chain(2)), ("rrs", 3, Tree(TWO_LEVELS)), ("specinfer", 3, Tree(TWO_LEVELS, True))}
 
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def described(scheme: Scheme) -> str:
-    """The draft in a few words."""
+    """A short description of the draft."""
     names = {PAIR: "a pair", TWO_LEVELS: "two levels of pairs", FORK: "a fork", TWO_PATHS: "two paths"}
     if isinstance(scheme, Tree):
         return f"{names[scheme.shape]}, {'with' if scheme.replacement else 'without'} replacement"

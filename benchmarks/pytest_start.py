@@ -1,8 +1,8 @@
-"""What the installed pytest plugin adds to the start of a test run that does not use it.
+"""The time that the installed pytest plugin adds to a test run that does not use it.
 
     python benchmarks/pytest_start.py [--runs 15]
 
-The same empty test file is run with the plugin and without it, in turn, each time in a new process.
+The same empty test file runs alternately with and without the plugin, each time in a new process.
 """
 
 import argparse

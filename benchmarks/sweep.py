@@ -1,11 +1,11 @@
-"""The sweep's float engine and its store, side by side in one run.
+"""Times of the sweep's float engine and of its store, in one run.
 
     python -m benchmarks.sweep [--evaluations 1000000]
 
 Completed law, total variation and E[tau] of chains at V = 3, gamma = 2, by ten verifiers. Compared: one
-worker and two, with the CPU seconds of the parent and of its workers; measuring alone, and what the store
-adds (columns of what was measured, their Parquet bytes, files, the disk) to the clock and to CPU time; the
-memory of the process that computes, early and late.
+worker and two, with the CPU seconds of the parent and of its workers; the computation alone, and the wall and
+CPU time that the store adds (columns, Parquet bytes, files, the disk); and the memory of the computing
+process, early and late.
 """
 
 import argparse
@@ -43,7 +43,7 @@ VERIFIERS = [
 
 
 def chunks(evaluations: int) -> tuple[list[Chunk], dict]:
-    """The plan of so many evaluations, and its manifest."""
+    """A plan with this number of evaluations, and its manifest."""
     given = {
         "metrics": ["check"],
         "engine": "float",
@@ -57,7 +57,7 @@ def chunks(evaluations: int) -> tuple[list[Chunk], dict]:
 
 
 def resident() -> float:
-    """MiB that this process holds."""
+    """Resident memory of this process in MiB."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
@@ -66,9 +66,9 @@ STAGES = ("measuring", "columns", "encoding", "writing")
 
 
 def stages(work: list[Chunk], folder: Path) -> dict[str, float]:
-    """Wall and CPU seconds of each stage of a sweep in one process, and of the whole; memory on the way.
+    """Wall and CPU seconds of each stage of a sweep in one process, and of the whole; also memory use.
 
-    CPU seconds of a stage are those of its thread; the whole has all threads.
+    CPU seconds of a stage are those of its thread; the whole includes all threads.
     """
     spent = {f"{stage}{clock}": 0.0 for stage in STAGES for clock in ("", " cpu")}
     memory = []
@@ -96,18 +96,18 @@ def stages(work: list[Chunk], folder: Path) -> dict[str, float]:
 
 
 def clocks() -> tuple[float, float, float]:
-    """Seconds by the clock, CPU seconds of this process, CPU seconds of workers that have ended."""
+    """Wall seconds, CPU seconds of this process, CPU seconds of workers that have ended."""
     children = getrusage(RUSAGE_CHILDREN)
     return perf_counter(), process_time(), children.ru_utime + children.ru_stime
 
 
 def whole(evaluations: int, workers: int, folder: Path) -> np.ndarray:
-    """What a sweep costs from its configuration to its last shard, workers' imports included."""
+    """The cost of a sweep from its configuration to its last shard, including the workers' imports."""
     before = np.array(clocks())
     work, about = chunks(evaluations)
     sweep(work, about, folder, runners.processes(workers))
     if workers > 1:
-        get_reusable_executor().shutdown(wait=True)  # only those that have ended are counted
+        get_reusable_executor().shutdown(wait=True)  # CPU time counts only workers that have ended
     return np.array(clocks()) - before
 
 
@@ -127,7 +127,7 @@ def main() -> None:
         wall, cpu = (spent["whole" + clock] / spent["measuring" + clock] - 1 for clock in ("", " cpu"))
         print(f"store over measuring: {100 * wall:.1f} % of wall, {100 * cpu:.1f} % of CPU")
         took: dict[int, list[np.ndarray]] = {1: [], 2: []}
-        for number, workers in enumerate((1, 2, 1, 2)):  # in turns, so that a change of load shows
+        for number, workers in enumerate((1, 2, 1, 2)):  # alternating, so that a change of load is visible
             took[workers].append(whole(evaluations, workers, Path(place) / str(number)))
             wall, parent, children = took[workers][-1]
             print(f"workers {workers}: {wall:.2f} s; CPU: parent {parent:.2f} s, workers {children:.2f} s")

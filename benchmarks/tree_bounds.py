@@ -1,11 +1,11 @@
-"""How near the bounds that a sampled tree shows of itself come to the exact optima.
+"""How close the bounds estimated from sampled trees are to the exact optima.
 
     python benchmarks/tree_bounds.py --count 40
 
-Small instances of the tree gap's ensemble. The bounds are averaged over all drafts, the optima certified;
-"above" is the mean of bound over optimum less one, "most" the largest difference in E[tau], "at it" on how
-many instances the two are equal within 1e-7. The last column is the mean bound over the best E[tau] that a
-verifier here reaches without state (`layered`, exact), less one.
+The instances are small ones of the ensemble of tree_gap.py. The bounds are averaged over all drafts, the
+optima certified. "above" is the mean of bound / optimum - 1, "most" the largest difference in E[tau], "at it"
+the number of instances on which both are equal within 1e-7. The last column is the mean of bound / E[tau] - 1
+for the best verifier without state here (`layered`, exact).
 """
 
 import argparse
@@ -45,7 +45,7 @@ DRAFTS = (
 
 
 def nearness(count: int) -> None:
-    """One line a draft."""
+    """Prints one line per draft."""
     heads = ["optimum", "bound", "above", "most", "at it"]
     print(" " * 35 + f"  V{'stateless':>25}{'full information':>41}")
     print(" " * 38 + "".join(f"{head:>8}" for head in heads * 2) + f"{'layered':>9}")
@@ -83,18 +83,18 @@ def mean_odds(instance: Instance) -> tuple[Tensor, Tensor]:
 
 
 def planned(scheme: Scheme) -> Shape:
-    """The tree as it is drawn, equal tokens kept apart."""
+    """The tree as it is drawn, with equal tokens as separate nodes."""
     if isinstance(scheme, Paths):
         return Shape.paths(scheme.count, scheme.depth)
     if isinstance(scheme, Chain):
         return Shape.chain(scheme.depth)
     if isinstance(scheme, Tree):
         return Shape.of_shape(scheme.shape, scheme.replacement)
-    raise BadInput(f"a draft of the kind {scheme.label} is not drawn as a tree of one shape")
+    raise BadInput(f"a draft of the kind {scheme.label} is not a tree of fixed shape")
 
 
 def placed(instance: Instance) -> tuple[Drafts, Tensor]:
-    """All drafts in the places of the planned tree, -1 where q ran out of tokens, and their probabilities."""
+    """All drafts as tokens of the planned tree (-1 if q ran out of tokens), and their probabilities."""
     if isinstance(instance.draft, Paths):
         return _side_by_side(instance, instance.draft)
     tree, drafts = planned(instance.draft), list(every(instance))

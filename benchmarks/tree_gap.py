@@ -1,4 +1,4 @@
-"""How much of Traversal Verification's distance to the valid optimum other tree verifiers close.
+"""The share of Traversal Verification's distance to the valid optimum that other tree verifiers close.
 
     python benchmarks/tree_gap.py --draft tree
     python benchmarks/tree_gap.py --draft paths --partial 3
@@ -8,9 +8,9 @@
 verifiers is exact (with --floats: float64); the optima are certified to the error that is printed:
 
 * stateless: the best of all verifiers that are lossless in one iteration;
-* partial (--partial C): the best of those that see rows on the drafted tree only and are valid for every
-  completion from a family, the true rows or one of C - 1 random pairs at every prefix that may stay
-  hidden; scored at the true rows.
+* partial (--partial C): the best of those that see rows only on the drafted tree and are valid for every
+  completion of a family (the true rows or one of C - 1 random pairs at every prefix that may stay hidden);
+  its E[tau] is that on the true rows.
 """
 
 import argparse
@@ -40,7 +40,7 @@ DRAFTS = {
     "uneven": Tree((((), ()), ((),))),
 }
 OPEN = 1e-7
-"""Distances below this count as none; the certified errors are smaller."""
+"""Distances below this count as zero; the certified errors are smaller."""
 
 
 def partial(instance: Instance, seed: int, choices: int) -> Optimum:

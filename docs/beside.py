@@ -1,4 +1,4 @@
-"""The page of machine proofs: definitions in Python and in Rocq, read from their files for the site."""
+"""Fills the page of machine proofs with definitions in Python and Rocq, read from their source files."""
 
 import ast
 import re
@@ -11,7 +11,7 @@ ROCQ = re.compile(r"^\{\{ (\w+) \}\}$", re.MULTILINE)
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
-    """The page with each place of a definition filled."""
+    """The page with its placeholders replaced by definitions."""
     if page.file.src_uri != "rocq.md":
         return markdown
     with_python = PYTHON.sub(lambda found: _python(*found.groups()), markdown)

@@ -1,4 +1,4 @@
-"""Docstrings on the reference pages: examples become code; plain Markdown would make quotations of them."""
+"""Makes docstring examples on the reference pages code blocks; plain Markdown would make them quotations."""
 
 import re
 from typing import Any

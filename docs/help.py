@@ -1,4 +1,4 @@
-"""The page of commands: the `--help` of each, run when the site is built."""
+"""Fills the page of commands with the `--help` of each, run when the site is built."""
 
 import re
 import subprocess

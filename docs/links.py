@@ -1,4 +1,4 @@
-"""Links to files of the repository become their names on the site, which has only pages."""
+"""Replaces links to repository files by the files' names, since the site has only pages."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ DOCS = Path(__file__).parent
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
-    """The page with links to files outside docs as code; other links stay."""
+    """The page with links to files outside docs shown as code; other links stay."""
     folder = (DOCS / page.file.src_uri).parent
 
     def named(link: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Pages' tables, made of `benchmarks/results/*.json`: `python docs/results_tables.py --write` renews them.
+"""Makes pages' tables from `benchmarks/results/*.json`: `python docs/results_tables.py --write` updates them.
 
 A result has `subject`, `title`, `date`, `machine`, `commit` and `command`, and what was measured: `tables`
 (`columns` and `rows`, with a `caption`), `values` (a name and a number, a range or a text each) and `notes`.
@@ -30,18 +30,18 @@ TABLE = re.compile(r"(<!-- table: (\S+) (\d+) -->\n)(?:\|.*\n)*")
 HEAD = """\
 # Measurements
 
-Made of [benchmarks/results](../benchmarks/results) by `python docs/results_tables.py --write`; a test
-compares. Negative results stay. A command is as it was at its commit; a script that was used once may be
-gone since.
+Made from [benchmarks/results](../benchmarks/results) by `python docs/results_tables.py --write`; a test
+checks this. Negative results stay. A command is quoted as of its commit; a script that was used once may no
+longer exist.
 
 Machine A is a 2-core x86-64 virtual machine with 24 GiB. Other work ran on it unless an entry says *quiet*;
-where a load is known it is given. Seconds are processor seconds (CPU) unless they are called wall time or of
-the clock. No GPU was used, and no figure is a GPU's.
+a known load is stated. Seconds are processor seconds (CPU) unless they are called wall time or of
+the clock. No GPU was used for any figure.
 """
 
 
 def result(name: str) -> dict[str, Any]:
-    """One result; its decimals keep the digits that are written."""
+    """One result; decimals keep their digits as written."""
     return json.loads((RESULTS / name).read_text(encoding="utf-8"), parse_float=Decimal)
 
 
@@ -89,7 +89,7 @@ def measurements() -> str:
 
 
 def filled(page: str) -> str:
-    """The page with its tables made again."""
+    """The page with its tables regenerated."""
 
     def made(marker: re.Match[str]) -> str:
         found = result(marker[2])["tables"][int(marker[3]) - 1]
@@ -99,7 +99,7 @@ def filled(page: str) -> str:
 
 
 def stale() -> dict[Path, str]:
-    """The pages that are not what the results make, with what they should be."""
+    """Pages that differ from the results -> their correct content."""
     pages = {
         path: filled(path.read_text(encoding="utf-8")) for path in sorted((HOUSE / "docs").rglob("*.md"))
     }

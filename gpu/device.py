@@ -1,4 +1,4 @@
-"""The device of a run: whether it can be used, its name, waiting for it, running out of its memory."""
+"""The device of a run: selecting it, naming it, waiting for it, and running out of its memory."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ OUT_OF_MEMORY = "can't allocate memory", "not enough memory", "out of memory", "
 
 
 def usable(name: torch.device | str | None = None) -> torch.device:
-    """The device of that name, by default the GPU if there is one; BadInput if torch cannot compute on it."""
+    """The device of that name (default: the GPU if there is one); BadInput if torch cannot compute on it."""
     name = name or ("cuda" if torch.cuda.is_available() else "cpu")
     try:
         tried = torch.zeros(1, device=name)
@@ -24,7 +24,7 @@ def usable(name: torch.device | str | None = None) -> torch.device:
 
 
 def described(device: torch.device) -> str:
-    """The device in words."""
+    """The device's name for people."""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     return f"CPU, {torch.get_num_threads()} threads"
@@ -37,7 +37,7 @@ def wait(device: torch.device) -> None:
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Whether torch, CUDA or Triton raised this because memory ran out, on any device."""
+    """Whether torch, CUDA or Triton raised this error because memory ran out, on any device."""
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
         return True
     return isinstance(error, RuntimeError) and any(text in str(error) for text in OUT_OF_MEMORY)
@@ -45,7 +45,7 @@ def out_of_memory(error: BaseException) -> bool:
 
 @contextmanager
 def memory_errors(advice: str) -> Iterator[None]:
-    """Turns running out of memory into BadInput with a piece of advice."""
+    """Turns an out-of-memory error into BadInput with this advice."""
     try:
         yield
         return

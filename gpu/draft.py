@@ -13,21 +13,21 @@ from draftproof.theory.errors import BadInput
 
 
 class Tree:
-    """Node 0 is the root; `parents[i] < i` is node i's parent, and siblings stand in drawing order.
+    """A draft tree: node 0 is the root, `parents[i] < i` is node i's parent, siblings are in drawing order.
 
-    `parents` is one tree [N] shared by all rows of a batch, or one tree a row [B, N]. `replacement`: siblings
-    were drawn from the same q; otherwise each from q without the earlier ones. `depth` is the longest path or
-    an upper bound; per-row trees without it are read back from the device. Raises BadInput for invalid
-    parents.
+    `parents` is one tree [N] shared by all rows of a batch, or one tree per row [B, N]. `replacement`:
+    siblings were drawn from the same q; otherwise each was drawn from q without its earlier siblings. `depth`
+    is the longest path or an upper bound; without it, per-row trees are read back from the device. Raises
+    BadInput for invalid parents.
 
     Tables [1 or B, N]: `parents` (0 for the root); `levels`, the depths; `first`, the first sibling; `rows`,
     the proposal row (by default k for the k-th node with children, and 0 for leaves); `turn`, the place in
-    the order from leaf to root, depth first; `above` [.., N, N], whether node j is node i or above it; `sees`
-    [.., N, N + 2], whether node i attends to the text before the root (column 0), to node j (column 1 + j),
-    and to slots behind the tree (last column: never); `root_paths` [.., N, depth + 1], the nodes from the
-    root to node i, then zeros. `steps` are groups of nodes that can be judged at once: their parents differ,
-    and the nodes they depend on are in earlier groups. `generations` groups the nodes that may have children
-    by level.
+    the order from leaf to root, depth first; `above` [.., N, N], whether node j is node i or its ancestor;
+    `sees` [.., N, N + 2], the attention mask of node i: the text before the root (column 0), node j (column
+    1 + j), and slots after the tree (last column, never seen); `root_paths` [.., N, depth + 1], the nodes
+    from the root to node i, then zeros. `steps` are groups of nodes that can be decided at once: their
+    parents differ, and the nodes they depend on are in earlier groups. `generations` groups the nodes that
+    may have children by level.
 
     >>> tree = Tree([-1, 0, 0, 1])
     >>> tree.size, tree.depth, tree.inner, tree.turn.tolist()
@@ -48,14 +48,14 @@ class Tree:
     ):
         given = torch.as_tensor(parents, dtype=torch.long)
         if given.dim() not in (1, 2) or not given.shape[-1]:
-            raise BadInput("parents must be [N] or [B, N], and N at least 1: the root")
+            raise BadInput("parents must be [N] or [B, N], with N at least 1 for the root")
         self.shared, self.replacement, self.size = given.dim() == 1, replacement, given.shape[-1]
         self.as_tuple = tuple(given.tolist()) if self.shared else None
         for i, parent in enumerate(self.as_tuple or ()):
             if i == 0 and parent not in (-1, 0):
                 raise BadInput(f"node 0 is the root; its parent must be -1, not {parent}")
             if i > 0 and not 0 <= parent < i:
-                raise BadInput(f"the parent of node {i} must come before it, not be {parent}")
+                raise BadInput(f"the parent of node {i} must be an earlier node, not {parent}")
         self.parents = given.reshape(-1, self.size).clamp(min=0)
         itself = torch.eye(self.size, dtype=torch.bool, device=given.device)
         self.above = itself.repeat(len(self.parents), 1, 1)
@@ -77,7 +77,7 @@ class Tree:
         self.rows = rows.reshape(-1, self.size)
         self.depth = int(self.levels.max()) if depth is None and self.levels.numel() else depth or 0
         self.sees = pad(pad(self.above, (1, 0), value=True), (0, 1))
-        place = torch.where(self.above, self.levels[:, None], self.depth + 1)  # the last place is scratch
+        place = torch.where(self.above, self.levels[:, None], self.depth + 1)  # the last is dropped
         paths = self.parents.new_zeros(*place.shape[:2], self.depth + 2)
         self.root_paths = paths.scatter(2, place, nodes.expand_as(place))[..., :-1]
         self.steps, self.generations = self._steps()
@@ -89,7 +89,7 @@ class Tree:
 
     @classmethod
     def paths(cls, count: int, gamma: int) -> "Tree":
-        """`count` i.i.d. paths of gamma tokens, path after path, equal prefixes kept apart."""
+        """`count` i.i.d. paths of gamma tokens, one after the other; equal prefixes stay separate nodes."""
         parents = [0 if d == 0 else k * gamma + d for k in range(count) for d in range(gamma)]
         return cls([-1, *parents], replacement=True)
 
@@ -97,7 +97,7 @@ class Tree:
     def of_shape(cls, shape: Sequence, replacement: bool = False) -> "Tree":
         """The tree whose root has the children shape[0], shape[1], ..., numbered breadth first."""
         parents, queue = [-1], [shape]
-        for node, children in enumerate(queue):  # the queue grows meanwhile
+        for node, children in enumerate(queue):  # the queue grows during the loop
             queue += children
             parents += [node] * len(children)
         return cls(parents, replacement=replacement)
@@ -106,8 +106,8 @@ class Tree:
     def merged(cls, tokens: Tensor) -> "tuple[Tree, Tensor]":
         """K i.i.d. paths [B, K, gamma] merged by prefix: (tree [B, 1 + K gamma], tokens [B, K gamma]).
 
-        The tree counts as drawn without replacement. Nodes keep the places and proposal rows of
-        `Tree.paths(K, gamma)`; a later copy of a node gets token -1, its children go to the first copy.
+        The tree is treated as drawn without replacement. Nodes keep the numbers and proposal rows of
+        `Tree.paths(K, gamma)`. A later copy of a node gets token -1; its children move to the first copy.
 
         >>> tree, tokens = Tree.merged(torch.tensor([[[5, 6], [5, 7]]]))
         >>> tree.parents.tolist(), tokens.tolist()
@@ -115,7 +115,7 @@ class Tree:
         """
         B, K, gamma = tokens.shape
         same = (tokens[:, :, None] == tokens[:, None]) | ((tokens[:, :, None] < 0) & (tokens[:, None] < 0))
-        same = same.cumprod(-1)  # [B, K, K, gamma]: whether two paths are equal so far
+        same = same.cumprod(-1)  # [B, K, K, gamma]: whether two paths have equal prefixes
         original = same.argmax(2)  # the first path with this prefix
         own, depth = (torch.arange(n, device=tokens.device) for n in (K, gamma))
         own = own[:, None]
@@ -132,12 +132,12 @@ class Tree:
 
     @property
     def kind(self) -> Hashable:
-        """A key: equal for equal shared trees, and for per-row trees that differ in their tables alone."""
+        """A key, equal for equal shared trees, and for per-row trees that differ only in their tables."""
         return self.as_tuple, self.size, self.depth, self.replacement
 
     @property
     def tables(self) -> dict[str, Tensor]:
-        """The tables by name; per-row trees of one size differ in nothing else."""
+        """The tables by name; per-row trees of the same size differ only in these."""
         return {name: getattr(self, name) for name in self.TABLES}
 
     def holding(self, tables: dict[str, Tensor]) -> "Tree":
@@ -154,13 +154,13 @@ class Tree:
         return moved
 
     def take(self, which: Tensor) -> "Tree":
-        """Some rows of per-row trees, in any order, also repeated."""
+        """The given rows of per-row trees; order and repetitions are free."""
         if self.shared:
             return self
         return self.holding({name: table[which] for name, table in self.tables.items()})
 
     def drawn(self, tokens: Tensor) -> Tensor:
-        """[B, N]: whether each node was drawn, as all its ancestors must be; the root always is."""
+        """[B, N]: whether each node and all its ancestors were drawn; the root always was."""
         there = torch.cat((tokens.new_ones(len(tokens), 1, dtype=torch.bool), tokens >= 0), 1)
         return (there[:, None] | ~self.above).all(-1)
 

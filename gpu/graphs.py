@@ -1,4 +1,4 @@
-"""CUDA graphs: the launches of a call that comes again are captured once and replayed as one."""
+"""CUDA graphs: the kernel launches of a repeated call are captured once and replayed as one launch."""
 
 import warnings
 from collections import Counter
@@ -16,18 +16,18 @@ from draftproof.gpu.device import out_of_memory
 Result = TypeVar("Result")
 Call: TypeAlias = Callable[[], Any]
 Recording: TypeAlias = Callable[[Call, torch.device], Call | None]
-"""Captures a call; returns a function that replays it on its arguments' current contents, None if it cannot.
-"""
+"""Captures a call and returns a function that replays it on its arguments' current contents; returns None if
+the call cannot be captured."""
 
-GRAPHS = ContextVar("GRAPHS", default=True)  # whether recorders that are made now capture graphs
-CALLS = 8  # plain calls before a function is captured; capturing costs about as much as six
+GRAPHS = ContextVar("GRAPHS", default=True)  # whether new recorders capture graphs
+CALLS = 8  # plain calls before a function is captured; a capture costs about six of them
 
 
 def captured(call: Callable[[], Result], device: torch.device) -> tuple[Callable[[], object], Result]:
     """Captures a call; returns the replay function and the result, whose tensors each replay overwrites.
 
-    The call must read the same memory each time and must not wait for the device (see `waits`). It runs
-    three times before, on a stream of its own, so that kernels are compiled and libraries are set up.
+    The call must read the same memory each time and must not wait for the device (see `waits`). Before the
+    capture it runs three times on a separate stream, so that kernels are compiled and libraries are set up.
     """
     with torch.cuda.device(device):
         side = torch.cuda.Stream()
@@ -43,8 +43,9 @@ def captured(call: Callable[[], Result], device: torch.device) -> tuple[Callable
 
 
 def waits(call: Callable[[], object], device: torch.device) -> bool:
-    """Whether a call waits for the device, for instance by reading a number back. Such a call cannot be
-    captured, and an attempt would leave torch's generator and allocator in the middle of a capture.
+    """Whether a call waits for the device, for instance by reading a number back.
+
+    Such a call cannot be captured: an attempt would leave torch's generator and allocator in capture mode.
     """
     with torch.cuda.device(device), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch warns that this mode misses some synchronisations
@@ -59,13 +60,14 @@ def waits(call: Callable[[], object], device: torch.device) -> bool:
 
 
 class Recorder:
-    """Calls functions of tensors; from the ninth call of one kind on, by replaying a recording of it.
+    """Calls functions of tensors; the ninth and later calls of one kind replay a recording.
 
     A kind is a name, the names, shapes and types of the tensor arguments, and every other argument's value.
-    Functions must be determined by their name and be idempotent; what they use besides their arguments must
-    stay where it is in memory. Tensor arguments are copied to where the recording reads them, unless they are
-    results of a recording. A result is valid until the next call of the same kind, which overwrites it.
-    Functions that wait for the device are never recorded, and nothing is recorded without a GPU.
+    A name must always stand for the same function, which must be idempotent; tensors that it uses besides its
+    arguments must stay at the same address. Tensor arguments are copied into the recording's buffers, unless
+    they are themselves results of a recording. A result is valid until the next call of the same kind, which
+    overwrites it. Functions that wait for the device are never recorded, and nothing is recorded without a
+    GPU.
     """
 
     def __init__(self, device: torch.device) -> None:
@@ -76,7 +78,7 @@ class Recorder:
         self.results: set[int] = set()  # addresses of the recordings' results
 
     def __call__(self, name: Hashable, function: Callable[..., Any], **given: Any) -> Any:
-        """function(**given)."""
+        """Returns function(**given)."""
         if self.records is None:
             return function(**given)
         kinds = ((each.shape, each.dtype) if isinstance(each, Tensor) else each for each in given.values())
@@ -105,7 +107,7 @@ class Recorder:
         if replay is None:
             return None
         self.results.update(each.data_ptr() for each in tensors(replay()))
-        return replay, call  # what the call holds must stay where it is in memory
+        return replay, call  # keeps the call's tensors alive at their addresses
 
     def _held(self, value: Any) -> Any:
         moves = isinstance(value, Tensor) and value.data_ptr() not in self.results
@@ -113,18 +115,18 @@ class Recorder:
 
     @property
     def active(self) -> bool:
-        """Whether calls may be recorded, and so results overwritten."""
+        """Whether calls may be recorded, so that results may be overwritten."""
         return self.records is not None
 
     def forget(self) -> None:
-        """Drops all recordings; needed when memory that they use has moved."""
+        """Drops all recordings; call this when memory that they use has moved."""
         self.calls.clear()
         self.known.clear()
         self.results.clear()
 
 
 def recording(device: torch.device) -> Recording | None:
-    """How calls are recorded on a device; None if they are not."""
+    """The function that records calls on a device; None if calls are not recorded there."""
     return cuda_graph if device.type == "cuda" and GRAPHS.get() else None
 
 

@@ -1,4 +1,4 @@
-"""Causal language models as transformers loads them, and whether two of them can decode together."""
+"""Causal language models loaded by transformers, and the check that two of them can decode together."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,8 +19,8 @@ from draftproof.theory.errors import BadInput, quoted
 class Model:
     """A causal language model of transformers (`network`) with its tokenizer.
 
-    `vocab` is the number of ids that the tokenizer knows; further outputs of the network are padding and
-    left out of every row. `context` is the largest number of tokens in a text.
+    `vocab` is the number of ids that the tokenizer knows; the network's further outputs are padding and are
+    dropped from every row. `context` is the largest number of tokens in a text.
     """
 
     name: str
@@ -45,10 +45,10 @@ class Model:
 def load(
     name: str | Path, device: torch.device | str | None = None, dtype: torch.dtype | None = None
 ) -> Model:
-    """The model in a folder, or of a name that transformers can fetch; BadInput if it cannot be loaded.
+    """The model in a folder, or one that transformers can fetch by name; BadInput if it cannot be loaded.
 
-    Default `device`: the GPU if there is one. Default `dtype`: float32 on a CPU, elsewhere the one the
-    weights were saved in. A folder is read without network access.
+    Default `device`: the GPU if there is one. Default `dtype`: float32 on a CPU, elsewhere the type of the
+    saved weights. A folder is read without network access.
     """
     device = usable(device)
     local = Path(name).exists()
@@ -77,7 +77,7 @@ def load(
 
 
 def context_of(config: Any) -> int:
-    """The largest number of tokens that every layer attends to; a sliding window bounds it too."""
+    """The largest number of tokens that every layer attends to; a sliding window also limits it."""
     text = config.get_text_config(decoder=True)
     positions = getattr(text, "max_position_embeddings", None) or 1 << 20
     window = getattr(text, "sliding_window", None)
@@ -109,7 +109,7 @@ def _can_be_cached(name: str, config: Any) -> None:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keeps transformers' progress bars and notices and the retries of downloads off the screen."""
+    """Silences transformers' progress bars and notices, and messages about repeated downloads."""
     levels = [(each, each.get_verbosity()) for each in (logging, hub)]
     shown = logging.is_progress_bar_enabled()
     for each, _ in levels:

@@ -1,4 +1,4 @@
-"""Options that several commands of `draftproof gpu` share; names in them are checked before torch loads."""
+"""Options shared by the commands of `draftproof gpu`; they check names before torch is loaded."""
 
 from functools import partial
 from typing import TypeVar
@@ -11,7 +11,7 @@ Names = TypeVar("Names", str, tuple[str, ...])
 
 
 def known_drafts(_: Context, __: Parameter, given: Names) -> Names:
-    """The callback of `--draft`: BadInput for what is no structure."""
+    """The callback of `--draft`: BadInput for an unknown structure."""
     for each in (given,) if isinstance(given, str) else given:
         spelling.draft(each)
     return given
@@ -26,7 +26,7 @@ def _without_graphs(context: Context, _: Parameter, given: bool) -> None:
 
 MODEL = "Target: a folder, a transformers name, or what `gpu train` made [default: shipped]."
 DEVICE = "A torch device, such as cuda:0 [default: cuda if there is one, else cpu]."
-GRAPHS = "On a GPU: launch every operation by itself, not passes as CUDA graphs."
+GRAPHS = "On a GPU: launch every operation separately instead of replaying CUDA graphs."
 VERIFIER = Choice(spelling.VERIFIERS)
 DTYPE = Choice(["float32", "bfloat16", "float16"])
 

@@ -1,4 +1,4 @@
-"""Passes of a network over a batch of texts that grow at different paces, and the KV cache behind them."""
+"""Forward passes over a batch of texts that grow at different rates, and their KV cache."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,15 +14,15 @@ from draftproof.gpu.draft import mask
 from draftproof.gpu.graphs import Recorder
 
 IDLE: WeakKeyDictionary[Any, "Reader"] = WeakKeyDictionary()
-"""By network, the reader that was closed last, for the next run; it does not keep the network alive."""
+"""Network -> the reader that was closed last, for reuse in the next run; holds networks weakly."""
 
 BLOCK = 256
-"""Recorded passes attend to a multiple of this number of slots, so that fewer shapes are recorded."""
+"""Recorded passes attend to a multiple of this many slots, so that fewer shapes are recorded."""
 
 
 @dataclass
 class Slots:
-    """Where the next pass writes, shared by all layers of a cache: `at` are slots [B, n] of `rows` [B, 1], or
+    """The cache slots that the next pass writes, shared by all layers: `at` is [B, n] with `rows` [B, 1], or
     one slice for all rows. `seen` is the number of slots that a query may attend to.
     """
 
@@ -62,7 +62,7 @@ class SlotLayer(CacheLayerMixin):
         return self.keys[:, :, :seen], self.values[:, :, :seen]
 
     def move(self, source: Tensor, to: Tensor) -> None:
-        """Copies slots source [B, n] to slots to [B, n]."""
+        """Copies the slots `source` [B, n] to the slots `to` [B, n]."""
         rows = self.slots.rows
         for cache in (self.keys, self.values):
             cache[rows, :, to] = cache[rows, :, source]
@@ -78,10 +78,11 @@ class SlotLayer(CacheLayerMixin):
 
 
 class Reader:
-    """A network and its KV cache. `capacity`: slots that a row may need in all; `context`: its positions.
+    """A network and its KV cache. `capacity`: slots per row; `context`: positions that the network has.
 
-    Row b has read `lengths[b]` tokens (`counts[b]` on the host); their keys lie in its first slots. A pass
-    writes behind them, and `advance` keeps part of that. A recorded pass overwrites the last one's output.
+    Row b has read `lengths[b]` tokens (`counts[b]` on the host), which occupy its first slots. A pass writes
+    to the slots after them, and `advance` keeps some of the new slots. A recorded pass overwrites the output
+    of the previous one.
     """
 
     def __init__(self, network: Any, batch: int, capacity: int, context: int) -> None:
@@ -100,7 +101,7 @@ class Reader:
 
     @classmethod
     def of(cls, network: Any, batch: int, capacity: int, context: int) -> "Reader":
-        """A reader that has read nothing: the one closed last, with all its recordings, if it fits."""
+        """An empty reader: if it fits, the one closed last, with all its recordings."""
         reader = IDLE.pop(network, None)
         fits = reader is not None and len(reader.counts) == batch and reader.slots.capacity >= capacity
         if reader is None or not fits or not Recorder(reader.device).active:
@@ -111,12 +112,12 @@ class Reader:
         return reader
 
     def close(self) -> None:
-        """Ends a run; the reader is kept for the next one if it recorded anything."""
+        """Ends a run; a reader with recordings is kept for the next run."""
         if self.recorder.known:
             IDLE[self.network], self.network = self, None
 
     def read(self, prompts: Sequence[Sequence[int]], **inputs: Any) -> Any:
-        """Reads whole prompts, one a row; inputs are padded on the right to the longest."""
+        """Reads whole prompts, one per row, padded on the right to the longest."""
         size = max(map(len, prompts))
         output = self._pass(size, 0, self._rounded(size), 0, **inputs)
         self.counts = [len(prompt) for prompt in prompts]
@@ -126,10 +127,11 @@ class Reader:
     def run(
         self, size: int, offset: int, sees: Tensor | None = None, levels: Tensor | int = 0, **inputs: Any
     ) -> Any:
-        """A pass over `size` tokens, which take the places offset, offset + 1, ... behind each row's end.
+        """A pass over `size` tokens, which are written `offset`, offset + 1, ... slots after each row's end.
 
-        They are a sequence or, with `sees`, nodes of a tree whose root is the token behind each row's end:
-        sees [1 or B, size, N + 2] is as in `draft.Tree`; levels [1 or B, size], or one number, are depths.
+        They are a sequence or, with `sees`, nodes of a tree whose root is the next token after each row's
+        end: sees [1 or B, size, N + 2] is as in `draft.Tree`; levels [1 or B, size], or one number, are
+        depths.
         """
         longest = max(self.counts)
         seen = min(self._rounded(longest + offset + size), self.slots.capacity)
@@ -139,13 +141,13 @@ class Reader:
         return self.recorder("pass", self._pass, sees=sees, levels=levels, **given)
 
     def advance(self, counts: list[int], read: Tensor, places: Tensor | None) -> None:
-        """Keeps counts[b] more tokens of row b (`read` [B] is the same on the device), which lie at places
-        [B, n] behind the end; None: in sequence.
+        """Keeps counts[b] more tokens of row b (`read` [B] is the same on the device). They are at `places`
+        [B, n] after the row's end, or in sequence if `places` is None.
         """
         if places is not None:
             to = torch.arange(places.shape[1], device=self.device)
             source, to = self.lengths[:, None] + places, self.lengths[:, None] + to
-            for layer in self.layers:  # not recorded, because it is not idempotent
+            for layer in self.layers:  # never recorded, because it is not idempotent
                 layer.move(source, to)
         self.counts = [count + more for count, more in zip(self.counts, counts, strict=True)]
         self.lengths += read
@@ -174,8 +176,8 @@ class Reader:
         levels: Tensor | int = 0,
         **inputs: Any,
     ) -> Any:
-        """Writes at the slots from `start` on or, if that is None, `offset` behind each row's end; queries
-        attend to the first `seen` slots at most.
+        """Writes to the slots from `start` on or, if `start` is None, from `offset` after each row's end.
+        Queries attend to at most the first `seen` slots.
         """
         at = self.lengths[:, None] + torch.arange(offset, offset + size, device=self.device)
         self.slots.at = at if start is None else slice(start, start + size)
@@ -197,7 +199,7 @@ class Reader:
         )
 
     def _rounded(self, slots: int) -> int:
-        """Rounded up to whole blocks if passes are recorded."""
+        """The number of slots, rounded up to whole blocks if passes are recorded."""
         return -(-slots // BLOCK) * BLOCK if self.recorder.active else slots
 
 

@@ -1,4 +1,4 @@
-"""Prompts to measure on: a file's, or text that the models of `gpu train` have not seen."""
+"""Prompts for measurements: from a file, or text held out from the training of `gpu train`."""
 
 import json
 from itertools import islice
@@ -13,9 +13,9 @@ from draftproof.theory.errors import BadInput
 def prompts(file: Path | None, target: Model, count: int, tokens: int = 32) -> list[list[int]]:
     """Token ids of up to `count` prompts; BadInput if there are none.
 
-    A file has one prompt a line, or one JSON object a line with a "prompt", or "turns" (as in Spec-Bench),
-    of which the first is taken. Without a file: the first `tokens` tokens of the last files of the
-    standard library in the order of `gpu train`, which keeps them out of training.
+    Each line of a file is a prompt, or a JSON object with a "prompt" or with "turns" (as in Spec-Bench), of
+    which the first is used. Without a file: the first `tokens` tokens of the standard library's last files in
+    the order of `gpu train`, which holds them out from training.
     """
     if file is not None:
         return [target.tokenizer.encode(text) for text in _read(file)[:count]]
@@ -36,7 +36,7 @@ def _read(file: Path) -> list[str]:
         raise BadInput(f"{file}: {reason}") from None
     found = [_prompt(f"{file}, line {number}", line) for number, line in enumerate(lines, 1) if line.strip()]
     if not found:
-        raise BadInput(f"{file}: no prompt is in it")
+        raise BadInput(f"{file}: contains no prompt")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Logits to next-token rows: one function, applied to target and proposal alike."""
+"""From logits to next-token probabilities: one function for both target and proposal."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -12,7 +12,9 @@ Setting: TypeAlias = float | Tensor
 """One number for all rows, or a tensor that broadcasts against [..., 1], such as [B, 1, 1]."""
 
 COLDEST = 1e-30
-"""Smallest positive temperature; smaller ones count as this, because float32 rounds many of them to 0."""
+"""Smallest positive temperature; smaller ones are raised to this, because float32 rounds many of them
+to 0.
+"""
 
 
 @dataclass(frozen=True)
@@ -45,12 +47,12 @@ def probabilities(
     top_p: Setting = 1.0,
     min_p: Setting = 0.0,
 ) -> Tensor:
-    """float32 rows [..., V] that sum to 1, from logits [..., V] of any float type (float64 stays).
+    """float32 rows [..., V] that sum to 1, from logits [..., V] of any float type (float64 gives float64).
 
-    In this order: temperature (0 is greedy: all mass on the likeliest token), then the `top_k`
-    likeliest tokens (0 keeps all), then the fewest likeliest tokens whose mass reaches `top_p`, then
-    those with at least `min_p` times the likeliest one's probability; the rest is renormalised.
-    Ties go to the lower id. A row with a NaN, with +inf or with nothing but -inf becomes a row of
+    Applied in this order: temperature (0 is greedy: all mass on the likeliest token); keep the `top_k`
+    likeliest tokens (0 keeps all); keep the fewest likeliest tokens whose mass reaches `top_p`; keep tokens
+    with at least `min_p` times the largest probability; renormalise.
+    Ties go to the lower id. A row with a NaN, with +inf or with only -inf becomes a row of
     NaN, which the verifiers report as an error. Raises BadInput for a setting out of range.
 
     >>> probabilities(torch.tensor([0.0, 0.0, -torch.inf]))
@@ -78,11 +80,11 @@ def probabilities(
 
 def _greedy(centred: Tensor) -> Tensor:
     row = torch.zeros_like(centred).scatter(-1, centred.argmax(-1, keepdim=True), 1.0)
-    return row + 0 * centred.amax(-1, keepdim=True)  # a NaN stays one
+    return row + 0 * centred.amax(-1, keepdim=True)  # keeps NaN
 
 
 def _nucleus(rows: Tensor, logits: Tensor, top_k: int | Tensor, top_p: Setting) -> Tensor:
-    order = logits.argsort(dim=-1, descending=True, stable=True)  # rows may have rounded two into a tie
+    order = logits.argsort(dim=-1, descending=True, stable=True)  # `rows` may have rounded two into a tie
     mass = rows.gather(-1, order)
     keep = torch.ones_like(mass, dtype=torch.bool)
     if not _is(top_k, 0):

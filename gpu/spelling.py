@@ -1,4 +1,4 @@
-"""The names of verifiers and drafts in commands, read without torch, whose import takes seconds."""
+"""Parses names of verifiers and drafts without importing torch, which takes seconds."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ VERIFIERS = (
     "token",
     "traversal",
 )
-"""Those that `draftproof.gpu.verify` finds."""
+"""The names in `draftproof.gpu.verify.VERIFIERS`."""
 
 DRAFTS = "chain:4, paths:3x4, paths+:3x4, tree:2x3, tree:eagle, tree:[[[],[]],[[]]], tree+:2x3, top-k:8x5x32"
 
@@ -25,11 +25,11 @@ MOST = 512  # largest number of drafted tokens in a structure
 
 
 def draft(spelling: str) -> tuple[str, Any]:
-    """The kind of a spelled structure, and its numbers or its shape; BadInput when it is none.
+    """(kind, numbers or shape) of a structure's name; BadInput if the name is not a structure.
 
-    chain:GAMMA · paths:KxGAMMA, merged by prefix, and paths+: kept apart · tree:CHILDRENxDEPTH, tree:eagle or
-    tree:SHAPE (JSON), drawn without replacement, and tree+: with · top-k:WIDTHxDEPTHxTOKENS, the
-    likeliest TOKENS nodes when the WIDTH likeliest of each depth are extended.
+    chain:GAMMA · paths:KxGAMMA, merged by prefix, or paths+:KxGAMMA, not merged · tree:CHILDRENxDEPTH,
+    tree:eagle or tree:SHAPE (JSON), drawn without replacement, or tree+:..., drawn with replacement ·
+    top-k:WIDTHxDEPTHxTOKENS, the likeliest TOKENS nodes if the WIDTH likeliest of each depth are extended.
 
     >>> draft("paths+:3x4"), draft("tree:2x1")
     (('paths+', [3, 4]), ('tree', ((), ())))

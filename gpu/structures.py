@@ -1,4 +1,4 @@
-"""Structures of drafts and how they are drawn: chains, paths, fixed trees, trees of the likeliest tokens."""
+"""Draft structures and how they are drawn: chains, paths, fixed trees, trees of the likeliest tokens."""
 
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -15,14 +15,14 @@ from draftproof.gpu.rows import Sampling
 from draftproof.gpu.verify.residual import draw
 from draftproof.gpu.verify.verifier import DETERMINISTIC, WITHOUT, label
 
-STEP = 1e-9  # off each node's log-probability, so that parents come first even where a child is certain
+STEP = 1e-9  # subtracted per node, so that a parent precedes a child of probability 1
 
 
 @dataclass(frozen=True)
 class Draft:
     """A drafted tree: tokens [B, N - 1] (-1 where none was drawn) and the rows they were drawn from, proposal
-    [B, I, V] (None for deterministic drafts). places [1 or B, N]: where behind the text the drafter's KV
-    cache holds each node (0 for nodes it does not hold); None if the k-th node is at place k.
+    [B, I, V] (None for deterministic drafts). places [1 or B, N]: each node's slot in the drafter's KV cache,
+    counted from the end of the text (0 for nodes it does not hold); None if the k-th node is at place k.
     """
 
     tree: Tree
@@ -33,9 +33,9 @@ class Draft:
 
 @dataclass(frozen=True)
 class Level:
-    """Nodes of one depth that a drafter reads in one pass; they take the places first, first + 1, ...
-
-    sees [1 or B, m, W]: as in `Tree`, by place; above [1 or B, m]: the parents' indices in the level before.
+    """Nodes of one depth that a drafter reads in one pass, stored at the places first, first + 1, ...
+    sees [1 or B, m, W]: as in `Tree`, by place; above [1 or B, m]: the parents' indices in the previous
+    level.
     """
 
     depth: int
@@ -46,11 +46,11 @@ class Level:
 
 @dataclass(frozen=True)
 class Accepted:
-    """What one step committed, for drafters to follow.
+    """The tokens that one step committed, which the drafter must read next.
 
-    path [B, depth + 1]: the nodes from the root to the last accepted one, then zeros; counts: their number
-    by row, and read [B] the same on the device; tokens: what each row emitted; hidden: the target's hidden
-    states at the tree's nodes, if the drafter reads them.
+    path [B, depth + 1]: the nodes from the root to the last accepted one, then zeros; counts: the number of
+    these nodes in each row, and read [B] the same on the device; tokens: the tokens each row emitted; hidden:
+    the target's hidden states at the tree's nodes, if the drafter reads them.
     """
 
     path: Tensor
@@ -62,8 +62,8 @@ class Accepted:
 
 
 class Session:
-    """A drafter at work on a batch. Sessions of networks keep what they read in `reader`, and in `last`, by
-    row, what the next draft starts from; `recorder` may record the drawing as well.
+    """A drafter's state on a batch. Drafters that are networks keep their KV cache in `reader` and each row's
+    input to the next draft in `last`; `recorder` may record the drawing as well.
     """
 
     last: Tensor
@@ -84,7 +84,7 @@ class Session:
         return structure.grow(self, sampling, uniforms)
 
     def accept(self, accepted: Accepted) -> None:
-        """Follows what was emitted."""
+        """Reads the tokens that a step committed."""
         raise NotImplementedError
 
     def keep(self, rows: list[int]) -> None:
@@ -98,7 +98,7 @@ class Session:
 
 
 def structure(name: str) -> "Structure":
-    """The structure of that spelling (see `gpu.spelling.draft`); BadInput if there is none."""
+    """The structure of that name (see `gpu.spelling.draft`); BadInput if there is none."""
     kind, given = spelling.draft(name)
     if kind == "top-k":
         return TopK(name, *given)
@@ -111,8 +111,11 @@ def structure(name: str) -> "Structure":
 
 @dataclass(frozen=True)
 class Stage:
-    """A level's inner nodes, and the turns in which their children are drawn: (drawing, children), the nodes
-    that draw, as indices into those of the turn before (None: all of them), and the child that each draws.
+    """A level's inner nodes, and the turns in which their children are drawn, one child per node in each
+    turn.
+
+    A turn is (drawing, children): the nodes that still draw, as indices into those of the previous turn
+    (None: all of them), and the child that each one draws.
     """
 
     level: Level
@@ -121,8 +124,8 @@ class Stage:
 
 
 class Sampled:
-    """A fixed tree, drawn with or without replacement; if `merged`, i.i.d. paths that are merged by prefix
-    into a tree without replacement once drawn.
+    """A fixed tree, drawn with or without replacement; or, if `merged`, i.i.d. paths that are merged by
+    prefix after drawing, which makes a tree without replacement.
     """
 
     def __init__(self, name: str, tree: Tree, merged: bool = False) -> None:
@@ -132,7 +135,7 @@ class Sampled:
         self.moved: dict[torch.device, Sampled] = {}
 
     def to(self, device: torch.device) -> "Sampled":
-        """The same structure with its tables on a device, always the same object."""
+        """The same structure with its tables on a device; repeated calls return the same object."""
         if self.tree.parents.device == device:
             return self
         if device not in self.moved:
@@ -141,7 +144,7 @@ class Sampled:
 
     @cached_property
     def order(self) -> Tensor:
-        """The inner nodes level by level; the k-th takes place k in a drafter's KV cache."""
+        """The inner nodes level by level; the k-th is at place k of a drafter's KV cache."""
         return torch.cat(self.tree.generations)
 
     @cached_property
@@ -170,7 +173,7 @@ class Sampled:
 
     @cached_property
     def places(self) -> Tensor | None:
-        """[1, N]: where a drafter's KV cache holds each node; None for a chain, where that is its number."""
+        """[1, N]: each node's place in a drafter's KV cache; None for a chain, where node k is at place k."""
         if self.tree.is_chain:
             return None
         places = self.order.new_zeros(1, self.size)
@@ -179,12 +182,12 @@ class Sampled:
 
     @cached_property
     def reordered(self) -> Tensor | None:
-        """Where each inner node's row is among the rows in level order; None if it is always the k-th."""
+        """The index of each inner node's row among the rows in level order; None if the orders agree."""
         sort = self.order.argsort()
         return None if bool((self.order == self.order[sort]).all()) else sort
 
     def grow(self, session: Session, sampling: Sampling, uniforms: Tensor) -> Draft:
-        """Draws the tree level by level with a session's rows; uniforms [B, size - 1], one a node."""
+        """Draws the tree level by level with a session's rows; uniforms [B, size - 1], one per node."""
         tokens = torch.full_like(uniforms, -1, dtype=torch.long)
         rows = []
         for number, stage in enumerate(self.stages):
@@ -206,7 +209,9 @@ class Sampled:
     def _draw(
         self, stage: Stage, sampling: Sampling, logits: Tensor, tokens: Tensor, uniforms: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """The rows of a stage's nodes, and the tokens with their children, drawn turn by turn."""
+        """(rows, tokens): the rows of a stage's nodes, and `tokens` with their children, drawn turn by
+        turn.
+        """
         made = rows = sampling.rows(logits)
         drawn = tokens[:, stage.nodes - 1] >= 0 if stage.level.depth else None
         for drawing, children in stage.turns:
@@ -225,10 +230,10 @@ class Sampled:
 
 
 class TopK:
-    """The likeliest `most` nodes of a tree in which the `width` likeliest nodes of each depth were extended
+    """The `most` likeliest nodes of a tree in which the `width` likeliest nodes of each depth were extended
     (EAGLE-2, li2024eagle2; DDTree), by the drafter's joint probability of the path at temperature 1.
 
-    The tree is a function of the context: only rules for such drafts (one-hot, nss) are lossless on it.
+    The tree is a function of the context, so only rules for deterministic drafts (one-hot, nss) are lossless.
     """
 
     kind = DETERMINISTIC
@@ -272,8 +277,8 @@ class TopK:
         return self._likeliest(torch.cat(scores, 1), torch.cat(ids, 1), torch.cat(above, 1), held)
 
     def _likeliest(self, scores: Tensor, ids: Tensor, above: Tensor, held: list[Tensor]) -> Draft:
-        """The tree of the likeliest candidates [B, C]; above: their parents (-1: the root); held: those
-        cached.
+        """The tree of the likeliest candidates [B, C]; above: their parents (-1: the root); held: the
+        candidates in the drafter's KV cache.
         """
         chosen = scores.topk(min(self.size - 1, scores.shape[1]), dim=1).indices.sort(1).values
         parents = _numbered(chosen, scores).gather(1, above.gather(1, chosen) + 1)
@@ -283,11 +288,11 @@ class TopK:
 
 
 Structure: TypeAlias = Sampled | TopK
-"""A shape of drafts: `size` nodes with the root, longest path `depth`, `kind` as verifiers name it."""
+"""A draft structure: `size` nodes with the root, longest path `depth`, `kind` as in `Verifier.drafts`."""
 
 
 def _numbered(chosen: Tensor, candidates: Tensor) -> Tensor:
-    """[B, 1 + C]: at 1 + chosen[b, k] the number k + 1, elsewhere 0."""
+    """[B, 1 + C]: k + 1 at index 1 + chosen[b, k], 0 elsewhere."""
     numbers = torch.arange(1, chosen.shape[1] + 1, device=chosen.device).expand_as(chosen)
     table = chosen.new_zeros(len(chosen), candidates.shape[1] + 1)
     return table.scatter(1, chosen + 1, numbers)

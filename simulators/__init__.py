@@ -1,1 +1,1 @@
-"""Running the mathematics: enumeration, sampling, decoding, instances, verdicts, commands."""
+"""Runs the algorithms of `theory`: enumeration, sampling, decoding, instances, verdicts, commands."""

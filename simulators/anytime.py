@@ -5,18 +5,18 @@ from collections.abc import Hashable
 from math import inf, log, sqrt
 
 ERROR = 1e-6
-"""Default probability of ever rejecting counts that do follow the law."""
+"""Default probability of ever rejecting outcomes that do follow the law."""
 
 
 class Process:
-    """The Dirichlet-mixture e-process of outcomes, each with the probability it should have had
+    """The Dirichlet-mixture e-process that tests whether outcomes follow given probabilities
     (lindon2022anytime).
 
-    The e-value is the likelihood of the outcomes under a uniform Dirichlet mixture of all laws on the
-    same words, over their likelihood under the law. Under the law it is a non-negative martingale
-    from 1, so by Ville's inequality it ever reaches 1/error, and `rejected` is ever true, with
-    probability at most `error`. `words` is how many outcomes there are; the probabilities may change
-    from step to step, as from one prompt to the next, as long as each is the law's own for that step.
+    The e-value is the likelihood of the outcomes under a uniform Dirichlet mixture of all laws on the same
+    words, divided by their likelihood under the tested law. Under the tested law it is a non-negative
+    martingale that starts at 1. By Ville's inequality the probability that it ever reaches 1/error, which
+    makes `rejected` true, is at most `error`. `words` is the number of possible outcomes. The tested law may
+    change from step to step, for instance with the prompt.
 
     >>> fair = Process(words=2)
     >>> for n in range(200):
@@ -34,7 +34,7 @@ class Process:
         self.runs, self.log_e, self.most = 0, 0.0, 0.0
 
     def saw(self, word: Hashable, probability: float) -> None:
-        """One more outcome, and the law's probability of it; infinite evidence where that is 0."""
+        """Adds an outcome and its probability under the law; probability 0 rejects at once."""
         if probability > 0:
             predicted = (1 + self.counts[word]) / (self.words + self.runs)
             self.log_e += log(predicted) - log(probability)
@@ -50,7 +50,7 @@ class Process:
 
     @property
     def detectable(self) -> float:
-        """The total variation above which rejection was to be expected by now, at most 1."""
+        """The total variation above which the law would be expected to be rejected by now, at most 1."""
         return detectable(self.words, self.runs, self.error)
 
 

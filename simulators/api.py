@@ -11,9 +11,9 @@ from draftproof.theory.verifiers import named
 
 
 def check(instance: Instance, verifier: Verifier | str, force: bool = False) -> Verdict:
-    """Whether a verifier is lossless on one instance, by exact enumeration, with a witness when it is not.
+    """Whether a verifier is lossless on one instance, by exact enumeration; with a witness if it is not.
 
-    The verifier is a `Verifier` or the name of one in `draftproof.verifiers`. One that keeps state is judged
+    The verifier is a `Verifier` or the name of one in `draftproof.verifiers`. One that keeps state is checked
     over two iterations, any other over one. Raises BadInput for an unknown name, and for a draft that the
     verifier is not made for unless `force` is set.
 
@@ -31,7 +31,7 @@ def check(instance: Instance, verifier: Verifier | str, force: bool = False) -> 
 def law(instance: Instance, verifier: Verifier | str, iterations: int = 1, force: bool = False) -> Law:
     """The exact law of what a verifier emits: a mapping from words (tuples of token ids) to rationals.
 
-    Of one iteration: the emitted block, the accepted tokens and the extra one. Of N above 1: the first
+    For one iteration: the emitted block (accepted tokens and the extra one). For N > 1 iterations: the first
     depth + N tokens. Arguments and errors are those of `check`.
 
     >>> import draftproof as dp
@@ -45,7 +45,7 @@ def law(instance: Instance, verifier: Verifier | str, iterations: int = 1, force
 
 
 def gap(instance: Instance) -> Gap:
-    """E[tau] of every verifier that is made for the instance's draft, beside the certified optima.
+    """E[tau] of every verifier that is made for the instance's draft, and the certified optima.
 
     >>> import draftproof as dp
     >>> p, q = ({(): row} for row in (["1/3", "2/3"], ["2/3", "1/3"]))

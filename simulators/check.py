@@ -1,4 +1,4 @@
-"""The main job: verifiers on families of instances, on all cores, gathered into one table."""
+"""Checks verifiers on families of instances, on all cores; the results make one table."""
 
 import os
 import signal
@@ -21,7 +21,7 @@ Family = Sequence[Instance]
 
 @dataclass(frozen=True)
 class Piece:
-    """Some instances of one family, all of one kind of draft, and the verifiers to judge them with."""
+    """Some instances of one family, all with one kind of draft, and the verifiers to check on them."""
 
     family: Family
     indices: range
@@ -37,7 +37,7 @@ class Piece:
 
 @dataclass
 class Tally:
-    """What was found about one verifier; `smallest` points at a failing instance of least size."""
+    """The results of one verifier; `smallest` locates the smallest failing instance."""
 
     verifier: Verifier
     drafts: set[str] = field(default_factory=set)
@@ -102,7 +102,9 @@ def cores() -> int:
 
 
 def pieces(families: Iterable[Family], verifiers: Sequence[Verifier], force: bool = False) -> Iterator[Piece]:
-    """The work in pieces. A family reduced by symmetry goes only to verifiers that do not order tokens."""
+    """Splits the work into pieces. A family reduced by symmetry is left out for verifiers that order
+    tokens.
+    """
     for family in families:
         if not len(family):
             continue
@@ -118,7 +120,9 @@ def pieces(families: Iterable[Family], verifiers: Sequence[Verifier], force: boo
 
 
 def chunk(drafts: int) -> int:
-    """How many instances of so many possible drafts make one piece of work, which takes seconds at most."""
+    """The number of instances per piece, if each has this many drafts; a piece takes a few seconds at
+    most.
+    """
     return max(1, min(64, 3_000 // drafts))
 
 
@@ -146,7 +150,8 @@ def run(work: Sequence[Piece], jobs: int) -> Iterator[tuple[Piece, list[tuple[in
     executor = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
     pending: dict[Future[list[tuple[int, Verdict]]], Piece] = {}
     try:
-        # Workers inherit the mask, so that Ctrl-C reaches the parent alone, once all workers are started.
+        # Workers inherit the signal mask, so that only the parent receives Ctrl-C, once all workers have
+        # started.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             pending = {executor.submit(judged, piece): piece for piece in work}

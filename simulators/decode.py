@@ -16,7 +16,7 @@ from draftproof.theory.verifier import Verifier
 
 @dataclass(frozen=True)
 class Decoded:
-    """Where decoding may stand after some iterations.
+    """All possible states of decoding after some iterations.
 
     `states` maps (tokens emitted so far, the target that the next iteration would use) to its
     probability; `accepted` has E[tau] of each iteration.
@@ -30,7 +30,7 @@ class Decoded:
         return Law((word, mass) for (word, _), mass in self.states.items())
 
     def first(self, length: int) -> Law:
-        """The joint law of the first `length` tokens, shorter words continued by their own target."""
+        """The joint law of the first `length` tokens; shorter words are continued by their own target."""
         return Law(
             (longer[:length], part)
             for (word, target), mass in self.states.items()
@@ -47,9 +47,10 @@ def decode(
 ) -> Decoded:
     """The exact state of decoding after `iterations` rounds of draft, verify, emit.
 
-    With `length` a word is followed until it has so many tokens and cut there, which is all that
-    `first(length)` needs; of `accepted` only the first is then E[tau] of an iteration. `progress` is
-    called with the number of iterations done, the fraction of the current one's probability included.
+    With `length` each word is followed only until it has this many tokens and is cut there, which is enough
+    for `first(length)`; in `accepted` only the first entry is then E[tau] of an iteration. `progress` is
+    called with the number of iterations done, a fraction that includes the current iteration's finished
+    probability.
 
     >>> from draftproof.theory.drafts.chain import Chain
     >>> from draftproof.theory.instance import context_free

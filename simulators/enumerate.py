@@ -1,4 +1,4 @@
-"""Exact enumeration: a sampler program is run once for every way its choices can fall."""
+"""Exact enumeration: a sampler program is run once for every sequence of outcomes of its choices."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
@@ -67,7 +67,7 @@ class Enumerator:
         self._trail.append(branches)
 
     def next(self) -> bool:
-        """Back to the last choice that has a branch left; False when all were taken."""
+        """Goes back to the last choice that has a branch left; False if all branches were taken."""
         self._at = 0
         while self._trail:
             self._trail[-1].pop()
@@ -112,7 +112,7 @@ def drafts(instance: Instance) -> Iterator[tuple[Any, Draft]]:
 
 
 def emission(instance: Instance, verifier: Verifier) -> Emission:
-    """All that one iteration from the empty context can emit.
+    """The exact law of what one iteration from the empty context emits.
 
     >>> from draftproof.theory.drafts.chain import Chain
     >>> from draftproof.theory.instance import context_free

@@ -10,7 +10,7 @@ from draftproof.theory.errors import BadInput
 COLOURS = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c564b", "#56b4e9", "#333333"
 LINES = "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1))
 MARKERS = "osD^vxP*<>+1"
-"""Taken in turn, line by line: no two of 60 lines share line and marker, so a figure needs no colour."""
+"""Line styles, used in turn. No two of 60 lines share style and marker, so a figure needs no colour."""
 
 
 def required() -> Any:
@@ -26,8 +26,8 @@ def required() -> Any:
 
 
 def curves(axes: Any, at: Sequence[Any], series: Mapping[str, Sequence[Any]], x: str, y: str) -> None:
-    """One line a series (None where it has no value) over a grid, and the labels of the axes."""
-    ordered = not any(isinstance(place, str) for place in at)  # words have no order: markers only
+    """Draws one line per series (None for a missing value) over a grid, and labels the axes."""
+    ordered = not any(isinstance(place, str) for place in at)  # words have no order, so markers only
     for n, (name, values) in enumerate(series.items()):
         axes.plot(
             at,
@@ -46,7 +46,7 @@ def curves(axes: Any, at: Sequence[Any], series: Mapping[str, Sequence[Any]], x:
 
 
 def write(figure: Any, stem: Path, dpi: int) -> list[Path]:
-    """Writes `stem`.svg and `stem`.png; the paths. Raises BadInput where that cannot be done."""
+    """Writes `stem`.svg and `stem`.png; returns their paths. Raises BadInput if they cannot be written."""
     paths = [stem.with_name(f"{stem.name}.{ending}") for ending in ("svg", "png")]
     for path, options in zip(paths, ({"metadata": {"Date": None}}, {"dpi": dpi}), strict=True):
         with replacing(path) as part:

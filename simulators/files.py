@@ -1,4 +1,4 @@
-"""Reading and writing users' files: whole or not at all, every fault one line that names the file."""
+"""Reads and writes users' files: completely or not at all; every fault is one line that names the file."""
 
 import os
 import sys
@@ -40,7 +40,7 @@ def replacing(path: Path) -> Iterator[Path]:
     ...     [path.name for path in Path(folder).iterdir()]
     ['page']
     """
-    place = Path(os.path.realpath(path))  # a link stays one
+    place = Path(os.path.realpath(path))  # replace the link's target, not the link
     part = None
     try:
         if place.is_file() or not place.exists():

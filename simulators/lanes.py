@@ -1,4 +1,4 @@
-"""Many instances at once in float64: the same programs over arrays, one lane an instance."""
+"""Many instances at once in float64: the same programs over arrays, one lane per instance."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from draftproof.theory.table import Table
 from draftproof.theory.verifier import Verifier
 
 BATCH = 8192
-"""Lanes run in step: enough to hide the cost of a call, few enough for rows to stay in the cache."""
+"""Lanes per run: enough to hide the cost of a call, few enough for rows to stay in the CPU's cache."""
 
 
 @dataclass(frozen=True)
 class Lanes:
-    """Instances of one drafting scheme side by side; rows are arrays of shape [V, lanes]."""
+    """Instances with one drafting scheme; their rows are stacked as arrays [V, lanes]."""
 
     target: Table
     proposal: Table
@@ -31,7 +31,7 @@ class Lanes:
         return len(self.target[()][0])
 
     def take(self, which: np.ndarray | slice) -> "Lanes":
-        """Some of the lanes."""
+        """The given lanes."""
         target, proposal = (
             Table(table.vocab, {prefix: np.ascontiguousarray(row[:, which]) for prefix, row in table.given()})
             for table in (self.target, self.proposal)
@@ -68,10 +68,10 @@ class Measured:
 
 
 def measure(lanes: Lanes, verifier: Verifier) -> Measured:
-    """One iteration of every lane: the completed law's distance from the target's, and E[tau].
+    """Enumerates one iteration of every lane: total variation of the completed law, and E[tau].
 
-    Raises BadInput for a verifier that orders tokens or keeps state: those have no common
-    structure over lanes, and are enumerated one instance at a time.
+    Raises BadInput for a verifier that orders tokens or keeps state: its branches differ from lane to lane,
+    so its instances must be enumerated one at a time.
 
     >>> from draftproof.simulators.instances.scenarios import scenario
     >>> from draftproof.theory.drafts.chain import Chain

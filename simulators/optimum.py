@@ -1,4 +1,4 @@
-"""The optima of an instance: its drafts are enumerated here and handed to `theory.transport`."""
+"""The optima of an instance: enumerates its drafts and passes them to `theory.transport`."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -16,12 +16,12 @@ from draftproof.theory.transport.bounds import Optimum
 from draftproof.theory.transport.certificate import Certificate, Transport, certified
 from draftproof.theory.transport.single_step import subset_formula
 
-SETS = 10  # the largest vocabulary of which every set of tokens is listed
+SETS = 10  # the largest vocabulary whose sets of tokens are enumerated
 
 
 @lru_cache(maxsize=1)
 def drafted(instance: Instance) -> block.Drafted:
-    """The law of the drafted prefixes; the last instance's is kept, since its optima share it."""
+    """The law of the drafted prefixes; cached for the last instance, since both optima use it."""
     return block.merged(drafts(instance))
 
 
@@ -54,10 +54,10 @@ def one_level(instance: Instance) -> fmpq:
 def completions(
     instance: Instance, choices: Sequence[tuple[Row | None, Row | None]] | None = None
 ) -> list[Instance]:
-    """The instance, and those with other rows at the prefixes that may be drafted but need not be.
+    """The instance, and copies with other rows at the prefixes that some drafts contain and others do not.
 
-    `choices` are pairs (target row, proposal row), None for the true one; by default all of the target's
-    mass is on one token.
+    `choices` are pairs (target row, proposal row), with None for the instance's own row. By default the
+    target row is one-hot on each token in turn.
     """
     prefixes = [block.drafted(draft.root) for _, draft in drafts(instance)]
     sometimes = frozenset.union(*prefixes) - frozenset.intersection(*prefixes)
@@ -69,9 +69,9 @@ def completions(
 
 
 def partial_information(family: Sequence[Instance], weights: Sequence[fmpq] | None = None) -> Optimum:
-    """The optimum of verifiers that see rows on the drafted tree only, valid on the whole family.
+    """The optimum of verifiers that see only the rows on the drafted tree and are valid on the whole family.
 
-    `weights` says how the instances' E[tau] are scored; by default evenly, as a mean.
+    `weights` are the instances' weights in the mean of E[tau]; by default all are equal.
     """
     if weights is None:
         weights = [fmpq(1, len(family))] * len(family)

@@ -3,7 +3,7 @@
     def test_our_verifier_is_lossless(assert_lossless):
         assert_lossless(verify)
 
-`pytest --audit-vocab 4 --audit-depth 3` bounds the instances for every test that uses it. The judge is
+`pytest --audit-vocab 4 --audit-depth 3` bounds the instances for every test that uses it. The audit is
 imported by the first test that asks for it, so that other test runs do not wait for it.
 """
 

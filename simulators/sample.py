@@ -1,4 +1,4 @@
-"""Monte Carlo: the same sampler programs, answered by a random generator."""
+"""Monte Carlo: runs the same sampler programs with a random generator."""
 
 from collections import Counter
 
@@ -11,7 +11,7 @@ from draftproof.theory.verifier import Verifier
 
 
 class Sampler:
-    """The oracle that draws at random, from rows of floats."""
+    """The oracle that draws at random from rows of floats."""
 
     __slots__ = ("_random",)
 
@@ -36,7 +36,7 @@ class Sampler:
 def sample(
     instance: Instance, verifier: Verifier, runs: int, rng: np.random.Generator, iterations: int = 1
 ) -> Counter[Prefix]:
-    """How often each word was emitted over `iterations` rounds, in `runs` independent runs.
+    """Counts how often each word was emitted in `runs` independent runs of `iterations` rounds.
 
     >>> from draftproof.simulators.instances.scenarios import scenario
     >>> from draftproof.theory.drafts.chain import Chain

@@ -1,4 +1,4 @@
-"""What is printed: tables, numbers, witnesses and progress bars."""
+"""Terminal output: tables, numbers, witnesses and progress bars."""
 
 import json
 from collections.abc import Iterable
@@ -55,7 +55,7 @@ def progress(unit: str = "instances") -> Progress:
 
 
 def table(title: str, sides: str, *headings: str) -> Table:
-    """An empty table; `sides` has one letter a column, l or r, for the side it is aligned to."""
+    """An empty table; `sides` has one letter per column, l or r, for its alignment."""
     made = Table(title=title or None)
     for side, heading in zip(sides, headings, strict=True):
         made.add_column(heading, justify="right" if side == "r" else "left")
@@ -63,13 +63,13 @@ def table(title: str, sides: str, *headings: str) -> Table:
 
 
 def shown(number: fmpq) -> str:
-    """An exact number, or where the fraction is long its decimal value."""
+    """An exact number as a fraction or, if that is long, as a decimal."""
     exact = text(number)
     return exact if len(exact) <= 12 else f"~{float(number):.6g}"
 
 
 def declared(lossless: bool) -> str:
-    """The word for a declaration or a finding."""
+    """The word for a verdict: "lossless" or "lossy"."""
     return "lossless" if lossless else "lossy"
 
 
@@ -94,7 +94,7 @@ def verdicts(tallies: Iterable[Tally]) -> Table:
 
 
 def law(emitted: Law, most: int = 40) -> Table:
-    """A law, its first words."""
+    """The first words of a law as a table."""
     made = table("", "lrr", "tokens", "probability", "")
     for word, mass in list(emitted.items())[:most]:
         made.add_row(spelled(word), text(mass), f"{float(mass):.6f}")
@@ -104,14 +104,14 @@ def law(emitted: Law, most: int = 40) -> Table:
 
 
 def witness(wrong: Wrong) -> str:
-    """The first wrong prefix in words."""
+    """The first wrong prefix as a sentence."""
     prefix = spelled(wrong.prefix)
     start = f"tokens {prefix!r} come out first" if prefix else "anything comes out"
     return f"{start} with probability {shown(wrong.got)}, and should with {shown(wrong.want)}"
 
 
 def smallest(verifier: str, instance: Instance, wrong: Wrong) -> str:
-    """The smallest instance found on which a verifier is not lossless, ready to be saved and run."""
+    """The smallest instance found on which a verifier is not lossless, as JSON that can be saved and run."""
     return f"{verifier} is not lossless on\n  {json.dumps(document(instance))}\n  where {witness(wrong)}"
 
 

@@ -21,7 +21,7 @@ from draftproof.theory.rows import Row
 from draftproof.theory.table import Table
 
 WEIGHTS = (1, 0, 0, 1, 2, 3, 5, 8)
-"""Whole-number weights of tokens: few and small, so that zeros, ties and one-hot rows are common."""
+"""Whole-number weights of tokens: small, so that zeros, ties and one-hot rows are common."""
 
 
 def rows(vocab: int, zeros: bool = True) -> SearchStrategy[Row]:
@@ -33,7 +33,7 @@ def rows(vocab: int, zeros: bool = True) -> SearchStrategy[Row]:
     """
     usable = [weight for weight in WEIGHTS if zeros or weight]
 
-    def weights(code: int) -> list[int]:  # one number a row: drawing is most of what a test costs
+    def weights(code: int) -> list[int]:  # one number per row, since drawing takes most of a test's time
         digits = (code // len(usable) ** x % len(usable) for x in range(vocab))
         return [usable[digit] for digit in digits]
 
@@ -41,7 +41,7 @@ def rows(vocab: int, zeros: bool = True) -> SearchStrategy[Row]:
 
 
 def tables(vocab: int, depth: int, zeros: bool = True) -> SearchStrategy[Table]:
-    """Exact tables with a row of their own for every prefix of length 0 .. depth."""
+    """Exact tables with a separate row for every prefix of length 0 .. depth."""
     where = list(prefixes(vocab, depth))
     each = st.tuples(*[rows(vocab, zeros)] * len(where))
     return each.map(lambda given: Table.exact(vocab, dict(zip(where, given, strict=True))))
@@ -49,7 +49,7 @@ def tables(vocab: int, depth: int, zeros: bool = True) -> SearchStrategy[Table]:
 
 @st.composite
 def shapes(draw: st.DrawFn, nodes: int = 4, depth: int = 3) -> Shape:
-    """Shapes of trees with 1 .. `nodes` drafted tokens, not deeper than `depth`."""
+    """Shapes of trees with 1 .. `nodes` drafted tokens and depth at most `depth`."""
     above, children = [0], [[]]  # each node's depth and children; the root first
     for new in range(1, draw(st.integers(1, nodes)) + 1):
         parent = draw(st.sampled_from([node for node, level in enumerate(above) if level < depth]))
@@ -64,10 +64,10 @@ def shapes(draw: st.DrawFn, nodes: int = 4, depth: int = 3) -> Shape:
 
 
 def schemes(label: str, nodes: int = 4, depth: int = 2) -> SearchStrategy[Scheme]:
-    """Drafting schemes of one label (`draftproof.theory.verifier.ALL`), not deeper than `depth`.
+    """Drafting schemes of one label (`draftproof.theory.verifier.ALL`), of depth at most `depth`.
 
-    Trees have at most `nodes` drafted tokens, K paths together too. Raises BadInput for a label
-    that no scheme has.
+    Trees have at most `nodes` drafted tokens, and so have K paths together. Raises BadInput for an unknown
+    label.
 
     >>> from hypothesis import find
     >>> find(schemes("tree with replacement"), lambda scheme: scheme.depth == 2)
@@ -92,7 +92,7 @@ def schemes(label: str, nodes: int = 4, depth: int = 2) -> SearchStrategy[Scheme
 def instances(draw: st.DrawFn, draft: str | Scheme, vocab: int | None = None, zeros: bool = True) -> Instance:
     """Instances on one scheme, or on schemes of one label, over `vocab` tokens (2 or 3 when None).
 
-    Every prefix has a row of its own, and some proposal rows are the target's.
+    Every prefix has a separate row, and some proposal rows equal the target's.
 
     >>> from hypothesis import find
     >>> find(instances("paths", vocab=2), lambda instance: instance.draft.count == 2).draft

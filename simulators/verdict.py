@@ -1,4 +1,4 @@
-"""The verdict on one verifier on one instance, with a witness when it is not lossless."""
+"""The verdict on one verifier on one instance, with a witness if it is not lossless."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,9 +26,8 @@ class Wrong:
 class Verdict:
     """Whether one verifier is lossless on one instance, by exact enumeration.
 
-    `total_variation` is between the law of what the verifier emits, completed by the target, and the
-    target's own, over the first depth + N tokens of N iterations. `expected_accepted` is E[tau] of the
-    first iteration.
+    `total_variation` is between the verifier's law, completed by the target, and the target's law of the
+    first depth + N tokens of N iterations. `expected_accepted` is E[tau] of the first iteration.
     """
 
     verifier: str

@@ -1,4 +1,4 @@
-"""Shrinking a counterexample: the smallest instance on which a verifier still goes wrong."""
+"""Shrinks a counterexample to the smallest instance found on which a verifier still goes wrong."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -48,7 +48,7 @@ def _smaller(instance: Instance) -> Iterator[Instance]:
 
 
 def _steps(instance: Instance) -> Iterator[tuple[Rows, int, Scheme]]:
-    # Large steps first; each makes (draft, vocabulary, rows given, denominators) smaller.
+    # Large steps first; each reduces the draft, the vocabulary, the number of rows or a denominator.
     vocab, draft = instance.vocab, instance.draft
     rows: Rows = {("p", prefix): row for prefix, row in instance.target.given()}
     rows |= {("q", prefix): row for prefix, row in instance.proposal.given()}
@@ -72,7 +72,7 @@ def _steps(instance: Instance) -> Iterator[tuple[Rows, int, Scheme]]:
 
 
 def _without(rows: Rows, token: int) -> Rows:
-    # Tokens above the one that goes are renamed.
+    # Tokens above the removed one are renumbered.
     return {
         (which, tuple(x - (x > token) for x in prefix)): tuple(
             mass / (ONE - row[token]) for x, mass in enumerate(row) if x != token

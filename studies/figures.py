@@ -22,7 +22,7 @@ NEAR = 1e-9
 """Means that differ by less are equal."""
 
 LINEAR, TICKS = 0.1, (0, 0.1, 0.3, 1, 3, 10, 30)
-"""Gaps span decades: up to this many per cent their axis is linear, then logarithmic."""
+"""Gaps span decades: the axis is linear up to this percentage, then logarithmic."""
 
 SHAPES = {
     '{"kind": "chain", "depth": 1}': "one path, depth 1",
@@ -73,7 +73,7 @@ def shown(found: Means, draft: str) -> list[str]:
 
 
 def merged(series: Mapping[str, list[float]]) -> dict[tuple[str, ...], list[float]]:
-    """Names with equal series together, in order."""
+    """Names of equal series, grouped -> their series, in order."""
     out: list[tuple[list[str], list[float]]] = []
     for name, values in series.items():
         for names, have in out:
@@ -86,7 +86,7 @@ def merged(series: Mapping[str, list[float]]) -> dict[tuple[str, ...], list[floa
 
 
 def draw(axes: Any, title: str, at: list[float], points: list[dict], names: list[str], x: str) -> None:
-    """A panel: each verifier's gap to the stateless optimum; rounding is no gap."""
+    """Draws a panel: each verifier's gap to the stateless optimum; gaps from rounding count as zero."""
     gaps = {name: [100 * max(0.0, 1 - point[name]["share"]) for point in points] for name in names}
     labels = {
         fill(" = ".join(equal), 34, break_long_words=False, break_on_hyphens=False): values
@@ -99,7 +99,7 @@ def draw(axes: Any, title: str, at: list[float], points: list[dict], names: list
 
 
 def temperatures(found: Means) -> Any:
-    """One panel a shape on which rules differ: the gap against temperature."""
+    """One panel per shape on which rules differ: the gap against temperature."""
     drafts = [draft for draft in SHAPES if '"top-k"' not in draft and (draft, 1.0) in found]
     rows = -(-len(drafts) // 2)
     figure = figures.required()(figsize=(12.4, 3.0 * rows), layout="constrained")
@@ -119,7 +119,7 @@ def temperatures(found: Means) -> Any:
 
 
 def depths(found: Means, at: list[float]) -> Any:
-    """One panel a temperature: the gap against the depth of a chain."""
+    """One panel per temperature: the gap against the depth of a chain."""
     drafts = {json.loads(draft)["depth"]: draft for draft in SHAPES if '"chain"' in draft}
     figure = figures.required()(figsize=(6.8, 2.9 * len(at)), layout="constrained")
     for each, temperature in zip(figure.subplots(len(at), 1), at, strict=True):

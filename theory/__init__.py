@@ -1,1 +1,1 @@
-"""The mathematics, without input, output or randomness: laws, drafts, verifiers, closed forms."""
+"""The mathematics, free of input, output and randomness: laws, drafts, verifiers, closed forms."""

@@ -1,4 +1,4 @@
-"""A draft: the tree of tokens that the small model proposed, in the order it drew them."""
+"""A draft: the tree of tokens that the drafter proposed, in drawing order."""
 
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
@@ -10,9 +10,9 @@ class Node:
     """One drafted context, with its drafted children.
 
     `prefix` includes the context before the draft; `proposal` is the drafter's next-token row q
-    after `prefix`, which the children were drawn from (None at a leaf); `children` stand in drawing
-    order, duplicates separately. `shape` is the requested shape of the subtree: more than was drawn
-    if q ran out of tokens or equal paths were merged.
+    after `prefix`, which the children were drawn from (None at a leaf); `children` are in drawing
+    order, duplicates separately. `shape` is the requested shape of the subtree, which is larger than the
+    subtree if q ran out of tokens or equal paths were merged.
     """
 
     __slots__ = ("children", "prefix", "proposal", "shape")
@@ -52,7 +52,7 @@ class Node:
 
 
 def chained(leaf: Prefix, laws: Sequence[Row]) -> Node:
-    """The root of the one path that ends in `leaf`, its last tokens drawn from these laws."""
+    """The root of the single path that ends in `leaf`, whose last tokens were drawn from `laws`."""
     node = Node(leaf, None)
     for q in reversed(laws):
         node = Node(node.prefix[:-1], q, (node,))
@@ -64,7 +64,7 @@ Path: TypeAlias = tuple[Node, ...]
 
 
 class Draft:
-    """What one call of a drafting scheme returns.
+    """The result of one call of a drafting scheme.
 
     `replacement`: siblings were drawn with replacement. `merged`: the draft is i.i.d. paths, merged by
     prefix. `paths` lists the drafted paths from root to leaf in drawing order, equal ones repeated.
@@ -94,7 +94,7 @@ class Draft:
 
     @property
     def path(self) -> Path:
-        """The first drafted path; of a chain, the chain."""
+        """The first drafted path; for a chain the whole draft."""
         path = [self.root]
         while path[-1].children:
             path.append(path[-1].children[0])

@@ -1,4 +1,4 @@
-"""The law of what one iteration emits, and its distance from the target."""
+"""The law of the block that one iteration emits, and its distance from the target."""
 
 from collections.abc import Generator, Iterator
 from typing import Any
@@ -27,7 +27,7 @@ class Emission:
         self.stopped: dict[int, Any] = {}
 
     def add(self, weight: Number, node: Node, row: Row) -> None:
-        """One stop: with probability `weight` at `node`, and then Y ~ row."""
+        """Adds a stop: with probability `weight` at `node`, and then Y ~ row."""
         prefix = node.prefix
         if row is self.target[prefix]:
             known = self.bonus.get(prefix)
@@ -48,7 +48,9 @@ class Emission:
 
     @property
     def total_variation(self) -> Any:
-        """Between the block completed by the target and the target's own law of as many tokens."""
+        """The total variation between the block completed by the target and the target's law of as many
+        tokens.
+        """
         parts = (abs(got - want) for _, got, want, is_last in self._prefixes() if is_last)
         return sum(parts, self._one * 0) / 2
 
@@ -58,7 +60,7 @@ class Emission:
         return min(wrong)[1:] if wrong else None
 
     def law(self) -> Law:
-        """The exact law of the emitted block itself, not completed."""
+        """The exact law of the emitted block, without completion."""
         words = [
             ((*prefix, x), mass * share)
             for prefix, mass in self.bonus.items()

@@ -9,12 +9,12 @@ from draftproof.theory.rows import supported
 from draftproof.theory.table import Table
 
 OUTCOMES = 10**8
-"""Most drafts that an exact enumeration is started for."""
+"""Largest number of drafts for an exact enumeration."""
 
 
 @dataclass(frozen=True)
 class Instance:
-    """What a verifier is run on. Raises BadInput when the parts do not fit together.
+    """The input of a verifier: target, proposal and scheme. Raises BadInput if they do not fit together.
 
     >>> from draftproof.theory.drafts.chain import Chain
     >>> toy = Instance(Table.exact(2, {(): ["1/3", "2/3"]}), Table.exact(2, {(): ["2/3", "1/3"]}), Chain(2))

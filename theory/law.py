@@ -1,4 +1,4 @@
-"""Exact laws of words, as values: compared with `==`, never with a tolerance."""
+"""Exact laws of words, which are compared with `==`, never with a tolerance."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
@@ -70,7 +70,7 @@ class Law(Mapping[Prefix, fmpq]):
         return self.map(lambda word: word[:length])
 
     def complete(self, target: Rows, length: int) -> "Law":
-        """The law after the target continued every shorter word to `length` tokens."""
+        """The law after the target has continued every shorter word to `length` tokens."""
         words = (continued(word, mass, target, length) for word, mass in self._mass.items())
         return Law(pair for longer in words for pair in longer)
 
@@ -85,7 +85,7 @@ class Law(Mapping[Prefix, fmpq]):
 
 
 def continued(word: Prefix, mass: fmpq, target: Rows, length: int) -> Iterator[tuple[Prefix, fmpq]]:
-    """The words of `length` tokens that the target makes of `word`, with their masses."""
+    """The words of `length` tokens by which the target continues `word`, with their masses."""
     if len(word) >= length:
         yield word, mass
         return

@@ -10,7 +10,7 @@ Result = TypeVar("Result")
 
 
 class Key:
-    """Arguments, hashed by nearby floats: a rational's own hash takes 60 times as long.
+    """Arguments hashed by nearby floats, since a rational's own hash takes 60 times as long.
 
     Keys are equal when the arguments are, exactly. Raises TypeError for what cannot be hashed.
 
@@ -45,8 +45,8 @@ def _near(argument: Any) -> Any:
 
 
 def remembered(maxsize: int) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
-    """`functools.lru_cache`, which calls the function anew for arguments that cannot be hashed: whether two
-    symbols are equal depends on the cell of a proof.
+    """`functools.lru_cache`, except that arguments that cannot be hashed are not cached: symbols, for
+    instance, whose equality depends on the cell of a proof.
 
     >>> calls = []
     >>> total = remembered(16)(lambda row: calls.append(row) or sum(row))

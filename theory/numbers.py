@@ -1,6 +1,6 @@
 """Exact numbers: `flint.fmpq` rationals, read exactly as written and never rounded.
 
-`1/1 == 1.0` in Python, so a float that slips into a rational computation goes unnoticed;
+In Python `1/1 == 1.0`, so a float that slips into a rational computation goes unnoticed;
 `fmpq` refuses to mix with floats, and `exact` refuses to read one.
 """
 
@@ -14,14 +14,14 @@ ZERO = fmpq(0)
 ONE = fmpq(1)
 
 DIGITS = 1000
-"""Longest numerator, denominator or decimal exponent that is read, in decimal digits."""
+"""Largest length of a numerator or denominator in decimal digits; also the largest decimal exponent."""
 
 _FRACTION = re.compile(r"([+-]?\d+)(?:/(\d+))?", re.ASCII)
 _DECIMAL = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?", re.ASCII)
 
 
 def exact(value: object) -> fmpq:
-    """The rational that `value` spells: an fmpq, an int, "num/den", or a decimal string.
+    """The rational given by an fmpq, an int, "num/den", or a decimal string.
 
     Raises BadInput for floats (they do not keep their decimal spelling), booleans and anything else.
 

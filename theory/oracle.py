@@ -1,7 +1,7 @@
 """The oracle answers the random choices of drafting schemes and verifiers.
 
-Both are written once, as sampler programs over an oracle, which takes every branch in turn
-(enumeration), draws at random (Monte Carlo) or splits on signs (proofs).
+Both are written once, as sampler programs over an oracle. The oracle takes every branch in turn
+(enumeration), draws at random (Monte Carlo), or splits on signs (proofs).
 """
 
 from typing import Protocol
@@ -17,5 +17,5 @@ class Oracle(Protocol):
         ...
 
     def accept(self, probability: Number) -> bool:
-        """True with the given probability: a uniform in [0, 1) fell below it."""
+        """True with the given probability: whether a uniform in [0, 1) is below it."""
         ...

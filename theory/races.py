@@ -1,10 +1,10 @@
 """Races of exponentials: the exact law of a target race given the winners of the draft races.
 
-There are K independent copies of one Exp(1) noise E_i^(k) a token. Draft k is the winner of the race
-E_i^(k) / q_i, the target token Y that of min_k E_i^(k) / p_i (rowan2025list), so
-X^(k) ~ q, i.i.d., and Y ~ p. Given Y and its time s, every other E_i^(k) exceeds p_i s by an Exp(1)
-noise (no memory); so each draft race is a race with handicaps p_i s / q_i, its law a sum of
-exponentials in s, and the integral over s rational in p and q.
+Every token i has K independent Exp(1) variables E_i^(k). Draft k is the token that minimises E_i^(k) / q_i,
+and the target token Y minimises min_k E_i^(k) / p_i (rowan2025list), so X^(k) ~ q, i.i.d., and Y ~ p. Given Y
+and its time s, every other E_i^(k) exceeds p_i s by an Exp(1) variable (memorylessness). So each draft race
+is a race with handicaps p_i s / q_i. Its law is a sum of exponentials in s, and the integral over s is
+rational in p and q.
 """
 
 from typing import TypeAlias
@@ -18,7 +18,7 @@ Decays: TypeAlias = list[tuple[Number, Number]]
 
 @remembered(4096)
 def target_law(p: Row, q: Row, drafts: tuple[int, ...]) -> Row:
-    """Pr(Y = y, X^(1..K) = drafts) for every y: of mass q(x_1) .. q(x_K), to be normalised.
+    """Pr(Y = y, X^(1..K) = drafts) for every y; a row of mass q(x_1) .. q(x_K), not normalised.
 
     >>> from draftproof.theory.numbers import exact
     >>> target_law((exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3")), (0,))
@@ -43,15 +43,17 @@ def target_law(p: Row, q: Row, drafts: tuple[int, ...]) -> Row:
 
 
 class _Track:
-    """The draft race after target time s: its tokens in the order in which they may first win."""
+    """The draft race after target time s; its tokens are sorted by the earliest time at which they can
+    win.
+    """
 
     def __init__(self, p: Row, q: Row):
         self.q = q
         zero, self.one = p[0] - p[0], type(p[0])(1)
         order = sorted((x for x in range(len(q)) if q[x] > 0), key=lambda x: p[x] / q[x])
         self.place = {x: n for n, x in enumerate(order)}
-        self.rates: list[Number] = []  # hazard run up when the n-th token enters, in units of s
-        self.masses: list[Number] = []  # hazard from then on
+        self.rates: list[Number] = []  # accumulated hazard when the n-th token enters, in units of s
+        self.masses: list[Number] = []  # hazard rate from then on
         P = Q = zero
         for x in order:
             P, Q = P + p[x], Q + q[x]
@@ -59,8 +61,9 @@ class _Track:
             self.masses.append(Q)
 
     def winner(self, x: int, y: int | None) -> Decays:
-        """The probability that x wins, as a function of s. If the target token y won by this race's noise
-        (None if not), the race ends where y enters."""
+        """The probability that x wins, as a function of s. `y` is the target token if this race's noise
+        decided it, else None; if given, the race ends where y enters.
+        """
         end = len(self.rates) if y is None else self.place.get(y, len(self.rates))
         start = self.place[x]
         if x == y:
@@ -71,7 +74,7 @@ class _Track:
             weight = self.q[x] / self.masses[n]
             out.append((self.rates[n], weight - before))
             before = weight
-        if end < len(self.rates):  # the last token's hazard lasts for ever
+        if end < len(self.rates):  # the last token's hazard never ends
             out.append((self.rates[end], -before))
         return out
 

@@ -1,4 +1,4 @@
-"""Drafts in one word, read wherever a draft is asked for.
+"""Drafts in one word, accepted wherever a draft is asked for.
 
 `chain:GAMMA` · `paths:KxGAMMA` · `tree:CHILDRENxDEPTH` (`tree:` without replacement, `tree+:` with) ·
 `top-k:` and `greedy:` like `tree:` · `spechub:GAMMA`. A tree's shape may also be spelled out, as in an
@@ -21,11 +21,11 @@ from draftproof.theory.errors import BadInput, quoted
 EXAMPLES = "chain:4, paths:3x4, tree:2x3, tree+:2x3, tree:[[[],[]],[[]]], top-k:2x2, greedy:3x1, spechub:2"
 
 EAGLE = [[[[[[], []], [], []], [], []], [[], []], [[], []]], [[[]], []], [[], []], [[]]]
-"""The sparse tree of EAGLE (li2024eagle): 25 tokens, most of them below the likeliest first ones."""
+"""The sparse tree of EAGLE (li2024eagle): 25 tokens, most of them below the likeliest first tokens."""
 
 
 def scheme(spelling: str) -> Scheme:
-    """The drafting scheme that one word spells. Raises BadInput with the ways to spell one.
+    """The drafting scheme given by one word. Raises BadInput with examples.
 
     >>> scheme("chain:4"), scheme("paths:3x4"), scheme("tree+:2x1")
     (Chain(depth=4), Paths(count=3, depth=4), Tree(shape=((), ()), replacement=True))
@@ -55,7 +55,7 @@ def scheme(spelling: str) -> Scheme:
 
 
 def shape(text: str) -> Shape:
-    """The shape of a tree, spelled CHILDRENxDEPTH, `eagle`, or as nested lists. ValueError if it is none.
+    """The shape of a tree, written as CHILDRENxDEPTH, `eagle`, or nested lists; else raises ValueError.
 
     >>> shape("2x1"), shape("[[[]],[]]")
     (((), ()), (((),), ()))
@@ -75,7 +75,7 @@ def shape(text: str) -> Shape:
 
 
 def numbers(text: str, count: int) -> list[int]:
-    """`count` whole numbers from 1, joined by x. ValueError if the text is something else."""
+    """Parses `count` positive whole numbers joined by x; ValueError if the text is anything else."""
     if not re.fullmatch(r"[1-9]\d{0,5}(x[1-9]\d{0,5})*", text, re.ASCII) or text.count("x") != count - 1:
         raise ValueError(text)
     return [int(each) for each in text.split("x")]

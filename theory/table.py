@@ -23,9 +23,9 @@ class Rows(Protocol):
 class Table:
     """An immutable model: prefix (a tuple of token ids) -> next-token row.
 
-    A prefix that is not given falls back to the longest suffix that is, so a table with the one
-    row of the empty prefix is context-free, and one with every prefix of length k is an order-k
-    Markov model. Rows may hold any numbers; `Table.exact` reads and checks exact ones.
+    A missing prefix falls back to its longest suffix in the table. So a table with only the empty prefix's
+    row is context-free, and one with every prefix of length k is an order-k Markov model. Rows may hold any
+    kind of number; `Table.exact` reads and checks exact ones.
 
     >>> coin = Table.exact(2, {(): ["1/3", "2/3"], (0,): [1, 0]})
     >>> coin[(1, 1)], coin[(1, 0)]
@@ -65,7 +65,7 @@ class Table:
         return iter(self._rows.items())
 
     def floats(self) -> "Table":
-        """The same table in float64 numbers, for the paths where floats are the subject."""
+        """The same table in float64 numbers."""
         return Table(self.vocab, {prefix: tuple(map(float, row)) for prefix, row in self.given()})
 
     def __eq__(self, other: object) -> bool:

@@ -1,6 +1,6 @@
-"""What a verifier is, and what it declares about itself.
+"""The type of a verifier, with the properties that it declares.
 
-Draft, Node, Path, Oracle and Rows are exported here too: the types that a verifier's file is written with.
+Draft, Node, Path, Oracle and Rows are also exported here: the types that a verifier's file needs.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from draftproof.theory.table import Rows
 __all__ = ["ALL", "CHAIN", "PATHS", "TREES", "Draft", "Node", "Oracle", "Path", "Rows", "Stop", "Verifier"]
 
 Stop: TypeAlias = tuple[Node, Row]
-"""Where verification stopped, and the row that the one extra token Y is drawn from."""
+"""The node where verification stopped, and the row that the extra token Y is drawn from."""
 
 CHAIN = ("chain",)
 TREES = ("tree with replacement", "tree without replacement")
@@ -28,11 +28,10 @@ ALL = (*CHAIN, *TREES, *PATHS, "top-k", "greedy", "spechub")
 class Verifier:
     """A verification algorithm with its declarations.
 
-    `source` is a key of references.bib with the place in the paper; `drafts` the labels of the
-    drafting schemes it is made for; `lossless` whether one iteration is declared to follow the
-    target exactly; `carry`, for an algorithm with state, gives the target that the next
-    iteration must verify against, from (target, proposal, draft, stop node); `ordered`: the rule
-    orders tokens, so that lanes cannot run it in step.
+    `source`: a key of references.bib and the place in the paper. `drafts`: the labels of the drafting schemes
+    it is made for. `lossless`: whether one iteration is declared to follow the target exactly. `carry`: for
+    an algorithm with state, a function of (target, proposal, draft, stop node) that gives the target for the
+    next iteration. `ordered`: whether the rule orders tokens, so that it cannot run on lanes.
     """
 
     name: str

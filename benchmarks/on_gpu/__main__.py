@@ -1,20 +1,20 @@
-"""Everything that is required of a GPU, measured by one command, stage by stage.
+"""Measures everything that is required of a GPU by one command, stage by stage.
 
     python -m benchmarks.on_gpu [STAGE ...] --out FOLDER
 
-Stages, in the order of what matters most if time runs out (all of them without a name):
+Stages, the most important first (without a name all of them run):
 
-    verify    draftproof gpu verify: torch and the compiled kernels beside the exact engine
-    kernels   time of verification at V = 131,072, beside peers; then the whole grid
+    verify    draftproof gpu verify: torch and the compiled kernels against the exact engine
+    kernels   time of verification at V = 131,072, also of other packages; then the whole grid
     tests     the tests of tests/gpu, compiled on the GPU
-    train     draftproof gpu train --preset gpu; a run that was stopped goes on
+    train     draftproof gpu train --preset gpu; an interrupted run is continued
     validate  draftproof gpu validate on that pair
     bench     draftproof gpu bench on that pair: chains and trees, temperatures 0.2 to 1
 
-Every command runs in a process of its own with a time limit: when it is over, Ctrl-C is sent first, so that
-what was measured is kept. A stage leaves STAGE.json and STAGE.log in FOLDER; after each command report.md is
-written anew from all that is there: what is required, what was measured, whether it holds. --report does that
-alone. Without a GPU a small version of every stage runs, to see that nothing is broken, and no figure counts.
+Every command runs in a separate process with a time limit. At the limit the process first gets Ctrl-C, so
+that finished measurements are kept. A stage writes STAGE.json and STAGE.log in FOLDER. After each command
+report.md is rewritten from all these files: the requirements, the measurements, and whether they hold.
+--report only does this. Without a GPU a small version of every stage runs as a test, and no figure counts.
 """
 
 import argparse
@@ -30,7 +30,7 @@ from benchmarks.on_gpu.stages import STAGES, stages
 INTERRUPTED = 130
 
 PAIR = machine.ROOT / "build" / "pair"
-"""Where the pair is trained: git ignores it, and it is too large to be among the results."""
+"""The folder of the trained pair: git ignores it, and it is too large for the results."""
 
 
 def main() -> int:
@@ -39,17 +39,17 @@ def main() -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("stages", nargs="*", metavar="STAGE", help="which of them [default: all]")
+    parser.add_argument("stages", nargs="*", metavar="STAGE", help="stages to run [default: all]")
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where results go")
     parser.add_argument(
         "--pair",
         type=Path,
         default=PAIR,
         metavar="FOLDER",
-        help="of the pair that is trained [default: build/pair]",
+        help="folder of the trained pair [default: build/pair]",
     )
-    parser.add_argument("--small", action="store_true", help="the small version on a GPU, too")
-    parser.add_argument("--report", action="store_true", help="run nothing, write report.md anew")
+    parser.add_argument("--small", action="store_true", help="run the small version even on a GPU")
+    parser.add_argument("--report", action="store_true", help="run nothing, only rewrite report.md")
     options = parser.parse_args()
     unknown = [name for name in options.stages if name not in STAGES]
     if unknown:
@@ -63,7 +63,7 @@ def main() -> int:
         if not options.report:
             _run(options)
     except KeyboardInterrupt:
-        print("interrupted: what was measured is in the report", file=sys.stderr)
+        print("interrupted: finished measurements are in the report", file=sys.stderr)
         status = INTERRUPTED
     _write(options.out)
     print((options.out / "report.md").read_text(encoding="utf-8"))
@@ -71,7 +71,7 @@ def main() -> int:
 
 
 def _run(options: argparse.Namespace) -> None:
-    # A shell's job in the background ignores Ctrl-C, and so would all that it starts.
+    # A shell's background job ignores Ctrl-C, and so would all processes that it starts.
     for ended in (signal.SIGINT, signal.SIGTERM):
         signal.signal(ended, signal.default_int_handler)
     found = machine.probed()
@@ -84,7 +84,7 @@ def _run(options: argparse.Namespace) -> None:
         folder = Folder(options.out, name, found, small)
         runs = stages(small, options.pair.resolve(), folder.before)[name]
         if not runs:
-            print(f"{name}: {options.pair} is finished; remove it to train anew", file=sys.stderr)
+            print(f"{name}: {options.pair} is finished; remove it to train again", file=sys.stderr)
         for run in runs:
             folder.add(run)
             _write(options.out)

@@ -1,4 +1,4 @@
-"""`draftproof gpu ...` without the packages that other commands need; with --small first, cut to seconds.
+"""Runs `draftproof gpu ...` without the packages that other commands need; --small cuts it to seconds.
 
 python -m benchmarks.on_gpu.command [--small] verify --json
 """

@@ -1,4 +1,4 @@
-"""What is required of decoding with the pair that was trained on the GPU."""
+"""Requirements on decoding with the pair that was trained on the GPU."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -25,7 +25,7 @@ def decoding(found: Mapping[str, Any]) -> Iterator[Figure]:
 
 
 def _other(figure: Figure) -> Figure:
-    said = figure.measured and f"{figure.measured}, on the pair that ships, not one trained there"
+    said = figure.measured and f"{figure.measured}, on the pair in the package, not one trained there"
     return Figure(figure.stage, figure.required, said)
 
 

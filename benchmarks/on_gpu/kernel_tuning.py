@@ -1,11 +1,11 @@
-"""The kernels' times with their work shared out in other ways, and where the time goes: for a GPU.
+"""Times the kernels with other divisions of the work, and each kernel separately: for a GPU.
 
     python -m benchmarks.on_gpu.kernel_tuning [--vocab 131072] [--gamma 8] [--json]
 
-Around what `gpu/kernels/launch.py` chooses (`SIZES`) one size is changed at a time, then the best of each
-together. Medians of graph replays with a cold cache, as in `draftproof gpu bench`, and the time of each
-kernel of the fastest, as torch's profiler sees it. Without a GPU one tiny case runs in Triton's interpreter,
-and no time counts. --json prints a document; Ctrl-C ends it with what was measured.
+Starting from the sizes in `gpu/kernels/launch.py` (`SIZES`), one size is changed at a time; then the best
+values are combined. Times are medians of graph replays with a cold cache, as in `draftproof gpu bench`, and
+for the fastest sizes the time of each kernel from torch's profiler. Without a GPU one tiny case runs in
+Triton's interpreter, and no time counts. --json prints a document; Ctrl-C prints what was measured so far.
 """
 
 import argparse
@@ -44,7 +44,7 @@ OTHERS = {
     "group": (1, 2, 8),
 }
 CALLS = 10
-"""Profiled."""
+"""Number of profiled calls."""
 
 
 def main() -> None:
@@ -70,7 +70,9 @@ def main() -> None:
 
 
 def tuned(name: str, case: Case, device: torch.device) -> dict[str, Any]:
-    """Microseconds by sizes: as chosen, with one changed, with the best of each; and by kernel."""
+    """Microseconds for the default sizes, with one size changed, and with the best of each; and per
+    kernel.
+    """
     print(f"\n{name}, {case.draft}, B = {case.B}, gamma = {case.gamma}, V = {case.V:,}")
     times = {SIZES: timed(name, case, device, SIZES)}
     best = SIZES
@@ -92,14 +94,14 @@ def tuned(name: str, case: Case, device: torch.device) -> dict[str, Any]:
 
 
 def changed(sizes: Sizes) -> str:
-    """What differs from the sizes that are chosen."""
+    """The differences from the default sizes."""
     chosen = asdict(SIZES)
     other = {key: value for key, value in asdict(sizes).items() if value != chosen[key]}
     return ", ".join(f"{key} {value}" for key, value in other.items()) or "as chosen"
 
 
 def timed(name: str, case: Case, device: torch.device, sizes: Sizes) -> float:
-    """Microseconds of a call; infinite where these sizes do not run."""
+    """Microseconds of a call; infinite if these sizes do not run."""
     with mock.patch.object(launch, "SIZES", sizes):
         try:
             if device.type == "cuda":
@@ -111,7 +113,7 @@ def timed(name: str, case: Case, device: torch.device, sizes: Sizes) -> float:
 
 
 def by_kernel(name: str, case: Case, device: torch.device, sizes: Sizes) -> dict[str, float]:
-    """Microseconds a call that each kernel took by itself, warm; nothing without a GPU."""
+    """Microseconds per call of each kernel, with a warm cache; empty without a GPU."""
     if device.type != "cuda":
         return {}
     seen = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA])

@@ -1,4 +1,4 @@
-"""What a stage runs on: asked in a process of its own, since a broken driver may crash it or hang."""
+"""The machine of a stage, probed in a separate process, since a broken driver may crash it or hang."""
 
 import json
 import platform
@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-"""Where everything runs."""
+"""The folder in which all commands run."""
 
 PACKAGES = "numpy", "python-flint", "scipy", "tokenizers", "torch", "transformers", "triton"
 LIMIT = 120
 
 
 def probed() -> dict[str, Any]:
-    """What `found` says; without a GPU, and with the error, if that process fails."""
+    """The answer of `found`; if its process fails, an answer without a GPU and with the error."""
     try:
         command = [sys.executable, "-m", "benchmarks.on_gpu.machine"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, cwd=ROOT)

@@ -1,4 +1,4 @@
-"""report.md: what is required of a GPU, what was measured, and whether it holds."""
+"""report.md: the requirements on a GPU, the measurements, and whether they hold."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from benchmarks.on_gpu.stages import STAGES
 
 
 def documents(out: Path) -> dict[str, dict[str, Any]]:
-    """STAGE.json of every stage that left one."""
+    """STAGE.json of every stage that wrote one."""
     found = {}
     for stage in STAGES:
         file = out / f"{stage}.json"
@@ -20,7 +20,7 @@ def documents(out: Path) -> dict[str, dict[str, Any]]:
 
 
 def counts(document: Mapping[str, Any]) -> bool:
-    """Whether a stage's figures are those of a GPU, at the sizes that are required."""
+    """Whether a stage's figures come from a GPU, at the required sizes."""
     return bool(document["machine"]["gpu"]) and not document["small"]
 
 

@@ -1,4 +1,4 @@
-"""Every figure that is required, read off the stages' documents."""
+"""Every required figure, from the stages' documents."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ LIMIT = 480
 
 
 def figures(found: Mapping[str, dict[str, Any]]) -> list[Figure]:
-    """In the order of the stages; those that were not measured are among them."""
+    """The figures in the order of the stages, including those that were not measured."""
     return [*_verify(found), *timing(found), *_tests(found), *_train(found), *decoding(found)]
 
 

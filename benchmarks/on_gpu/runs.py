@@ -17,24 +17,24 @@ from typing import Any
 from benchmarks.on_gpu.machine import ROOT
 
 GRACE = 30.0
-"""Seconds between Ctrl-C and the end of a command that does not heed it."""
+"""Seconds after Ctrl-C until a command that ignores it is killed."""
 
 LOG = 4_000_000
-"""Bytes of a log that are kept, the last ones."""
+"""Number of last bytes of a log that are kept."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """One command: `limit` in seconds; `read` makes its answer of what it printed."""
+    """One command: `limit` in seconds; `read` makes its answer from its output."""
 
     name: str
     command: list[str]
     limit: float
     read: Callable[[str], Any] = json.loads
     before: float = 0.0
-    """Seconds that earlier runs spent on the same work, which this one goes on with."""
+    """Seconds that earlier runs spent on the work that this run continues."""
     otherwise: "Run | None" = None
-    """What is run in its place where it fails."""
+    """The run that replaces this one if it fails."""
 
     @property
     def shown(self) -> str:
@@ -44,7 +44,7 @@ class Run:
 
 @dataclass
 class Folder:
-    """STAGE.json and STAGE.log of one stage, written anew after every command."""
+    """STAGE.json and STAGE.log of one stage, rewritten after every command."""
 
     out: Path
     stage: str
@@ -55,7 +55,7 @@ class Folder:
 
     @property
     def before(self) -> float:
-        """Seconds of the last unfinished run that this stage's JSON tells of; 0 where it was finished."""
+        """Seconds of the last unfinished run recorded in this stage's JSON; 0 if it was finished."""
         try:
             output = json.loads((self.out / f"{self.stage}.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -64,9 +64,9 @@ class Folder:
         return 0.0 if last["answer"] or output["small"] != self.small else last["seconds"]
 
     def add(self, run: Run) -> None:
-        """Runs a command and keeps what came of it, then what there is otherwise where it failed.
+        """Runs a command and saves its result; if it fails, also runs its replacement.
 
-        Ctrl-C is passed on, and raised when the command has ended.
+        Ctrl-C is passed on to the command, and raised when the command has ended.
         """
         print(f"{self.stage}: {run.name} (at most {run.limit:.0f} s)", file=sys.stderr, flush=True)
         log = self.out / f"{self.stage}.log"
@@ -143,6 +143,6 @@ def _ended(run: Run, log_file: Any, grace: float) -> tuple[str, int, bool, bool]
         except (subprocess.TimeoutExpired, KeyboardInterrupt):
             os.killpg(child.pid, signal.SIGKILL)
             output, _ = child.communicate()
-    with suppress(ProcessLookupError):  # what it started and left
+    with suppress(ProcessLookupError):  # kills the processes that it started
         os.killpg(child.pid, signal.SIGKILL)
     return output.decode(errors="replace"), child.returncode, stopped, interrupted

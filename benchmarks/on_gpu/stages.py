@@ -1,4 +1,4 @@
-"""The stages, in order, each a few commands; and the small version of each."""
+"""The stages in order, each a few commands; and a small version of each."""
 
 import re
 import sys
@@ -13,26 +13,26 @@ from benchmarks.on_gpu.runs import Run
 STAGES = "verify", "kernels", "tests", "train", "validate", "bench"
 
 BESIDE = "chain without graphs"
-"""What is measured to tell what graphs are worth, and counts for no figure."""
+"""Measured only to show the gain from graphs; it counts for no figure."""
 
 SEVERAL = ("-n", "6") if find_spec("xdist") else ()
-"""Processes for the tests, where pytest-xdist is there; they share the GPU."""
+"""Processes for the tests if pytest-xdist is installed; they share the GPU."""
 
 OUTCOME = "PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS"
 TEST = re.compile(
     rf"^(?:\[gw\d+\] \[ *\d+%\] (?P<a>{OUTCOME}) (?P<b>tests/.*)"
     rf"|(?P<c>tests/.*) (?P<d>{OUTCOME})(?: \(.*\))?(?: +\[ *\d+%\])?)$"
 )
-"""A line of pytest's, spread over processes or not."""
+"""A line of pytest's output, with or without several processes."""
 
 
 def stages(small: bool, pair: Path, before: float = 0.0) -> dict[str, Sequence[Run]]:
-    """By name; `before` is what an unfinished training run has already taken."""
+    """The stages by name; `before` is the seconds that an unfinished training run has already taken."""
     return _small(pair) if small else _whole(pair, before if (pair / "work").is_dir() else 0.0)
 
 
 def _train(pair: Path, limit: float, preset: str, small: bool = False, before: float = 0.0) -> list[Run]:
-    # Nothing where that pair is finished: its time is known already.
+    # Empty if the pair is finished: its time is already known.
     if _finished(pair):
         return []
     return [_gpu("pair", limit, "train", str(pair), "--preset", preset, small=small, before=before)]
@@ -103,23 +103,23 @@ def _gpu(name: str, limit: float, *arguments: str, small: bool = False, before: 
 
 
 def _decoding(name: str, limit: float, *arguments: str) -> Run:
-    # Should graphs fail, plain launches are what can be measured.
+    # If graphs fail, plain launches can still be measured.
     return replace(_gpu(name, limit, *arguments), otherwise=_gpu(name, limit, *arguments, "--no-graphs"))
 
 
 def _tuning(limit: float) -> Run:
-    # No figure hangs on it: it tells which sizes to choose, and which kernel takes the time.
+    # No figure depends on it: it shows which sizes are best and which kernel takes the time.
     return Run("sizes", [sys.executable, "-m", "benchmarks.on_gpu.kernel_tuning", "--json"], limit)
 
 
 def _tests(name: str, limit: float, *arguments: str) -> Run:
-    # A warning of another release of torch is no failure here.
+    # A warning from another release of torch is not a failure here.
     pytest = [sys.executable, "-m", "pytest", "-v", "--tb=short", "-p", "no:cacheprovider", "-W", "default"]
     return Run(name, [*pytest, *arguments], limit, counted)
 
 
 def counted(output: str) -> dict[str, Any] | None:
-    """What pytest -v printed, by outcome, also file by file; None where no test ran."""
+    """The outcomes in the output of pytest -v, in total and per file; None if no test ran."""
     outcomes: dict[str, int] = {}
     files: dict[str, dict[str, int]] = {}
     failed = []

@@ -1,4 +1,4 @@
-"""What is required of the kernels' time."""
+"""Requirements on the kernels' time."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,11 +10,11 @@ SHARE, SECONDS, OVER_TOKEN, OVER_RECURSIVE = 0.7, 60e-6, 1.15, 1.5
 WHERE = "V = 131,072, gamma = 8, bfloat16"
 
 Points = Mapping[str, dict[str, Any]]
-"""By method."""
+"""Method -> its point."""
 
 
 def timing(found: Mapping[str, Any]) -> Iterator[Figure]:
-    """From the bench of the kernels; without them, which only a GPU compiles, from that of plain torch."""
+    """Figures from the benchmark of the kernels; if they are missing (no GPU), from that of plain torch."""
     many, one, tree = (
         _points(answer(found, "kernels", name)) for name in ("chain, B = 64", "chain, B = 1", "tree, B = 8")
     )
@@ -33,7 +33,7 @@ def _points(said: Mapping[str, Any] | None) -> Points:
 
 
 def _own(points: Points, required: str, *rules: str) -> Figure | list[dict[str, Any]]:
-    """Our point of each rule, by kernels if they were there; the figure where one cannot be had."""
+    """Our point for each rule, by kernels if available; or a figure that says why a point is missing."""
     if not points:
         return Figure("kernels", required)
     found = []
@@ -85,7 +85,7 @@ def _peers(points: Points, required: str) -> Figure:
         said.append("could not be run: " + ", ".join(missing))
     holds = _compiled(block) and block["seconds"] <= ran[0]["seconds"] if ran else None
     if holds and missing:
-        holds = None  # it says nothing of every peer
+        holds = None  # not all packages were measured
     return Figure("kernels", required, "; ".join(said) or "no peer was there", holds)
 
 

@@ -1,4 +1,4 @@
-"""What is verified: logits as peaked as a language model's, and drafts sampled from them."""
+"""Benchmark inputs: logits as peaked as a language model's, and drafts sampled from them."""
 
 from dataclasses import dataclass
 
@@ -28,12 +28,15 @@ class Case(Batch):
 
     @property
     def bytes(self) -> int:
-        """Of the logits, each read once."""
+        """Size of the target and proposal logits, in bytes."""
         return sum(each.numel() * each.element_size() for each in (self.target, self.q))
 
 
 def tree_of(draft: str, gamma: int) -> Tree:
-    """A chain of gamma tokens, or 64 nodes of depth gamma, on each level two below each of the first half."""
+    """A chain of gamma tokens, or a tree of 64 nodes in gamma levels of nearly equal size.
+
+    In each level the first half of the nodes have two children each, the others none.
+    """
     if draft == "chain":
         return Tree.chain(gamma)
     parents, above = [-1], [0]
@@ -45,10 +48,10 @@ def tree_of(draft: str, gamma: int) -> Tree:
 
 
 def make(draft: str, gamma: int, V: int, B: int, device: torch.device, dtype: torch.dtype) -> Case:
-    """A batch with the same numbers at every call on one kind of device.
+    """A batch of cases; calls on the same kind of device make the same numbers.
 
-    Target logits fall as -1.5 log(rank), ids in random order; the proposal's differ from them by normal noise
-    of deviation 0.7. Made request by request, so that nothing much larger than the logits is in memory.
+    Target logits are -1.5 log(rank), with the ids in random order. The proposal's logits add normal noise of
+    deviation 0.7. Requests are made one by one, so that memory use stays close to the size of the logits.
     """
     random = torch.Generator(device).manual_seed(0)
     tree = tree_of(draft, gamma).to(device)
@@ -63,12 +66,12 @@ def make(draft: str, gamma: int, V: int, B: int, device: torch.device, dtype: to
         proposal[b] = logits[inner] + 0.7 * torch.randn(len(inner), V, generator=random, device=device)
         tokens[b] = _drawn(tree, proposal[b].float(), random)
     coins = torch.rand(B, tree.size - 1, generator=random, device=device)
-    extra = torch.rand(B, generator=random, device=device)  # contiguous, as a peer's kernel assumes
+    extra = torch.rand(B, generator=random, device=device)  # contiguous, as another package's kernel assumes
     return Case(tree, target, proposal, tokens, coins, extra, draft, gamma)
 
 
 def _drawn(tree: Tree, logits: Tensor, random: torch.Generator) -> Tensor:
-    # Children in order without replacement: the largest of logits plus Gumbel noise.
+    # Children are drawn without replacement: the ids with the largest logits plus Gumbel noise.
     parents = tree.parents[0].tolist()
     inner = tree.inner or ()
     most = max((parents[1:].count(f) for f in inner), default=0)

@@ -21,7 +21,7 @@ from draftproof.simulators import screen
 
 @dataclass(frozen=True)
 class Grid:
-    """What is varied."""
+    """The cases to measure: every combination of these values."""
 
     vocab: tuple[int, ...]
     gamma: tuple[int, ...]
@@ -41,15 +41,15 @@ class Grid:
 FULL = Grid((32_768, 131_072, 262_144), (4, 8), (1, 8, 64, 256))
 ON_CPU = Grid((4_096, 32_768), (4,), (1, 4))
 """Without a GPU: smaller, and plain torch and transformers only."""
-NOT_MADE = "all"  # the method of a point that stands for a case which could not be made
+NOT_MADE = "all"  # the method of a point whose case could not be made
 
 
 @dataclass(frozen=True)
 class Point:
     """One method on one case. `seconds` is None if it could not run, and `note` says why.
 
-    `floor_share` is the time to read each logit once at the copy bandwidth, over the time taken; `ratio` the
-    time over that of the case's first method.
+    `floor_share` is (time to read each logit once at the copy bandwidth) / `seconds`. `ratio` is `seconds`
+    divided by the seconds of the case's first method.
     """
 
     draft: str
@@ -65,7 +65,7 @@ class Point:
 
 
 def run(grid: Grid, device: torch.device, bandwidth: float) -> Iterator[Point]:
-    """Every method on every case, bfloat16 logits on a GPU and float32 elsewhere."""
+    """Measures every method on every case, with bfloat16 logits on a GPU and float32 elsewhere."""
     dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
     for sizes in grid.cases:
         try:
@@ -82,7 +82,7 @@ def run(grid: Grid, device: torch.device, bandwidth: float) -> Iterator[Point]:
 
 
 def _measured(case: Case, device: torch.device) -> Iterator[tuple[str, float | None, str]]:
-    # (method, seconds, note): one after the other on a GPU, in turns elsewhere.
+    # (method, seconds, note). On a GPU methods are timed one after the other; on a CPU they take turns.
     ready = [(name, *_ready(case, maker)) for name, maker in methods(case.draft, case.B, device)]
     on_cpu = iter([] if device.type == "cuda" else timing.on_cpu([call for _, call, _ in ready if call]))
     for name, call, note in ready:
@@ -93,7 +93,7 @@ def _measured(case: Case, device: torch.device) -> Iterator[tuple[str, float | N
 
 
 def _ready(case: Case, maker: Maker) -> tuple[Call | None, str]:
-    # A peer may raise anything, and print to standard output, which is for the answer.
+    # Another package may raise any exception, and may print to standard output, which is kept for the answer.
     try:
         with redirect_stdout(sys.stderr):
             call = maker(case)
@@ -122,13 +122,13 @@ def _why(error: Exception) -> str:
 
 
 def missing(points: Sequence[Point]) -> list[Point]:
-    """This project's own methods that could not be measured; a peer that is not installed is no failure."""
+    """This project's own methods that could not be measured. Other packages may be absent."""
     own = {f"{name} {kind}" for names in OURS.values() for name in names for kind in ("kernels", "torch")}
     return [point for point in points if point.seconds is None and point.method in {*own, NOT_MADE}]
 
 
 def table(points: Sequence[Point]) -> Table:
-    """One line a point; methods that could not run say why."""
+    """One line per point; the line of a method that could not run says why."""
     headings = "draft", "gamma", "V", "B", "method", "time", "MB", "of floor", "ratio", ""
     made = screen.table("Verification from logits", "lrrrlrrrrl", *headings)
     for point in points:
@@ -148,7 +148,7 @@ def _time(seconds: float) -> str:
 
 
 def plot(points: Sequence[Point], path: Path, device: torch.device) -> None:
-    """The percentage of the bandwidth floor against the batch size, a panel a draft and vocabulary."""
+    """Plots percent of the bandwidth floor against the batch size, one panel per draft and vocabulary."""
     rows = sorted({(point.draft, point.gamma) for point in points})
     columns = sorted({point.V for point in points})
     batches = sorted({point.B for point in points})

@@ -1,7 +1,8 @@
-"""What is timed on a case: the kernels, plain torch, and peers from their own packages.
+"""The methods that are timed: the kernels, plain torch, and the verifiers of other packages.
 
-A call is the whole step from logits. Peers that take probabilities get a softmax of each side first, which is
-part of their time. docs/kernels.md says which releases fit; with another one the note says why it fails.
+A call is the whole step from logits. For packages that take probabilities, the softmax of both sides is part
+of the measured time. docs/kernels.md lists the supported releases; with another release the note says why the
+call failed.
 """
 
 import inspect
@@ -25,9 +26,9 @@ OURS = {"chain": ("token", "block", "greedy-block"), "tree": ("rrs", "traversal"
 
 
 def methods(draft: str, B: int, device: torch.device) -> Iterator[tuple[str, Maker]]:
-    """(name, how to make the call) of all that apply to a draft and batch; ratios are against the first.
+    """(name, function that makes the call) of each method that applies; ratios are to the first one.
 
-    The kernels are timed only when compiled: in Triton's interpreter their time means nothing.
+    The kernels are timed only when compiled: times in Triton's interpreter mean nothing.
     """
     gpu = device.type == "cuda"
     kinds = {"kernels": kernels.verify} if gpu and kernels.AVAILABLE else {}
@@ -55,8 +56,8 @@ def transformers(case: Case) -> Call:
 
 
 def flashinfer(case: Case) -> Call:
-    """Token verification; draws its own noise, from a seed, since its default generator cannot be captured.
-    Returns (ids [B, gamma + 1] padded with -1, tokens that pass on their own [B], accepted [B]).
+    """Token verification. It draws noise from a seed, since its default generator cannot be captured.
+    Returns (ids [B, gamma + 1] padded with -1, number of tokens whose own test succeeds [B], accepted [B]).
     """
     sample = import_module("flashinfer.sampling").chain_speculative_sampling
     tokens = case.tokens.int()
@@ -64,8 +65,8 @@ def flashinfer(case: Case) -> Call:
 
 
 def sglang(case: Case, block: bool = False) -> Call:
-    """Token or block verification with the case's noise. Returns (accepted [B], ids [B, gamma + 1] up to the
-    extra token, then anything).
+    """Token or block verification with the case's noise. Returns (accepted [B], ids [B, gamma + 1]); ids
+    after the extra token are undefined.
     """
     try:
         module = import_module("sglang.kernels.ops.speculative.reject_sampling")
@@ -91,8 +92,8 @@ def sglang(case: Case, block: bool = False) -> Call:
 
 
 def vllm(case: Case) -> Call:
-    """Token verification of vLLM's first model runner, requests without seeds; the bonus token is drawn
-    outside, as its sampler does. Returns ids [B, gamma + 1] padded with -1.
+    """Token verification of vLLM's first model runner, for requests without seeds. The bonus token is drawn
+    before the call, as vLLM's sampler does. Returns ids [B, gamma + 1] padded with -1.
     """
     sample = import_module("vllm.v1.sample.rejection_sampler").rejection_sample
     takes_logits = "target_logits" in inspect.signature(sample).parameters
@@ -115,7 +116,7 @@ def vllm(case: Case) -> Call:
 
 def vllm_runner(case: Case, block: bool = False) -> Call:
     """Token or block verification of vLLM's second model runner, from logits; draws its own noise.
-    Returns (ids [B, gamma + 1] up to the extra token, accepted + 1 [B]).
+    Returns (ids [B, gamma + 1], accepted + 1 [B]); ids after the extra token are undefined.
     """
     sample = import_module("vllm.v1.worker.gpu.spec_decode.rejection_sampler_utils").rejection_sample
     B, N, device = case.B, case.tree.size, case.target.device
@@ -147,5 +148,5 @@ def _rows(logits: Tensor) -> Tensor:
 
 
 def _after_first(tokens: Tensor) -> Tensor:
-    # Peers expect the token before the draft as the first candidate; no rule looks at its value.
+    # Other packages expect the token before the draft as the first candidate; none uses its value.
     return torch.cat((torch.zeros_like(tokens[:, :1]), tokens), 1)

@@ -1,4 +1,4 @@
-"""Timed decoding with real models: repeats of all cells take turns, so that other load slows all alike."""
+"""Timed decoding with real models; the cells take turns, so that other load slows all of them alike."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
@@ -25,12 +25,12 @@ DRAFTS = ("chain:4", "tree:2x3", "top-k:4x4x16")
 PLAIN, TRANSFORMERS, ASSISTED = "plain", "transformers plain", "transformers assisted"
 """Methods without a verifier: this engine's plain decoding, transformers' plain and assisted generation."""
 VERSUS = (("block", "token"), ("traversal", "rrs"), ("traversal", "specinfer"))
-"""Pairs of verifiers, the better one first, whose block efficiency is compared."""
+"""Pairs of verifiers whose block efficiency is compared, the better one first."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is measured: texts of `tokens` tokens, each repeat with a seed of its own."""
+    """What is measured: each repeat generates texts of `tokens` tokens from a seed of its own."""
 
     tokens: int = 64
     repeats: int = 3
@@ -40,10 +40,10 @@ class Plan:
 
 @dataclass
 class Cell:
-    """One way of decoding at one temperature, one number a repeat in each list.
+    """One way of decoding at one temperature; `tokens`, `seconds` and `accepted` have one number per repeat.
 
-    `expected[name]`: E[tau | draft] of a verifier, this one or another, at every step that was run here, from
-    the step's rows; `texts` says which text each of these steps belongs to.
+    `expected[name]` is E[tau | draft] of the verifier of that name at every step of this cell, computed from
+    the step's rows. `texts` holds the text that each of these steps belongs to.
     """
 
     method: str
@@ -70,7 +70,7 @@ class Cell:
 
 @dataclass
 class Bench:
-    """A pair, prompts and a plan. Cells fill while `run` goes on; what it yielded is complete."""
+    """A model pair, prompts and a plan. `run` fills the cells; repeats that it has yielded are complete."""
 
     target: Model
     drafter: Drafter
@@ -85,7 +85,7 @@ class Bench:
         self.ways: list[Cell] = []
         for heat in self.plan.temperatures:
             self.ways += [Cell(PLAIN, heat), Cell(TRANSFORMERS, heat)]
-            if isinstance(self.drafter, ModelDrafter):  # which assisted generation needs, and a chain
+            if isinstance(self.drafter, ModelDrafter):  # assisted generation needs a draft model and a chain
                 self.ways += [Cell(ASSISTED, heat, shape) for shape in chains]
             for shape, verifier in pairs:
                 better = {name for name, worse in VERSUS if worse == verifier.name}
@@ -96,23 +96,23 @@ class Bench:
 
     @property
     def total(self) -> int:
-        """Runs in all: cells times repeats."""
+        """Total number of runs: cells times repeats."""
         return len(self.ways) * self.plan.repeats
 
     @property
     def cells(self) -> list[Cell]:
-        """Those that have been measured at least once."""
+        """The cells that have been measured at least once."""
         return [cell for cell in self.ways if cell.tokens]
 
     def run(self) -> Iterator[Cell]:
-        """All repeats, after a warm-up that is not counted."""
+        """Runs all repeats, after a warm-up that is not counted."""
         self._warm_up()
         for repeat, cell in product(range(self.plan.repeats), self.ways):
             self._once(cell, self.plan.seed + repeat, self.prompts, self.plan.tokens)
             yield cell
 
     def _warm_up(self) -> None:
-        """A whole text of every cell if passes are recorded as CUDA graphs, else a short one of each kind."""
+        """Decodes a whole text in every cell if passes become CUDA graphs, else a short one of each kind."""
         recorded = recording(self.target.device) is not None
         kinds: dict[Hashable, Cell] = {}
         for cell in self.ways:
@@ -136,7 +136,7 @@ class Bench:
             options = {"max_new_tokens": tokens, "ignore_end": True, "timed": True}
             clock = perf_counter()
             run = decode([prompt], sampling=sampling, seed=[seed * len(self.prompts) + number], **options)
-            while True:  # the clock runs only while the engine does
+            while True:  # only the engine's own time is counted
                 step = next(run, None)
                 wait(self.target.device)
                 taken += perf_counter() - clock
@@ -165,9 +165,9 @@ def transformers(
     temperature: float,
     seed: int,
 ) -> tuple[int, float]:
-    """The same texts by transformers alone: tokens and seconds over all prompts, one after the other.
+    """Generates the same texts by transformers alone, prompt by prompt; returns total tokens and seconds.
 
-    With a `gamma`, assisted generation that always drafts so many tokens; else plain generation.
+    With a `gamma` this is assisted generation that always drafts `gamma` tokens; else plain generation.
     """
     options: dict[str, Any] = {"do_sample": temperature > 0}
     if temperature > 0:

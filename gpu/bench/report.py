@@ -22,7 +22,7 @@ Rows: TypeAlias = Sequence[dict[str, Any]]
 
 
 def rows_of(cells: Sequence[Cell]) -> list[dict[str, Any]]:
-    """One object a cell.
+    """One JSON object per cell.
 
     `mean_acceptance_length` counts the extra token (vLLM's mean acceptance length, Spec-Bench's MAT, block
     efficiency); `draft_acceptance_rate` is accepted over drafted tokens and
@@ -75,19 +75,19 @@ def _over(cells: Sequence[Cell], cell: Cell, method: str, draft: str) -> dict[st
     other = _like(cells, cell, method, draft)
     if other is None:
         return None
-    pairs = zip(cell.speeds, other.speeds, strict=False)  # an interrupted run has one repeat more of some
+    pairs = zip(cell.speeds, other.speeds, strict=False)  # cells may differ by one repeat if interrupted
     return _finite(ratio(*zip(*pairs, strict=True)))
 
 
 def _finite(found: Estimate) -> dict[str, float | None]:
-    """An estimate as a JSON object; the infinite ends that one repeat leaves are null."""
+    """An estimate as a JSON object; infinite ends (of a single repeat) become null."""
     return {name: value if isfinite(value) else None for name, value in asdict(found).items()}
 
 
 def versus_of(cells: Sequence[Cell]) -> list[dict[str, Any]]:
-    """Differences of block efficiency between verifiers on the same draft and temperature.
+    """Differences in block efficiency between two verifiers on the same draft and temperature.
 
-    The value and its interval are of the measured means, repeat by repeat, each verifier on its own texts;
+    The value and its interval compare the measured means, repeat by repeat, each verifier on its own texts.
     `same_steps` compares E[tau | draft] of both on the steps of the second verifier, clustered by text.
     """
     found = []
@@ -109,7 +109,7 @@ def versus_of(cells: Sequence[Cell]) -> list[dict[str, Any]]:
 
 
 def tables(rows: Rows, versus: Rows, name: str) -> list[Table]:
-    """Speed and acceptance, one line a cell; and differences, one line a pair of verifiers."""
+    """Two tables: speed and acceptance (one line per cell), differences (one line per pair of verifiers)."""
     start = "T", "draft", "method"
     speed = screen.table(f"Speed: {name}", "lllrrrr", *start, "tokens/s", "x plain", "x assisted", "phases %")
     headings = "MAT", "predicted", "stateless", "full inf.", "accepted", "by position"
@@ -145,7 +145,7 @@ def tables(rows: Rows, versus: Rows, name: str) -> list[Table]:
 
 
 def _spelled(found: dict[str, Any] | None, style: str = ".2f") -> str:
-    """An estimate with its interval, if there is one; of a cell over itself just 1."""
+    """An estimate with its interval, if it has one; the ratio of a cell to itself is just 1."""
     if found is None:
         return ""
     value, low, high = found["value"], found["low"], found["high"]
@@ -181,7 +181,7 @@ def notes(rows: Rows, versus: Rows) -> str:
 
 
 def plot(rows: Rows, path: Path, name: str) -> None:
-    """Block efficiency, measured and predicted, and tokens a second, against the temperature, by draft."""
+    """Plots block efficiency (measured, predicted) and tokens a second against temperature, per draft."""
     drafts = list(dict.fromkeys(row["draft"] for row in rows if "steps" in row)) or [""]
     methods = list(dict.fromkeys(row["method"] for row in rows))
     rising = sorted(rows, key=lambda row: row["temperature"])

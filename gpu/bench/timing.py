@@ -1,4 +1,4 @@
-"""How long a call takes, the copy bandwidth beside it, and intervals of what was repeated."""
+"""Time of a call, copy bandwidth of the device, and confidence intervals over repeats."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -16,16 +16,16 @@ from scipy.stats import t
 from draftproof.gpu.graphs import captured
 
 REPEATS, SECONDS = 30, 2.0
-"""A measurement ends after this many repetitions or, from three on, this long."""
+"""A measurement ends after this many repetitions, or after this long if there were at least three."""
 FLUSHES = 4
-"""How often the buffer is overwritten: once is enough for the cache, but the device must still be busy when
-the call arrives, or the time that the host takes to submit it would be counted."""
-LEVEL = 0.95  # coverage of the t-intervals, if means of clusters (logarithms, for ratios) are normal
+"""How often the buffer is overwritten. Once is enough to flush the cache, but the device must still be busy
+when the call arrives; otherwise the host's time to submit the call would be counted."""
+LEVEL = 0.95  # coverage of the t-intervals, if cluster means (of logarithms, for ratios) are normal
 
 
 def on_gpu(call: Callable[[], object], device: torch.device, graph: bool = True) -> float:
-    """Median seconds by events, the L2 cache flushed before each repetition: of a replay of the captured
-    call, which leaves out what the host does, or of the call itself.
+    """Median seconds by CUDA events, with the L2 cache flushed before each repetition. With `graph` the call
+    is captured as a CUDA graph and its replay is timed, which leaves out the host's work.
     """
     with torch.cuda.device(device):
         run = captured(call, device)[0] if graph else call
@@ -36,7 +36,7 @@ def on_gpu(call: Callable[[], object], device: torch.device, graph: bool = True)
 
 
 def on_cpu(calls: Sequence[Callable[[], object]]) -> list[float]:
-    """The least seconds of each call. They take turns, so that other load on the machine slows all alike."""
+    """The smallest time of each call in seconds. Calls take turns, so that other load slows all alike."""
     least = [inf] * len(calls)
     for _ in _rounds(SECONDS * len(calls)):
         least = [min(best, timeit(call, number=1)) for best, call in zip(least, calls, strict=True)]
@@ -44,7 +44,7 @@ def on_cpu(calls: Sequence[Callable[[], object]]) -> list[float]:
 
 
 def copy_bandwidth(device: torch.device) -> float:
-    """Bytes a second, read and written, of a large copy on the device."""
+    """Bytes a second (read plus written) of a large copy on the device."""
     source = torch.empty(2**31 if device.type == "cuda" else 2**27, dtype=torch.int8, device=device).random_()
     target = torch.empty_like(source)
     copy = partial(target.copy_, source)
@@ -72,7 +72,7 @@ def _events(call: Callable[[], object], flush: torch.Tensor) -> float:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value and its interval, whose ends are infinite if there are fewer than two clusters."""
+    """A value and its interval; the ends are infinite if there are fewer than two clusters."""
 
     value: float
     low: float
@@ -82,7 +82,7 @@ class Estimate:
 def difference(
     ours: Sequence[float], theirs: Sequence[float], clusters: Sequence[Hashable] | None = None
 ) -> Estimate:
-    """The mean difference of pairs, and a t-interval over independent clusters, by default the pairs."""
+    """The mean difference of pairs, with a t-interval over independent clusters (default: every pair one)."""
     apart = np.subtract(ours, theirs)
     mean = float(apart.mean())
     sums: defaultdict[Hashable, float] = defaultdict(float)
@@ -97,6 +97,6 @@ def difference(
 
 
 def ratio(ours: Sequence[float], theirs: Sequence[float]) -> Estimate:
-    """The geometric mean of the ratios, repeat by repeat."""
+    """The geometric mean of the ratios of paired repeats."""
     found = difference([log(a) for a in ours], [log(b) for b in theirs])
     return Estimate(exp(found.value), exp(found.low), exp(found.high))

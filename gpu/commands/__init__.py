@@ -1,4 +1,4 @@
-"""The command group `gpu`: one file a command, none of which imports torch at its top."""
+"""The command group `gpu`: one file per command, none of which imports torch at module level."""
 
 import click
 
@@ -19,16 +19,16 @@ class _NeedsTorch(LazyGroup):
 
 
 HELP = {
-    "bench": "How fast verification is; with --model, how fast decoding is.",
+    "bench": "Measure the speed of verification or, with --model, of decoding.",
     "generate": "Continue a text by speculative decoding, with any verifier and draft.",
-    "train": "Train a target, a drafter and a feature drafter from nothing.",
-    "validate": "Does decoding with real models follow the target's law?",
-    "verify": "Are the batched verifiers those of the exact engine?",
+    "train": "Train a target, a drafter and a feature drafter from scratch.",
+    "validate": "Check that decoding with real models follows the target's law.",
+    "verify": "Check that the batched verifiers decide as the exact engine does.",
 }
 
 gpu = _NeedsTorch(
     "gpu",
     {name: (f"{__name__}.{name}:COMMAND", line) for name, line in HELP.items()},
-    help="Batched torch, kernels and real models, on whatever device is there.",
+    help="Batched torch, kernels and real models, on a CPU or a GPU.",
 )
 """`draftproof gpu ...`."""

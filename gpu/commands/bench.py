@@ -36,31 +36,31 @@ FILE = PathType(path_type=Path, dir_okay=False)
     help="With --model; may be repeated [default: all that apply].",
 )
 @option("--temperature", type=FloatRange(0), multiple=True, help="With --model [default: 0.2, 0.6, 1].")
-@option("--prompts", type=FILE, help="With --model: one a line, or Spec-Bench's.")
-@option("--count", type=IntRange(1), help="With --model: prompts at most [default: 4].")
-@option("--repeats", type=IntRange(1), help="With --model [default: 3].")
-@option("--max-new-tokens", type=IntRange(1), help="With --model: of each text [default: 64].")
-@option("--seed", type=IntRange(0), help="With --model: of the first repeat [default: 0].")
+@option("--prompts", type=FILE, help="With --model: a file with one prompt per line, or Spec-Bench's.")
+@option("--count", type=IntRange(1), help="With --model: largest number of prompts [default: 4].")
+@option("--repeats", type=IntRange(1), help="With --model: repeats of each cell [default: 3].")
+@option("--max-new-tokens", type=IntRange(1), help="With --model: length of each text [default: 64].")
+@option("--seed", type=IntRange(0), help="With --model: seed of the first repeat [default: 0].")
 @option("--dtype", type=DTYPE, help="With --model.")
-@option("--plot", "figure", type=FILE, metavar="FILE", help="A figure too.")
+@option("--plot", "figure", type=FILE, metavar="FILE", help="Also write a figure to this file.")
 @no_graphs
 @as_json
 def COMMAND(**options: Any) -> int:
-    """How fast verification is; with --model, how fast decoding is, and how many tokens a step it gains.
+    """Measure the speed of verification or, with --model, of decoding.
 
-    Without --model: verification from logits, beside the bandwidth floor, plain torch and peers. On a GPU:
-    V 32k, 128k and 256k, gamma 4 and 8, B 1, 8, 64 and 256, chain and tree, bfloat16. Without one: a smaller
-    grid of plain torch and transformers. The floor is one read of each logit at the copy bandwidth measured
-    in the same run; ratios are to the case's first method. Exit status 1 when a case did not fit into memory,
-    or one of our own methods did not run; a peer that is not installed is no failure.
+    Without --model: times verification from logits by the kernels, plain torch and other packages, and
+    compares it with the bandwidth floor, one read of each logit at the copy bandwidth measured in the same
+    run. On a GPU: V 32k, 128k and 256k, gamma 4 and 8, B 1, 8, 64 and 256, chain and tree, bfloat16. Without
+    a GPU: a smaller grid of plain torch and transformers. Ratios are to the case's first method. Exit status
+    1 if a case did not fit into memory or one of our own methods did not run; a package that is not installed
+    is no failure.
 
-    With --model: tokens a second, mean acceptance length (the extra token counted), acceptance by
-    position, time by phase, for every verifier, draft and temperature, beside plain decoding and
-    transformers' own plain and assisted generation: same prompts, repeats interleaved, ratios with
-    intervals. Each cell's mean acceptance length stands beside the one that its own rows predict; exit
-    status 1 when a cell's do not agree. Verifiers are compared on their own texts, and on the same steps.
-
-    Ctrl-C prints what was measured.
+    With --model: measures tokens a second, mean acceptance length (with the extra token), acceptance by
+    position and time by phase for every verifier, draft and temperature, for plain decoding, and for
+    transformers' own plain and assisted generation. All use the same prompts, repeats are interleaved, and
+    ratios have intervals. Verifiers are compared on their own texts and on the same steps. Each cell's mean
+    acceptance length is compared with the prediction from its rows; exit status 1 if they disagree. Ctrl-C
+    prints what was measured so far.
     """
     with_model = options["model"] is not None
     for name, value in options.items():
@@ -90,7 +90,7 @@ def _verification(options: dict[str, Any]) -> int:
     asked = {name: options[name] for name in ("vocab", "gamma", "batch", "draft") if options[name]}
     grid = replace(kernels.FULL if on.type == "cuda" else kernels.ON_CPU, **asked)
     if on.type != "cuda":
-        echo("no GPU is used: a smaller grid, without the kernels and the peers that need one", err=True)
+        echo("no GPU is used: a smaller grid, without the kernels and the packages that need a GPU", err=True)
     bandwidth: float | None = None
 
     def run() -> "Iterator[kernels.Point]":
@@ -174,7 +174,7 @@ def _bench(options: dict[str, Any]) -> Any:
     from draftproof.gpu.bench.models import DRAFTS, Bench, Plan
     from draftproof.gpu.prompts import prompts
 
-    refusal = "plain decoding is measured beside any drafter; name one"
+    refusal = "plain decoding is always measured too; name a drafter"
     target, drafter, structures, verifiers = loaded(options, DRAFTS, refusal)
     asked = {
         "tokens": options["max_new_tokens"],

@@ -13,30 +13,30 @@ from draftproof.theory.errors import BadInput
 
 PROMPT = "def main():\n"
 UNFINISHED = "\N{REPLACEMENT CHARACTER}"
-"""What a tokenizer makes of bytes that are not a whole character yet."""
+"""What a tokenizer decodes an incomplete character to."""
 USUAL = {"chain": "block", "deterministic": "one-hot"}
-"""The verifier by kind of draft; traversal for the others."""
+"""The default verifier by kind of draft; traversal for other kinds."""
 DRAFT = (
     "chain:4, paths:3x4, tree:2x3, tree:eagle, tree:[[[],[]],[[]]], top-k:WIDTHxDEPTHxTOKENS; "
-    "paths+: and tree+: draw with replacement."
+    "paths+: and tree+: are drawn with replacement."
 )
 
 
 @command("generate")
 @model
-@option("--drafter", help="Likewise, or features, ngram, none [default: trained with the target, or ngram].")
+@option("--drafter", help="As --model; or features, ngram, none [default: the target's own, or ngram].")
 @option(
     "--verifier", type=VERIFIER, help="[default: block on chains, traversal on trees, one-hot on top-k trees]"
 )
 @option("--draft", "spelling", callback=known_drafts, default="chain:4", show_default=True, help=DRAFT)
-@option("--prompt", "prompts", multiple=True, help="Text to continue; several make a batch; - reads it.")
+@option("--prompt", "prompts", multiple=True, help="Text to continue, or - to read it; may be repeated.")
 @option("--max-new-tokens", type=IntRange(1, 2**20), default=128, show_default=True)
 @option("--temperature", type=FloatRange(min=0), default=1.0, show_default=True, help="0 is greedy.")
-@option("--top-k", type=IntRange(min=0), default=0, help="Keep so many likeliest tokens; 0 keeps all.")
-@option("--top-p", type=FloatRange(0, 1), default=1.0, help="Keep the likeliest tokens of this mass.")
+@option("--top-k", type=IntRange(min=0), default=0, help="Keep this many likeliest tokens; 0 keeps all.")
+@option("--top-p", type=FloatRange(0, 1), default=1.0, help="Keep likeliest tokens up to this mass.")
 @option("--min-p", type=FloatRange(0, 1), default=0.0, help="Drop tokens below this fraction of the best.")
-@option("--stop", multiple=True, help="End where this string appears.")
-@option("--ignore-end", is_flag=True, help="Go on after end-of-text tokens.")
+@option("--stop", multiple=True, help="End a text where this string appears.")
+@option("--ignore-end", is_flag=True, help="Continue after end-of-text tokens.")
 @option("--seed", type=IntRange(min=0), default=0, show_default=True)
 @device
 @option("--dtype", type=DTYPE, help="[default: as saved; CPU float32]")
@@ -45,8 +45,9 @@ DRAFT = (
 def COMMAND(**options: Any) -> int:
     """Continue a text by speculative decoding, with any verifier and any draft.
 
-    The text is written as it comes; of a batch, each text when it is finished. The last line counts
-    tokens and steps; block efficiency is accepted tokens a step plus the extra one that every step emits.
+    A single text is written while it is generated; the texts of a batch are written as each is finished. The
+    last line counts tokens and steps. Block efficiency is the mean number of tokens per step: the accepted
+    tokens and the extra one.
     """
     from draftproof.gpu.device import memory_errors
 
@@ -75,7 +76,7 @@ def COMMAND(**options: Any) -> int:
 
 
 def _begin(prompts: list[str], options: dict[str, Any]) -> "tuple[Any, _Transcript]":
-    """Loads the models and reads the prompts; fills in what `options` left to defaults."""
+    """Loads the models, reads the prompts, and replaces unset `options` by their defaults."""
     import torch
 
     from draftproof.gpu.drafters.choose import pair
@@ -105,7 +106,7 @@ def _begin(prompts: list[str], options: dict[str, Any]) -> "tuple[Any, _Transcri
 def _end(transcript: "_Transcript", options: dict[str, Any], started: float, loaded: float) -> None:
     """Writes the last line, or the whole answer as JSON."""
     seconds, tokens, steps = monotonic() - loaded, sum(map(len, transcript.ids)), transcript.steps
-    mean = 1 + transcript.accepted / transcript.row_steps if steps else 0.0  # a last step counts uncut
+    mean = 1 + transcript.accepted / transcript.row_steps if steps else 0.0  # the last step counts in full
     if options["as_json"]:
         names = ("model", "drafter", "verifier", "temperature", "top_k", "top_p", "min_p", "seed")
         rows = enumerate(zip(transcript.prompts, transcript.ids, transcript.finished, strict=True))
@@ -143,11 +144,13 @@ class _Transcript:
         self.ids: list[list[int]] = [[] for _ in prompts]
         self.finished: list[str | None] = [None] * len(prompts)
         self.steps = self.row_steps = self.accepted = 0
-        self.printed = 0  # characters of a single text
+        self.printed = 0  # characters already shown of a single text
         self.error: str | None = None
 
     def add(self, step: Any) -> str:
-        """Adds a step; returns what can now be shown: one text's growth, or the finished texts of a batch."""
+        """Adds a step; returns text to show: the new characters of a single text, or a batch's finished
+        texts.
+        """
         self.steps += 1
         self.row_steps += len(step.rows)
         self.accepted += sum(step.accepted)
@@ -165,13 +168,13 @@ class _Transcript:
         return new
 
     def rest(self) -> str:
-        """What has not been shown when the run is over, early or not."""
+        """The text not yet shown when the run ends, also if it was interrupted."""
         if len(self.prompts) == 1:
             return self.text(0)[self.printed :]
         return "".join(self._whole(row) for row, why in enumerate(self.finished) if why is None)
 
     def text(self, row: int) -> str:
-        """A row's text, without its end token, and up to a stop string."""
+        """A row's text up to its stop string, without its end token."""
         tokens = self.ids[row]
         text = self.decode(tokens[:-1] if self.finished[row] == "end" else tokens)
         return text[: min((text.index(stop) for stop in self.stop if stop in text), default=len(text))]

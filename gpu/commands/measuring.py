@@ -1,4 +1,4 @@
-"""How commands that measure item by item run: under a progress bar, and what is finished is never lost."""
+"""Runs a command's measurements item by item, with a progress bar; an interruption keeps finished items."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias, TypeVar
@@ -11,15 +11,14 @@ from draftproof.theory.errors import BadInput
 
 Item = TypeVar("Item")
 Stop: TypeAlias = KeyboardInterrupt | BadInput | None
-"""What ended a measurement early, if anything."""
+"""The exception that ended a measurement early, or None."""
 
 
 def measured(
     items: Iterator[Item], unit: str, total: int, name: Callable[[Item], str], advice: str
 ) -> tuple[list[Item], Stop]:
-    """The items up to Ctrl-C or BadInput, and which of the two it was; BadInput before the first is raised.
-
-    `advice` is what to say when memory runs out.
+    """The items up to the end, Ctrl-C or BadInput, and what ended them early. BadInput before the first item
+    is raised. `advice` is printed if memory runs out.
     """
     from draftproof.gpu.device import memory_errors
 
@@ -39,8 +38,8 @@ def measured(
 
 
 def loaded(options: dict[str, Any], drafts: Sequence[str], refusal: str) -> tuple[Any, Any, Any, Any]:
-    """(target, drafter, structures, verifiers) of the options, `drafts` without --draft; `refusal` is the
-    error for --drafter none.
+    """(target, drafter, structures, verifiers) that the options ask for. `drafts` is the default of --draft;
+    `refusal` is the error message for --drafter none.
     """
     import torch
 
@@ -58,7 +57,9 @@ def loaded(options: dict[str, Any], drafts: Sequence[str], refusal: str) -> tupl
 
 
 def status(stop: Stop, finished: str, failed: bool) -> int:
-    """The exit status after the results are printed. Ctrl-C prints `finished`; BadInput is raised."""
+    """The exit status after the results are printed. After Ctrl-C prints `finished`; raises BadInput
+    again.
+    """
     if isinstance(stop, BadInput):
         raise stop
     if stop is not None:

@@ -23,7 +23,7 @@ EPOCHS = 4  # epochs after which the same text teaches a language model little m
     type=Choice(["tiny", "small", "gpu"]),
     default="small",
     show_default=True,
-    help="Sizes and lengths: what ships with the project, minutes on two cores, one large GPU.",
+    help="Size: the pair included in the package, minutes on two cores, or one large GPU.",
 )
 @option(
     "--corpus",
@@ -31,14 +31,14 @@ EPOCHS = 4  # epochs after which the same text teaches a language model little m
     help="A folder of text files [default: the sources of Python's standard library and, "
     "where they are less text than the preset asks for, of installed packages].",
 )
-@option("--seed", type=IntRange(min=0), default=0, show_default=True, help="Of weights and batches.")
+@option("--seed", type=IntRange(min=0), default=0, show_default=True, help="Seed of weights and batches.")
 @as_json
 def COMMAND(out: Path, preset: str, corpus: Path | None, seed: int, as_json: bool) -> int:
-    """Train a target, a drafter and a feature drafter from nothing, into the folder OUT.
+    """Train a target, a drafter and a feature drafter from scratch, into the folder OUT.
 
-    A run that was stopped, by Ctrl-C or otherwise, goes on when the same command is given again.
-    OUT then holds target/, drafter/ and features/ (safetensors), train.json with what was measured on
-    held-out text, and the loss curves as curve.json and, if matplotlib is installed, curve.png.
+    If a run is interrupted, the same command continues it. At the end OUT holds target/, drafter/ and
+    features/ (safetensors), train.json with measurements on held-out text, and the loss curves as curve.json
+    and, if matplotlib is installed, curve.png.
     """
     from draftproof.gpu.device import memory_errors
     from draftproof.gpu.train.run import train
@@ -64,19 +64,19 @@ def COMMAND(out: Path, preset: str, corpus: Path | None, seed: int, as_json: boo
 
 
 def summary(answer: dict[str, Any]) -> Iterator[str]:
-    """What was measured, in lines; folders trained by earlier versions have fewer figures."""
+    """The measurements, line by line; folders trained by earlier versions have fewer figures."""
     if "epochs" in answer:
         yield (
             f"text: {answer['characters']:,} characters, {answer['tokens']:,} tokens; "
             f"the target read {answer['epochs']:.2f} times as many"
         )
         if answer["epochs"] > EPOCHS:
-            yield "so often that more text (--corpus) would make a better target"
+            yield "the text was repeated so often that more text (--corpus) would make a better target"
     parameters, characters = answer["parameters"], answer.get("nats_per_character", {})
     for name in ("target", "drafter"):
         also = f", {characters[name]:.3f} a character" if characters else ""
         loss = answer["held_out_loss"][name]
-        yield f"{name}: {parameters[name]:,} parameters; on text kept apart {loss:.3f} nats a token{also}"
+        yield f"{name}: {parameters[name]:,} parameters; on held-out text {loss:.3f} nats a token{also}"
     overlaps = answer["overlap"]
     own = ", ".join(f"{each:.3f}" for each in overlaps["features"])
     yield f"features: {parameters['features']:,} parameters"

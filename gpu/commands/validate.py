@@ -15,15 +15,15 @@ from draftproof.simulators import screen
 from draftproof.simulators.anytime import ERROR
 
 OPENINGS = ("import os\n\n\nclass ", "def main():\n", '"""Read and write', "    for i in range(")
-"""Prompts that leave the next tokens open, before those that `gpu bench` takes."""
+"""Prompts whose next tokens are uncertain; they come before the prompts that `gpu bench` uses."""
 
 MANY = 128
-"""Among how many prompts, at most, the worst one for a faint lossy verifier is sought."""
+"""The worst prompt for a faint lossy verifier is the worst of at most this many."""
 
 
 @command("validate")
 @model
-@option("--drafter", help="Likewise, or features, ngram [default: trained with the target, or ngram].")
+@option("--drafter", help="As --model, or features, ngram [default: trained with the target, or ngram].")
 @option(
     "--draft",
     multiple=True,
@@ -31,15 +31,20 @@ MANY = 128
     help="As for `gpu generate`; may be repeated [default: five].",
 )
 @option("--verifier", type=VERIFIER, multiple=True, help="May be repeated [default: all].")
-@option("--specimens/--no-specimens", default=True, help="The lossy verifiers that must be noticed.")
-@option("--only", multiple=True, metavar="SPECIMEN", help="Of the specimens; may be repeated [default: all].")
-@option("--prompts", "file", type=PathType(path_type=Path, dir_okay=False), help="One prompt a line.")
-@option("--runs", type=IntRange(1), default=500, show_default=True, help="Decodings a law.")
-@option("--length", type=IntRange(1, 6), default=3, show_default=True, help="Tokens of a law's words.")
+@option("--specimens/--no-specimens", default=True, help="Run the lossy verifiers, which must be rejected.")
+@option("--only", multiple=True, metavar="SPECIMEN", help="One of these; may be repeated [default: all].")
+@option("--prompts", "file", type=PathType(path_type=Path, dir_okay=False), help="One prompt per line.")
+@option("--runs", type=IntRange(1), default=500, show_default=True, help="Decodings per tested law.")
+@option("--length", type=IntRange(1, 6), default=3, show_default=True, help="Tokens per tested law.")
 @option(
-    "--top-k", type=IntRange(1, 16), multiple=True, default=(2, 4), show_default=True, help="Of the laws."
+    "--top-k",
+    type=IntRange(1, 16),
+    multiple=True,
+    default=(2, 4),
+    show_default=True,
+    help="Values of top-k to test.",
 )
-@option("--max-new-tokens", type=IntRange(1), default=32, show_default=True, help="Of the texts.")
+@option("--max-new-tokens", type=IntRange(1), default=32, show_default=True, help="Of the greedy texts.")
 @option("--temperature", type=FloatRange(0, min_open=True), default=1.0, show_default=True)
 @option("--batch", type=IntRange(1), default=500, show_default=True, help="Rows decoded at once.")
 @option("--seed", type=IntRange(0), default=0, show_default=True)
@@ -49,18 +54,18 @@ MANY = 128
     type=DTYPE,
     default="float32",
     show_default=True,
-    help="Narrow types round the law that is compared with, too.",
+    help="Narrow types also round the law used for comparison.",
 )
 @no_graphs
 @as_json
 def COMMAND(**options: Any) -> int:
-    """Does decoding with real models follow the target's law, and is acceptance what its rows predict?
+    """Check that decoding with real models follows the target's law, and that acceptance is as predicted.
 
-    For every verifier on every draft: greedy text beside the target's own by transformers, token for token;
-    the joint law of the first tokens beside its enumeration, by an anytime-valid test; tau beside E[tau]
-    computed from the rows of the same steps, with an interval that holds at error 1e-6, position by
-    position, and beside the stateless and full-information bounds. Lossy specimens must be noticed. Exit
-    status 0 when all is as expected, 1 when not, 2 for bad input. Ctrl-C prints what was finished.
+    For every verifier on every draft: compares greedy text with transformers' own, token for token; tests the
+    joint law of the first tokens against its enumeration, by an anytime-valid test; and compares tau with
+    E[tau] computed from the rows of the same steps, in total and by position, with an interval of error 1e-6,
+    and with the stateless and full-information bounds. Lossy specimens must be rejected. Exit status 0 if all
+    is as expected, 1 if not, 2 for bad input. Ctrl-C prints what was finished.
     """
     from draftproof.gpu.device import memory_errors
     from draftproof.gpu.validate.run import summary, tables

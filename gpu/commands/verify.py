@@ -16,17 +16,17 @@ from draftproof.simulators.commands.entry import INTERRUPTED
 @click.option(
     "--vocab", type=click.IntRange(2, 2**20), default=32_768, show_default=True, help="Large vocabulary."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the large logits.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the logits at --vocab.")
 @as_json
 def COMMAND(device: str | None, vocab: int, seed: int, as_json: bool) -> int:
-    """Do the batched verifiers decide as the exact engine does?
+    """Check that the batched verifiers decide as the exact engine does.
 
-    Three comparisons. The same noise gives the same decision, on every instance and draft of the standard
-    suite and on both sides of every threshold. The exact law of the rounded algorithm, from float32
-    and bfloat16 rows, is the target's up to rounding. At a real vocabulary size float32 decides as
-    float64 does. The first and the last are also made for the Triton kernels: compiled on a GPU, elsewhere
-    for a few cases in Triton's interpreter. Exit status 0 if all hold, 1 if one does not, 2 for bad input.
-    Ctrl-C prints what was compared.
+    Makes three comparisons. (1) The same noise gives the same decision, on every instance and draft of the
+    standard suite and on both sides of every threshold. (2) The exact law of the rounded algorithm, on
+    float32 and bfloat16 rows, equals the target's up to rounding. (3) At a real vocabulary size float32
+    decides as float64 does. The Triton kernels are compared by (1) and (3): compiled on a GPU, elsewhere on a
+    few cases in Triton's interpreter. Exit status 0 if all hold, 1 if one does not, 2 for bad input. Ctrl-C
+    prints what was compared so far.
     """
     from draftproof.gpu.device import memory_errors
     from draftproof.gpu.exact.run import Report, fill

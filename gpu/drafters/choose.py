@@ -1,4 +1,4 @@
-"""Which models a command means: a target and its drafter by path, or by the names that stand for them."""
+"""The models that a command names: a target and its drafter, by path or by name."""
 
 import json
 from pathlib import Path
@@ -17,11 +17,12 @@ SHIPPED = Path(__file__).parents[1] / "pair"
 def pair(
     model: str | None, drafter: str | None, device: str | None = None, dtype: torch.dtype | None = None
 ) -> tuple[Model, Drafter | None]:
-    """The target and the drafter of a run; BadInput when they cannot be loaded or do not fit.
+    """The target and the drafter of a run; BadInput if they cannot be loaded or combined.
 
-    `model` is a folder or name for transformers, or a folder that `draftproof gpu train` made; None, or
-    `shipped`, is the pair that ships. `drafter` is such a model too, or `features` (the one trained with the
-    target), `ngram`, or `none`; None is the one trained with the target, or ngram if there is none.
+    `model` is a folder or a name that transformers can load, or a folder made by `draftproof gpu train`; None
+    or `shipped` is the pair included in the package. `drafter` is another such model, or `features` (the
+    feature drafter trained with the target), `ngram`, or `none`; None is the drafter trained with the target,
+    or ngram if there is none.
     """
     folder = SHIPPED if model in (None, "shipped") else Path(model)
     if (folder / "target" / "config.json").is_file():

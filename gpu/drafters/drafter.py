@@ -1,4 +1,4 @@
-"""What a drafter is, and two that need no training: a smaller model, and prompt lookup without a model."""
+"""The interface of drafters, and two that need no training: a smaller model, and prompt lookup."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,16 +16,16 @@ from draftproof.gpu.structures import Accepted, Draft, Level, Sampled, Session, 
 class Drafter:
     """Proposes tokens.
 
-    `reads_hidden`: wants the target's hidden states; `stateless`: its rows depend on the context alone, not
-    on where the last step stopped; `only_chains`: cannot draft trees.
+    `reads_hidden`: needs the target's hidden states. `stateless`: its rows depend only on the context, not on
+    where the last step stopped. `only_chains`: cannot draft trees.
     """
 
     name: str
     reads_hidden = stateless = only_chains = False
 
     def begin(self, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any = None) -> Session:
-        """Starts on a batch of prompts whose texts take at most `capacity` slots; `hidden` are the target's
-        hidden states of all but their last tokens, [B, T, H] each, if wanted and if there are any.
+        """Starts on a batch of prompts whose texts take at most `capacity` cache slots. `hidden` are the
+        target's hidden states [B, T, H] of all tokens but the last, for a drafter that reads them.
         """
         raise NotImplementedError
 
@@ -43,8 +43,8 @@ class ModelDrafter(Drafter):
 
 
 class ModelSession(Session):
-    """`last` [B, 1 or 2] are the last tokens of each text. The one before the last is read again: it may have
-    been a leaf, which no pass has read, and reading a token twice changes nothing.
+    """`last` [B, 1 or 2] are the last tokens of each text. The second-to-last token is read again: it may
+    have been a leaf, which no pass has read, and reading a token twice changes nothing.
     """
 
     def __init__(self, model: Model, prompts: Sequence[Sequence[int]], capacity: int) -> None:
@@ -66,7 +66,7 @@ class ModelSession(Session):
         return output.logits[..., : self.vocab]
 
     def accept(self, accepted: Accepted) -> None:
-        """Keeps what was read of the accepted path."""
+        """Keeps the cached tokens of the accepted path."""
         places = accepted.draft.places
         if places is not None:
             places = places.expand(len(accepted.path), -1).gather(1, accepted.path)
@@ -77,8 +77,8 @@ class ModelSession(Session):
 
 
 class NgramDrafter(Drafter):
-    """Prompt lookup: copies the tokens that followed the latest earlier place of the last `longest` tokens,
-    or of fewer of them down to one; its rows are one-hot.
+    """Prompt lookup: finds the latest earlier occurrence of the text's last `longest` tokens (or of fewer,
+    down to one) and drafts the tokens that followed it. Its rows are one-hot.
     """
 
     name, only_chains = "ngram", True
@@ -101,7 +101,8 @@ class NgramSession(Session):
             self._append(row, prompt)
 
     def _append(self, row: int, tokens: Sequence[int]) -> None:
-        # An n-gram is entered when a token follows it, so the text's own end is never found.
+        # An n-gram is stored only when a token follows it, so a lookup never finds the end of the text
+        # itself.
         text, ends = self.texts[row], self.ends[row]
         for token in tokens:
             for n in range(1, min(self.drafter.longest, len(text)) + 1):
@@ -109,7 +110,7 @@ class NgramSession(Session):
             text.append(token)
 
     def found(self, row: int, most: int) -> list[int]:
-        """Up to `most` tokens that may come next."""
+        """Up to `most` tokens to draft next."""
         text, ends = self.texts[row], self.ends[row]
         for n in range(min(self.drafter.longest, len(text)), 0, -1):
             end = ends.get(tuple(text[-n:]))
@@ -118,7 +119,7 @@ class NgramSession(Session):
         return []
 
     def draft(self, structure: Structure, sampling: Sampling, uniforms: Tensor) -> Draft:
-        """A chain for every row, cut short where the text ends; nothing is random."""
+        """A deterministic chain for every row, shorter if the copied text ends."""
         assert isinstance(structure, Sampled)
         gamma = structure.depth
         found = [self.found(row, gamma) for row in range(len(self.texts))]

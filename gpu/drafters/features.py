@@ -1,4 +1,4 @@
-"""Drafting from the target's hidden states (EAGLE-3, li2025eagle3): the network and its drafter."""
+"""Drafting from the target's hidden states (EAGLE-3, li2025eagle3): the feature head and its drafter."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -23,9 +23,9 @@ from draftproof.theory.errors import BadInput
 class FeatureHead(nn.Module):
     """Predicts the next token from the last token and a feature of the position before it.
 
-    The feature is a fused low, middle and high hidden state of the target (of size `source`, at the indices
-    `layers`) if the target has read that position, and this network's own output there if not. Embeddings
-    and output head are the target's, so only the fusion and one decoder layer are learned.
+    If the target has read that position, the feature fuses a low, a middle and a high hidden state of the
+    target (of size `source`, at the indices `layers`); otherwise it is this network's own output there.
+    Embeddings and output head are the target's, so only the fusion and one decoder layer are trained.
     """
 
     def __init__(self, config: LlamaConfig, source: int, layers: tuple[int, ...]) -> None:
@@ -37,7 +37,7 @@ class FeatureHead(nn.Module):
         self.token_norm = LlamaRMSNorm(hidden, config.rms_norm_eps)
         self.join = nn.Linear(2 * hidden, hidden, bias=False)
         self.decoder = LlamaModel(config)
-        self.decoder.embed_tokens = None  # type: ignore[assignment]  # inputs come embedded
+        self.decoder.embed_tokens = None  # type: ignore[assignment]  # inputs are embeddings
 
     def fused(self, hidden_states: Mapping[int, Tensor] | Sequence[Tensor]) -> Tensor:
         """The target's hidden states as one feature, [B, T, hidden]."""
@@ -54,8 +54,9 @@ class FeatureHead(nn.Module):
     ) -> Tensor:
         """Hidden states [B, T, hidden], ready for the target's output head.
 
-        `embedded` [B, T, hidden] are the tokens at `position_ids`, `feature` [B, T, hidden] belongs
-        to the positions before them, `attention_mask` [B or 1, 1, T, keys] is true where a key is seen.
+        `embedded` [B, T, hidden] are the embeddings of the tokens at `position_ids`, `feature` [B, T, hidden]
+        belongs to the positions before them, `attention_mask` [B or 1, 1, T, keys] is true where a key is
+        seen.
         """
         options |= {"attention_mask": attention_mask, "position_ids": position_ids}
         inputs = self.join(torch.cat([self.token_norm(embedded), self.feature_norm(feature)], dim=-1))
@@ -103,7 +104,7 @@ def load_head(folder: Path, target: Any) -> FeatureHead:
 
 
 class FeatureDrafter(Drafter):
-    """Drafts with a feature head. Its rows depend on where the last step stopped, so it is not stateless."""
+    """Drafts with a feature head; not stateless, since its rows depend on where the last step stopped."""
 
     reads_hidden = True
 
@@ -115,8 +116,8 @@ class FeatureDrafter(Drafter):
 
 
 class FeatureSession(Session):
-    """`last` [B, 1, H] is the head's output at the root, `above` its output at the level before. The
-    features of the text are the target's; those of a draft are the head's own, and overwritten later.
+    """`last` [B, 1, H] is the head's output at the root, `above` its output at the previous level. Features
+    of the text come from the target; those of drafted tokens come from the head and are overwritten later.
     """
 
     def __init__(
@@ -133,7 +134,7 @@ class FeatureSession(Session):
             feature[:, 1:] = self.head.fused(hidden)[:, : shape[1] - 1]
         output = self.reader.read(prompts, embedded=self.embed(ids), feature=feature)
         self.last = _at(output, [len(prompt) - 1 for prompt in prompts])
-        self.reader.back(1)  # the root is behind the end
+        self.reader.back(1)  # the root is the token after the end
         self.above = self.last
 
     def root(self) -> Tensor:

@@ -26,7 +26,7 @@ NO_DRAFT = Sampled("plain", Tree.chain(0))
 PHASES: tuple[str, ...] = "draft", "target", "verify", "rest"
 
 Decode: TypeAlias = Callable[..., Iterator[Step]]
-"""`generate` with a target and a drafter, a verifier and a structure."""
+"""`generate` with target, drafter, verifier and structure already given."""
 
 
 @torch.inference_mode()
@@ -48,9 +48,9 @@ def generate(
 
     With `drafter` and `structure` None this is plain decoding in the same loop. A row ends at an end token
     (unless `ignore_end`), at a stop string, after `max_new_tokens`, or where the context ends. Row b's noise
-    depends on (seed, b), or on seed[b], alone. On a GPU the phases are timed only if `timed`, which waits for
-    the device after each step. Steps that were yielded stay valid, whatever comes after. Raises BadInput for
-    an empty or too long prompt, and for a verifier, structure and drafter that do not fit each other.
+    depends only on (seed, b), or on seed[b]. On a GPU the phases are timed only if `timed` is set, which
+    waits for the device after each step. Later steps never overwrite a step that was yielded. Raises BadInput
+    for an empty or too long prompt, and for a verifier, structure and drafter that do not fit each other.
     """
     _check(target, prompts)
     if drafter is not None and structure is not None and (reason := misfit(verifier, structure, drafter)):
@@ -65,7 +65,9 @@ def generate(
 
 
 class _Decoder:
-    """The state of a run. `options` are those of every target pass, `last` [B, 1] each row's last token."""
+    """The state of a run: `options` are passed to every target pass, `last` [B, 1] is each row's last
+    token.
+    """
 
     def __init__(
         self,
@@ -148,14 +150,14 @@ class _Decoder:
     def _commit(
         self, draft: Draft, verdict: "Verdict", output: Any
     ) -> tuple[list[int], list[list[int]], list[str | None]]:
-        """Emits the accepted tokens and brings target, drafter and noise to the next step."""
+        """Emits the accepted tokens and advances target, drafter and noise to the next step."""
         outcome, used, tau, path, summary = verdict
         if self.carry and draft.proposal is not None and used is not None:
             self.carry.emit(used, draft.proposal, draft.tokens, tau, outcome.token)
         read = summary.tolist()
         for error, *_ in read:
             if error:
-                raise BadInput(f"verification met rows that are no laws: {ERRORS[error]}")
+                raise BadInput(f"verification met an invalid row: {ERRORS[error]}")
         accepted = [count for _, count, *_ in read]
         words = [tokens[: count + 1] for _, count, *tokens in read]
         emitted, finished, stay = self.texts.take(words)
@@ -174,8 +176,8 @@ class _Decoder:
 
 
 class Verdict(NamedTuple):
-    """A step's outcome; `used`: the target's rows if they were computed; tau and path as in `Tree.emitted`;
-    summary [B, depth + 3]: error, tau and words, for one read by the host.
+    """A step's outcome. `used` holds the target's rows if they were computed; tau and path are as in
+    `Tree.emitted`. summary [B, depth + 3] joins error, tau and words, so that the host reads only once.
     """
 
     outcome: Outcome
@@ -198,14 +200,14 @@ def judged(
     target: Tensor | None = None,
     **tables: Tensor,
 ) -> Verdict:
-    """Verifies a step, by kernels if there are any.
+    """Verifies a step, by kernels if the verifier has any.
 
     logits [B, N, V] are the target's; proposal [B, I, V] are rows. `target`, if given, replaces the rows
     made from the logits, `tables` those of the tree. Nothing is read back from the device.
     """
     tree = tree.holding(tables) if tables else tree
     if target is None and has_kernels(verifier, logits.device):
-        heat = sampling.temperature  # kernels divide both sides by it, but the proposal is rows already
+        heat = sampling.temperature  # kernels divide both sides by it; the proposal is already divided
         if not sampling.only_temperature:
             logits, heat = sampling.rows(logits).log(), 1.0
         given = None if proposal is None else proposal.log() if heat == 1 else proposal.log() * heat
@@ -226,7 +228,7 @@ def has_kernels(verifier: Verifier, device: torch.device) -> bool:
 
 
 def misfit(verifier: Verifier, structure: Structure, drafter: Drafter) -> str | None:
-    """Why the three do not fit each other; None if they do."""
+    """The reason why these three cannot be combined; None if they can."""
     if structure.kind not in verifier.drafts:
         fit = ", ".join(verifier.drafts)
         return f"{verifier.name} is made for {fit}, not for {structure.name} ({structure.kind})"
@@ -234,18 +236,18 @@ def misfit(verifier: Verifier, structure: Structure, drafter: Drafter) -> str | 
         return f"{drafter.name} drafts chains, not {structure.name}"
     if verifier.modifies_target and not drafter.stateless:
         needs = "a drafter whose rows depend on the context alone"
-        return f"{verifier.name} needs {needs}; {drafter.name} is none"
+        return f"{verifier.name} needs {needs}; {drafter.name} is not one"
     return None
 
 
 def fitting(
     structures: Sequence[Structure], verifiers: Sequence[Verifier], drafter: Drafter
 ) -> list[tuple[Structure, Verifier]]:
-    """The pairs that fit each other, structure by structure; BadInput if there are none."""
+    """The pairs that can be combined, structure by structure; BadInput if there are none."""
     pairs = product(structures, verifiers)
     found = [(shape, each) for shape, each in pairs if misfit(each, shape, drafter) is None]
     if not found:
-        raise BadInput(f"no verifier asked for is made for these drafts of {drafter.name}")
+        raise BadInput(f"none of the verifiers is made for these drafts of {drafter.name}")
     return found
 
 
@@ -263,7 +265,7 @@ def _check(target: Model, prompts: Sequence[Sequence[int]]) -> None:
 
 
 class Noise:
-    """Uniform float32 numbers in [0, 1); row b's depend on (seed, b), or on its own seed, alone."""
+    """Uniform float32 numbers in [0, 1); those of row b depend only on (seed, b), or on its own seed."""
 
     def __init__(self, seed: int | Sequence[int], rows: int, device: torch.device) -> None:
         pairs = zip(repeat(seed), range(rows)) if isinstance(seed, int) else zip(seed, repeat(0))
@@ -281,7 +283,9 @@ class Noise:
 
 
 class Clock:
-    """Seconds between marks, by the host's clock or by GPU events; only reading the latter waits."""
+    """Seconds between marks, by the host's clock or by GPU events; reading GPU events waits for the
+    device.
+    """
 
     def __init__(self, device: torch.device, of_device: bool) -> None:
         self.stream = torch.cuda.current_stream(device) if of_device else None
@@ -294,7 +298,7 @@ class Clock:
             self.marks.append(self.stream.record_event(torch.cuda.Event(enable_timing=True)))
 
     def read(self) -> list[float]:
-        """The times between the marks since the last reading."""
+        """The times between the marks since the last `read`."""
         marks, self.marks = self.marks, []
         if self.stream is None:
             return [after - before for before, after in pairwise(marks)]

@@ -1,4 +1,4 @@
-"""The output of a run: the record of each step, and when a text is finished."""
+"""The output of a run: a record of each step, and the rule for when a text is finished."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -15,10 +15,10 @@ from draftproof.gpu.verify import Outcome
 class Step:
     """The record of one step; tensors have a row for each entry of `rows`, the prompts that had not ended.
 
-    logits [B, N, V] are the target's; proposal, tokens, coins and extra as in `verify.Batch`. used: the
-    target's rows if they were computed; kernels do not need them. accepted: number of drafted tokens
-    accepted. emitted: the tokens added to each row, cut where it ended. finished: "end", "stop" or "length",
-    or None. seconds: of the phases draft, target, verify and rest.
+    logits [B, N, V] are the target's; proposal, tokens, coins and extra are as in `verify.Batch`. used: the
+    target's rows if they were computed (kernels do not need them). accepted: number of drafted tokens
+    accepted. emitted: the tokens added to each row, up to where its text ended. finished: "end", "stop",
+    "length" or None. seconds: time of the phases draft, target, verify and rest.
     """
 
     rows: list[int]
@@ -38,7 +38,7 @@ class Step:
 
     @cached_property
     def target(self) -> Tensor:
-        """The target's rows [B, N, V] that the verifier judged by."""
+        """The target's rows [B, N, V] that the verifier used."""
         return self.sampling.rows(self.logits) if self.used is None else self.used
 
 
@@ -53,7 +53,7 @@ def texts(steps: Iterable[Step], count: int) -> list[list[int]]:
 
 @dataclass
 class Row:
-    """One text so far: the tokens emitted, at most `limit`; finished: "end", "stop", "length" or None."""
+    """One text so far: up to `limit` emitted tokens, and `finished`: "end", "stop", "length" or None."""
 
     limit: int
     tokens: list[int] = field(default_factory=list)
@@ -63,8 +63,8 @@ class Row:
 class Texts:
     """All texts of a run; `going` are the numbers of those that have not ended.
 
-    A text ends at its number of tokens in `limits`, after a token of `ends`, or where one of the strings
-    `stops` appears in what `decode` makes of its tokens.
+    A text ends when it has as many tokens as `limits` allows, after a token in `ends`, or where one of the
+    strings `stops` appears in its decoded tokens.
     """
 
     def __init__(
@@ -78,8 +78,8 @@ class Texts:
         self.going = list(range(len(limits)))
 
     def take(self, words: Sequence[list[int]]) -> tuple[list[list[int]], list[str | None], list[int]]:
-        """Adds a step's tokens to the texts still going. Returns what was added to each, why it ended (or
-        None), and the places of those that go on.
+        """Adds a step's tokens to the texts that have not ended. Returns the tokens added to each, why it
+        ended (or None), and the indices of the texts that continue.
         """
         rows = [self.rows[number] for number in self.going]
         added = [self._add(row, word) for row, word in zip(rows, words, strict=True)]

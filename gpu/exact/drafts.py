@@ -1,4 +1,4 @@
-"""Every draft of a family of instances as tensors: one row a draft."""
+"""All drafts of a family of instances as tensors, one row per draft."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ class Drafted:
 
 
 def every(instance: Instance, proposal: Rows | None = None) -> Iterator[Drafted]:
-    """The drafts of an instance that have positive probability, or those that another table draws."""
+    """All drafts of positive probability, drawn from `proposal` or, without one, the instance's proposal."""
     table = instance.proposal if proposal is None else proposal
     for weight, draft in outcomes(lambda oracle: instance.draft.draw(oracle, table)):
         yield Drafted(instance, draft, weight)
@@ -48,15 +48,16 @@ def from_leaf_to_root(node: Node) -> list[Node]:
 
 
 def remainders(drafts: Drafts, cut: Tensor) -> Tensor:
-    """[D, N, V], not normalised: the row that the extra token comes from after a stop at each node."""
+    """[D, N, V], not normalised: the row that the extra token is drawn from after a stop at each node."""
     D, N = drafts.target.shape[:2]
     nodes = [torch.full((D,), node, device=cut.device) for node in range(N)]
     return torch.stack([remainder(drafts, cut, node) for node in nodes], 1)
 
 
 def batch(drafts: Sequence[Drafted]) -> Drafts:
-    """Drafts of one vocabulary and scheme in float64, one a row; those of one shape share a tree, those of
-    several get one a row, missing nodes with token -1.
+    """Drafts of one vocabulary and scheme as a float64 batch, one draft per row.
+
+    Drafts of the same shape share one tree. Otherwise each row has its own, and missing nodes have token -1.
     """
     N = max(len(drafted.nodes) for drafted in drafts)
     I = max(1, *(sum(bool(node.children) for node in drafted.nodes) for drafted in drafts))

@@ -1,4 +1,4 @@
-"""Real vocabulary sizes: float32 against float64, from the same logits."""
+"""Verifiers at real vocabulary sizes: float32 against float64, from the same logits."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ KINDS: tuple[str, ...] = ("random", "peaked", "near-equal", "adversarial")
 
 
 def logits(kind: str, shape: tuple[int, ...], random: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Logits of the target and of the proposal, of one of `KINDS`."""
+    """Logits of the target and of the proposal; `kind` is one of `KINDS`."""
     target = 3 * torch.randn(shape, generator=random)
     proposal = target + (1e-3 if kind == "near-equal" else 1.0) * torch.randn(shape, generator=random)
     if kind == "peaked":
@@ -40,17 +40,17 @@ DRAFTS = {
 
 @dataclass(frozen=True)
 class Closeness:
-    """float32 beside float64 on one kind of logits."""
+    """Differences between float32 and float64 on one kind of logits."""
 
     verifier: str
     draft: str
     logits: str
     vocab: int
-    rate: float  # the largest difference of a rate
-    of_margin: float  # the largest in units of its margin, at most 1
+    rate: float  # the largest difference of an acceptance probability
+    of_margin: float  # the largest difference divided by its margin; must be at most 1
     row: float  # the largest total variation between final rows
-    rows: int  # of noise that were compared
-    wrong: int  # rows that were decided differently
+    rows: int  # rows of noise compared
+    wrong: int  # rows of noise decided differently
 
 
 def closeness(
@@ -60,8 +60,9 @@ def closeness(
     verifiers: Sequence[Verifier] = (),
     cases: int | None = None,
 ) -> Iterator[Closeness]:
-    """The `verifiers`, or all, on every draft they are made for and every kind of logits; `cases` stops after
-    so many pairs of draft and logits.
+    """Compares the `verifiers` (default: all) on every draft they are made for and every kind of logits.
+
+    `cases` limits the number of pairs of draft and logits.
     """
     for draft, kind in islice(product(DRAFTS, KINDS), cases):
         drafted = _drafted(DRAFTS[draft], kind, vocab, seed)
@@ -71,7 +72,8 @@ def closeness(
 
 
 def _drafted(tree: Tree, kind: str, vocab: int, seed: int) -> tuple[Drafts, Drafts, Tensor]:
-    # float32 and float64 rows; the unit of error also has that of exp(logit), logit times a rounding.
+    # float32 rows, float64 rows, and the unit of error: a rounding plus that of exp(logit), |logit|
+    # roundings.
     random = torch.Generator().manual_seed(seed)
     p, q = logits(kind, (1, tree.size, vocab), random)
     q = q[:, : len(tree.inner or ())]
@@ -108,7 +110,7 @@ def _compare(
     off = ((low - high).abs() * single.drawn)[:, 1:]
     wrong = count = 0
     apart = 0.0
-    for side in (-1, 1):  # all coins at random, but each in turn just below, then just above its threshold
+    for side in (-1, 1):  # coins are random, except one at a time just below, then just above its threshold
         for i in range(tokens.shape[1]):
             random = torch.Generator().manual_seed(i)
             coins = torch.rand(tokens.shape, generator=random).double().to(device)

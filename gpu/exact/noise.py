@@ -1,4 +1,7 @@
-"""The same noise, the same decision: every draft, every path of decisions, both ends of every interval."""
+"""Checks that the batched verifiers decide like the exact ones, given the same uniforms.
+
+All drafts and all paths of decisions are tried, with the uniforms at both ends of every interval.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,25 +26,25 @@ from draftproof.theory.rows import Row, has_mass, without
 from draftproof.theory.table import Rows
 from draftproof.theory.verifiers import VERIFIERS as EXACT
 
-ROWS = 1 << 16  # of one call
+ROWS = 1 << 16  # rows of noise per call
 
 Interval = tuple[fmpq | None, fmpq | None]
-"""Thresholds between which a coin falls; None at an end of [0, 1)."""
+"""The two thresholds that a coin lies between; None stands for an end of [0, 1)."""
 
-FREE = -1.0, 2.0  # an interval without thresholds, in floats
+FREE = -1.0, 2.0  # as floats, an interval that has no threshold at either end
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """What was compared for one verifier."""
+    """The comparison's counts for one verifier."""
 
     verifier: str
     instances: int = 0
     drafts: int = 0
-    rows: int = 0  # of noise
-    wrong: int = 0  # rows decided otherwise than by the exact engine
-    narrow: int = 0  # cases left out: an interval is too narrow for the rounding
-    margin: float = 0.0  # the widest one that was kept from a threshold
+    rows: int = 0  # rows of noise compared
+    wrong: int = 0  # rows of noise that the exact engine decides differently
+    narrow: int = 0  # cases left out, since an interval is narrower than the rounding error
+    margin: float = 0.0  # the largest distance that was kept from a threshold
 
     def __add__(self, other: "Agreement") -> "Agreement":
         counts = "instances", "drafts", "rows", "wrong", "narrow"
@@ -50,11 +53,11 @@ class Agreement:
 
 
 def agreement(family: Family, device: str = "cpu", verifiers: Sequence[Verifier] = ()) -> Iterator[Agreement]:
-    """Every verifier that fits on all instances of one family.
+    """Compares every verifier that fits with the exact engine, on all instances of one family.
 
-    A case is a path of decisions through a draft and an extra token. All its coins and its extra uniform are
-    put at the low ends of their intervals, then at the high ends; ends of [0, 1) are tried as 0 and
-    1 - 2^-24, thresholds from a distance that rounding cannot move them by (`rounding.margins`).
+    A case is a path of decisions through a draft, and an extra token. All its uniforms are put at the low
+    ends of their intervals, then at the high ends. The ends of [0, 1) are 0 and 1 - 2^-24; from a threshold
+    the uniform keeps a distance larger than rounding can move the threshold (`rounding.margins`).
     """
     instances = list(family)
     drafts = [drafted for instance in instances for drafted in every(instance)]
@@ -66,12 +69,12 @@ def agreement(family: Family, device: str = "cpu", verifiers: Sequence[Verifier]
 
 
 def fits(verifier: Verifier, instance: Instance) -> bool:
-    """Whether the exact verifier of that name is made for the instance's draft."""
+    """Whether the exact verifier of the same name is made for the instance's draft."""
     return applies(EXACT[verifier.name], instance)
 
 
 def grouped(families: Sequence[Family]) -> Iterator[list[Instance]]:
-    """The instances of all families, those of one vocabulary and scheme together."""
+    """The instances of all families, grouped by vocabulary and scheme."""
     groups: dict[tuple, list[Instance]] = {}
     for instance in chain.from_iterable(families):
         groups.setdefault((instance.vocab, instance.draft), []).append(instance)
@@ -79,7 +82,7 @@ def grouped(families: Sequence[Family]) -> Iterator[list[Instance]]:
 
 
 class _Path(NamedTuple):
-    """The stop, the row of the extra token there, and the interval of every coin that was compared."""
+    """The stop, the extra token's row there, and the interval of every coin that was compared."""
 
     node: Node
     row: Row
@@ -120,7 +123,7 @@ def _paths(verifier: Verifier, drafted: Drafted) -> Iterator[_Path]:
         node, row = exact.verify(oracle, drafted.draft, target)
         if verifier.one_coin:
             path = _one_coin_path(root, oracle.chosen, target)
-            if path.node not in stops:  # all extra tokens that were not drafted make the same path
+            if path.node not in stops:  # all extra tokens outside the draft give the same path
                 stops.add(path.node)
                 yield path
         elif verifier.upwards:
@@ -142,7 +145,7 @@ def _downward_coins(node: Node, intervals: list[Interval], accepted: list[bool])
 
 
 def _one_coin_path(node: Node, chosen: list[int], target: Rows) -> _Path:
-    # y ~ p: the children lie one after the other on [0, 1), and what is beyond them is the extra token.
+    # y ~ p: the children's probabilities lie end to end on [0, 1); a coin beyond them means an extra token.
     coins: dict[Node, Interval] = {}
     for y in chosen:
         p, child = target[node.prefix], node.child(y)

@@ -1,4 +1,4 @@
-"""What rounding does to a verifier: bounds on its outputs' errors, and the exact law of what it computes."""
+"""Effects of rounding on a verifier: bounds on its outputs' errors, and the exact law of the rounded code."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,24 +24,25 @@ from draftproof.theory.verifiers import named
 UNIT = {torch.float64: 2.0**-53, torch.float32: 2.0**-24, torch.bfloat16: 2.0**-9}  # roundoff
 
 STEPS = 64
-"""A generous count of the roundings before one output: at most ten a rejection, six rejections."""
+"""A generous count of the roundings before one output: at most ten per rejection, six rejections."""
 
 ROUNDING = STEPS * UNIT[torch.float32]
-"""Largest total variation that float32 arithmetic is allowed: each entry may move by a relative STEPS u."""
+"""Largest total variation allowed to float32 arithmetic: a relative error of STEPS u in each entry."""
 
 SMALLEST = 2.0**-126
-"""The smallest normal float32: what is below it may be rounded to few digits, or to 0."""
+"""The smallest normal float32: smaller numbers may be rounded to few digits, or to 0."""
 
 
 def margins(outputs: Callable[[Drafts], Tensor], rows: Drafts, unit: float | Tensor) -> Tensor:
-    """[B, M]: by how much each of outputs(rows) [B, M] can be off in arithmetic of that unit roundoff: one
-    number, or [B, 1, 1] for rows whose entries came with larger errors.
+    """[B, M]: the largest error that each of outputs(rows) [B, M] can have in arithmetic of roundoff `unit`.
 
-    Each operation of a verifier is backward stable entry by entry: it gives the exact result for
-    rows whose entries are changed by a relative `unit`, and by SMALLEST where they underflow. So an
-    output is off by at most STEPS times what such a change does to it. That is measured in float64, as
-    the largest effect of eight random choices of signs on all entries at once; unlike a derivative it also
-    sees both sides of a kink, such as p = q.
+    `unit` is one number, or [B, 1, 1] if the rows' entries already have larger errors.
+
+    Each operation of a verifier is backward stable entry by entry: it gives the exact result for rows whose
+    entries are changed by a relative `unit`, and by SMALLEST where they underflow. So the error of an output
+    is at most STEPS times the effect of such a change. The effect is measured in float64: all entries are
+    changed at once, with eight random choices of signs, and the largest effect is taken. Unlike a derivative
+    this also sees both sides of a kink, such as p = q.
     """
     random = torch.Generator().manual_seed(0)
 
@@ -57,7 +58,9 @@ def margins(outputs: Callable[[Drafts], Tensor], rows: Drafts, unit: float | Ten
 
 
 def rates_and_sums(verifier: Verifier, rows: Drafts) -> Tensor:
-    """[B, N + N V]: the rate of every node, then the cumulative law of the extra token after each stop."""
+    """[B, N + N V]: each node's acceptance probability, then the extra token's cumulative law after each
+    stop.
+    """
     rates = verifier.rates(rows)
     left = remainders(rows, rates.cut)
     return torch.cat((rates.accept, (left.cumsum(-1) / left.sum(-1, keepdim=True)).flatten(1)), 1)
@@ -65,17 +68,17 @@ def rates_and_sums(verifier: Verifier, rows: Drafts) -> Tensor:
 
 @dataclass(frozen=True)
 class Rounded:
-    """How far, in total variation, the rounded algorithm's law is from what it should be."""
+    """Total variation between the rounded algorithm's law and the law it should have."""
 
-    own: fmpq  # for the rows as they were given to it, already rounded
-    ideal: fmpq  # for the rational rows before that
+    own: fmpq  # the law for the rounded rows that it was given
+    ideal: fmpq  # the law for the rational rows before rounding
 
 
 def rounded(verifier: Verifier, instance: Instance, dtype: torch.dtype, device: str = "cpu") -> Rounded:
     """One iteration of a batched verifier on an instance whose rows were rounded to `dtype`.
 
     The draft is drawn from the rounded proposal, and Y from the verifier's last row, both renormalised
-    exactly; coins are uniform on [0, 1), so a rate is a probability as it stands.
+    exactly. Coins are uniform on [0, 1), so each computed rate is the probability of acceptance.
     """
     read = Instance(as_read(instance.target, dtype), as_read(instance.proposal, dtype), instance.draft)
     drafts = list(every(instance, read.proposal))
@@ -90,7 +93,8 @@ def rounded(verifier: Verifier, instance: Instance, dtype: torch.dtype, device: 
 
 
 def _distance(found: Emission, verifier: Verifier, instance: Instance) -> fmpq:
-    # From the target; from the exact verifier if its next iteration must make up for this one.
+    # The distance is to the target, or to the exact verifier if that one modifies the next iterations'
+    # target.
     exact = named(verifier.name)
     if exact.carry is None:
         return found.total_variation
@@ -100,7 +104,7 @@ def _distance(found: Emission, verifier: Verifier, instance: Instance) -> fmpq:
 
 
 def as_read(table: Table, dtype: torch.dtype) -> Table:
-    """The table in numbers of that type, read back as the rationals they are, renormalised exactly."""
+    """The table rounded to `dtype`, its floats read as exact rationals and renormalised exactly."""
     rows = {}
     for prefix, row in table.given():
         given = torch.tensor([float(mass) for mass in row], dtype=torch.float64).to(dtype)
@@ -109,14 +113,14 @@ def as_read(table: Table, dtype: torch.dtype) -> Table:
 
 
 def dyadic(number: float) -> fmpq:
-    """The rational that a binary float is."""
+    """The exact rational value of a binary float."""
     return fmpq(*number.as_integer_ratio())
 
 
 def _computed(
     verifier: Verifier, drafts: Sequence[Drafted], dtype: torch.dtype, device: str
 ) -> tuple[list[list[fmpq]], list[list[Row]]]:
-    # For every draft: the rate of each node, and the law of the extra token after a stop there.
+    # For every draft and node: its acceptance probability, and the extra token's law after a stop there.
     rows = batch(drafts).to(device, dtype).map_rows(widened)
     rates = verifier.rates(rows)
     left = remainders(rows, rates.cut)
@@ -137,7 +141,7 @@ def _stop(oracle: Oracle, verifier: Verifier, root: Node, accept: list[fmpq], pl
     siblings = iter(root.children)
     while (child := next(siblings, None)) is not None:
         rate = accept[place[child]]
-        if verifier.one_coin:  # the coin is below this rate, given that it is not below earlier siblings'
+        if verifier.one_coin:  # P(coin below this rate | coin above earlier siblings' rates)
             reach, before = before, max(before, rate)
             rate = (before - reach) / (1 - reach) if reach < 1 else ZERO
         if oracle.accept(rate):

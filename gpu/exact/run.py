@@ -1,4 +1,4 @@
-"""All comparisons on one device, of plain torch and of the kernels, gathered into one report."""
+"""All comparisons with the exact engine on one device, for plain torch and for the kernels, as one report."""
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +25,7 @@ from draftproof.theory.drafts.tree import Tree as Drawn
 from draftproof.theory.instance import Instance
 
 Progress = Callable[[str, int, int], None]
-"""Called with the stage, how many instances are done, and of how many."""
+"""Called with the stage, the number of instances done, and the total."""
 
 TYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
@@ -42,41 +42,41 @@ FEW: dict[str, tuple[Scheme, int]] = {
     "one-hot": (TopK(PAIR), 3),
     "nss": (Drawn(PAIR, replacement=True), 2),
 }
-"""Draft and vocabulary of the one instance that each verifier has in the interpreter, which is slow."""
+"""Draft and vocabulary of each verifier's one instance in the interpreter, which is slow."""
 
 
 class Fused(Verifier):
-    """A verifier whose decisions are made by its kernels, from the logarithms of its rows."""
+    """A verifier that runs its kernels, on the logarithms of its rows."""
 
     def verify(self, batch: Batch) -> Outcome:
         return kernels.verify(self.name, batch.map_rows(torch.log))
 
 
 def fused(name: str) -> Fused:
-    """The verifier of that name, decided by its kernels."""
+    """The verifier of that name, run by its kernels."""
     return Fused(**vars(named(name)))
 
 
 @dataclass
 class Found:
-    """The agreements by verifier, and the comparisons at the large vocabulary."""
+    """The agreement of each verifier, and the comparisons at the large vocabulary."""
 
     noise: dict[str, Agreement] = field(default_factory=dict)
     large: list[Closeness] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
-        """Whether every decision is the exact engine's, and at the large vocabulary that of float64."""
+        """Whether all decisions agree with the exact engine and, at the large vocabulary, with float64."""
         return not any(each.wrong for each in (*self.noise.values(), *self.large))
 
     def add(self, found: Agreement) -> None:
-        """Joins an agreement with what is known of its verifier."""
+        """Adds an agreement to the earlier ones of its verifier."""
         self.noise[found.verifier] = self.noise.get(found.verifier, Agreement(found.verifier)) + found
 
 
 @dataclass
 class Kernels(Found):
-    """What was found for the kernels; how they were run, or None and why they were not."""
+    """Results for the kernels: `run` says how they were run, or `skipped` why they were not."""
 
     run: str | None = None
     skipped: str = ""
@@ -93,7 +93,7 @@ class Kernels(Found):
         return cls(run=INTERPRETED)
 
     def check(self, sample: Sequence[Instance], device: str, vocab: int, seed: int) -> Iterator[str]:
-        """Compares verifier by verifier; yields each one's name when it is done."""
+        """Compares one verifier after the other; yields the name of each when it is done."""
         compiled = self.run == COMPILED
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", category=RuntimeWarning, module="triton")
@@ -107,7 +107,7 @@ class Kernels(Found):
                 yield name
 
     def answer(self) -> dict[str, Any]:
-        """Their part of the JSON document."""
+        """The kernels' part of the JSON document."""
         keys = "verifier", "draft", "logits", "vocab", "rows", "wrong"
         return {
             "run": self.run,
@@ -117,19 +117,19 @@ class Kernels(Found):
         }
 
     def table(self) -> Table | str:
-        """One row a verifier, or the line that says why there is none."""
+        """One row per verifier, or a line that says why there is no table."""
         if not self.run:
             return f"kernels skipped: {self.skipped}"
-        return _table(f"Kernels beside the exact engine, {self.run}", self)
+        return _table(f"Kernels compared with the exact engine, {self.run}", self)
 
 
 @dataclass
 class Report(Found):
-    """What the comparisons found for plain torch, and what they found for the kernels."""
+    """Results of the comparisons for plain torch and for the kernels."""
 
     device: str = "cpu"
     kernels: Kernels = field(default_factory=Kernels)
-    # By verifier and type of its rows, the largest `own` and `ideal` of `rounding.Rounded`.
+    # The largest `own` and `ideal` of `rounding.Rounded`, by verifier and type of the rows.
     laws: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)
     complete: bool = False
 
@@ -141,7 +141,7 @@ class Report(Found):
 
     @property
     def ok(self) -> bool:
-        """Whether no decision differs and every error is within what rounding explains."""
+        """Whether all decisions agree and every error is within the bound for rounding."""
         return (
             super().ok
             and all(own <= ROUNDING for by_type in self.laws.values() for own, _ in by_type.values())
@@ -166,11 +166,13 @@ class Report(Found):
         }
 
     def table(self) -> Table:
-        """One row a verifier."""
-        return _table(f"Batched verifiers beside the exact engine, torch on {self.device}", self, self.laws)
+        """One row per verifier."""
+        return _table(
+            f"Batched verifiers compared with the exact engine, torch on {self.device}", self, self.laws
+        )
 
     def summary(self) -> str:
-        """One line: what was compared, and whether it held."""
+        """One line: the verdict and what was compared."""
         both = [*self.noise.values(), *self.kernels.noise.values()]
         rows, narrow = sum(each.rows for each in both), sum(each.narrow for each in both)
         verdict = "every decision is the exact engine's" if self.ok else "NOT all is as in the exact engine"
@@ -198,8 +200,9 @@ def _table(title: str, found: Found, laws: dict[str, dict[str, tuple[float, floa
 
 
 def fill(report: Report, vocab: int, seed: int, progress: Progress) -> None:
-    """The standard suite, a sample of it for the laws and for the kernels, and one large vocabulary; slowest
-    last, since an interrupted report keeps what was compared until then.
+    """Compares on the standard suite, on a sample of it (laws and kernels), and at one large vocabulary.
+
+    The slowest part comes last: an interrupted run still reports what was compared before.
     """
     families = [family for family in standard() if len(family)]
     sample = [family[len(family) // 2] for family in families]

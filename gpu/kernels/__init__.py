@@ -1,6 +1,6 @@
-"""The verifiers from logits, fused over the vocabulary: Triton kernels with the decisions of `gpu.verify`.
+"""Triton kernels that verify from logits, fused over the vocabulary; they decide as `gpu.verify` does.
 
-Compiled on a GPU; elsewhere run in Triton's interpreter, which is slow and meant for tests. Without Triton
+They are compiled on a GPU, and run in Triton's slow interpreter elsewhere, which serves tests. Without Triton
 this package still imports, `AVAILABLE` is false and `verify` raises BadInput.
 """
 
@@ -23,15 +23,15 @@ NAMES = ("block", "greedy-block", "nss", "one-hot", "rrs", "specinfer", "token",
 
 
 def interpreted() -> bool:
-    """Whether kernels run in the interpreter, and so take tensors on the CPU."""
+    """Whether kernels run in Triton's interpreter, which takes tensors on the CPU."""
     return os.environ.get("TRITON_INTERPRET", "0").lower() in ("1", "true", "on", "yes", "y")
 
 
 def interpret_without_gpu() -> None:
-    """Switches Triton's interpreter on if there is no GPU; to be called before a kernel is defined.
+    """Switches Triton's interpreter on if there is no GPU; call it before defining a kernel.
 
-    Triton chooses between compiling and interpreting when a function is defined, those of its own library
-    included: that library is reloaded if it was imported earlier.
+    Triton chooses between compiling and interpreting when a function is defined. This includes the functions
+    of its own library, which is therefore reloaded if it was already imported.
     """
     if torch.cuda.is_available():
         return
@@ -60,12 +60,12 @@ def verify(
 ) -> Outcome:
     """One iteration of the verifier of that name for each row of a batch of logits.
 
-    The logits are float32, bfloat16 or float16; each is read once for its softmax, and again only in rows
-    whose rejections matter. The temperature is a number, or one for each request in a tensor of B positive
-    ones (0 is error 1 there), and needs no pass of its own; top_k, top_p, min_p and the number 0 are applied
-    by `gpu.rows` first. Nothing is read back from the device but a shared tree's shape, once. Raises BadInput
-    if Triton is missing or shapes do not fit; `Outcome.error` has what is wrong with one request. Called like
-    `gpu.verify.from_logits`, which has an example.
+    The logits are float32, bfloat16 or float16. Each is read once for its softmax, and again only in rows
+    whose rejections matter. The temperature is a number, or a tensor of B positive numbers, one per request
+    (0 gives error 1 there); it costs no extra pass. top_k, top_p, min_p and the temperature 0 are applied by
+    `gpu.rows` first. Only the shape of a shared tree is read back from the device, once. Raises BadInput if
+    Triton is missing or shapes do not fit; a fault in one request is reported in `Outcome.error`. The call is
+    that of `gpu.verify.from_logits`, which has an example.
     """
     if not AVAILABLE:
         raise BadInput("the kernels need Triton, which is not installed: pip install 'draftproof[gpu]'")

@@ -1,4 +1,6 @@
-"""The extra token: the masses choose a chunk, the cumulative sum in that chunk chooses the token."""
+"""Draws the extra token: the chunk by the chunks' masses, then the token by the cumulative sum in the
+chunk.
+"""
 
 # pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false
 # Triton declares that a reduction may be a tuple.
@@ -26,7 +28,9 @@ def residual(
 
 @triton.jit
 def choose(masses, u, index):
-    """The first index with mass whose cumulative sum exceeds u, else the last; u minus the masses before."""
+    """(index, rest): the first index with mass whose cumulative sum exceeds u, else the last index with mass;
+    and u minus the masses before it.
+    """
     cumulative = tl.cumsum(masses, axis=0)
     most = tl.max(index, axis=0)
     past = (cumulative > u) & (masses > 0)
@@ -43,7 +47,7 @@ def draw(
     target_b, target_n, proposal_b, proposal_n, tree_b, N, I, V, C: tl.constexpr,
     SAMPLED: tl.constexpr, NODES: tl.constexpr, CHUNKS: tl.constexpr, CHUNK: tl.constexpr,
 ):  # fmt: skip
-    """One program a request; reads the chunks of rejected tokens, and the chunk of the extra token."""
+    """One program per request; it reads the chunks of rejected tokens and the chunk of the extra token."""
     b = tl.program_id(0).to(tl.int64)
     nodes = tl.arange(0, NODES)
     below = (nodes > 0) & (nodes < N)

@@ -1,4 +1,4 @@
-"""Launches the kernels of one verification, with the memory they share. Nothing is read back."""
+"""Launches the kernels of one verification and allocates the memory they share; the host never waits."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,19 +26,19 @@ RULES = {
     "greedy-block": UNCAPPED,
 }
 WALKS = {"one-hot": False, "nss": True}
-"""Verifiers of deterministic drafts, and whether siblings share a coin."""
+"""Verifiers of deterministic drafts -> whether siblings share a coin."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """How work is divided among programs and warps."""
+    """How the work is divided among programs and warps."""
 
-    chunk: int = 4096  # logits of the largest chunk
-    statistics: int = 2048  # logits of a warp, here and in the next two kernels
+    chunk: int = 4096  # logits in the largest chunk
+    statistics: int = 2048  # logits per warp, in this kernel and the next two
     sweep: int = 1024
     draw: int = 512
     opening: int = 8  # warps, if rates are bounded
-    group: int = 4  # chunks that a program of a sweep reads in turn, if there are more than
+    group: int = 4  # chunks that one program of a sweep reads in turn, if there are more than
     many: int = 8192
 
 
@@ -55,7 +55,7 @@ class Split:
 
     @classmethod
     def of(cls, rows: int, V: int, device: torch.device) -> "Split":
-        """The largest chunks that give each processor four programs, but not below 1,024 logits."""
+        """The largest chunks that give each processor four programs, but at least 1,024 logits each."""
         size, programs = SIZES.chunk, 4 * processors(device)
         while size > 1024 and rows * -(-V // size) < programs:
             size //= 2
@@ -63,14 +63,14 @@ class Split:
 
 
 def processors(device: torch.device) -> int:
-    """How many multiprocessors a GPU has; 1 elsewhere."""
+    """The number of a GPU's multiprocessors; 1 elsewhere."""
     return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 1
 
 
 @lru_cache(maxsize=64)
 def rounds(tree: Tree) -> int:
-    """The most sweeps that can depend on one another: one for each earlier sibling on a path, then the node's
-    own. For a shared tree, which is read back once; for trees that differ from row to row an upper bound.
+    """The length of the longest sequence of dependent sweeps: one for each earlier sibling on a path, then
+    the node's own. Exact for a shared tree, which is read back once; an upper bound for per-row trees.
     """
     if not tree.shared:
         return tree.size - 1
@@ -158,5 +158,5 @@ def launch(name: str, batch: Batch, temperature: Tensor) -> Outcome:
 
 
 def _run(kernel: Any, *programs: int) -> Callable[..., object]:
-    # Two kernels must round one expression alike: the compiler may not choose to fuse multiply and add.
+    # Two kernels must round the same expression alike, so the compiler may not fuse multiply and add.
     return partial(kernel[programs], enable_fp_fusion=False)

@@ -1,11 +1,11 @@
-"""What the kernels share: the numbers kept for each node (`state`), and decisions that need no second pass.
+"""Shared by the kernels: the numbers kept for each node (`state`), and decisions without a second pass.
 
 Pointers have the names and shapes of `opening`. `parent_of` and `ids` hold, for all nodes at once, the parent
-and the drawn token; -1 where there is none.
+id and the drawn token, or -1 if there is none.
 
-A node with one child stops with the rate S / (S + 1 - a), S = sum (a p - q)+. With p and q known at some
-tokens, S <= a - sum min(a p, q) and S >= sum (a p - q)+, both sums over those tokens alone; rows are read
-again only if these bounds leave the node's coin undecided.
+A node with one child is accepted with the rate S / (S + 1 - a), S = sum (a p - q)+. If p and q are known at
+some tokens, S <= a - sum min(a p, q) and S >= sum (a p - q)+, with both sums over those tokens only. Rows are
+read again only if these bounds do not decide the node's coin.
 """
 
 import triton
@@ -13,29 +13,31 @@ import triton.language as tl
 
 FIELDS = tl.constexpr(6)
 PP, QQ, RATE, CUT, MASS, REST = (tl.constexpr(field) for field in range(6))
-"""float32 [FIELDS, N] for each request. PP, QQ: the probabilities p and q of a node's drafted token. RATE: of
-an entered node. After rejected children the node's row is (p - CUT q)+ / MASS; REST is the mass of q without
-the rejected tokens."""
+"""float32 [FIELDS, N] for each request. PP, QQ: the probabilities p and q of a node's drafted token. RATE:
+the rate of an entered node. After rejections of children the node's row is (p - CUT q)+ / MASS, and REST is
+the mass of q without the rejected tokens."""
 
 COINS, RATES, UNCAPPED = (tl.constexpr(rule) for rule in range(3))
-"""How a child is entered: if its coin falls below its rate (recursive rejection), always, with the rate
-min(1, a p / q) (traversal), or always, with a p / q (greedy block)."""
+"""Rules for entering a child. COINS: if its coin is below its rate (recursive rejection). RATES: always, with
+the rate min(1, a p / q) (traversal). UNCAPPED: always, with the rate a p / q (greedy block)."""
 
 LARGEST = tl.constexpr(3e38)
 LOG2_E = tl.constexpr(1.4426950408889634)
 OCTET = tl.constexpr(8)
-"""Logits around the largest of a chunk whose p and q bound a node's rate: 16 bytes of bfloat16."""
+"""Number of logits around a chunk's largest whose p and q bound a node's rate: 16 bytes of bfloat16."""
 
 BELOW_ONE = tl.constexpr(1 - 2**-24)
 
 SLACK = tl.constexpr(1e-4)
 LEAST = tl.constexpr(1e-6)
-"""How far bounds on S are moved outwards, relative to S and absolutely: more than float32 rounding."""
+"""Relative and absolute slack of the bounds on S, larger than float32 rounding."""
 
 
 @triton.jit
 def law(row, x, scale, normaliser, V):
-    """The probabilities 2^(scale logit - normaliser) of the ids x, the power rounded once; 0 beyond V."""
+    """The probabilities 2^(scale logit - normaliser) of the ids x, with one rounding of the power; 0
+    beyond V.
+    """
     logits = tl.load(row + x, mask=x < V, other=-float("inf")).to(tl.float32)
     return tl.exp2(tl.fma(logits, scale, -normaliser))
 
@@ -79,20 +81,20 @@ def succeeds(coin, rate, kept, RULE: tl.constexpr):
 
 @triton.jit
 def accept(f, rate, noise, turn, stop, RULE: tl.constexpr):
-    """Lowers `stop` to the turn of node f, which has no child left to try, if f is accepted."""
+    """If node f, which has no child left to try, is accepted: lowers `stop` to its turn."""
     accepted = (f == 0) | (tl.load(noise + f) < rate)
     if RULE == COINS:
         accepted = f >= 0
     if accepted:
-        tl.atomic_min(stop, tl.load(turn + f).to(tl.int32), sem="relaxed")  # nothing is published with it
+        tl.atomic_min(stop, tl.load(turn + f).to(tl.int32), sem="relaxed")  # orders no other memory access
 
 
 @triton.jit
 def attempt(f, child, rate, cut, mass, rest, last, state, noise, due, round, N, RULE: tl.constexpr):
-    """The rate at which f's child is entered; makes its rejection due in the next round if that matters.
+    """The rate at which f's child is entered. Schedules its rejection for the next round if it is needed.
 
-    It does not matter if the child is accepted by its coin, or if it is f's last child and f's own coin fails
-    at any possible rate: S <= a - min(a p, q) at the child's token bounds f's rate.
+    The rejection is not needed if the child's coin accepts it, or if it is f's last child and f's own coin
+    fails at any possible rate: S <= a - min(a p, q) at the child's token bounds f's rate.
     """
     drafted = tl.load(state + QQ * N + child)
     p = excess(tl.load(state + PP * N + child), cut, drafted) * rest
@@ -137,7 +139,7 @@ def enter(
 
 @triton.jit
 def settle(
-    target,  # this pointer and the following ones point to this request's part
+    target,  # this pointer and all others point to this request's part
     proposal,
     temperature,
     places,
@@ -163,8 +165,8 @@ def settle(
     CHUNK: tl.constexpr,
     AT_ONCE: tl.constexpr,
 ):
-    """Clears `due` for an only child if the bounds decide its parent's coin; lowers `stop` to the turn of a
-    parent that is certainly accepted. The bounds use the tokens around each chunk's largest target logit.
+    """Clears `due` for an only child if the bounds decide its parent's coin, and lowers `stop` to the turn of
+    a parent that is certainly accepted. The bounds use the tokens around each chunk's largest target logit.
     """
     scale = LOG2_E / tl.load(temperature)
     chunks = tl.arange(0, CHUNKS)
@@ -193,7 +195,7 @@ def settle(
             q = tl.exp2(tl.fma(q_logit, scale, -norm_q[:, None, None]))
             shared = tl.sum(tl.sum(tl.minimum(a_p, q), axis=2), axis=1)
             kept = tl.sum(tl.sum(tl.maximum(a_p - q, 0.0), axis=2), axis=1)
-            # Add the drafted token, unless it is among them.
+            # Add the drafted token, unless it is one of these tokens.
             drafted = tl.load(ids + v, mask=unsure, other=0)
             seen = (chunks[None, :] == (drafted // CHUNK)[:, None]) & (group == (drafted // OCTET)[:, None])
             apart = tl.max(seen.to(tl.int32), axis=1) == 0

@@ -1,4 +1,4 @@
-"""Pass 1, the softmax statistics of every row by chunks; then what needs no second pass over the rows.
+"""Pass 1: softmax statistics of every row by chunks, then all that needs no second pass over the rows.
 
 `chunk_statistics` reads every logit once. `opening` combines the chunks, and computes the drafted tokens'
 probabilities, errors and the first rates.
@@ -17,15 +17,15 @@ def chunk_statistics(
     target,  # [B, N, V] logits
     proposal,  # [B, I, V] logits, of the same type
     temperature,  # [B]
-    maxima,  # [B, N + I, C] out: the largest logit / temperature of each chunk, as an exponent of 2
+    maxima,  # [B, N + I, C] out: the largest logit / temperature of each chunk, times log2 e
     sums,  # [B, N + I, C] out: sum of exp(logit / temperature), divided by 2^maximum
-    places,  # [B, placed, C] out: which octet of the target's row holds the largest logit of each chunk
+    places,  # [B, placed, C] out: the octet of the target's row with the largest logit of each chunk
     target_b, target_n, proposal_b, proposal_n, N, I, V,
-    placed,  # N, or 0 if no rate is bounded by places
+    placed,  # N, or 0 if `places` is not needed
     C: tl.constexpr,
     CHUNK: tl.constexpr,
 ):  # fmt: skip
-    """One program a chunk; `normalise` combines them in the next kernel, so that no program waits."""
+    """One program per chunk; `normalise` combines the chunks in the next kernel, so that no program waits."""
     program = tl.program_id(0)
     line = program // C
     b = (line // (N + I)).to(tl.int64)
@@ -34,7 +34,7 @@ def chunk_statistics(
     of_target = target + b * target_b + row.to(tl.int64) * target_n
     of_proposal = proposal + b * proposal_b + (row - N).to(tl.int64) * proposal_n
     x = program % C * CHUNK + tl.arange(0, CHUNK)
-    at = tl.where(row < N, of_target, of_proposal)  # a branch would double the code
+    at = tl.where(row < N, of_target, of_proposal)  # an if statement would double the code
     logits = tl.load(at + x, mask=x < V, other=-float("inf")).to(tl.float32)
     groups = tl.max(tl.reshape(logits, [CHUNK // OCTET, OCTET]), axis=1)
     largest = tl.max(groups, axis=0)
@@ -50,7 +50,9 @@ def chunk_statistics(
 
 @triton.jit
 def normalise(maxima, sums, normaliser, rows, C, ROWS: tl.constexpr, CHUNKS: tl.constexpr):
-    """log2 sum exp of each row, inf if it has none; the sums become the chunks' probability masses."""
+    """Stores log2 sum exp of each row (inf if not finite); turns `sums` into the chunks' probability
+    masses.
+    """
     for start in range(0, rows, ROWS):
         row = start + tl.arange(0, ROWS)
         chunk = tl.arange(0, CHUNKS)
@@ -80,17 +82,19 @@ def opening(
     tokens, coins,  # [B, N - 1]
     extra,  # [B]
     noise,  # [B, N] out: the coin of each node, below 1; 0 for the root
-    ids,  # [B, N] out: the tokens drawn, -1 elsewhere
+    ids,  # [B, N] out: the drawn tokens, -1 where none
     state,  # [B, FIELDS, N] out
-    due,  # [B, N] out: the round of sweeps in which a child's rejection is computed; 0: none
-    arrived,  # [B, N] out: how many programs of that sweep have finished
+    due,  # [B, N] out: the round of sweeps that computes a child's rejection; 0: none
+    arrived,  # [B, N] out: number of programs of that sweep that have finished
     stop,  # [B] out: the smallest turn of a node known to be accepted
     error,  # [B] out
     target_b, target_n, proposal_b, proposal_n, tree_b, N, I, V, C: tl.constexpr, DEPTH,
     RULE: tl.constexpr, SAMPLED: tl.constexpr, NODES: tl.constexpr, ROWS: tl.constexpr,
     CHUNKS: tl.constexpr, CHUNK: tl.constexpr, AT_ONCE: tl.constexpr,
 ):  # fmt: skip
-    """One program a request; loads that do not depend on the statistics come first, to overlap with them."""
+    """One program per request; loads that do not depend on the statistics come first, to overlap with
+    them.
+    """
     b = tl.program_id(0).to(tl.int64)
     nodes = tl.arange(0, NODES)
     node = nodes < N
@@ -111,7 +115,7 @@ def opening(
 
     normaliser += b * (N + I)
     normalise(maxima + b * (N + I) * C, sums + b * (N + I) * C, normaliser, N + I, C, ROWS, CHUNKS)
-    tl.debug_barrier()  # what was stored above is loaded below
+    tl.debug_barrier()  # values stored above are loaded below
 
     parent_of = tl.where(below, parent, -1)
     there = (nodes == 0) | ((token >= 0) & below)

@@ -1,4 +1,4 @@
-"""Pass 2: masses of residuals for the rejections that are due; the last program continues down the tree."""
+"""Pass 2: residual masses for the rejections that are due; the last program continues down the tree."""
 
 import triton
 import triton.language as tl
@@ -28,17 +28,17 @@ def sweep(
     target,
     proposal,
     temperature,
-    sums,  # [B, N + I, C] masses of chunks; a row of q loses its rejected tokens
+    sums,  # [B, N + I, C] chunk masses; rejected tokens are removed from rows of q
     normaliser, parents, rows, turn, noise, ids, state, due, arrived, stop,
     swept,  # [B, N, C] out: masses of (p - cut q)+ after a child's rejection
     target_b, target_n, proposal_b, proposal_n, tree_b, round, N, I, V, C, GROUP: tl.constexpr,
     RULE: tl.constexpr, REPLACEMENT: tl.constexpr, NODES: tl.constexpr, CHUNKS: tl.constexpr,
     CHUNK: tl.constexpr,
 ):  # fmt: skip
-    """One program a (child, request, GROUP chunks); later nodes first, since their acceptance saves work.
+    """One program per (child, request, GROUP chunks); later nodes first, since their acceptance saves work.
 
-    A program reads no logit unless its child's rejection is due and no node is accepted whose turn is
-    before it. If such a node is accepted during a sweep, the sweep stays incomplete and its result unused.
+    A program reads logits only if its child's rejection is due and no node with an earlier turn is accepted.
+    If such a node is accepted during a sweep, the sweep stays incomplete and its result is not used.
     """
     b = tl.program_id(0).to(tl.int64)
     start = tl.program_id(1) * GROUP
@@ -47,7 +47,7 @@ def sweep(
     f = tl.load(parents + b * tree_b + v).to(tl.int32)
     own = tl.load(turn + v)
     needed = tl.load(due + b * N + v) == round
-    # Loaded before `stop` is compared: one wait instead of three.
+    # Loaded before `stop` is compared, so that one wait covers all three loads.
     state += b * FIELDS * N
     rate = tl.load(state + RATE * N + f, mask=needed, other=0.0)
     cut = tl.load(state + CUT * N + f, mask=needed, other=0.0)
@@ -57,7 +57,8 @@ def sweep(
     norm_p = tl.load(normaliser + b * (N + I) + f, mask=needed, other=0.0)
     t = tl.load(temperature + b, mask=needed, other=1.0)
     if needed:
-        # Other programs may lower it meanwhile. An atomic gives all threads one value, a load might not.
+        # Other programs may lower `stop` meanwhile. An atomic gives all threads the same value, a load might
+        # not.
         needed = own < tl.atomic_min(stop + b, N, sem="relaxed")
     if needed:
         norm_q = tl.load(normaliser + b * (N + I) + N + row)
@@ -72,7 +73,7 @@ def sweep(
             p, q = law(target, x, scale, norm_p, V), law(proposal, x, scale, norm_q, V)
             tl.store(swept + chunk, tl.sum(excess(p, cut, q), axis=0))
 
-        tl.debug_barrier()  # this program's masses are stored before it counts as arrived
+        tl.debug_barrier()  # this program's masses must be stored before it counts as arrived
         if tl.atomic_add(arrived + b * N + v, 1, sem="acq_rel") == tl.num_programs(1) - 1:
             chunks = tl.arange(0, CHUNKS)
             total = tl.sum(tl.load(swept + chunks, mask=chunks < C, other=0.0, cache_modifier=".cg"), axis=0)
@@ -119,9 +120,9 @@ def drop(
     row, normaliser, scale, masses, f, v, parent_of, token_of, ids, V, C, NODES: tl.constexpr,
     CHUNKS: tl.constexpr, CHUNK: tl.constexpr,
 ):  # fmt: skip
-    """The mass of f's row without the tokens of its children up to v; those before v were dropped earlier.
+    """The mass of f's row without the tokens of its children up to v; tokens before v's were dropped earlier.
 
-    The chunk that holds v's token is summed again: 1 minus the dropped mass would cancel.
+    The chunk that holds v's token is summed again, since 1 minus the dropped mass would lose digits.
     """
     chunk = tl.load(ids + v) // CHUNK
     x = chunk * CHUNK + tl.arange(0, CHUNK)

@@ -1,4 +1,4 @@
-"""Deterministic drafts: down the tree by the target's probabilities alone, without a second pass."""
+"""Verifies deterministic drafts by the target's probabilities alone, without a second pass."""
 
 # pyright: reportOperatorIssue=false
 # Triton declares that a reduction may be a tuple.
@@ -16,9 +16,9 @@ def walk(
     turn, noise, ids, state, stop, target_b, target_n, tree_b, N, V, C: tl.constexpr,
     ONE_COIN: tl.constexpr, NODES: tl.constexpr, CHUNKS: tl.constexpr, CHUNK: tl.constexpr,
 ):  # fmt: skip
-    """One program a request. A child x is entered with probability p(x) over the mass that earlier siblings'
-    tokens left; with ONE_COIN the first sibling's coin falls among the children, laid end to end on [0, 1).
-    A token that an earlier sibling has counts as p = 0.
+    """One program per request. A child x is entered with probability p(x) / (1 - mass of earlier siblings'
+    tokens). With ONE_COIN the children lie end to end on [0, 1), and the first sibling's coin selects one of
+    them or none. A token that an earlier sibling has counts as p = 0.
     """
     b = tl.program_id(0).to(tl.int64)
     nodes = tl.arange(0, NODES)

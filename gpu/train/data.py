@@ -1,4 +1,4 @@
-"""The text that models are trained on, the part that is held out, and both as token ids."""
+"""Training text and held-out text, and their token ids."""
 
 import hashlib
 import sysconfig
@@ -15,16 +15,16 @@ from transformers import PreTrainedTokenizerFast
 
 from draftproof.theory.errors import BadInput
 
-HELD_OUT = 0.02  # the least fraction of the characters that no model is trained on
+HELD_OUT = 0.02  # smallest fraction of the characters that is held out from training
 PACKAGES = {"site-packages", "dist-packages"}
 END = "<|endoftext|>"
 PIECE = 1_000_000
-"""Characters of a long text that are tokenised at once; several pieces use several cores."""
-TOKENIZER_TEXT = 32_000_000  # about how many characters a tokenizer is trained on; more change it little
+"""Long texts are tokenised in pieces of this many characters; several pieces use several cores."""
+TOKENIZER_TEXT = 32_000_000  # characters that a tokenizer is trained on; more would change it little
 
 
 def standard_library() -> Path:
-    """The folder of this Python's own sources."""
+    """The folder of this Python's standard library."""
     return Path(sysconfig.get_paths()["stdlib"])
 
 
@@ -34,7 +34,7 @@ def installed() -> list[Path]:
 
 
 def names(folder: Path) -> list[str]:
-    """The files of a folder, ordered by a hash of their paths; of Python's own folders only the sources."""
+    """The files of a folder, ordered by a hash of their paths; in Python's own folders only sources."""
     if not folder.is_dir():
         raise BadInput(f"{folder}: no such folder")
     sources = {each.resolve() for each in (standard_library(), *installed())}
@@ -45,7 +45,7 @@ def names(folder: Path) -> list[str]:
 
 
 def readable(folder: Path, files: Iterable[str]) -> Iterator[str]:
-    """The texts of those files that are UTF-8 and not blank."""
+    """The texts of the files that are UTF-8 and not blank."""
     for name in files:
         try:
             text = (folder / name).read_text(encoding="utf-8")
@@ -70,7 +70,7 @@ def documents(folder: Path | None, megabytes: int) -> list[str]:
         known = set(texts)
         texts = _distinct((text for text in more if text not in known), limit) + texts
     if sum(map(len, texts)) < 10_000:
-        raise BadInput(f"{own}: too little text to train on (10,000 characters at least)")
+        raise BadInput(f"{own}: too little text to train on (at least 10,000 characters are needed)")
     return texts
 
 
@@ -87,9 +87,10 @@ def _distinct(found: Iterable[str], limit: int) -> list[str]:
 
 
 def kept_apart(texts: list[str]) -> tuple[list[str], list[str]]:
-    """(texts to train on, texts held out): whole texts from the end, at least `HELD_OUT` of the characters.
+    """(training texts, held-out texts): the last texts are held out, at least `HELD_OUT` of the characters.
 
-    If these would be more than a fifth of all characters, only the end of the first of them is held out.
+    If whole texts would make up more than a fifth of all characters, only the end of the first one is held
+    out.
     """
     total = sum(map(len, texts))
     count, held = 0, 0
@@ -132,7 +133,7 @@ def encoded(texts: list[str], tokenizer: PreTrainedTokenizerFast) -> np.ndarray:
 
 
 def _groups(texts: list[str]) -> Iterator[list[tuple[str, bool]]]:
-    """Pieces of texts with whether each ends its text, 16 million characters at a time to bound memory."""
+    """(piece, whether it ends its text), in groups of 16 million characters to bound memory."""
     group, size = [], 0
     for text in texts:
         for at in range(0, len(text), PIECE):

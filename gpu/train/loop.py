@@ -1,4 +1,4 @@
-"""What each model learns, and the training loop: Muon and AdamW, checkpoints, and Ctrl-C between steps."""
+"""The loss of each model, and the training loop: Muon and AdamW, checkpoints, and Ctrl-C between steps."""
 
 import hashlib
 import math
@@ -27,7 +27,7 @@ EVERY = 30.0  # seconds between checkpoints
 MUON_RATE, MOMENTUM, DECAY = 0.02, 0.95, 0.05
 OUTER = {"embed_tokens", "lm_head"}  # matrices that AdamW trains
 QUINTIC = 3.4445, -4.7750, 2.0315
-"""a, b, c of jordan2024muon: s -> a s + b s^3 + c s^5 takes every s of (0, 1] to near 1 in a few steps."""
+"""a, b, c of jordan2024muon: repeating s -> a s + b s^3 + c s^5 brings every s in (0, 1] close to 1."""
 
 
 def text_loss(model: PreTrainedModel, batch: Tensor) -> Tensor:
@@ -37,7 +37,9 @@ def text_loss(model: PreTrainedModel, batch: Tensor) -> Tensor:
 
 
 def row_loss(logits: Tensor, target: Tensor) -> Tensor:
-    """Mean cross-entropy of drafted rows (logits) against the target's rows (probabilities), in nats."""
+    """Mean cross-entropy of the drafter's rows (logits) against the target's rows (probabilities), in
+    nats.
+    """
     return -(target * functional.log_softmax(logits.float(), dim=-1)).sum(-1).mean()
 
 
@@ -48,7 +50,7 @@ def overlap(logits: Tensor, target: Tensor) -> Tensor:
 
 @torch.no_grad()
 def rows_and_hidden(target: Any, batch: Tensor, hidden: bool = True) -> tuple[Tensor, tuple[Tensor, ...]]:
-    """The target's rows [B, T, V] and, if wanted, all its hidden states, without gradients."""
+    """The target's rows [B, T, V] and, if asked for, all its hidden states, without gradients."""
     out = target(input_ids=batch, use_cache=False, output_hidden_states=hidden)
     return out.logits.float().softmax(-1), out.hidden_states
 
@@ -62,10 +64,11 @@ def drafter_loss(drafter: Any, target: Any, batch: Tensor) -> Tensor:
 def rollouts(
     head: FeatureHead, target: Any, hidden: tuple[Tensor, ...], batch: Tensor, depth: int
 ) -> Iterator[Tensor]:
-    """Yields the head's logits [B, T - k, V] for k = 0..depth-1 steps on its own outputs, from position k on.
+    """Yields the head's logits [B, T - k, V], from position k on, after k = 0..depth-1 steps on its own
+    outputs.
 
-    The k-th pass attends to what it has when drafting: the target's features up to k positions back, and
-    its own outputs of passes 1..k since then.
+    The k-th pass attends to the features that are available when drafting: the target's up to k positions
+    back, and then the head's own outputs of passes 1..k.
     """
     length = batch.shape[1]
     embedded = target.get_input_embeddings()(batch)
@@ -82,14 +85,14 @@ def rollouts(
 
 
 def rollout_loss(head: FeatureHead, target: Any, batch: Tensor, depth: int) -> Tensor:
-    """Mean row loss over the head's own rollouts."""
+    """Mean row loss over the head's rollouts."""
     rows, hidden = rows_and_hidden(target, batch)
     passes = enumerate(rollouts(head, target, hidden, batch, depth))
     return torch.stack([row_loss(logits, rows[:, step:]) for step, logits in passes]).mean()
 
 
 def orthogonal(matrices: Tensor, steps: int = 5) -> Tensor:
-    """About U V^T for each U S V^T of a stack [N, R, C]: singular values end between 0.5 and 1.5."""
+    """Approximates U V^T for each U S V^T of a stack [N, R, C]: singular values end between 0.5 and 1.5."""
     tall = matrices.shape[-2] > matrices.shape[-1]
     x = matrices.mT if tall else matrices
     x = x / x.norm(dim=(-2, -1), keepdim=True).clamp(min=1e-7)
@@ -101,10 +104,10 @@ def orthogonal(matrices: Tensor, steps: int = 5) -> Tensor:
 
 
 class Muon(torch.optim.Optimizer):
-    """Nesterov momentum made orthogonal (jordan2024muon), all matrices of one shape at once.
+    """Orthogonalised Nesterov momentum (jordan2024muon), for all matrices of one shape at once.
 
-    `dtype` is that of the products. torch.optim.Muon (since 2.9) always uses bfloat16, which takes most
-    CPUs many times as long as float32, and goes through the matrices one by one.
+    `dtype` is the type of the matrix products. torch.optim.Muon (since 2.9) always uses bfloat16, which most
+    CPUs compute many times slower than float32, and handles the matrices one by one.
     """
 
     def __init__(self, matrices: Iterable[Tensor], lr: float, dtype: torch.dtype) -> None:
@@ -116,7 +119,7 @@ class Muon(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure: Any = None) -> None:  # type: ignore[override]
-        """One step down the gradients of the matrices; `closure` is not called."""
+        """One optimiser step; `closure` is not called."""
         for group in self.param_groups:
             weights = group["params"]
             gradients = torch.stack([each.grad for each in weights])
@@ -141,7 +144,7 @@ class Compiler:
         self.works = device.type == "cuda"
 
     def __call__(self, network: Any) -> Any:
-        """What to call in the network's place."""
+        """The function to call instead of the network."""
         if not self.works:
             return network
         compiled, tried = torch.compile(network), False
@@ -150,7 +153,7 @@ class Compiler:
             nonlocal compiled, tried
             try:
                 out = compiled(**inputs)
-            except Exception as error:  # of torch, of triton, or because a compiler is missing
+            except Exception as error:  # from torch, from triton, or because a compiler is missing
                 if tried or out_of_memory(error):
                     raise
                 self.works, compiled = False, network
@@ -164,23 +167,25 @@ class Compiler:
 
 
 def batch_at(tokens: np.ndarray, batch: int, length: int, key: str) -> Tensor:
-    """`batch` windows of `length` ids that depend on `key` alone, so that a resumed run has the same ones."""
+    """`batch` windows of `length` ids, determined by `key`, so that a resumed run uses the same windows."""
     seed = int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big")
     starts = np.random.default_rng(seed).integers(0, len(tokens) - length, batch)
     return torch.from_numpy(np.stack([tokens[at : at + length] for at in starts]).astype(np.int64))
 
 
 def rate_at(step: int, steps: int, peak: float) -> float:
-    """A linear rise over the first twentieth, then a straight line that reaches zero after the last step."""
+    """The learning rate: a linear rise over the first twentieth, then a linear fall to zero after the
+    last step.
+    """
     rise = max(1, steps // 20)
     return peak * min((step + 1) / rise, (steps - step) / max(1, steps - rise))
 
 
 def halves(device: torch.device) -> bool:
-    """Whether the processor itself multiplies bfloat16; elsewhere bfloat16 is slower than float32."""
+    """Whether the processor has bfloat16 multiplication; without it bfloat16 is slower than float32."""
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
-    able = getattr(torch.cpu, "get_capabilities", dict)()  # not in older torch
+    able = getattr(torch.cpu, "get_capabilities", dict)()  # missing in older torch
     return bool(able.get("avx512_bf16") or able.get("amx_bf16"))
 
 
@@ -193,7 +198,7 @@ def fit(
     checkpoint: Path,
     progress: Callable[[int, float], None],
 ) -> list[float]:
-    """Trains the parameters of `model` that want gradients; returns the loss of every step.
+    """Trains the parameters of `model` that require gradients; returns the loss of every step.
 
     Resumes from `checkpoint` if it exists. `progress` is called with the steps done and the last loss.
     Ctrl-C finishes the current step, writes the checkpoint and raises KeyboardInterrupt.
@@ -254,12 +259,12 @@ def _optimizers(model: nn.Module, rate: float, dtype: torch.dtype) -> list[torch
 def _resume(
     model: nn.Module, optimizers: list[torch.optim.Optimizer], path: Path, device: torch.device
 ) -> list[float]:
-    """Loads a checkpoint if there is one; the losses so far."""
+    """Loads the checkpoint if there is one; returns the losses so far."""
     if not path.exists():
         return []
     state = torch.load(path, map_location=device, weights_only=True)
     if "optimizers" not in state:
-        raise BadInput(f"{path}: from a version that trained otherwise; remove it to begin anew")
+        raise BadInput(f"{path}: from an incompatible version; remove it to start again")
     model.load_state_dict(state["model"])
     for optimizer, each in zip(optimizers, state["optimizers"], strict=True):
         optimizer.load_state_dict(each)
@@ -268,7 +273,7 @@ def _resume(
 
 @contextmanager
 def _held_interrupt() -> Iterator[list[bool]]:
-    """A list that Ctrl-C fills, for the loop to look at between steps; a second Ctrl-C interrupts at once."""
+    """A list that Ctrl-C fills; the loop checks it between steps. A second Ctrl-C interrupts at once."""
     interrupted: list[bool] = []
 
     def handle(*_: object) -> None:
@@ -276,7 +281,7 @@ def _held_interrupt() -> Iterator[list[bool]]:
             raise KeyboardInterrupt
         interrupted.append(True)
 
-    main = threading.current_thread() is threading.main_thread()  # others never get Ctrl-C
+    main = threading.current_thread() is threading.main_thread()  # other threads never receive Ctrl-C
     before = signal.signal(signal.SIGINT, handle) if main else None
     try:
         yield interrupted

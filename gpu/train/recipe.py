@@ -1,4 +1,4 @@
-"""How large the models are, how long they are trained, and how they attend during training."""
+"""Sizes of the models, lengths of their training, and their attention function during training."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,8 +8,8 @@ from torch.nn import functional
 from transformers import AttentionInterface, LlamaConfig
 
 CAUSAL = "draftproof-causal"
-"""The name of `causal` for transformers. Their "sdpa" checks in every pass whether texts are packed, which
-waits for a GPU, and when compiled it makes a mask, which the fast kernels do not take."""
+"""The name under which transformers knows `causal`. Its own "sdpa" checks in every pass whether texts are
+packed, which waits for the GPU; and when compiled it makes a mask, which the fast kernels do not support."""
 
 
 def causal(
@@ -21,7 +21,7 @@ def causal(
     scaling: float | None = None,
     **_: Any,
 ) -> tuple[Tensor, None]:
-    """Attention [B, T, heads, size] of each position to those up to it; keys may have fewer heads."""
+    """Causal attention [B, T, heads, size]; keys may have fewer heads than queries."""
     attended = functional.scaled_dot_product_attention(
         query, key, value, is_causal=True, scale=scaling, enable_gqa=True
     )
@@ -60,7 +60,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Preset:
-    """Sizes and lengths of a training run; `steps` of the target, the drafter and the feature drafter."""
+    """Sizes and lengths of a training run; `steps` is for the target, the drafter and the feature drafter."""
 
     vocab: int
     context: int
@@ -80,4 +80,4 @@ PRESETS = {
     "small": Preset(2048, 256, 24, _SMALL_TARGET, Shape(96, 2, 3, 1, 256), 8, (1200, 1500, 300), 3e-3),
     "gpu": Preset(8192, 1024, 256, _GPU_TARGET, Shape(256, 2, 4, 2, 688), 32, (2500, 1500, 1000), 1e-3),
 }
-"""`tiny` ships with the project, `small` takes minutes on two cores, `gpu` is for one large GPU."""
+"""`tiny` is included in the package, `small` takes minutes on two cores, `gpu` is for one large GPU."""

@@ -1,4 +1,4 @@
-"""Training a pair from nothing: tokenizer, target, drafter, feature drafter. Every stage can be resumed."""
+"""Trains a pair from scratch: tokenizer, target, drafter, feature drafter. Every stage can be resumed."""
 
 import json
 import math
@@ -28,13 +28,13 @@ from draftproof.theory.errors import BadInput
 STAGES = ("target", "drafter", "features")
 Progress: TypeAlias = Callable[[str, int, int, float], None]
 """Called with (stage, steps done, steps in all, loss)."""
-MEASURED = 16  # batches of held-out text that the finished models are measured on
+MEASURED = 16  # batches of held-out text for measuring the finished models
 
 
 def train(out: Path, preset: str, corpus: Path | None, seed: int, progress: Progress) -> dict[str, Any]:
-    """Trains a pair into the folder `out`, resuming an earlier run, and returns what train.json holds.
+    """Trains a pair into the folder `out`, resuming an earlier run; returns the contents of train.json.
 
-    A finished folder is left as it is. Raises BadInput for a folder of another run.
+    A finished run is not repeated. Raises BadInput if the folder belongs to a run with other settings.
     """
     started = time.monotonic()
     settings = {"preset": preset, "seed": seed, "corpus": str(corpus) if corpus else "standard library"}
@@ -70,7 +70,7 @@ def train(out: Path, preset: str, corpus: Path | None, seed: int, progress: Prog
 
 
 class _Run:
-    """What the stages of a run have in common."""
+    """The state shared by the stages of a run."""
 
     def __init__(self, out: Path, sizes: Preset, seed: int, progress: Progress) -> None:
         self.out, self.sizes, self.seed, self.progress = out, sizes, seed, progress
@@ -98,7 +98,9 @@ class _Run:
         return loop.batch_at(tokens, self.sizes.batch, self.length, f"{self.seed} {key}")
 
     def stage(self, name: str, loss: Callable[[Any, Tensor], Tensor], target: Any = None) -> Any:
-        """Trains and saves a model unless an earlier run has; loads it. `target`: of a feature drafter."""
+        """Trains and saves a model unless an earlier run did, then loads it. Feature drafters need
+        `target`.
+        """
         if not (self.out / name).exists():
             number, checkpoint = STAGES.index(name), self.work / f"{name}.checkpoint"
             torch.manual_seed(self.seed + number)
@@ -146,7 +148,7 @@ class _Run:
 def _measured(
     target: Any, drafter: Any, head: FeatureHead, tokenizer: Any, batches: list[Tensor], depth: int
 ) -> dict[str, Any]:
-    """Held-out losses in nats a token and, to compare tokenizers, a character; mean sum min(p, q)."""
+    """Held-out losses in nats per token and (to compare tokenizers) per character; mean of sum min(p, q)."""
     sums: defaultdict[str, float] = defaultdict(float)
     for batch in batches:
         rows, hidden = loop.rows_and_hidden(target, batch)
@@ -175,12 +177,12 @@ def _earlier_run(out: Path, settings: dict[str, Any]) -> dict[str, Any]:
         raise BadInput(f"{out}: is not empty and holds no training run")
     for key, value in settings.items() if found else ():
         if found.get(key) != value:
-            raise BadInput(f"{out}: was begun with {key} {found.get(key)}, not {value}; take another folder")
+            raise BadInput(f"{out}: was started with {key} {found.get(key)}, not {value}; use another folder")
     return found
 
 
 def _whole_folder(folder: Path, save: Callable[[Path], object]) -> None:
-    """Saves into a folder that gets its name only when it is complete."""
+    """Saves into a temporary folder that is renamed to `folder` when complete."""
     partial = folder.with_name(folder.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
     save(partial)

@@ -1,1 +1,1 @@
-"""Is what comes out of real models the target's law, and is acceptance what its rows predict?"""
+"""Tests that decoding with real models follows the target's law and that acceptance is as predicted."""

@@ -1,4 +1,4 @@
-"""Measured acceptance beside what the rows of the same steps predict."""
+"""Compares measured acceptance with the prediction from the rows of the same steps."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -17,7 +17,7 @@ from draftproof.simulators.anytime import ERROR
 
 
 def tau_law(verifier: Verifier, step: Step) -> Tensor:
-    """[B, depth + 1]: the law of tau of a verifier, which need not be the one that ran, on a step's draft."""
+    """[B, depth + 1]: a verifier's law of tau on a step's draft; any verifier, not only the one that ran."""
     drafts = Drafts(step.tree, step.target, step.proposal, step.tokens)
     return level_law(step.tree, stop_law(verifier, step.tree, verifier.rates(drafts).accept, drafts.drawn))
 
@@ -29,11 +29,11 @@ def mean_accepted(verifier: Verifier, step: Step) -> Tensor:
 
 
 class Acceptance:
-    """Gathers steps, whose figures `result` gives as means over steps and rows."""
+    """Collects steps; `result` gives means over steps and rows."""
 
     def __init__(self, verifier: Verifier, structure: Structure, error: float = ERROR) -> None:
         self.verifier, self.depth = verifier, structure.depth
-        self.error = error / (2 + 3 * self.depth)  # of each interval
+        self.error = error / (2 + 3 * self.depth)  # per interval
         self.planned = structure.tree if isinstance(structure, Sampled) and structure.kind != CHAIN else None
         self.laws: list[Tensor] = []  # of tau, [B, depth + 1]
         self.taus: list[Tensor] = []
@@ -42,7 +42,7 @@ class Acceptance:
         self.drafted = 0
 
     def add(self, step: Step) -> None:
-        """Takes a step in."""
+        """Adds a step."""
         drawn, proposal = step.tree.drawn(step.tokens), step.proposal
         self.laws.append(tau_law(self.verifier, step).cpu())
         self.taus.append(torch.tensor(step.accepted))
@@ -50,7 +50,7 @@ class Acceptance:
         if proposal is not None:
             self._draws(step, drawn, proposal)
         stateless, full = self._odds(step)
-        if not self.verifier.modifies_target:  # its rows are those of the modified target
+        if not self.verifier.modifies_target:  # otherwise the step's rows are of the modified target
             self.bounds["stateless"].append(stateless.cpu())
         self.bounds["full_information"].append(full.cpu())
 
@@ -64,7 +64,7 @@ class Acceptance:
         return chain_odds(target, proposal, tokens, True), chain_odds(target, proposal, tokens, False)
 
     def _draws(self, step: Step, drawn: Tensor, proposal: Tensor) -> None:
-        # min(1, p/q)(x), x ~ q, has mean sum min(p, q); a coin of that rate makes it an outcome 0 or 1.
+        # min(1, p/q)(x), x ~ q, has mean sum min(p, q); a coin with that probability gives an outcome 0 or 1.
         tree, B = step.tree, len(drawn)
         first = drawn & (tree.first.expand(B, -1) == torch.arange(tree.size, device=drawn.device))
         row, node = first[:, 1:].nonzero(as_tuple=True)
@@ -77,7 +77,7 @@ class Acceptance:
         self.draws.append((torch.minimum(p, q).sum(1).cpu(), coin < rate))
 
     def result(self) -> "Result":
-        """All intervals over the steps so far, of which there must be one."""
+        """All intervals over the steps so far, at least one."""
         law, tau = torch.cat(self.laws), torch.cat(self.taus)
         tails = law.flip(1).cumsum(1).flip(1)[:, 1:]
         total = agreement(law, tau, self.error)
@@ -100,21 +100,21 @@ class Acceptance:
 
 @dataclass(frozen=True)
 class Result:
-    """Measured acceptance beside its prediction.
+    """Measured acceptance and its prediction.
 
     `drawn` shows whether tokens were drawn from the rows that the verifier was given: min(1, p/q) of first
     drafted children has mean sum min(p, q) under q.
     """
 
-    total: Interval  # tau beside E[tau | draft, rows]
-    positions: list[Interval]  # [l - 1]: tau >= l beside its probability
+    total: Interval  # tau against E[tau | draft, rows]
+    positions: list[Interval]  # [l - 1]: tau >= l against its probability
     drawn: Interval
-    bounded: dict[str, list[Interval]]  # [name][l - 1]: tau >= l beside its bound, estimated on sampled trees
-    drafts_accepted: float  # over drafted tokens
+    bounded: dict[str, list[Interval]]  # [name][l - 1]: tau >= l against its (estimated) bound
+    drafts_accepted: float  # accepted / drafted tokens
 
     @property
     def bounds_by_position(self) -> dict[str, list[dict[str, float]]]:
-        """The bounds of Pr(tau >= l), and how far above them chance may put a measurement."""
+        """The bounds of Pr(tau >= l), and how far a measurement may exceed them by chance."""
         return {
             name: [{"bound": each.predicted, "above": each.above} for each in self.bounded.get(name, [])]
             for name in ("stateless", "full_information")
@@ -128,7 +128,7 @@ class Result:
 
     @property
     def problems(self) -> list[str]:
-        """What does not agree, in words."""
+        """Each disagreement as a sentence."""
         tails = [(f"Pr(tau >= {length})", each) for length, each in enumerate(self.positions, 1)]
         predicted = [("E[tau]", self.total), *tails, ("draws from q", self.drawn)]
         return [

@@ -1,4 +1,4 @@
-"""What no verifier can exceed: bounds on Pr(tau >= l), read off single drafts.
+"""Upper bounds on Pr(tau >= l) that hold for every verifier, computed from single drafts.
 
 They are exact on chains and deterministic trees, unbiased estimates on sampled trees (see docs/gpu.md).
 Draws without replacement are the order in which independent exponential times with rates q arrive. Let Q be
@@ -8,7 +8,8 @@ the mass outside a set, c_j(t) the probability that exactly j of the set have ar
 
 The first two terms are Q and Q sum q_y / (1 - q_y); the others are integrated over log t. exp(-Q t) c_j(t) is
 exp(-t) times the j-th elementary symmetric polynomial of exp(q_y t) - 1, y in the set. The k - 1 likeliest
-tokens would make that overflow; they are split off by which of them have arrived. All terms are positive.
+tokens would make that overflow, so the cases of which of them have arrived are summed separately. All terms
+are positive.
 """
 
 from itertools import product
@@ -26,18 +27,18 @@ from draftproof.gpu.verify.verifier import level_law
 Shape: TypeAlias = "tuple[Shape, ...]"
 
 STEP = 0.3
-"""Of the trapezoidal rule in log t: its error falls as exp(-pi^2 / STEP), and stays below 1e-11."""
+"""Step of the trapezoidal rule in log t. Its error falls as exp(-pi^2 / STEP) and is below 1e-11 here."""
 SMALLEST, LARGEST = -10.0, 40.0
-"""log t at the lowest node, the exponent at the last: t^3 and 40^4 exp(-40) / 4! are below 1e-12."""
+"""log t at the first node, and the exponent at the last: t^3 and 40^4 exp(-40) / 4! are below 1e-12."""
 
 
 def chain_odds(target: Tensor, proposal: Tensor, tokens: Tensor, capped: bool) -> Tensor:
     """[B, gamma]: the largest possible Pr(tau >= l) given the draft up to l - 1, averaged over token l.
 
-    sum over x of min(q(x), w p(x)), with w = min(1, w rho) along the drafted tokens (`capped`): block
-    verification's, the optimum of valid verification of one path in one iteration ("stateless"); or with
-    w the uncapped product R: the mass min(p(x^l), q(x^l)) of block transport ("full information"), over q.
-    Source: sun2025block.
+    The value is the sum over x of min(q(x), w p(x)). With `capped`, w = min(1, w rho) along the drafted
+    tokens: this is block verification's value, the optimum of valid verification of one path in one iteration
+    ("stateless"). Otherwise w is the uncapped product R: this is the mass min(p(x^l), q(x^l)) of block
+    transport ("full information"), divided by q. Source: sun2025block.
     """
     w = torch.ones_like(target[:, 0, 0]).double()
     odds = []
@@ -51,8 +52,8 @@ def chain_odds(target: Tensor, proposal: Tensor, tokens: Tensor, capped: bool) -
 
 
 def covered(tree: Tree, target: Tensor, tokens: Tensor) -> Tensor:
-    """[B, depth]: the target's mass on the drafted words of each length, which is Pr(tau >= l) of every
-    lossless rule on a deterministic draft, with or without full information.
+    """[B, depth]: the target's mass on the drafted words of each length. On a deterministic draft this is
+    Pr(tau >= l) of every lossless rule, with or without full information.
     """
     parents = tree.parents.expand(len(tokens), -1)
     x = torch.cat((torch.zeros_like(tokens[:, :1]), tokens.clamp(min=0)), 1)
@@ -66,27 +67,30 @@ def covered(tree: Tree, target: Tensor, tokens: Tensor) -> Tensor:
 def tree_odds(
     planned: Tree, tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """([B, depth], [B, depth]): from each sampled draft, unbiased estimates of bounds on Pr(tau >= 1), ...,
-    Pr(tau >= depth): of verifiers that are valid in one iteration ("stateless"), of all ("full information").
+    """([B, depth], [B, depth]): unbiased estimates, from each sampled draft, of bounds on Pr(tau >= 1), ...,
+    Pr(tau >= depth): for verifiers valid in one iteration ("stateless") and for all ("full information").
 
-    `planned` is the tree as it is drawn; `tree` differs from it where i.i.d. paths were merged. For any set H
-    of tokens, with esc(H) the probability that the draft holds a word w x with x outside H,
+    `planned` is the tree as it is drawn; `tree` differs from it if i.i.d. paths were merged. For any set H of
+    tokens, with esc(H) the probability that the draft contains a word w x with x outside H,
+
 
         Pr(tau > |w|, w accepted) <= C(w) p(H|w) + esc(H).
 
+
     With full information C(w) = p(w); if every iteration is valid by itself, C(root) = 1 and C(w x) =
-    min(C(w) p(x|w), probability that the draft holds w x). H runs through the prefixes of the tokens sorted
-    by q/p, largest first, and a word w behind which the draft goes on counts its least bound over the
-    probability of that. On one level both are the optimum (hu2025towards, Theorem 3), on a chain block
-    verification's and block transport's (sun2025block); on deeper trees they are bounds, not optima.
+    min(C(w) p(x|w), probability that the draft contains w x). The minimum is taken over the prefixes H of the
+    tokens sorted by q/p, largest first. A word w that the draft extends contributes its minimum divided by
+    the probability that the draft extends w. On one level both bounds are the optimum (hu2025towards, Theorem
+    3); on a chain they are block verification's value and block transport's (sun2025block); on deeper trees
+    they are bounds and may exceed the optimum.
     """
     B, levels = len(tokens), tree.levels[0].tolist()
     parents, rows = tree.parents.expand(B, -1), tree.rows.expand(B, -1)
     shape, counted = _nested(planned.parents[0].tolist(), 0), _words(planned, tree, tokens)
     children = [planned.parents[:, 1:] == nodes[:, None] for nodes in planned.generations]
-    draws = [1 if planned.replacement else int(each.sum(1).max()) for each in children]  # by level
-    most = target.new_ones(2, B, tree.size, dtype=torch.float64)  # C by node
-    steps = most.new_zeros(B, tree.size, max(draws))  # by node: the probability that draw j gives its token
+    draws = [1 if planned.replacement else int(each.sum(1).max()) for each in children]  # per level
+    most = target.new_ones(2, B, tree.size, dtype=torch.float64)  # C of each node
+    steps = most.new_zeros(B, tree.size, max(draws))  # per node: the probability that draw j gives its token
     found = most.new_zeros(2, B, tree.depth)
     for node, level in enumerate(levels):
         if 0 < level < tree.depth:
@@ -111,8 +115,8 @@ def tree_odds(
 
 
 def _odds(shape: Shape, path: list[Tensor], off: Tensor, replacement: bool) -> Tensor:
-    """[B, n]: the probability that a tree of this shape holds a word, given by one entry of `path` [B, width]
-    for each token, and behind it a token outside the first n: off [B, n, width].
+    """[B, n]: the probability that a tree of this shape contains a word followed by a token outside the first
+    n. The word is given by one entry of `path` [B, width] per token, the last token by off [B, n, width].
     """
     none = torch.zeros_like(off[..., 0])
     if not shape:
@@ -128,7 +132,7 @@ def _odds(shape: Shape, path: list[Tensor], off: Tensor, replacement: bool) -> T
 
 
 def _path(steps: Tensor, parents: Tensor, at: Tensor, level: int) -> list[Tensor]:
-    """The entries of `steps` from the root's child down to the nodes at [B, 1] of that level."""
+    """The entries of `steps` along the path from the root's child to the nodes `at` [B, 1] of that level."""
     path = []
     for _ in range(level):
         path.append(pick(steps, at)[:, 0])
@@ -137,7 +141,7 @@ def _path(steps: Tensor, parents: Tensor, at: Tensor, level: int) -> list[Tensor
 
 
 def _words(planned: Tree, tree: Tree, tokens: Tensor) -> Tensor:
-    """[B, N]: the nodes behind which the draft goes on, one for each word that several nodes spell."""
+    """[B, N]: the nodes that the draft extends, one node for each word that several nodes spell."""
     B, N = len(tokens), tree.size
     parents = tree.parents.expand(B, -1)
     goes_on = torch.zeros(N, dtype=torch.bool, device=tokens.device)
@@ -173,20 +177,20 @@ def escapes(q: Tensor, most: int) -> Tensor:
 
 
 def included(q: Tensor, x: Tensor, most: int) -> Tensor:
-    """[..., most]: how probably x is among 1, ..., most draws without replacement from q [..., V]."""
+    """[..., most]: the probability that x is among 1, ..., most draws without replacement from q [..., V]."""
     q, odds = _normalised(q)
     x = x[..., None]
     off = q.gather(-1, x)
     parts = [off[..., 0], (off * odds.scatter(-1, x, 0.0).sum(-1, keepdim=True))[..., 0]]
     if most > 2:
-        behind = torch.cat((q.scatter(-1, x, q[..., -1:])[..., :-1], off), -1)  # x goes last
+        behind = torch.cat((q.scatter(-1, x, q[..., -1:])[..., :-1], off), -1)  # x is moved to the end
         later = _integrals(behind.flatten(0, -2), off.flatten(0, -2), most, slice(-2, -1))
         parts += [part.view(parts[0].shape) for part in later]
     return torch.stack(parts[:most], -1).cumsum(-1).clamp(max=1)
 
 
 def _normalised(q: Tensor) -> tuple[Tensor, Tensor]:
-    """Rows of mass 1 in float64, and q_y / (1 - q_y), 0 if there is no other token."""
+    """Rows of mass 1 in float64, and q_y / (1 - q_y), or 0 if y is the only token."""
     q = q.double()
     q = q / q.sum(-1, keepdim=True)
     before, behind = q.cumsum(-1)[..., :-1], q.flip(-1).cumsum(-1).flip(-1)[..., 1:]
@@ -205,7 +209,7 @@ def _integrals(q: Tensor, off: Tensor, most: int, which: slice) -> list[Tensor]:
     nodes = torch.arange(ceil((float(last.max()) - SMALLEST) / STEP) + 1, dtype=q.dtype, device=q.device)
     among = torch.arange(q.shape[-1], device=q.device)[which] >= likeliest[..., None]  # [R, k - 1, n]
     sums = off.new_zeros(most, *off.shape)
-    for some in nodes.split(max(1, 2**15 // q.numel())):  # tables that stay in a cache
+    for some in nodes.split(max(1, 2**15 // q.numel())):  # tables that fit into the CPU's cache
         t = (last - STEP * some).exp()  # [R, T]
         density = STEP * t * torch.exp(-rest * t)
         exponent = -rates[..., None] * t[:, None]

@@ -1,4 +1,4 @@
-"""Is greedy speculative decoding the target's own greedy decoding?"""
+"""Compares greedy speculative decoding with the target's own greedy decoding."""
 
 from collections.abc import Sequence
 from copy import deepcopy
@@ -17,13 +17,13 @@ from draftproof.gpu.rows import Sampling
 
 @dataclass(frozen=True)
 class Tie:
-    """The first difference of two greedy texts."""
+    """The first difference between two greedy texts."""
 
     prompt: int
     place: int
     ours: int  # the token chosen, -1 if the text has ended
     theirs: int
-    logits: tuple[float, float]  # of these tokens on a plain pass
+    logits: tuple[float, float]  # of the two tokens on a plain pass
     tolerance: float  # the largest difference of logits that counts as a tie
 
     @property
@@ -33,7 +33,7 @@ class Tie:
 
 @dataclass
 class Greedy:
-    """The number of texts compared and of equal tokens, and the first differences."""
+    """The numbers of compared texts and of equal tokens, and the first difference of each text."""
 
     texts: int
     tokens: int = 0
@@ -79,9 +79,10 @@ class Reference:
     def tie(self, prompt: int, ours: Sequence[int], theirs: Sequence[int]) -> Tie:
         """The first place where two texts differ.
 
-        Both argmaxes are of logits with some error, so they differ only if the exact gap is below twice that
-        error, and the gap measured here, with the same error, is below four times. The error is the largest
-        difference, at this place, from the same pass in float64, times 4 for other orders of summation.
+        Both texts take an argmax of logits with some error. They can differ only if the exact gap between the
+        two logits is below twice that error, so the gap measured here, which has the same error, must be
+        below four times the error. The error is the largest difference at this place from the same pass in
+        float64, times 4 to allow for other orders of summation.
         """
         pairs = enumerate(zip_longest(ours, theirs, fillvalue=-1))
         place, (a, b) = next((place, pair) for place, pair in pairs if pair[0] != pair[1])
@@ -96,7 +97,7 @@ class Reference:
 
 
 def compare(reference: Reference, decode: Decode) -> Greedy:
-    """One way of decoding at temperature 0, all prompts in one batch, against the reference."""
+    """Compares a decoder at temperature 0, with all prompts in one batch, with the reference."""
     steps = decode(reference.prompts, sampling=Sampling(0.0), max_new_tokens=reference.tokens)
     found = Greedy(len(reference.prompts))
     both = zip(texts(steps, found.texts), reference.texts, strict=True)

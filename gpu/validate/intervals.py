@@ -1,4 +1,4 @@
-"""Anytime-valid intervals: do outcomes agree with their predicted laws, do they stay below a bound?"""
+"""Anytime-valid intervals: tests that outcomes follow their predicted laws or stay below a bound."""
 
 from dataclasses import dataclass
 from math import inf, log
@@ -9,16 +9,16 @@ from torch import Tensor
 from draftproof.simulators.anytime import ERROR
 
 STRENGTHS = 2.0 ** torch.arange(-10, 3, dtype=torch.float64)
-"""Bets lambda of `agreement`; fixed in advance, so that a union bound pays for taking the best."""
-BETS = torch.cat((torch.tensor([0.9, 0.75]), 2.0 ** -torch.arange(1, 11))).double()  # likewise of `ceiling`
+"""Values of lambda in `agreement`, fixed in advance: a union bound allows taking the best of them."""
+BETS = torch.cat((torch.tensor([0.9, 0.75]), 2.0 ** -torch.arange(1, 11))).double()  # the same for `ceiling`
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A measured mean, the predicted one, and how far apart they may be; all 0 if there are no steps.
+    """A measured mean, the predicted mean, and how far apart they may be; all 0 if there are no steps.
 
-    `measured` lies in [predicted - below, predicted + above] with probability at least 1 - error, at all
-    times at once, if each step's outcome follows the law it was predicted by.
+    If each step's outcome follows its predicted law, then with probability at least 1 - error `measured` lies
+    in [predicted - below, predicted + above] at all times simultaneously.
     """
 
     measured: float
@@ -34,12 +34,12 @@ class Interval:
 
     @property
     def exceeds(self) -> bool:
-        """Whether the measurement is above the prediction, taken as a bound, by more than chance allows."""
+        """Whether the measurement exceeds the prediction, as an upper bound, by more than chance allows."""
         return self.measured - self.predicted > self.above
 
 
 def agreement(law: Tensor, seen: Tensor, error: float = ERROR) -> Interval:
-    """The mean of outcomes seen [steps] in 0..M-1, each with a conditional law of its own: law [steps, M].
+    """The interval for the mean of outcomes `seen` [steps] in 0..M-1 with conditional laws `law` [steps, M].
 
     For each lambda, exp(lambda (sum of outcome - mean) - sum of log E exp(lambda (outcome - mean))) is a
     martingale from 1, so by Ville's inequality the sum stays below (log(1/error) + the second sum) / lambda
@@ -60,17 +60,20 @@ def agreement(law: Tensor, seen: Tensor, error: float = ERROR) -> Interval:
 
 
 def agreement_of_odds(odds: Tensor, seen: Tensor, error: float = ERROR) -> Interval:
-    """`agreement` of outcomes 0 and 1: the probability [steps] of a 1, and whether it came [steps]."""
+    """`agreement` of outcomes 0 and 1: `odds` [steps] are the probabilities of 1, `seen` [steps] the
+    outcomes.
+    """
     odds = odds.double().clamp(0, 1)
     return agreement(torch.stack((1 - odds, odds), 1), seen, error)
 
 
 def ceiling(odds: Tensor, seen: Tensor, most: float, error: float = ERROR) -> Interval:
-    """The mean of outcomes 0 and 1 (seen [steps]), each with an unbiased estimate, in [0, most], of an upper
-    bound of its probability (odds [steps]). Only `above` is bounded.
+    """The interval for the mean of outcomes 0 and 1 whose probabilities have upper bounds. Only `above` is
+    bounded. `odds` [steps] are unbiased estimates, in [0, most], of the upper bounds; `seen` [steps] are the
+    outcomes.
 
-    Let d >= -1 be (outcome - estimate) / most, of mean at most 0 whatever went before, lambda in [0, 1) and
-    psi = -log(1 - lambda) - lambda. exp(lambda d - psi d^2) <= 1 + lambda d has mean 1 at most, so the
+    Let d >= -1 be (outcome - estimate) / most, of conditional mean at most 0, lambda in [0, 1) and
+    psi = -log(1 - lambda) - lambda. exp(lambda d - psi d^2) <= 1 + lambda d has mean at most 1, so the
     product over the steps is a supermartingale and, by Ville's inequality, the sum of d stays below
     (log(1/error) + psi sum d^2) / lambda at all times.
     """

@@ -1,4 +1,4 @@
-"""The joint law of the first tokens, enumerated and tested; how far one step of a lossy rule is from it."""
+"""Enumerates and tests the joint law of the first tokens; measures how far one lossy step is from it."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -25,13 +25,13 @@ Known: TypeAlias = tuple[int, Sequence[int], dict[Word, float]]
 """A prompt's number, its token ids, and the law of the next tokens."""
 
 Ahead: TypeAlias = tuple[Mapping[Word, Tensor], Mapping[Word, Tensor]]
-"""The rows of target and drafter after the words behind a prompt, in float64, over the ids that any row
-keeps; words are tuples of indices into the rows, not of ids.
+"""The float64 rows of target and drafter after the words that continue a prompt, restricted to the ids that
+some row keeps. Words are tuples of indices into the rows, not of ids.
 """
 
 CLOSE = 1e-3
-"""A prompt is left out if its last kept token and first dropped one are this close in log-probability:
-rounding could then change which tokens are kept."""
+"""A prompt is skipped if the last token that top-k keeps and the first that it drops are this close in
+log-probability: rounding could then change which tokens are kept."""
 
 
 def logits_after(model: Model, prompt: Sequence[int], words: Sequence[Word], vocab: int) -> Tensor:
@@ -67,7 +67,7 @@ def word_law(
 def laws(
     target: Model, prompts: Sequence[Sequence[int]], length: int, sampling: Sampling, most: int
 ) -> list[Known]:
-    """The first `most` prompts whose law can be enumerated; BadInput if there is none."""
+    """The first `most` prompts whose law can be enumerated, and their laws; BadInput if there is none."""
     if sampling.top_k**length > 4096:
         raise BadInput(f"{sampling.top_k} ** {length} words are too many: take a smaller --top-k or --length")
     short = [(n, prompt) for n, prompt in enumerate(prompts) if len(prompt) + length < target.context]
@@ -75,14 +75,16 @@ def laws(
     found = list(islice(((n, prompt, law) for n, prompt, law in every if law), most))
     if not found:
         raise BadInput(
-            "no prompt is short enough, and clear enough about its top-k tokens, to enumerate its law"
+            "no prompt is short enough and has clearly separated top-k tokens, so no law can be enumerated"
         )
     return found
 
 
 @dataclass
 class Joint:
-    """The evidence at one prompt; `total_variation` is between frequencies and law: noise if lossless."""
+    """The evidence at one prompt; `total_variation` is between frequencies and law, pure noise if
+    lossless.
+    """
 
     prompt: int
     top_k: int
@@ -121,7 +123,9 @@ def _total_variation(one: Mapping, other: Mapping) -> float:
 
 @torch.inference_mode()
 def look_ahead(target: Model, drafter: Model, prompt: Sequence[int], sampling: Sampling, depth: int) -> Ahead:
-    """The target's rows after all words of up to `depth` kept tokens, the drafter's after shorter ones."""
+    """The target's rows after all words of up to `depth` kept tokens, and the drafter's after shorter
+    words.
+    """
     rows: dict[Model, dict[Word, Tensor]] = {target: {}, drafter: {}}
     words: list[Word] = [()]
     for length in range(depth + 1):
@@ -140,10 +144,11 @@ def look_ahead(target: Model, drafter: Model, prompt: Sequence[int], sampling: S
 
 
 def total_variation(verifier: Verifier, ahead: Ahead, gamma: int) -> float:
-    """Between the first gamma tokens after one step of `gamma` drafted ones and the target's own law of them.
+    """The total variation between the target's law of the first gamma tokens and the law after one step that
+    drafts gamma tokens.
 
-    The target completes shorter blocks. The rule is taken as it is written: independent coins by its rates,
-    Y ~ norm((p - cut q)+).
+    The target completes shorter blocks. The rule is simulated exactly: independent coins with its acceptance
+    probabilities, Y ~ norm((p - cut q)+).
     """
     rows, _ = ahead
     law = _extended(_blocks(verifier, ahead, gamma), rows, gamma)
@@ -151,10 +156,10 @@ def total_variation(verifier: Verifier, ahead: Ahead, gamma: int) -> float:
 
 
 def _blocks(verifier: Verifier, ahead: Ahead, gamma: int) -> dict[Word, float]:
-    """The law of what one step emits, without the extra token behind a whole draft."""
+    """The law of the tokens that one step emits, without the extra token after a fully accepted draft."""
     target, proposal = ahead
     drafts = _extended({(): 1.0}, proposal, gamma)
-    # Behind a token without target mass nothing can be accepted: one filling stands for all.
+    # After a token without target mass nothing can be accepted, so the tokens that follow it do not matter.
     words = [(*word, *word[-1:] * (gamma - len(word))) for word in drafts]
     tokens, weights = torch.tensor(words), torch.tensor(list(drafts.values()), dtype=torch.float64)
     p, q = _along(target, words, gamma + 1), _along(proposal, words, gamma)
@@ -173,7 +178,7 @@ def _blocks(verifier: Verifier, ahead: Ahead, gamma: int) -> dict[Word, float]:
 
 
 def _extended(law: Mapping[Word, float], rows: Mapping[Word, Tensor], length: int) -> Mapping[Word, float]:
-    """The law when words shorter than `length` go on by the rows; those without a row stay as they are."""
+    """The law after words shorter than `length` are continued by the rows; words without a row stay."""
     for size in range(length):
         longer: defaultdict[Word, float] = defaultdict(float)
         for word, mass in law.items():
@@ -187,7 +192,7 @@ def _extended(law: Mapping[Word, float], rows: Mapping[Word, Tensor], length: in
 
 
 def _along(rows: Mapping[Word, Tensor], words: list[Word], count: int) -> Tensor:
-    """[n, count, V]: the rows after the first 0, 1, ... tokens of each word, the root's if there is none."""
+    """[n, count, V]: the rows after the first 0, 1, ... tokens of each word; a missing row is the root's."""
     return torch.stack([torch.stack([rows.get(word[:i], rows[()]) for i in range(count)]) for word in words])
 
 
@@ -200,7 +205,9 @@ def worst_prompt(
     sampling: Sampling,
     length: int,
 ) -> tuple[float, Known]:
-    """The largest total variation of one step, and its prompt, where the law is enumerable; or BadInput."""
+    """The largest total variation of one step among prompts with an enumerable law, and its prompt.
+    BadInput if there is no such prompt.
+    """
     short = [prompt for prompt in prompts if len(prompt) + max(gamma, length) < target.context]
     ahead = (look_ahead(target, drafter, prompt, sampling, gamma) for prompt in short)
     off = [total_variation(verifier, each, gamma) for each in ahead]
@@ -208,4 +215,4 @@ def worst_prompt(
         law = word_law(target, short[number], length, sampling)
         if law is not None:
             return off[number], (number, short[number], law)
-    raise BadInput(f"no prompt is fit to look for {verifier.name} at")
+    raise BadInput(f"{verifier.name} cannot be tested: no prompt has an enumerable law")

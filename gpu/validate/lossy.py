@@ -1,4 +1,4 @@
-"""Lossy verifiers, from released code or made so by design, that `validate` must notice."""
+"""Lossy verifiers that `validate` must reject: some from released code, others with a deliberate fault."""
 
 from collections.abc import Sequence
 from copy import copy
@@ -43,7 +43,7 @@ def _target_for_residual(drafts: Drafts) -> Rates:
 
 
 def _with_replacement(drafts: Drafts) -> Rates:
-    """The rule for siblings drawn with replacement, on siblings drawn without."""
+    """The rule for siblings drawn with replacement, applied to siblings drawn without."""
     tree = copy(drafts.tree)
     tree.replacement = True
     return recursive.rates(replace(drafts, tree=tree))
@@ -81,7 +81,9 @@ class _JointProduct(Verifier):
 
 @dataclass(frozen=True)
 class Lossy:
-    """A lossy verifier and its fault; a faint one is tested where its law is furthest off, and for longer."""
+    """A lossy verifier and its fault; a faint one is tested longer, at the prompt where its bias is
+    largest.
+    """
 
     verifier: Verifier
     fault: str
@@ -92,9 +94,13 @@ _CHAIN = (CHAIN,)
 LOSSY = (
     Lossy(_KeepsRejected("p-for-residual", _CHAIN, _target_for_residual), "Y ~ p after a rejection"),
     Lossy(Verifier("typical", _CHAIN, _typical), "accepts what the target finds likely enough"),
-    Lossy(_JointProduct("joint-product", _CHAIN, _plain_ratios), "products of ratios and of coins"),
     Lossy(
-        Verifier("hsd-released", _CHAIN, _uncapped_leaf, upwards=True), "uncapped ratio for the whole draft"
+        _JointProduct("joint-product", _CHAIN, _plain_ratios),
+        "products of ratios and of coins",
+    ),
+    Lossy(
+        Verifier("hsd-released", _CHAIN, _uncapped_leaf, upwards=True),
+        "uncapped ratio for the whole draft",
     ),
     Lossy(
         _KeepsRejected("unscaled-residual", _CHAIN, _unscaled, upwards=True),
@@ -103,17 +109,17 @@ LOSSY = (
     ),
     Lossy(
         Verifier("greedy-block-alone", _CHAIN, chains.greedy_block_rates, upwards=True),
-        "greedy block verification without the target it modifies",
+        "greedy block verification without the modified target",
     ),
     Lossy(
         Verifier("specinfer-on-distinct", (WITHOUT,), _with_replacement),
-        "rule with, draws without replacement",
+        "rule for draws with replacement on draws without",
     ),
 )
 
 
 def lossy_named(names: Sequence[str]) -> list[Lossy]:
-    """The lossy verifiers of those names, all of them without a name; BadInput for an unknown name."""
+    """The lossy verifiers of these names, or all if no name is given; BadInput for an unknown name."""
     known = {each.verifier.name: each for each in LOSSY}
     for name in names:
         if name not in known:

@@ -1,4 +1,4 @@
-"""Every verifier on every draft it is made for, and the lossy ones: run cell by cell, tables and JSON."""
+"""Runs every verifier on every draft it is made for, and the lossy verifiers; makes tables and JSON."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -22,35 +22,37 @@ from draftproof.simulators import screen
 from draftproof.simulators.anytime import ERROR
 from draftproof.theory.errors import BadInput
 
-DRAFTS = ("chain:3", "paths:2x3", "tree:2x2", "tree+:2x2", "top-k:3x3x8")  # by default
+DRAFTS = ("chain:3", "paths:2x3", "tree:2x2", "tree+:2x2", "top-k:3x3x8")  # default of --draft
 FAINTEST = 0.03
-"""The smallest total variation at which a faint lossy verifier must be noticed."""
+"""The smallest total variation at which a faint lossy verifier must be rejected."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is run. Few words show small differences early, more words show more of them."""
+    """How much is run. Small differences show early in laws of few words; laws of many words show more
+    faults.
+    """
 
     runs: int = 500  # decodings for each law
-    length: int = 3  # tokens of a word, whose law is tested
+    length: int = 3  # tokens of each word of a tested law
     laws: int = 1  # prompts for each number of kept tokens in `top_k`
-    tokens: int = 32  # of a text
+    tokens: int = 32  # length of a greedy text
     batch: int = 500
     seed: int = 0
     temperature: float = 1.0
     top_k: tuple[int, ...] = (2, 4)
-    patience: int = 6  # times as many prompts for a lossy verifier, and eight times as many runs at each
-    long: int = 24  # times as many runs for a faint one, at a single prompt, the worst
+    patience: int = 6  # a lossy verifier gets this many times the prompts, and eight times the runs at each
+    long: int = 24  # a faint one gets this many times the runs, at its worst prompt only
 
 
 @dataclass
 class Cell:
-    """One verifier on one draft, whose law must be rejected if it is a lossy one, which has a `fault`."""
+    """One verifier on one draft. A lossy verifier has a `fault`, and its law must be rejected."""
 
     draft: str
     verifier: str
     fault: str | None = None
-    off: float | None = None  # of a faint lossy one, the total variation of one step at the worst prompt
+    off: float | None = None  # for a faint lossy verifier: total variation of one step at the worst prompt
     greedy: Greedy | None = None
     laws: list[Joint] = field(default_factory=list)
     acceptance: Result | None = None
@@ -74,10 +76,10 @@ class Cell:
 
     @property
     def problems(self) -> list[str]:
-        """What is not as expected, in words."""
+        """Each unexpected result as a sentence."""
         if self.fault is not None:
             fine = self.rejected or self.too_faint
-            return [] if fine else [f"lossy, and not noticed in {self.runs:,} runs"]
+            return [] if fine else [f"lossy, but not noticed in {self.runs:,} runs"]
         found = [f"the law is rejected at prompt {each.prompt + 1}" for each in self.laws if each.rejected]
         if self.greedy is not None:
             found += [
@@ -103,10 +105,10 @@ class Cell:
 
 @dataclass
 class Validation:
-    """A pair, prompts and a plan; `run` goes through the cells.
+    """A model pair, prompts and a plan; `run` yields the cells.
 
-    Each of `lossy` runs on the first structure it fits; faint ones only if the drafter is a model, whose rows
-    can be enumerated, and at the worst of the prompts `many`.
+    Each verifier in `lossy` runs on the first structure it fits. Faint ones run only if the drafter is a
+    model, whose rows can be enumerated, and only at the worst of the prompts `many`.
     """
 
     target: Model
@@ -168,7 +170,9 @@ class Validation:
             yield cell
 
     def _laws(self, decode: Decode, known: Sequence[tuple[Sampling, Known]], times: int) -> list[Joint]:
-        """Tests prompt after prompt with `times` as many runs as planned; if more, until one is rejected."""
+        """Tests each prompt with `times` the planned runs; if `times` exceeds 1, stops at the first
+        rejection.
+        """
         plan, error = self.plan, ERROR / len(known)
         found: list[Joint] = []
         for sampling, prompt in known:
@@ -179,9 +183,9 @@ class Validation:
 
 
 def tables(cells: Sequence[Cell]) -> list[Table]:
-    """One line a verifier and draft; the lossy verifiers in a table of their own."""
+    """Two tables with one line per verifier and draft: lossless verifiers, and lossy ones."""
     headings = "draft", "verifier", "greedy", "runs", "law", "E\\[tau]", "predicted", "stateless", "full inf."
-    lossless = screen.table("Real models beside their own laws", "llrrrrrrrl", *headings, "")
+    lossless = screen.table("Real models compared with their own laws", "llrrrrrrrl", *headings, "")
     lossy = screen.table("Lossy specimens", "llrl", "draft", "specimen", "runs", "")
     for made in (lossless, lossy):
         made.columns[0].no_wrap = made.columns[1].no_wrap = True
@@ -205,7 +209,7 @@ def tables(cells: Sequence[Cell]) -> list[Table]:
 
 
 def summary(cells: Sequence[Cell]) -> str:
-    """One line on what held, and one for each problem."""
+    """One line that counts the cells as expected, and one line for each problem."""
     lossless = [cell for cell in cells if cell.fault is None]
     lossy = [cell for cell in cells if cell.fault is not None]
     runs, tokens = sum(cell.runs for cell in cells), sum(cell.greedy.tokens for cell in cells if cell.greedy)
@@ -217,8 +221,8 @@ def summary(cells: Sequence[Cell]) -> str:
     if lossy:
         lines[0] += f", {sum(cell.rejected for cell in lossy)} of {len(lossy)} lossy specimens noticed"
     lines += [
-        f"{cell.name}: where one step is furthest off, total variation {cell.off:.3f}"
-        + (": too faint to be asked for" if cell.too_faint else "")
+        f"{cell.name}: total variation of one step at the worst prompt {cell.off:.3f}"
+        + (": too faint to be required" if cell.too_faint else "")
         for cell in lossy
         if cell.off is not None
     ]

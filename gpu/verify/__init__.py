@@ -1,7 +1,7 @@
-"""Verification algorithms in plain batched torch; `VERIFIERS` gathers those of all files in this folder.
+"""Verification algorithms in plain batched torch; `VERIFIERS` collects those of all files in this folder.
 
-Each computes `Rates` from a `Batch`, which holds all noise. The exact verifier of the same name in
-theory/verifiers is the reference.
+Each computes `Rates` from a `Batch`, which also holds all random numbers. The reference is the exact verifier
+of the same name in theory/verifiers.
 """
 
 from importlib import import_module
@@ -21,7 +21,7 @@ VERIFIERS: dict[str, Verifier] = dict(sorted(_found))
 
 
 def named(name: str) -> Verifier:
-    """The verifier of that name; raises BadInput, with the names there are, if there is none."""
+    """The verifier of that name; if there is none, raises BadInput with the known names."""
     if name not in VERIFIERS:
         raise BadInput(f"no GPU verifier is named {quoted(name)}; there are {', '.join(VERIFIERS)}")
     return VERIFIERS[name]

@@ -1,4 +1,4 @@
-"""What verifiers take and return: a batch of drafts with its noise, and an outcome for each of its rows."""
+"""Input and output of verifiers: a batch of drafts with its noise, and one outcome per row."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
@@ -12,8 +12,8 @@ from draftproof.theory.errors import BadInput
 
 BAD_TARGET, BAD_PROPOSAL, BAD_TOKEN, BAD_COIN = 1, 2, 3, 4
 ERRORS = {
-    BAD_TARGET: "a target row of a drawn node is no law: NaN, infinite, negative, or its sum is off 1",
-    BAD_PROPOSAL: "a proposal row that was drawn from is no law",
+    BAD_TARGET: "a target row of a drawn node is not a distribution (NaN, infinite, negative, or sum not 1)",
+    BAD_PROPOSAL: "a proposal row that was drawn from is not a distribution",
     BAD_TOKEN: "a token id is below -1 or beyond the vocabulary",
     BAD_COIN: "a coin or the extra uniform is outside [0, 1]",
 }
@@ -22,7 +22,7 @@ ERRORS = {
 
 @dataclass(frozen=True)
 class Drafts:
-    """A draft for each row of the batch: what acceptance rates are computed from.
+    """One draft per row of the batch: all that acceptance probabilities are computed from.
 
     target [B, N, V]: the target's row after each node. proposal [B, I, V]: the rows that children of inner
     nodes were drawn from, None for deterministic drafts. tokens [B, N - 1]: the ids of nodes 1 to N - 1, -1
@@ -65,11 +65,11 @@ class Drafts:
         return moved._map(lambda part: part.to(device))
 
     def take(self, which: Tensor) -> Self:
-        """Some rows of the batch, in any order, also repeated."""
+        """The given rows of the batch; order and repetitions are free."""
         return self._map(lambda part: part.take(which) if isinstance(part, Tree) else part[which])
 
     def with_noise(self, coins: Tensor, extra: Tensor) -> "Batch":
-        """These drafts, ready to be verified."""
+        """These drafts with their uniforms, ready to be verified."""
         return Batch(self.tree, self.target, self.proposal, self.tokens, coins, extra)
 
     def _map(self, change: Callable) -> Self:
@@ -80,7 +80,7 @@ class Drafts:
 
 @dataclass(frozen=True)
 class Batch(Drafts):
-    """Drafts and uniforms in [0, 1): coin i - 1 of coins [B, N - 1] decides about node i, extra [B] draws the
+    """Drafts and uniforms in [0, 1): coin i - 1 of coins [B, N - 1] decides on node i, extra [B] draws the
     extra token.
     """
 
@@ -109,8 +109,8 @@ class Batch(Drafts):
                 raise BadInput(f"proposal must be [{B}, {least}, {V}], not {list(rows.shape)}")
 
     def errors(self) -> Tensor:
-        """[B]: 0, or the key of `ERRORS` that applies. Rows of nodes that were not drawn, and proposal rows
-        that no token was drawn from, may hold anything.
+        """[B]: 0, or the key of `ERRORS` that applies. Rows of nodes that were not drawn are not checked, nor
+        are proposal rows that no token was drawn from.
         """
         B, _, V = self.target.shape
         error = torch.zeros(B, dtype=torch.long, device=self.target.device)
@@ -128,8 +128,8 @@ class Batch(Drafts):
 
 @dataclass(frozen=True)
 class Outcome:
-    """One iteration's result by row: the last accepted node [B] (0 for none), the extra token [B], and error
-    [B]: 0, or a key of `ERRORS`, and then node = 0 and token = -1.
+    """One iteration's result for each row: the last accepted node [B] (0 for none), the extra token [B], and
+    the error [B], which is 0 or a key of `ERRORS`. A row with an error has node 0 and token -1.
     """
 
     node: Tensor
@@ -137,7 +137,7 @@ class Outcome:
     error: Tensor
 
     def clone(self) -> "Outcome":
-        """The same in memory of its own."""
+        """A copy that shares no memory."""
         return Outcome(self.node.clone(), self.token.clone(), self.error.clone())
 
     def emitted(self, tree: Tree, tokens: Tensor) -> Tensor:
@@ -146,5 +146,5 @@ class Outcome:
 
 
 def _is_law(rows: Tensor) -> Tensor:
-    # The sum may be off by 1e-3: far above float32 rounding, far below a wrong tensor.
+    # The sum may be off by 1e-3: much more than float32 rounding, much less than a wrong tensor.
     return ((rows.sum(-1) - 1).abs() <= 1e-3) & (rows.amin(-1) >= 0)

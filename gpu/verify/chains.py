@@ -1,4 +1,4 @@
-"""Verifiers of chains: token, block and greedy block verification (and the modified target it leaves)."""
+"""Verifiers of chains: token, block and greedy block verification (with its modified target)."""
 
 import torch
 from torch import Tensor
@@ -18,7 +18,8 @@ def token_rates(drafts: Drafts) -> Rates:
 def block_rates(drafts: Drafts) -> Rates:
     """w_i = min(1, w_{i-1} p/q);  A_i = sum (w_i p - q)+;  h_i = A_i / (A_i + 1 - w_i), and w at the end.
 
-    The stop is the last i accepted with probability h_i; Y ~ norm((w p - q)+), p after the last.
+    Each i is accepted with probability h_i, and the stop is the last one accepted;
+    Y ~ norm((w p - q)+), or p after the last token.
     """
     target, proposal, gamma = drafts.target, drafts.q, drafts.tokens.shape[1]
     p, q = drafted(target, drafts.ids), drafted(proposal, drafts.ids)
@@ -34,11 +35,10 @@ def block_rates(drafts: Drafts) -> Rates:
 
 def greedy_block_rates(drafts: Drafts) -> Rates:
     """R_i = rho_1 ... rho_i;  D+ = sum (R_i p - q)+, D- = sum (q - R_i p)+, h_i = min(1, D+ / D-);
-    min(1, R) at the end;  Y ~ norm((R p - q)+), p after the last.
+    min(1, R) at the end;  Y ~ norm((R p - q)+), or p after the last token.
 
     Lossless only if the next gamma - tau - 1 tokens get the modified target of
-    theory/verifiers/greedy_block.py. If R exceeds 1 both terms of the difference are divided by it, so that
-    nothing overflows.
+    theory/verifiers/greedy_block.py. If R exceeds 1, R p and q are both divided by R to avoid overflow.
     """
     target, proposal, gamma = drafts.target, drafts.q, drafts.tokens.shape[1]
     p, q = drafted(target, drafts.ids).double(), drafted(proposal, drafts.ids).double()
@@ -99,7 +99,7 @@ class Carry:
 
 
 def _along(start: Tensor, rows: Tensor, tokens: Tensor) -> Tensor:
-    """[B, gamma + 1]: `start` times the joint probability of the first i tokens, 0 after one not drawn."""
+    """[B, gamma + 1]: `start` times the joint probability of the first i tokens; 0 after a missing token."""
     single = drafted(rows, tokens.clamp(min=0)).double()
     joint = torch.where(tokens >= 0, single, 0.0).cumprod(1)
     return start[:, None] * pad(joint, (1, 0), value=1)

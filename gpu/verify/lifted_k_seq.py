@@ -1,4 +1,4 @@
-"""The lift of K-SEQ to trees: subtrees are judged from leaf to root, all siblings against the same row."""
+"""K-SEQ lifted to trees: subtrees are decided from leaf to root, all siblings against the same row."""
 
 import torch
 from torch import Tensor
@@ -8,15 +8,16 @@ from draftproof.gpu.verify.residual import LARGEST, pick, rate, share
 from draftproof.gpu.verify.verifier import CHAIN, WITH, Rates, Verifier
 
 HALVINGS = 24  # bisections of [1, k], which contains rho: down to float32's resolution
-SLACK = 2.0**-48  # relative error of float64 in the condition on rho, an equality at rho = 1 for p = q
+SLACK = 2.0**-48  # relative float64 error in the condition on rho, which is an equality at rho = 1 if p = q
 
 
 def rates(drafts: Drafts) -> Rates:
     """a(root) = 1; a child x is entered with a(x) = min(1, a p / (rho q)), independently of its siblings. The
     node itself is then accepted with S / (S + 1 - a), S = sum (a p - rho q)+, and Y ~ norm((a p - rho q)+).
 
-    rho is K-SEQ's for the row a p and k children: 1 - (1 - beta)^k = rho beta, so that the children take
-    min(a p, rho q) of the row. It is found in float64, for which the rows are read HALVINGS + 2 times.
+    rho solves K-SEQ's equation for the row a p and k children, 1 - (1 - beta)^k = rho beta, so that the
+    children take min(a p, rho q) of the row. The search runs in float64 and reads the rows HALVINGS + 2
+    times.
     """
     tree, target, proposal = drafts.tree, drafts.target, drafts.q
     tokens, drawn = drafts.ids, drafts.drawn

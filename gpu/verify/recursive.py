@@ -1,4 +1,4 @@
-"""Siblings in turn: recursive rejection and traversal, and two rules that need no proposal (one-hot, nss)."""
+"""Siblings one after the other: recursive rejection, traversal, and two rules without a proposal."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ def rates(drafts: Drafts) -> Rates:
 
 
 def traversal_rates(drafts: Drafts) -> Rates:
-    """Subtrees are judged from leaf to root; a node's coin is compared after all below it.
+    """Subtrees are decided from leaf to root: a node's coin is compared after those of all its descendants.
 
     a(root) = 1, a(x) = min(1, a(parent) p(x)/q(x)); a rejected child x makes, at its parent f,
     p <- norm((a p - q)+) and a <- S / (S + 1 - a).
@@ -27,15 +27,16 @@ def traversal_rates(drafts: Drafts) -> Rates:
 
 
 def rejections(drafts: Drafts, joint: bool) -> tuple[Tensor, Tensor, Tensor]:
-    """(entry, left, cut), each [B, N]: the rate at which a node is entered, and its rate and the cut of its
-    row after all its children were rejected.
+    """(entry, left, cut), each [B, N]: the rate at which a node is entered; and, after all its children were
+    rejected, its rate and the cut of its row.
 
-    After j rejections at a node its row is (p - c q)+ / T, its rate a, and the next sibling's law is q
-    without the earlier tokens, over its mass D. With the next child rejected too
+    After j rejections at a node its row is (p - c q)+ / T and its rate a. The next sibling's law is q without
+    the earlier tokens, divided by its mass D. If the next child is rejected too,
 
         c <- c + T / (a D);  T <- sum (p - c q)+;  S = a T_new / T_old;  a <- S / (S + 1 - a)
 
-    so no row is written. With `joint` a child's rate starts at its entry rate (traversal), otherwise at 1.
+    so that no new row has to be stored. With `joint` a child's rate starts at its entry rate (traversal),
+    otherwise at 1.
     """
     tree, target, proposal = drafts.tree, drafts.target, drafts.q
     tokens, drawn = drafts.ids, drafts.drawn
@@ -64,7 +65,7 @@ def rejections(drafts: Drafts, joint: bool) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _left(drafts: Drafts, q: Tensor, nodes: Tensor) -> Tensor:
-    # The mass of q without the earlier siblings' tokens: summed, since 1 minus their mass would cancel.
+    # The mass of q without the earlier siblings' tokens, as a sum: 1 minus their mass would lose digits.
     tree, parents = drafts.tree, drafts.tree.parents
     if tree.replacement or tree.is_chain:
         return torch.ones_like(q[..., 0])
@@ -76,8 +77,8 @@ def _left(drafts: Drafts, q: Tensor, nodes: Tensor) -> Tensor:
 
 
 def top_k_rates(drafts: Drafts) -> Rates:
-    """EAGLE-2 and EAGLE-3, where every drafted child is a proposal with q(x) = 1: accept a child with
-    probability p(x), else p(x) <- 0 and p <- norm(p).
+    """The rule of EAGLE-2 and EAGLE-3, which treats every drafted child as a proposal with q(x) = 1: accept
+    the child with probability p(x), else p(x) <- 0 and p <- norm(p).
     """
     accept = [torch.ones_like(drafts.target[:, 0, 0])]
     for p, x, earlier in _children(drafts):
@@ -90,8 +91,8 @@ def top_k_rates(drafts: Drafts) -> Rates:
 def naive_rates(drafts: Drafts) -> Rates:
     """y ~ p; descend if y was drafted, else Y = y.
 
-    One coin a node, that of its first child, draws y: the children lie one after the other on
-    [0, 1), each as long as its p(x), and what is beyond them is Y, drawn with `extra`.
+    The first child's coin draws y: the children lie end to end on [0, 1), each an interval of length p(x). A
+    coin beyond them stops at the node, and `extra` draws Y.
     """
     reach = [torch.ones_like(drafts.target[:, 0, 0])]
     for p, x, earlier in _children(drafts):
@@ -101,7 +102,7 @@ def naive_rates(drafts: Drafts) -> Rates:
 
 
 def _children(drafts: Drafts) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-    # Node by node: its parent's row p [B, V], its token [B, 1], and its earlier siblings' tokens [B, V].
+    # For each node: its parent's row p [B, V], its token [B, 1], and its earlier siblings' tokens [B, V].
     tree, target, tokens, drawn = drafts.tree, drafts.target, drafts.ids, drafts.drawn
     for i in range(1, tree.size):
         up = tree.parents[:, i]

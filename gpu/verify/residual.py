@@ -6,7 +6,7 @@ from torch import Tensor
 from draftproof.gpu.verify.batch import Drafts
 
 LARGEST = 3e38
-"""Stands for infinity when a quotient divides by zero; near the largest float32."""
+"""Used as infinity when a quotient divides by zero; near the largest float32."""
 
 
 def pick(rows: Tensor, index: Tensor) -> Tensor:
@@ -37,7 +37,7 @@ def excess(p: Tensor, cut: Tensor, q: Tensor) -> Tensor:
 
 
 def without(tokens: Tensor, chosen: Tensor, V: int) -> Tensor:
-    """[..., V]: which ids are among those tokens [..., n] for which `chosen` [..., n] is true."""
+    """[..., V]: which ids are among the tokens [..., n] whose `chosen` [..., n] is true."""
     among = torch.zeros(*chosen.shape[:-1], V + 1, dtype=torch.bool, device=tokens.device)
     return among.scatter(-1, torch.where(chosen, tokens, V), True)[..., :V]
 
@@ -45,8 +45,8 @@ def without(tokens: Tensor, chosen: Tensor, V: int) -> Tensor:
 def remainder(drafts: Drafts, cut: Tensor, node: Tensor) -> Tensor:
     """[B, V], not normalised: (p - cut q)+ at node [B], with cut [B, N], without its drawn children's tokens.
 
-    A rejected child's token has no mass left: leaving it out changes no law, and keeps rounding from emitting
-    it. Where rounding leaves no mass at all the row is p.
+    A rejected child's token has no mass left in exact arithmetic; leaving it out keeps rounding from emitting
+    it. If rounding leaves no mass at all, the row is p.
     """
     tree, proposal = drafts.tree, drafts.proposal
     B, _, V = drafts.target.shape
@@ -60,7 +60,7 @@ def remainder(drafts: Drafts, cut: Tensor, node: Tensor) -> Tensor:
 
 
 def draw(row: Tensor, u: Tensor) -> Tensor:
-    """[B] tokens by inverse cumulative sum: first x with mass and F(x) > u F(V-1), or the last with mass."""
+    """[B] tokens by inverse CDF: the first x with mass and F(x) > u F(V-1), else the last x with mass."""
     V = row.shape[-1]
     ids = torch.arange(V, device=row.device)
     cumulative = row.double().cumsum(-1)

@@ -1,4 +1,4 @@
-"""What every verifier comes to: a rate for each drafted node, a cut for each row, and an order of coins."""
+"""A batched verifier: an acceptance probability per drafted node, a cut per row, and an order of coins."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -24,10 +24,10 @@ BELOW_ONE = 1 - 2**-24
 
 @dataclass(frozen=True)
 class Rates:
-    """What a verifier computes before it looks at any coin: accept and cut [B, N].
+    """What a verifier computes before it compares any coin: accept and cut [B, N].
 
     Node i is accepted if its coin is below accept_i (column 0 is unused). After a stop at node f the extra
-    token's law is proportional to (p - cut_f q)+, without the tokens of f's drawn children.
+    token's law is proportional to (p - cut_f q)+ without the tokens of f's drawn children.
     """
 
     accept: Tensor
@@ -51,10 +51,10 @@ class Verifier:
     modifies_target: bool = False
 
     def verify(self, batch: Batch) -> Outcome:
-        """Where verification stops, and the extra token; shapes are static and nothing is read back.
+        """The node where verification stops, and the extra token. Shapes are static; the host never waits.
 
         Rows are probabilities; types narrower than float32 are widened and renormalised. Raises BadInput as
-        `fitted` does; what is wrong with one row of the batch is in that row's `error`.
+        `fitted` does; a fault in one row of the batch is reported in that row's `error`.
         """
         batch = self.fitted(batch).map_rows(widened)
         error = batch.errors()
@@ -81,7 +81,7 @@ class Verifier:
         return at
 
     def fits(self, tree: Tree) -> bool:
-        """Whether this verifier is made for such a draft."""
+        """Whether this verifier is made for the tree's kind of draft."""
         return label(tree) in self.drafts
 
     def fitted(self, batch: Batch) -> Batch:
@@ -120,7 +120,7 @@ def _upwards(tree: Tree, rates: Tensor) -> Tensor:
 def _downwards(tree: Tree, rates: Tensor, one_coin: bool) -> Tensor:
     reach = torch.zeros_like(rates)
     reach[:, 0] = 1
-    left = torch.ones_like(rates)  # of each node: the probability that no child so far was accepted
+    left = torch.ones_like(rates)  # the probability that none of a node's earlier children was accepted
     parents = tree.parents.expand(len(rates), -1)
     for i in range(1, tree.size):
         up, rate = parents[:, i : i + 1], rates[:, i : i + 1]
@@ -132,12 +132,12 @@ def _downwards(tree: Tree, rates: Tensor, one_coin: bool) -> Tensor:
 
 
 def label(tree: Tree) -> str:
-    """The kind of draft that a tree is, as verifiers name them."""
+    """The tree's kind of draft, as `Verifier.drafts` names it."""
     return CHAIN if tree.is_chain else WITH if tree.replacement else WITHOUT
 
 
 def widened(rows: Tensor) -> Tensor:
-    """Rows in float32, those of narrower types renormalised; float64 stays."""
+    """Rows as float32, renormalised if their type was narrower; float64 rows are returned as they are."""
     if rows.dtype in (torch.float32, torch.float64):
         return rows
     rows = rows.float()

@@ -1,7 +1,7 @@
 """An exact verdict on anybody's verifier: `audit.assert_lossless(verify)`.
 
-The function's random calls are answered one way after another until every way was taken; the law
-of what it emits is then compared with the target's. See docs/audit.md.
+The function runs once for every possible sequence of outcomes of its random calls. The exact law of its
+output is then compared with the target's. See docs/audit.md.
 """
 
 from draftproof.simulators.audit.battery import battery

@@ -15,14 +15,14 @@ VOCAB, DEPTH = 3, 2  # default bounds of the instances
 WORDS = 5_000  # most words of depth + 1 tokens of an instance
 
 CORE = ("toy", "reversed", "holes in both", "seesaw", "equal")
-"""The scenarios that show most faults; large instances and slow targets are given only these."""
+"""The scenarios that reveal most faults; large sizes and slow targets get only these."""
 
 
 def battery(vocab: int, depth: int, rounds: int = 1, slow: bool = False) -> Iterator[Instance]:
     """Instances on chains, smallest first, up to the given vocabulary and depth; BadInput beyond WORDS.
 
-    Fewer and smaller ones over several `rounds`, and for `slow` targets, which over several rounds are
-    given the toy and one-hot proposals: choices are then the verifier's alone.
+    Several `rounds` and `slow` targets get fewer and smaller instances. Slow targets over several rounds get
+    only the toy and one-hot proposals, so that only the verifier makes random choices.
 
     >>> [max(1, each.draft.depth) for each in battery(2, 1)][:3]
     [1, 1, 1]
@@ -62,9 +62,10 @@ def equal_rows(vocab: int, depth: int) -> Iterator[Instance]:
 
 
 def steep(vocab: int, depth: int) -> Instance:
-    """First a ratio just below 1, then a proposal far above the target on one token.
+    """An instance whose first ratio is just below 1, and whose later proposal exceeds the target on one
+    token.
 
-    Several tokens of the target remain after scaling by the weight, and a wrong weight changes their
+    Several tokens keep residual mass after scaling by the weight, and a wrong weight changes their
     proportions.
     """
     first = [9 + x for x in range(vocab)]

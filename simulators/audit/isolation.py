@@ -1,4 +1,4 @@
-"""An audit in a process of its own, which can be killed when the target hangs or dies."""
+"""Runs an audit in a separate process, which can be killed if the target hangs or crashes."""
 
 import multiprocessing
 import os
@@ -14,10 +14,10 @@ from draftproof.simulators.audit.judge.report import Finding, Report
 from draftproof.simulators.audit.sandbox import Observer
 from draftproof.theory.errors import BadInput
 
-GRACE = 2.0  # seconds past the limit that a call has to be interrupted in before its process is killed
-LOADING = 120.0  # seconds that a target may take to be imported, or `seconds` if these are more
+GRACE = 2.0  # seconds past the limit after which a call that cannot be interrupted is killed
+LOADING = 120.0  # seconds allowed for importing a target (at least `seconds`)
 
-Progress = Callable[[int, int, str], None]  # called with (instances done, instances in all, the next one)
+Progress = Callable[[int, int, str], None]  # called with (instances done, total, name of the next one)
 
 
 def isolated(
@@ -25,10 +25,10 @@ def isolated(
 ) -> Report:
     """`audit(observer, *arguments)` run in a new process; `audit` is a function of a module.
 
-    A call of the target that takes more than `seconds` is interrupted there, and where it cannot be (in C
-    code) the process is killed. A process that dies is a finding of the target `name`. Its standard output
-    goes to standard error. Raises `audit`'s BadInput, and BadInput where the target is not loaded in time;
-    KeyboardInterrupt kills the process and passes on.
+    A call of the target that takes more than `seconds` is interrupted; if it cannot be (in C code), the
+    process is killed. A process that dies is a finding about the target `name`. Its standard output is
+    redirected to standard error. Raises `audit`'s BadInput, and BadInput if the target is not imported in
+    time. A KeyboardInterrupt kills the process and is raised again.
     """
     context = multiprocessing.get_context("spawn")
     since = context.RawValue("d", 0.0)
@@ -102,7 +102,7 @@ class _Reporter(Observer):
 
 
 def _child(audit: Callable[..., Report], arguments: tuple[Any, ...], since: Any, pipe: Connection) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted, and ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent receives it and ends this process
     os.dup2(2, 1)
     try:
         answer = "report", audit(_Reporter(since, pipe), *arguments)
@@ -113,4 +113,4 @@ def _child(audit: Callable[..., Report], arguments: tuple[Any, ...], since: Any,
     pipe.send(answer)
     pipe.close()
     sys.stdout.flush()
-    os._exit(0)  # threads and exit handlers that the target left do not matter any more
+    os._exit(0)  # skips threads and exit handlers that the target left behind

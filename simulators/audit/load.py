@@ -1,4 +1,4 @@
-"""Finding the target that a command line names."""
+"""Loads the target that a command line names."""
 
 import importlib
 import importlib.util
@@ -13,7 +13,9 @@ from draftproof.theory.errors import BadInput
 
 
 def target(name: str, path: Path | None = None, dtype: str | None = None, loop: bool = False) -> Target:
-    """The target that is named: an adapter, or what `load` finds; with `loop` that is a generation loop."""
+    """The target of that name: an adapter, or the function that `load` finds (a generation loop with
+    `loop`).
+    """
     if name in ADAPTERS:
         return adapted(name, path, dtype)
     return (Loop if loop else Function)(load(name), name=name, dtype=dtype)

@@ -1,4 +1,4 @@
-"""Stand-ins for the two models of a generation loop: tables behind the calls that models answer."""
+"""Stand-ins for the two models of a generation loop: tables with the interface of models."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -11,12 +11,12 @@ from draftproof.theory.table import Rows
 
 
 class Model:
-    """A causal model that is a table: `model(ids, past_key_values)` gives `.logits` [B, T, V] and
-    `.past_key_values` (None with use_cache=False), as models of transformers do.
+    """A causal model made from a table: `model(ids, past_key_values)` gives `.logits` [B, T, V] and
+    `.past_key_values` (None with use_cache=False), like models of transformers.
 
-    The first token of a context is the prompt. The cache is the tokens themselves, in the shape [B, 1, T, 1]
-    of keys and values: a loop that cuts too much or too little is given the rows of another context. Logits
-    are shifted by a constant.
+    The first token of a context is the prompt. The cache holds the tokens themselves, in the shape [B, 1, T,
+    1] of keys and values, so a loop that crops it wrongly gets the rows of another context. Logits are
+    shifted by a constant.
     """
 
     def __init__(self, rows: Rows, dtype: torch.dtype):

@@ -1,14 +1,14 @@
-"""How much of a total variation rounding alone can cause."""
+"""A bound on the total variation that rounding alone can cause."""
 
 from math import log
 
 from flint import fmpq
 
 ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
-"""Unit roundoff u of the arithmetics a target may compute in: fl(a op b) = (a op b)(1 + d), |d| <= u."""
+"""Unit roundoff u of each arithmetic a target may compute in: fl(a op b) = (a op b)(1 + d), |d| <= u."""
 
 SHIFT = 0.3
-"""The constant added to every target logit: softmax cancels it, but its rounding stays, as in real models."""
+"""A constant added to every target logit. Softmax cancels it, but its rounding remains, as in real models."""
 
 
 def rounding_bound(
@@ -24,9 +24,9 @@ def rounding_bound(
       less the largest one, moves a probability by |l| each, and sum p |log p| <= log V; exp is good
       to 2; the softmax sums V numbers and divides.
     * weights w_i = min(1, w_{i-1} p/q): two operations and two rows a token, so w_i is known up to
-      c_i = (2r + 2) i. Token verification starts anew, c_i = 0.
+      c_i = (2r + 2) i. Token verification starts again at each token, so c_i = 0.
     * the residual D = (w p - q)+, together known up to c_i + 2r + 2: two rows, a product, a difference.
-    * its sum A, V - 1 additions more.
+    * its sum A: V - 1 more additions.
     * the probability of stopping, h = A / B with B = A + 1 - w_i. A run comes here with probability
       B, so what counts is B dh <= dA (1 - h) + h d(1 - w) + 2 <= c_i + 2r + V + 3. An acceptance by
       min(1, p/q) is less: 2r + 2.

@@ -1,4 +1,4 @@
-"""Runs a foreign function without letting it disturb the process."""
+"""Runs a foreign function in isolation from the rest of the process."""
 
 import _thread
 import inspect
@@ -19,7 +19,7 @@ from draftproof.theory.errors import BadInput
 
 Result = TypeVar("Result")
 
-SECONDS = 10.0  # longest that one call of the function may take
+SECONDS = 10.0  # time limit of one call
 
 THREAD_STARTERS = [
     (place, name)
@@ -32,11 +32,11 @@ THREAD_STARTERS = [
     )
     if hasattr(place, name)
 ]
-"""Where a thread can be started: place and name."""
+"""(object, name) of the functions that start a thread."""
 
 
 class Fault(Exception):
-    """One call went wrong: `kind` in a word or two, and what happened."""
+    """A call went wrong: `kind` is a short label, `what` a description."""
 
     def __init__(self, kind: str, what: str):
         super().__init__(f"{kind}: {what}")
@@ -44,25 +44,25 @@ class Fault(Exception):
 
 
 class _Refused(BaseException):
-    """Ends a call, also one that catches every `Exception`; says with which fault."""
+    """Ends a call with a fault, even if the function catches every `Exception`."""
 
 
 class Observer:
-    """Callbacks that tell how far an audit is; these do nothing."""
+    """Callbacks for an audit's progress; these defaults do nothing."""
 
     def call_began(self, since: float) -> None:
-        """A call of the function began at this time of `monotonic`, or ended (0)."""
+        """A call of the function began at time `since` of `monotonic`, or ended (`since` is 0)."""
 
     def loaded(self) -> None:
         """The target was found and imported."""
 
     def progress(self, done: int, total: int, doing: str) -> None:
-        """How many instances are done, of how many; the one that comes next, or the test that does."""
+        """The number of instances done, the total, and the name of the next instance or test."""
 
 
 @dataclass
 class Sandbox:
-    """How the function is called, and what is noticed besides its law: the first remark of each kind."""
+    """Calls the function and records remarks about it, the first of each kind."""
 
     name: str
     seconds: float
@@ -70,16 +70,16 @@ class Sandbox:
     printed: io.StringIO
     observer: Observer
     remarks: dict[str, str] = field(default_factory=dict)
-    bisected: bool = False  # some coins had to be plain numbers
-    repeats: bool = False  # the same coins gave the same result
+    bisected: bool = False  # some coins were needed as plain numbers
+    repeats: bool = False  # the same coins were seen to give the same result
 
     def remark(self, kind: str, what: str) -> None:
         self.remarks.setdefault(kind, what)
 
     def call(self, function: Callable[[], Result]) -> Result:
-        """function(), or a Fault when it raises, exits, starts a thread or takes too long.
+        """Returns function(); raises Fault if it raises, exits, starts a thread or takes too long.
 
-        Raises BadInput where what it calls does not take the arguments: that is no fault of a verifier.
+        Raises BadInput if the target does not accept the arguments, which is not a fault of a verifier.
         """
         self.observer.call_began(monotonic())
         try:
@@ -112,7 +112,7 @@ _WRONG_CALL = re.compile(r"(takes|missing) .*argument|unexpected keyword argumen
 
 
 def _is_wrong_call(error: TypeError, function: Callable[..., Any]) -> bool:
-    # Whether Python refused the call in `function` itself, or in wrappers that pass on whatever they get.
+    # Whether Python refused the call of `function` itself, or of a wrapper that passes all its arguments on.
     codes, traceback = [], error.__traceback__
     while traceback is not None:
         codes.append(traceback.tb_frame.f_code)
@@ -129,7 +129,7 @@ def sandboxed(
     observer: Observer | None = None,
     name: str = "the function",
 ) -> Iterator[Sandbox]:
-    """During an audit output is caught, threads do not start, random calls are answered.
+    """While entered, output is captured, threads cannot start, and random calls draw from the source.
 
     The time limit works in the main thread, for Python code; `isolation` kills what hangs in C code.
     """
@@ -143,7 +143,7 @@ def sandboxed(
     threads = torch.get_num_threads() if torch else 0
     try:
         if torch:
-            torch.set_num_threads(1)  # rows are short: threads would wait for one another
+            torch.set_num_threads(1)  # rows are short, so more threads would only cost time
         with (
             swapped((*starter, refuse) for starter in THREAD_STARTERS),
             warnings.catch_warnings(action="ignore"),
@@ -168,7 +168,7 @@ def _limited(seconds: float) -> Iterator[None]:
         raise _Refused("hangs", f"a call took more than {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 0.1)  # repeated: the function may catch one
+    signal.setitimer(signal.ITIMER_REAL, seconds, 0.1)  # repeats, since the function may catch the exception
     try:
         yield
     finally:

@@ -1,6 +1,6 @@
-"""What is audited: a function of one draft, a verifier of trees, or a whole generation loop.
+"""Targets of an audit: a function of one draft, a verifier of trees, or a whole generation loop.
 
-Each says which instances to run on, what to run, and how far rounding may move the law.
+Each defines the instances to run on, the programs to run, and how far rounding may move the law.
 """
 
 import inspect
@@ -30,17 +30,19 @@ INPUTS = ("target_probs", "draft_probs", "draft_tokens")  # [gamma + 1, V], [gam
 Arrays: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]  # of INPUTS
 
 Run: TypeAlias = Callable[[Source], tuple[Prefix, int | None]]
-"""Gives the emitted tokens, and how many drafted ones the first round accepted (None if unknown)."""
+"""Returns the emitted tokens, and the number of tokens accepted in the first round (None if unknown)."""
 
-JOINT_RUNS, SLOW_RUNS, LOOP_RUNS = 100_000, 1_000, 20_000  # most runs: over rounds; slow; of a loop
-LONGEST = 1_000  # most tokens that a loop may return
+JOINT_RUNS, SLOW_RUNS, LOOP_RUNS = 100_000, 1_000, 20_000
+"""Largest numbers of runs: over several rounds; of a slow target; of a loop."""
+
+LONGEST = 1_000  # largest number of tokens that a loop may return
 
 
 @dataclass(frozen=True)
 class Program:
-    """Something to run for every way its coins can fall, with the probability of coming to it.
+    """A function to run for every outcome of its coins, with the probability that it is reached.
 
-    Without a given `draft`, drafts are drawn in the run too, and `most_runs` limits the runs.
+    If `draft` is None, the run also draws the draft. `most_runs` limits the number of runs.
     """
 
     weight: fmpq
@@ -60,25 +62,27 @@ class Target:
     adapter: str  # the calling convention, as the report names it
     dtype: str  # the arithmetic it computes in, a key of ROUNDOFF
     namespace: dict[str, Any]  # the globals of its module
-    slow = False  # every call is slow: few instances are audited
-    whole = False  # it is a whole generation loop, which drafts and keeps caches itself
+    slow = False  # calls are slow, so few instances are audited
+    whole = False  # a generation loop, which drafts and keeps caches itself
 
     def _identify(self, foreign: Any, name: str, function: Any = None) -> None:
-        # Of an object, its method `function` has the globals.
+        # For an object, the globals are those of its method `function`.
         self.name = name or getattr(foreign, "__qualname__", type(foreign).__name__)
         self.namespace = getattr(inspect.unwrap(function or foreign), "__globals__", {})
 
     def instances(self, vocab: int, depth: int, rounds: int) -> list[Instance]:
-        """The instances it is audited on, smallest first; BadInput where they are too large."""
-        several = max(rounds, 2) if self.whole else rounds  # a loop makes several rounds in any case
+        """The instances of the audit, smallest first; BadInput if they are too large."""
+        several = max(rounds, 2) if self.whole else rounds  # a loop always makes several rounds
         return list(battery(vocab, depth, several, self.slow))
 
     def programs(self, sandbox: Sandbox, instance: Instance, rounds: int) -> Iterator[Program]:
-        """All that is run on an instance; the weights sum to 1."""
+        """The programs to run on an instance; their weights sum to 1."""
         raise NotImplementedError
 
     def calls(self, sandbox: Sandbox, instance: Instance) -> Iterator[Program]:
-        """What is tried with coins at the edges: single calls, on given drafts where it takes them."""
+        """The programs to run with coins at the edges: single calls, on given drafts if the target
+        takes drafts.
+        """
         return self.programs(sandbox, instance, 1)
 
     def bound(self, instance: Instance, rounds: int) -> fmpq:
@@ -89,8 +93,8 @@ class Target:
 class DraftVerifier(Target):
     """A verifier of one draft: `prepare` makes the arguments, `call` runs it, `reset` drops state."""
 
-    arrays = False  # `prepare` returns Arrays, which can then be broken on purpose
-    logits = False  # it is given logarithms of rows
+    arrays = False  # `prepare` returns Arrays, which the audit can then corrupt
+    logits = False  # it gets logarithms of rows
     draw: Callable[..., int] | None = None  # (sandbox, source, row, position) -> a token, if it drafts itself
 
     def reset(self) -> None: ...
@@ -107,9 +111,9 @@ class DraftVerifier(Target):
         return rounding_bound(self.dtype, instance.vocab, _drafted(instance), words, self.logits)
 
     def programs(self, sandbox: Sandbox, instance: Instance, rounds: int) -> Iterator[Program]:
-        """One program for each draft; over several rounds, or if it drafts itself, one for all.
+        """One program per draft; over several rounds, or if the target drafts itself, a single program.
 
-        That one drafts, verifies and emits until depth + rounds tokens are there, and keeps its state.
+        The single program drafts, verifies and emits until it has depth + rounds tokens, and keeps its state.
         """
         if rounds > 1 or self.draw is not None:
             most = SLOW_RUNS if self.slow else JOINT_RUNS
@@ -155,12 +159,13 @@ class DraftVerifier(Target):
 class Function(DraftVerifier):
     """verify(target_probs, draft_probs, draft_tokens[, rng][, position]) on chains.
 
-    Arrays are [gamma + 1, V], [gamma, V] and [gamma]; of numpy, or with `tensors` of torch. A class is
-    instantiated anew, without arguments, for every run; what it keeps between calls is its state. `coins`
-    names parameters that are arrays of uniforms, with their shapes: numbers, "gamma" or "vocab". Parameters
-    named `rng` and `position` are given the generator and how many tokens were emitted before; any fourth one
-    without a default is taken to be the generator. Of an object with a method `forward`, such as a
-    torch.nn.Module, that method's parameters count. Raises BadInput where they do not fit.
+    Arrays are [gamma + 1, V], [gamma, V] and [gamma], numpy arrays or, with `tensors`, torch tensors. A class
+    is instantiated without arguments for every run; attributes that it keeps between calls are its state.
+    `coins` maps parameters that are arrays of uniforms to their shapes: numbers, "gamma" or "vocab".
+    Parameters named `rng` and `position` receive the generator and the number of tokens emitted before. A
+    fourth parameter without a default is assumed to be the generator. For an object with a method `forward`,
+    such as a torch.nn.Module, the parameters are those of `forward`. Raises BadInput if the parameters do not
+    fit.
 
     >>> Function(lambda p, q, x, rng: [0], name="first").adapter
     'numpy function'
@@ -194,7 +199,7 @@ class Function(DraftVerifier):
             except TypeError as error:
                 raise BadInput(f"{self.name} must be made without arguments: {error}") from None
             except ValueError:
-                pass  # a class of an extension module, without a signature
+                pass  # a class of an extension module has no signature
         if tensors is None:
             takes_rng = "rng" in (*self._extra, *self._named)
             tensors = "torch" in self.namespace and not self.coins and not takes_rng
@@ -269,8 +274,8 @@ class Function(DraftVerifier):
 
 
 class Tree(DraftVerifier):
-    """verify(target, draft, rng) on drafts of any kind: `target` gives the float row after a prefix,
-    `draft` is a `draftproof.theory.draft.Draft` with float rows; returned are the emitted tokens.
+    """verify(target, draft, rng) on drafts of any kind: `target` maps a prefix to its float row, `draft` is a
+    `draftproof.theory.draft.Draft` with float rows, and the result is the emitted tokens.
 
     >>> Tree(lambda target, draft, rng: [0], name="first").name
     'first'
@@ -312,11 +317,12 @@ class _FloatRows(dict[Prefix, tuple[float, ...]]):
 
 
 class Loop(Target):
-    """`generate(target, draft, prompt, length[, gamma][, rng])`, of which the law of the text is judged.
+    """`generate(target, draft, prompt, length[, gamma][, rng])`; the law of its text is checked.
 
-    `target` and `draft` are `models.Model`, `prompt` is a tensor [1, 1], `gamma` the instance's draft depth;
-    returned are the new tokens, of which the first `length` count and fewer are completed. Drafting, caches
-    and randomness are the function's own. Raises BadInput where the parameters do not fit.
+    `target` and `draft` are `models.Model`, `prompt` is a tensor [1, 1], `gamma` is the instance's draft
+    depth.
+    It returns the new tokens: the first `length` count, and a shorter text is completed by the target. The
+    function does its own drafting, caching and random draws. Raises BadInput if the parameters do not fit.
 
     >>> Loop(lambda target, draft, prompt, length: [0], name="zero").adapter
     'generation loop'
@@ -335,7 +341,7 @@ class Loop(Target):
         return rounding_bound(self.dtype, instance.vocab, _drafted(instance), length, logits=True, draws=True)
 
     def programs(self, sandbox: Sandbox, instance: Instance, rounds: int) -> Iterator[Program]:
-        """One program: the first depth + rounds tokens, however many rounds the loop makes of them."""
+        """One program: the first depth + rounds tokens, in any number of rounds of the loop."""
         import torch
 
         from draftproof.simulators.audit.models import Model
@@ -358,7 +364,7 @@ class Loop(Target):
 
 
 def emitted(result: Any, vocab: int, most: int) -> Prefix:
-    """What the function returned as token ids; a Fault when it is anything else."""
+    """The function's result as token ids; raises Fault if it is anything else."""
     try:
         values = np.asarray(result.detach().cpu() if hasattr(result, "detach") else result)
     except Exception:
@@ -395,7 +401,7 @@ def _known(dtype: str) -> str:
 
 
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
-    # None where the function has no signature, or passes on whatever it is given.
+    # None if the function has no signature, or takes any arguments and passes them on.
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -408,13 +414,13 @@ def _is_required(parameter: inspect.Parameter) -> bool:
 
 
 def _extra(function: Any, name: str, stateful: bool, coins: Collection[str]) -> tuple[list[str], list[str]]:
-    # What is passed after the first three, by position and by name.
+    # The arguments after the first three: (by position, by name).
     parameters = _parameters(function)
     if parameters is None:
         return ["rng"], []
     parameters = parameters[1:] if stateful else parameters
     if len([each for each in parameters if each.kind is not each.KEYWORD_ONLY]) < 3:
-        raise BadInput(f"{name} must take {', '.join(INPUTS)} and, where it needs one, rng")
+        raise BadInput(f"{name} must take {', '.join(INPUTS)} and optionally rng")
     extra: list[str] = []
     named: list[str] = []
     for each in parameters[3:]:
@@ -424,7 +430,7 @@ def _extra(function: Any, name: str, stateful: bool, coins: Collection[str]) -> 
         elif _is_required(each) and positional and not extra:
             extra.append("rng")
         elif _is_required(each):
-            after = "after the first three come a generator and, by name, `position` and coins"
+            after = "after the first three it may have a generator, `position` and coins"
             raise BadInput(f"{name} has a parameter {each.name!r} that nothing is passed for: {after}")
         elif positional:
             break
@@ -432,13 +438,13 @@ def _extra(function: Any, name: str, stateful: bool, coins: Collection[str]) -> 
 
 
 def _loop_extra(generate: Callable[..., Any], name: str) -> list[str]:
-    # The parameters of a loop that are passed by name.
+    # The loop's parameters that are passed by name.
     parameters = _parameters(generate)
     if parameters is None:
         return []
     first = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY][:4]
     if first != ["target", "draft", "prompt", "length"]:
-        raise BadInput(f"{name} must take target, draft, prompt, length and, where needed, gamma and rng")
+        raise BadInput(f"{name} must take target, draft, prompt, length and optionally gamma and rng")
     extra = [each.name for each in parameters[4:] if each.name in ("gamma", "rng")]
     for each in parameters[4:]:
         if each.name not in extra and _is_required(each):

@@ -1,1 +1,1 @@
-"""The commands, one file each, and what they share: `entry` and `options`."""
+"""The commands, one file each; `entry` and `options` are shared by all."""

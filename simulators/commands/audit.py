@@ -24,27 +24,27 @@ from draftproof.theory.errors import BadInput
 @click.argument("target", metavar="TARGET")
 @click.option("--vocab", type=click.IntRange(2), default=VOCAB, help="Largest vocabulary.")
 @click.option("--depth", type=click.IntRange(1), default=DEPTH, help="Largest draft depth.")
-@click.option("--path", type=FILE, help="Where an adapter finds its file or repository.")
+@click.option("--path", type=FILE, help="The file or repository that an adapter needs.")
 @click.option(
     "--dtype",
     type=click.Choice(list(ROUNDOFF)),
-    help="The arithmetic that TARGET computes in; float64 shows what float32's rounding hides.",
+    help="The arithmetic that TARGET computes in; float64 shows bias that float32 rounding hides.",
 )
 @click.option("--iterations", type=click.IntRange(1, 3), default=1, help="Rounds of decoding.")
-@click.option("--loop", is_flag=True, help="TARGET is a whole generation loop over two models.")
-@click.option("--padding", is_flag=True, help="Also drafts that end in -1, which stands for nothing drafted.")
+@click.option("--loop", is_flag=True, help="TARGET is a generation loop over two models.")
+@click.option("--padding", is_flag=True, help="Also try drafts padded with -1.")
 @click.option("--seconds", type=click.FloatRange(0.1), default=SECONDS, help="Longest call.")
 @click.option(
     "--statistical", is_flag=True, help="Test random runs instead of enumerating, at any vocabulary."
 )
 @click.option("--rows", type=FILE, help="Rows to test on: .npz with `target` and `proposal`.")
-@click.option("--runs", type=click.IntRange(0), default=RUNS, help="Runs of a test.")
-@click.option("--strict", is_flag=True, help="Findings at the edges fail too.")
+@click.option("--runs", type=click.IntRange(0), default=RUNS, help="Number of runs of a test.")
+@click.option("--strict", is_flag=True, help="Findings at the edges also fail.")
 @json_option
 def audit(
     target: str, path: Path | None, dtype: str | None, loop: bool, strict: bool, as_json: bool, **options: Any
 ) -> int:
-    """Check somebody else's verifier, exactly.
+    """Check somebody else's verifier by exact enumeration.
 
     TARGET is package.module:function, path/to/file.py:function, or the name of an adapter. The
     function is verify(target_probs, draft_probs, draft_tokens, rng) and returns the emitted tokens;

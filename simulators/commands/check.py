@@ -30,9 +30,9 @@ from draftproof.theory.verifiers import VERIFIERS, named
     "--verifier", "names", multiple=True, metavar="NAME", help="Only this verifier; may be repeated."
 )
 @click.option("--text", "source", type=FILE, help="Make instances from a text file.")
-@click.option("--vocab", type=int, help="Symbol classes of --text [default: 3].")
+@click.option("--vocab", type=int, help="Number of symbol classes of --text [default: 3].")
 @click.option("--depth", type=int, help="Draft depth of --text [default: 2].")
-@click.option("--jobs", type=int, help="Processes [default: one a core].")
+@click.option("--jobs", type=int, help="Number of processes [default: one per core].")
 @click.option(
     "--rows", is_flag=True, help="With --json on the standard suite: a row for every verdict (37 MB)."
 )
@@ -98,7 +98,7 @@ class _Found:
 def _enumerate(
     work: Sequence[Piece], verifiers: Sequence[Verifier], jobs: int, keep: bool, every: bool
 ) -> _Found:
-    # `keep` says that results are wanted; without `every`, the first wrong one of each verifier.
+    # With `keep` results are kept: all of them if `every` is set, else the first wrong one of each verifier.
     started = monotonic()
     found = _Found({verifier.name: Tally(verifier) for verifier in verifiers})
     found.left = sum(len(piece.indices) for piece in work)
@@ -119,7 +119,7 @@ def _enumerate(
             pass
         except BrokenProcessPool:
             click.echo(
-                "draftproof: a worker process died (out of memory?); here is what was finished", err=True
+                "draftproof: a worker process died (out of memory?); the results so far follow", err=True
             )
     found.seconds = round(monotonic() - started, 3)
     return found

@@ -1,4 +1,4 @@
-"""How every command behaves: imported when it is called, one-line errors, exit statuses."""
+"""Behaviour shared by all commands: imported when called, one-line errors, exit statuses."""
 
 import io
 import os
@@ -15,9 +15,9 @@ INTERRUPTED = 130
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are imported when they are called: name -> (`package.module:NAME`, its help).
+    """A group whose commands are imported when they are called: name -> (`package.module:NAME`, help line).
 
-    The help is a line in the group's own; a command that is asked for --help imports itself and says more.
+    The help line is shown in the group's --help; a command's own --help imports the command.
     """
 
     def __init__(self, name: str, where: Mapping[str, tuple[str, str]], **options: Any):
@@ -43,7 +43,7 @@ def enter(group: click.Group, arguments: Sequence[str] | None = None) -> int:
     """
     written = sys.stdout
     if isinstance(written, io.TextIOWrapper) and written.errors == "strict":
-        written.reconfigure(errors="backslashreplace")  # a file's name may be in no encoding
+        written.reconfigure(errors="backslashreplace")  # file names may not be valid in the encoding
     try:
         status = group.main(arguments, prog_name=group.name, standalone_mode=False)
         click.echo(nl=False)  # flushes standard output, if there is one
@@ -72,7 +72,7 @@ def enter(group: click.Group, arguments: Sequence[str] | None = None) -> int:
 
 
 def _discard_output() -> None:
-    # Unwritten output stays in the buffer of standard output, and flushing it at exit would fail again.
+    # Unwritten output stays in standard output's buffer; flushing it at exit would fail again.
     try:
         click.echo(nl=False)
     except OSError:

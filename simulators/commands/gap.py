@@ -39,12 +39,12 @@ BELONGS = {
     "verifier": ("vary", "instance", ""),
     "force": ("instance",),
 }
-"""Option -> the modes that it belongs to; "" is the mode of neither --vary, --worst nor an instance."""
+"""Option -> the modes that it belongs to; "" is the mode without --vary, --worst and an instance."""
 
 MANY = "an ensemble or of --worst"
 
 STATEFUL = (
-    "Verifiers that keep state can be lossless over iterations and yet above the stateless optimum in one."
+    "A verifier that keeps state can exceed the stateless optimum in one iteration and still be lossless."
 )
 
 
@@ -52,19 +52,17 @@ STATEFUL = (
 @click.argument("instance", required=False, type=FILE, metavar="[INSTANCE.json]")
 @click.option("--verifier", multiple=True, metavar="NAME", help="Only this verifier; may be repeated.")
 @click.option("--vary", type=click.Choice(list(VARIED)), help="Vary one thing over an ensemble.")
-@click.option("--out", type=FILE, metavar="FOLDER", help="Where --vary writes its figure and numbers.")
+@click.option("--out", type=FILE, metavar="FOLDER", help="The folder for --vary's figure and numbers.")
 @click.option("--worst", metavar="NAME", help="Search for the instance with the largest gap.")
 @click.option("--draft", metavar="JSON", help=f"The draft of {MANY}, as in an instance file.")
 @click.option("--vocab", type=click.IntRange(1, 8), help=f"The vocabulary of {MANY} [default: {VOCAB}].")
 @click.option("--count", type=click.IntRange(1), help=f"Random instances at each point [default: {COUNT}].")
-@click.option(
-    "--seconds", type=click.FloatRange(0.1), help=f"How long --worst searches [default: {SECONDS:g}]."
-)
-@click.option("--seed", type=int, help="Where --worst starts, reproducibly up to the clock [default: 0].")
+@click.option("--seconds", type=click.FloatRange(0.1), help=f"Duration of --worst [default: {SECONDS:g}].")
+@click.option("--seed", type=int, help="Random seed of --worst [default: 0].")
 @force_option
 @json_option
 def gap(as_json: bool, **options: Any) -> int:
-    """How far each verifier is from each certified optimum.
+    """Show how far each verifier is from each certified optimum.
 
     With an instance: E[tau] of every verifier made for its draft, and its share of the best that
     lossless verifiers without state can do (stateless) and of the best that any coupling of draft
@@ -224,7 +222,7 @@ def _means(title: str, found: Sequence[Summary]) -> Table:
 
 
 def _document(gap: Gap) -> dict[str, Any]:
-    # Exact values are strings; a solver's number has its error beside it.
+    # Exact values are strings; a solver's number comes with its error.
     best, optimum = gap.stateless, {"full_information": text(gap.full.value)}
     lower = None if best.lower is None else text(best.lower)
     valid: dict[str, Any] = {"stateless": best.value, "stateless_error": best.error}

@@ -31,9 +31,9 @@ STANDARD: list[tuple[Scheme, int]] = [
     *((draft, 3) for draft in of_depth(1)[1:]),
     (Tree((((),), ())), 2),
 ]
-"""Drafts and vocabularies of the explorer's own instances; every verifier is made for one of them."""
+"""Drafts and vocabularies of the explorer's default instances; every verifier is made for one of them."""
 
-WORST = 2  # most instances that the explorer takes from the results
+WORST = 2  # largest number of instances that the explorer takes from the results
 
 
 @click.command()
@@ -45,14 +45,14 @@ WORST = 2  # most instances that the explorer takes from the results
     show_default=True,
     help="The page.",
 )
-@click.option("--title", help="Its title [default: the name of the folder].")
+@click.option("--title", help="Title of the page [default: the folder's name].")
 @click.option(
     "--explore",
     "given",
     multiple=True,
     type=FILE,
     metavar="INSTANCE.json",
-    help="Put this instance into the explorer too; may be repeated.",
+    help="Also add this instance to the explorer; may be repeated.",
 )
 @json_option
 @click.pass_obj
@@ -64,7 +64,7 @@ def report(
     given: Sequence[Path],
     as_json: bool,
 ) -> int:
-    """One self-contained page of a sweep's results.
+    """Write one self-contained page of a sweep's results.
 
     RESULTS is a folder that `draftproof sweep` wrote. The page has verdicts, gaps, worst
     instances, curves, the claims, the mutants, and an explorer of small instances; it is one
@@ -81,7 +81,7 @@ def report(
     found = Results(results)
     if not found.metrics:
         raise BadInput(f"{results}: has no finished shard yet")
-    if not output.resolve().parent.is_dir():  # a fault is reported before the work
+    if not output.resolve().parent.is_dir():  # report a wrong path before the work starts
         raise BadInput(f"{output}: no such file or directory")
     mutants = files("draftproof.simulators.study.report") / "mutants.json"
     data = sections(found)
@@ -107,7 +107,7 @@ def report(
 def _explored(
     given: Sequence[Path], furthest: Iterable[tuple[str, Instance]]
 ) -> Iterator[tuple[str, Instance]]:
-    # (title, instance) in the order of the choice.
+    # (title, instance) in the order of the page's menu.
     for path in given:
         instance = read(path)
         if not explorable(instance):
@@ -120,7 +120,7 @@ def _explored(
 
 
 def _origin(results: Any) -> tuple[str, list[str]]:
-    # (the page's summary, lines on where its numbers come from)
+    # (the page's summary, lines on the origin of its numbers)
     manifest, metrics = results.manifest, results.metrics
     rows = sum(results.rows(f'select count(*) as n from "{metric}"')[0]["n"] for metric in metrics)
     finished = sum(len(results.shards(metric)) for metric in metrics)

@@ -23,11 +23,13 @@ from draftproof.theory.errors import BadInput
     "folder",
     type=FILE,
     metavar="DIR",
-    help="Where the results are, or go [default: results/FILE].",
+    help="Folder of the results [default: results/FILE].",
 )
-@click.option("--workers", type=click.IntRange(1), metavar="N", help="Processes [default: one a core].")
-@click.option("--scheduler", metavar="URL", help="A Dask cluster, such as tcp://host:8786.")
-@click.option("--ray", "on_ray", is_flag=True, help="Ray: the cluster of RAY_ADDRESS, else this machine.")
+@click.option(
+    "--workers", type=click.IntRange(1), metavar="N", help="Number of processes [default: one per core]."
+)
+@click.option("--scheduler", metavar="URL", help="Use a Dask cluster, such as tcp://host:8786.")
+@click.option("--ray", "on_ray", is_flag=True, help="Use Ray: the cluster of RAY_ADDRESS, else this machine.")
 @json_option
 @click.pass_obj
 def sweep(
@@ -42,12 +44,12 @@ def sweep(
     """Check, gap, prove and audit over many instances.
 
     FILE.toml says what is swept (docs/sweep.md); results are Parquet files in a folder
-    (docs/results.md). The same command goes on where it was interrupted. Exit status 0, or 2
+    (docs/results.md). After an interruption the same command continues the sweep. Exit status 0, or 2
     for bad input.
     """
     folder = folder or Path("results") / file.stem
     if sum((workers is not None, scheduler is not None, on_ray)) > 1:
-        raise BadInput("--workers, --scheduler and --ray exclude each other")
+        raise BadInput("--workers, --scheduler and --ray cannot be combined")
     try:
         from draftproof.simulators.study import configuration, runners, store
         from draftproof.simulators.study.plan import METRICS, plan
@@ -70,7 +72,7 @@ def sweep(
     seconds = round(monotonic() - started, 3)
     if found.interrupted:
         kept = f"{found.finished:,} of {found.chunks:,} chunks are kept in {folder}"
-        click.echo(f"interrupted: {kept}; the same command goes on from there", err=True)
+        click.echo(f"interrupted: {kept}; the same command continues from there", err=True)
         return INTERRUPTED
     lines = Results(folder).summary()
     rows = sum(line["rows"] for line in lines)
@@ -90,7 +92,7 @@ COLUMNS = {
     "of stateless": ("share_stateless", "mean", "{:.2%}"),
     "least": ("share_stateless", "least", "{:.2%}"),
 }
-"""Heading -> the column of results, its statistic, and how that is printed."""
+"""Heading -> the column of results, its statistic, and the format it is printed in."""
 
 
 def _table(lines: list[dict[str, Any]]) -> Table:

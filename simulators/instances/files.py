@@ -16,7 +16,7 @@ from draftproof.theory.spelling import scheme as spelled_scheme
 from draftproof.theory.table import Table
 
 VOCAB = 10**6
-"""Largest vocabulary that is read."""
+"""Largest vocabulary of an instance file."""
 
 _PREFIX = re.compile(r"(0|[1-9]\d{0,9})( (0|[1-9]\d{0,9}))*", re.ASCII)
 
@@ -68,7 +68,7 @@ def scheme(value: Any) -> Scheme:
 
 
 def draft_of(content: str) -> Scheme:
-    """The drafting scheme that an option spells: one word, or JSON as in an instance file."""
+    """The drafting scheme given by a command's option: one word, or JSON as in an instance file."""
     try:
         return scheme(decoded(content) if content.lstrip().startswith(("{", "[")) else content.strip())
     except BadInput as error:
@@ -96,16 +96,16 @@ def spelled(prefix: Prefix) -> str:
 
 
 def decoded(content: str) -> Any:
-    """A JSON text with decimal numbers as strings, and its first key that is given twice in `twice`."""
+    """The parsed JSON text; decimal numbers are kept as strings, and objects record a key given twice."""
     if not content.strip():
         raise BadInput("is empty")
     try:
         return json.loads(
             content,
             object_pairs_hook=_Object,
-            parse_float=str,  # kept as spelled: 0.1 is 1/10
+            parse_float=str,  # kept as written: 0.1 is 1/10
             parse_int=lambda digits: int(digits) if len(digits) <= DIGITS else digits,
-            parse_constant=str,  # NaN is refused where it stands, by name
+            parse_constant=str,  # NaN is refused later, with the name of its key
         )
     except json.JSONDecodeError as error:
         raise BadInput(f"not JSON: {error.msg} (line {error.lineno}, column {error.colno})") from None

@@ -31,7 +31,7 @@ class Grid(Sequence[Instance]):
     With `symmetric` only one instance of each orbit under relabelling the tokens is kept. This is
     sound for verifiers and drafts that do not order tokens (`Verifier.ordered`, schemes chain, tree
     and paths): relabelling p and q relabels their runs, and so law, total variation and E[tau]; the
-    fixed rows are relabelled alike. Raises BadInput beyond 10^18 instances.
+    fixed rows are relabelled in the same way. Raises BadInput beyond 10^18 instances.
     """
 
     draft: Scheme
@@ -52,7 +52,7 @@ class Grid(Sequence[Instance]):
 
     @property
     def size(self) -> int:
-        """How many instances there are before symmetry keeps only some."""
+        """The number of instances before the reduction by symmetry."""
         return comb(self.denominator + self.vocab - 1, self.vocab - 1) ** (2 * len(_free(self)))
 
     def __len__(self) -> int:
@@ -72,7 +72,7 @@ class Grid(Sequence[Instance]):
         return tabulate(self.vocab, self.draft, target, q.__getitem__, f"{self.name} #{code}")
 
     def decoded(self, code: int) -> list[tuple[int, ...]]:
-        """The weights of the free rows of p, then of q, that a code numbers."""
+        """The weights that a code stands for: the free rows of p, then of q."""
         possible = rows(self.vocab, self.denominator)
         digits = []
         for _ in range(2 * len(_free(self))):

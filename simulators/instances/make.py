@@ -1,4 +1,4 @@
-"""What every family of instances is made with."""
+"""Helpers that make instances, used by every family."""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
@@ -11,7 +11,7 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.rows import Prefix, Row
 from draftproof.theory.table import Table
 
-PREFIXES = 10**5  # most prefixes that an instance is given rows for
+PREFIXES = 10**5  # largest number of prefixes with rows in one instance
 
 Key = tuple[str, Prefix]
 """("p" or "q", prefix): a row of the target or of the proposal."""
@@ -24,7 +24,7 @@ def prefixes(vocab: int, depth: int) -> Iterator[Prefix]:
 
 
 def limit_prefixes(vocab: int, depth: int, name: str) -> None:
-    """Raises BadInput where there are more than PREFIXES prefixes of length 0 .. depth."""
+    """Raises BadInput if there are more than PREFIXES prefixes of length 0 .. depth."""
     if sum(vocab**length for length in range(depth + 1)) > PREFIXES:
         raise BadInput(f"{name}: an instance has rows for at most {PREFIXES:,} prefixes")
 
@@ -38,7 +38,9 @@ def weighted(weights: list[int]) -> Row:
 def tabulate(
     vocab: int, draft: Scheme, p: Callable[[Prefix], Row], q: Callable[[Prefix], Row], name: str
 ) -> Instance:
-    """Target rows p(prefix) to the draft's depth, proposal rows q(prefix) above; BadInput for too many."""
+    """An instance with target rows p(prefix) up to the draft's depth, and proposal rows q(prefix) above it.
+    BadInput for too many prefixes.
+    """
     limit_prefixes(vocab, draft.depth, name)
     target = Table.exact(vocab, {prefix: p(prefix) for prefix in prefixes(vocab, draft.depth)})
     proposal = Table.exact(vocab, {prefix: q(prefix) for prefix in prefixes(vocab, draft.depth - 1)})

@@ -1,7 +1,7 @@
-"""Random instances: rows drawn by one law for thousands of instances at once, as whole-number weights.
+"""Random instances: rows for thousands of instances are drawn at once, as whole-number weights.
 
-The same weights make an exact instance (w / sum w, rationals) and a lane of floats (their nearest
-float64), so that what a float engine found can be looked at exactly.
+The same weights make an exact instance (w / sum w, rationals) and a lane of floats (the nearest float64
+numbers), so that a result of the float engine can be repeated exactly.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -33,8 +33,8 @@ class Law(Protocol):
 
 @dataclass(frozen=True)
 class Edges:
-    """Target weights up to a bound of 1, 4 or, mostly, 20, so that zeros and near one-hot rows are common;
-    a proposal row is the target's own, a perturbation of it, or unrelated."""
+    """Target weights up to 1, 4 or (mostly) 20, so that zeros and nearly one-hot rows are common; a proposal
+    row equals the target's, is a perturbation of it, or is unrelated."""
 
     name = "random"
 
@@ -61,7 +61,7 @@ class Logits:
         return f"logits spread {self.spread:g} far {self.far:g} grain {self.grain}"
 
     def rows(self, rng: np.random.Generator, vocab: int, count: int) -> Pairs:
-        from scipy.special import softmax  # here, since other commands need no scipy to start
+        from scipy.special import softmax  # imported here, so that other commands start without scipy
 
         while True:
             a, b = rng.normal(0, self.spread, (2, vocab, count))
@@ -103,8 +103,9 @@ class Mixed:
 class Randoms(Sequence[Instance]):
     """`size` instances; the i-th depends on (seed, i), the vocabulary and the law only.
 
-    With one seed, instances that differ in depth share the rows of their common prefixes (while blocks
-    are whole, up to 512 words of depth + 1 tokens), and laws that differ in a parameter share the randomness.
+    With the same seed, instances that differ in depth share the rows of their common prefixes (if there are
+    at most 512 words of depth + 1 tokens, so that blocks are full), and laws that differ in a parameter use
+    the same random numbers.
 
     >>> from draftproof.theory.drafts.chain import Chain
     >>> Randoms(Chain(1), 2, 10, law=Logits(grain=12))[3].proposal[()]
@@ -126,7 +127,7 @@ class Randoms(Sequence[Instance]):
 
     @property
     def block(self) -> int:
-        """How many instances are drawn together; their targets' tables have at most about 2^22 entries."""
+        """The number of instances drawn together; their target tables have at most about 2^22 entries."""
         return max(1, min(BATCH, 2**22 // self.vocab ** (self.draft.depth + 1)))
 
     def __getitem__(self, index: int) -> Instance:  # type: ignore[override]
@@ -151,7 +152,9 @@ class Randoms(Sequence[Instance]):
 
 
 def rounded(rows: np.ndarray, grain: int) -> np.ndarray:
-    """Float rows [V, count] as whole numbers that sum to `grain`; the likeliest token takes the remainder."""
+    """Float rows [V, count] rounded to whole numbers of sum `grain`; the likeliest token gets the
+    remainder.
+    """
     parts = np.rint(rows * grain).astype(np.int64)
     parts[parts.argmax(axis=0), np.arange(parts.shape[1])] += grain - parts.sum(axis=0)
     return parts

@@ -1,4 +1,4 @@
-"""Named scenarios: the situations in which verifiers go wrong, on any draft and vocabulary."""
+"""Named scenarios in which verifiers go wrong, on any draft and vocabulary."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Rule = Callable[[int, Prefix], Row]
 
 
 def _skewed(vocab: int, prefix: Prefix) -> Row:
-    # Different after every context: weights rise from a token that depends on the context.
+    # A different row after every context: weights increase from a token that depends on the context.
     start = (len(prefix) + sum((i + 2) * x for i, x in enumerate(prefix))) % vocab
     return weighted([1 + (x - start) % vocab for x in range(vocab)])
 
@@ -60,7 +60,7 @@ def _peaked(height: int) -> Rule:
 
 
 def _seesaw(phase: int) -> Rule:
-    # The ratio p/q of token 0 is large at every other depth and small between: prefix ratios peak, then fall.
+    # The ratio p/q of token 0 is alternately large and small with depth, so prefix ratios rise and fall.
     return lambda vocab, prefix: weighted([9 if (len(prefix) + phase) % 2 else 1] + [4] * (vocab - 1))
 
 

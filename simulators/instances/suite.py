@@ -25,7 +25,7 @@ LOPSIDED: Shape = (PAIR, ())
 TWO_PATHS: Shape = (((),), ((),))
 
 SOURCE = Path(argparse.__file__)
-"""A text on every machine with Python: a source of the standard library."""
+"""A text that every Python installation has: a source file of the standard library."""
 
 
 def shallow() -> list[Scheme]:
@@ -43,7 +43,7 @@ def deep(vocab: int) -> list[Scheme]:
 
 
 def of_depth(depth: int) -> list[Scheme]:
-    """One draft of every kind, so that every verifier has one it is made for."""
+    """One draft of every kind, so that each verifier is made for at least one."""
     two_wide = every(2, depth)
     trees = [Tree(two_wide, replacement) for replacement in (False, True)] if depth <= 2 else []
     return [Chain(depth), *trees, Paths(2, depth), TopK(two_wide), Greedy(two_wide), SpecHub(depth)]

@@ -14,20 +14,20 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.rows import Prefix, Row
 
 TARGET_CONTEXT, PROPOSAL_CONTEXT = 3, 1
-"""How many preceding classes the rows of the target and of the proposal depend on."""
+"""Number of preceding classes that the target's rows, and the proposal's, depend on."""
 
 HISTORIES = 50
-"""Most histories of a text that become instances, the commonest first."""
+"""Largest number of histories of a text that become instances, the most common first."""
 
 
 @dataclass(frozen=True)
 class Corpus:
     """A text as classes of symbols.
 
-    The characters of the text are ranked by frequency (ties by code point); the one of rank r is in
-    class r mod V. A row after a history is (n + 1) / (N + V): n occurrences of the class after the
-    history's last few classes, N of them all, and one added to each class so that none is 0;
-    occurrences count from the first that has TARGET_CONTEXT classes before it.
+    The characters of the text are ranked by frequency (ties by code point); the character of rank r is in
+    class r mod V. The probability of a class after a history is (n + 1) / (N + V): n is the number of times
+    the class follows the history's last few classes, N the sum of n over all classes. Adding one keeps every
+    probability positive. Positions with fewer than TARGET_CONTEXT classes before them are not counted.
     """
 
     name: str

@@ -1,6 +1,6 @@
-"""The TOML file that describes a sweep: every key checked by pydantic, every default filled in.
+"""Reads the TOML file that describes a sweep: pydantic checks every key and fills in every default.
 
-A fault is one line that names the key.
+An error is one line that names the key.
 """
 
 import tomllib
@@ -30,7 +30,7 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
 
 Keys = Mapping[str, Any]
-"""Key -> (type, default), with `...` where there is no default."""
+"""Key -> (type, default); `...` means that there is no default."""
 
 WORDS = 10**5  # most words of depth + 1 tokens of an instance
 
@@ -44,7 +44,7 @@ DRAFTS: dict[str, Keys] = {
     "top-k": _SHAPE,
     "greedy": _SHAPE,
 }
-"""Kind of draft -> its keys. Without its own `depth` or `shape` it has every depth of the family."""
+"""Kind of draft -> its keys. A draft without `depth` or `shape` gets every depth of the family."""
 
 _COUNT: Keys = {"count": (Whole, 100)}
 ROWS: dict[str, Keys] = {
@@ -71,7 +71,7 @@ ROWS: dict[str, Keys] = {
 
 
 class Spec(pydantic.BaseModel):
-    """A table of known keys, whose values have the right type; whole numbers serve as floats."""
+    """A table of known keys with values of the right type; whole numbers are accepted as floats."""
 
     model_config = pydantic.ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -82,7 +82,7 @@ class Spec(pydantic.BaseModel):
 
 
 def known_keys(given: Mapping[str, Any], keys: Collection[str]) -> Mapping[str, Any]:
-    """The table; BadInput that names the first unknown key, and the nearest known one."""
+    """Returns the table; BadInput names the first unknown key and the most similar known one."""
     for key in given:
         if key not in keys:
             raise BadInput(f"unknown key {quoted(key)}; {_hint(key, keys)}")
@@ -103,7 +103,9 @@ def among(names: Collection[str]) -> BeforeValidator:
 
 
 def of_kind(kinds: Mapping[str, Keys]) -> Callable[[Any], dict[str, Any]]:
-    """A validator that fills in a table whose `kind` decides its other keys; a bare word is a kind."""
+    """A validator that fills in a table whose `kind` determines its other keys; a string is taken as
+    the kind.
+    """
     models = {kind: pydantic.create_model(kind, __base__=Spec, **dict(keys)) for kind, keys in kinds.items()}
 
     def read(value: Any) -> dict[str, Any]:
@@ -122,7 +124,7 @@ def of_kind(kinds: Mapping[str, Keys]) -> Callable[[Any], dict[str, Any]]:
 
 
 def fault(error: ValidationError) -> str:
-    """The first fault of a table, behind the keys that lead to it."""
+    """The first error of a table, after the keys that lead to it."""
     first = error.errors()[0]
     keys = [part for part in first["loc"] if isinstance(part, str)]
     line = first["msg"].removeprefix("Value error, ")
@@ -140,7 +142,7 @@ _read_draft = of_kind(DRAFTS)
 
 
 def _draft(value: Any) -> Any:
-    # A draft with its size, such as chain:4, or a kind that has every depth of the family.
+    # A draft with its size, such as chain:4, or a kind, which gets every depth of the family.
     return draft_of(value) if isinstance(value, str) and ":" in value else _read_draft(value)
 
 
@@ -174,10 +176,10 @@ _ROWS: Any = Field("random", validate_default=True)
 
 
 class Entry(Spec):
-    """One family of the file, complete.
+    """One [[family]] of the file with all defaults filled in.
 
-    Without `verifiers`, all that are made for a draft run; `optima` is whether `gap` looks for optimal
-    values, `seconds` the time limit of one proof or one audited call.
+    Without `verifiers`, all verifiers made for a draft are run. `optima`: whether `gap` computes the optima.
+    `seconds`: the time limit of one proof or one audited call.
     """
 
     metrics: Annotated[Distinct[Annotated[str, BeforeValidator(_metric)]], Field(min_length=1)]
@@ -194,7 +196,7 @@ class Entry(Spec):
 
     @model_validator(mode="after")
     def _check_useful(self) -> "Entry":
-        # What would compute nothing without a word is a mistake.
+        # Settings that would silently compute nothing are errors.
         for name in self.verifiers:
             try:
                 must_fit(VERIFIERS[name], self.drafts)
@@ -214,7 +216,7 @@ class Entry(Spec):
         return [each for each in self.fitting(family.draft) if not (family.symmetric and each.ordered)]
 
     def families(self) -> Iterator[Family]:
-        """Every family of the entry; BadInput where rows cannot be made."""
+        """Every family of the entry; BadInput if its rows cannot be made."""
         for vocab in self.vocabularies:
             for draft in self.drafts:
                 if vocab ** (draft.depth + 1) > WORDS:
@@ -224,13 +226,13 @@ class Entry(Spec):
                     yield from families(rows, draft, vocab, self.seeds)
 
     def document(self) -> dict[str, Any]:
-        """The entry as the manifest has it; `Entry.model_validate` reads it."""
+        """The entry as written to the manifest; `Entry.model_validate` reads it."""
         drafts = [draft_document(draft) for draft in self.drafts]
         return self.model_dump(exclude={"drafts", "depths"}) | {"drafts": drafts}
 
 
 def read(path: Path, metrics: Collection[str]) -> list[Entry]:
-    """The entries of a file; BadInput in one line that names the file, the key and the fault."""
+    """The entries of a file; BadInput is one line that names the file, the key and the error."""
     content = text_of(path)
     try:
         return parsed(tomllib.loads(content), metrics)

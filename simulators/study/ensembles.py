@@ -1,4 +1,4 @@
-"""Means over random instances as one setting varies, their figure and its numbers."""
+"""Means over random instances as functions of one setting; their figure and its numbers."""
 
 import csv
 import json
@@ -26,7 +26,7 @@ from draftproof.theory.verifiers import VERIFIERS
 BINARY = Tree(every(2, 2))
 
 STANDARD: tuple[Scheme, ...] = (Chain(3), BINARY, Paths(2, 2))
-"""The drafts of the table without an instance."""
+"""The drafts of `draftproof gap` without an instance."""
 
 SHAPES: dict[str, Shape] = {
     "one path": ((((),),),),
@@ -40,8 +40,8 @@ SHAPES: dict[str, Shape] = {
 
 @dataclass(frozen=True)
 class Point:
-    """One setting: its value, the mean total variation between rows of p and of q above the draft's
-    depth, and the means that verifiers and optima reach."""
+    """One setting: its value, the mean total variation between rows of p and of q above the draft's depth,
+    and the means of verifiers and optima."""
 
     at: float | str
     distance: float
@@ -50,7 +50,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Series:
-    """The name of what varies, the label of its axis, a line on what is fixed, and a point a setting."""
+    """The setting that varies, its axis label, a line on the fixed settings, and one point per value."""
 
     what: str
     axis: str
@@ -60,8 +60,8 @@ class Series:
 
 @dataclass(frozen=True)
 class Vary:
-    """What varies: the label of its axis, the draft (unless it varies), and place on the axis -> the value
-    of a field of `Randoms`."""
+    """A setting that can vary: its axis label, the draft (unless the draft varies), the field of `Randoms`,
+    and position on the axis -> value of that field."""
 
     axis: str
     draft: Scheme
@@ -83,7 +83,7 @@ VARIED: dict[str, Vary] = {
     "paths": Vary("number of independent paths", _COUNTS[1], "draft", _COUNTS),
     "shape": Vary("shape of the tree (four drafted tokens)", _TREES["2 + 2"], "draft", _TREES),
 }
-"""What can be varied."""
+"""The settings that can vary."""
 
 SHOWN = {
     "chain": ("token", "block", "greedy-block", "hsd-released"),
@@ -91,7 +91,7 @@ SHOWN = {
     "tree without replacement": ("rrs", "traversal", "optimal-transport", "lifted", "layered"),
     "tree with replacement": ("specinfer", "k-seq", "traversal", "optimal-transport", "lifted", "layered"),
 }
-"""Verifiers that a figure shows if none are named; on other drafts all that apply."""
+"""The verifiers shown by default; on other kinds of draft, all that apply."""
 
 
 def vary(
@@ -104,8 +104,8 @@ def vary(
 ) -> Series:
     """The means over `count` instances at each value; `progress` is called after every instance.
 
-    Raises BadInput when draft or vocabulary is given although it is what varies, and for a verifier
-    that is not made for the draft.
+    Raises BadInput if the draft or vocabulary is given although it varies, and for a verifier that is not
+    made for the draft.
     """
     chosen = VARIED[what]
     for option, given in (("draft", draft), ("vocab", vocab)):
@@ -127,12 +127,12 @@ def vary(
 
 
 def described(draft: Scheme) -> str:
-    """The depth of a draft, after the number of its paths if it has several."""
+    """A draft in words: its number of paths, if several, and its depth."""
     return f"{f'{draft.count} of ' if isinstance(draft, Paths) else ''}depth {draft.depth}"
 
 
 def pick(instance: Instance, verifiers: Sequence[Verifier]) -> Sequence[Verifier]:
-    """The named verifiers, or those that are shown by default."""
+    """The given verifiers, or the default ones."""
     for verifier in verifiers:
         must_fit(verifier, [instance.draft])
     names = SHOWN.get(instance.draft.label)
@@ -146,7 +146,7 @@ def distance(instance: Instance) -> float:
 
 
 def write_figure(series: Series, folder: Path) -> list[Path]:
-    """Writes gap-WHAT.svg, .png, .json and .csv into a folder; BadInput where that cannot be done."""
+    """Writes gap-WHAT.svg, .png, .json and .csv into a folder; BadInput if they cannot be written."""
     figure, stem = _drawn(series), folder / f"gap-{series.what}"
     try:
         folder.mkdir(parents=True, exist_ok=True)

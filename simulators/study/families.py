@@ -1,4 +1,4 @@
-"""The families of instances that `rows` of a sweep's file describe, and how a family is cut into slices."""
+"""The families of instances described by `rows` in a sweep's file, and their division into slices."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,15 +17,15 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.verifier import Verifier
 
-GRID = 10**7  # most instances of a grid
+GRID = 10**7  # largest number of instances of a grid
 _corpus = cache(corpus)
 
 
 @dataclass(frozen=True)
 class Family:
-    """Instances of one draft and vocabulary, and what names them among others.
+    """Instances of one draft and vocabulary, with the columns that identify them.
 
-    `rows` describes how rows are made; `seed` and `temperature` are None where they have no meaning.
+    `rows` describes how rows are made; `seed` and `temperature` are None if they do not apply.
     """
 
     rows: str
@@ -40,17 +40,17 @@ class Family:
 
     @property
     def symmetric(self) -> bool:
-        """Whether it is reduced by relabelling tokens; rules that order tokens are left out then."""
+        """Whether the family is reduced by relabelling tokens; it then excludes rules that order tokens."""
         return isinstance(self.instances, Grid) and self.instances.symmetric
 
     @property
     def block(self) -> int:
-        """How many instances are made together as lanes."""
+        """The number of instances made together as lanes."""
         return self.instances.block if isinstance(self.instances, Randoms) else BATCH
 
 
 def families(rows: Mapping[str, Any], draft: Scheme, vocab: int, seeds: Sequence[int]) -> Iterator[Family]:
-    """The families of one table of `rows`, all keys filled in; BadInput where they cannot be made."""
+    """The families of one table of `rows` with all keys filled in; BadInput if they cannot be made."""
     kind = rows["kind"]
     if kind == "grid":
         grid = Grid(draft, vocab, rows["denominator"], rows["symmetric"])
@@ -84,7 +84,7 @@ def _laws(rows: Mapping[str, Any]) -> Iterator[tuple[float | None, Law]]:
 
 @dataclass(frozen=True)
 class Slice:
-    """The instances start .. stop - 1 of a family, and the names of verifiers for them; small to send."""
+    """The instances start .. stop - 1 of a family, and the names of their verifiers; cheap to pickle."""
 
     family: Family
     start: int
@@ -100,7 +100,7 @@ class Slice:
         return [self.family.instances[index] for index in self.indices]
 
     def blocks(self) -> Iterator["Slice"]:
-        """The same in parts that are made together."""
+        """The slice divided into parts that are made together."""
         size, at = self.family.block, self.start
         while at < self.stop:
             end = min(self.stop, at - at % size + size)
@@ -108,7 +108,7 @@ class Slice:
             at = end
 
     def lanes(self) -> Lanes:
-        """The instances, of one block, as lanes of floats."""
+        """The instances, all of one block, as lanes of floats."""
         made = self.family.instances
         return made.lanes(self.start, self.stop) if isinstance(made, Randoms) else stack(self.instances())
 
@@ -125,10 +125,10 @@ class Sliced:
 
 
 def slices(family: Family, verifiers: Sequence[Verifier], wide: bool, larger: int = 1) -> Iterator[Slice]:
-    """A family in order: each slice is worth a file of its own, and takes seconds at most.
+    """A family in order, in slices large enough for a file each and small enough to take a few seconds.
 
-    `wide` is for lanes, about 4,000,000 drafts a slice: a file of some megabytes. `larger` multiplies the
-    instances of other slices.
+    `wide` is for lanes: about 4,000,000 drafts per slice, a file of some megabytes. `larger` multiplies the
+    number of instances of other slices.
     """
     if not verifiers:
         return
@@ -142,5 +142,5 @@ def slices(family: Family, verifiers: Sequence[Verifier], wide: bool, larger: in
 
 
 def in_step(verifier: Verifier) -> bool:
-    """Whether lanes can run the verifier."""
+    """Whether the verifier can run on lanes."""
     return not verifier.ordered and verifier.carry is None

@@ -1,4 +1,4 @@
-"""E[tau] of verifiers beside the certified optima: on one instance, and as means over many."""
+"""E[tau] of verifiers compared with the certified optima: on one instance, and as means over many."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS
 
 ABOVE, STATE, LOSSY = "lossy: above the valid optimum", "keeps state", "declared lossy"
-"""Notes on a verifier that is above the stateless optimum or may be."""
+"""Notes on a verifier that exceeds the stateless optimum or may exceed it."""
 
 REACHED = 1e-9
-"""A verifier reaches an optimum if its ratio to it is at least 1 - REACHED; certified errors are smaller."""
+"""A verifier reaches an optimum if the ratio is at least 1 - REACHED; certified errors are smaller."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Gap:
         return ratio(mean, self.stateless.upper), ratio(mean, self.full.value)
 
     def note(self, name: str) -> str:
-        """The remark beside a verifier's number; empty if there is none."""
+        """The remark on a verifier's number; may be empty."""
         return remark(VERIFIERS[name], self.expected_accepted[name] > self.stateless.upper)
 
 
@@ -53,7 +53,7 @@ def measure(
 ) -> Gap:
     """E[tau] of the verifiers (by default all that apply) and both optima.
 
-    `progress` is called with the name of what is computed next. Raises BadInput when no verifier is
+    `progress` is called with the name of the next computation. Raises BadInput when no verifier is
     made for the draft, or the instance is too large.
     """
     chosen = applicable(instance) if verifiers is None else list(verifiers)
@@ -77,7 +77,7 @@ def applicable(instance: Instance) -> list[Verifier]:
 
 
 def expected(instance: Instance, verifier: Verifier) -> fmpq:
-    """E[tau] of one iteration, exact: in closed form where there is one, else by enumeration."""
+    """The exact E[tau] of one iteration: in closed form if there is one, else by enumeration."""
     form = FORMS.get((verifier.name, instance.draft.label))
     try:
         if form:
@@ -88,7 +88,7 @@ def expected(instance: Instance, verifier: Verifier) -> fmpq:
 
 
 def ratio(mean: Number, best: Number) -> float:
-    """The ratio of E[tau] to an optimum; 1 where nothing can be accepted."""
+    """The ratio of E[tau] to an optimum; 1 if the optimum is 0."""
     return float(mean / best) if best > 0 else 1.0
 
 

@@ -1,4 +1,4 @@
-"""The work of a sweep as numbered chunks, and the columns of the rows that they compute."""
+"""The work of a sweep as numbered chunks, and the columns of their rows."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,11 +22,11 @@ from draftproof.theory.numbers import text
 METRICS = {
     name: f"draftproof.simulators.study.metrics.{name}:{name.upper()}" for name in ("check", "gap", "audit")
 }
-"""Name -> where the metric is defined; draftproof.py adds those of `proofs_check`."""
+"""Name -> `module:NAME` of the metric; draftproof.py adds those of `proofs_check`."""
 
 
 class Job(Protocol):
-    """A pure piece of work, small to send: its call returns its rows, the same every time."""
+    """A piece of work, cheap to pickle; every call returns the same rows."""
 
     @property
     def evaluations(self) -> int: ...
@@ -45,7 +45,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class Chunk:
-    """A job with its place in the plan."""
+    """A job with its number in the plan."""
 
     number: int
     metric: str
@@ -58,7 +58,7 @@ class Chunk:
 
 
 def plan(entries: Iterable[Entry], metrics: Mapping[str, str]) -> list[Chunk]:
-    """Every chunk of a configuration, in order; BadInput where its families cannot be made."""
+    """Every chunk of a configuration, in order; BadInput if its families cannot be made."""
     out: list[Chunk] = []
     for entry in entries:
         for name in entry.metrics:
@@ -68,7 +68,9 @@ def plan(entries: Iterable[Entry], metrics: Mapping[str, str]) -> list[Chunk]:
 
 
 def computed(chunk: Chunk) -> tuple[str, bytes]:
-    """A chunk's name and shard, a Parquet file; any fault is BadInput that names the chunk."""
+    """(name, shard) of a chunk; the shard is a Parquet file. Any error becomes BadInput that names the
+    chunk.
+    """
     try:
         return chunk.name, encoded(chunk.job())
     except BadInput as error:
@@ -79,10 +81,12 @@ def computed(chunk: Chunk) -> tuple[str, bytes]:
 
 def encoded(table: pa.Table) -> bytes:
     """The bytes of a Parquet file, the same for the same table."""
-    numbers = [field.name for field in table.schema if pa.types.is_floating(field.type)]  # hardly compress
+    numbers = [
+        field.name for field in table.schema if pa.types.is_floating(field.type)
+    ]  # floats hardly compress
     packed: Any = {name: "NONE" if name in numbers else "LZ4" for name in table.column_names}
     words: Any = [name for name in table.column_names if name not in numbers and name != "index"]
-    out = pa.BufferOutputStream(pa.system_memory_pool())  # keeps its pages from chunk to chunk
+    out = pa.BufferOutputStream(pa.system_memory_pool())  # reuses its memory from chunk to chunk
     parquet.write_table(
         table, out, compression=packed, use_dictionary=words, write_statistics=False, store_schema=False
     )
@@ -90,7 +94,7 @@ def encoded(table: pa.Table) -> bytes:
 
 
 Values = dict[str, Any]
-"""Column name -> one entry a row, as an array or a list, or one value for all rows."""
+"""Column name -> one entry per row (array or list), or one value for all rows."""
 
 SIZE = (("draft", pa.string()), ("kind", pa.string()), ("depth", pa.int32()), ("vocab", pa.int32()))
 FAMILY = (*SIZE, ("rows", pa.string()), ("seed", pa.int64()), ("temperature", pa.float64()))
@@ -129,9 +133,9 @@ def witness(wrong: Wrong | None) -> Values:
 
 
 def columns(schema: pa.Schema, parts: Iterable[Values]) -> pa.Table:
-    """A table from parts, one below the other; NaN is null. Each part has an array `index`.
+    """A table that concatenates the parts; NaN becomes null. Each part has an array `index`.
 
-    Columns of words are dictionaries, so that a word which stays the same costs little by the row.
+    Columns of words are dictionary-encoded, so that a repeated word costs little.
     """
     tables = []
     for part in parts:

@@ -1,4 +1,4 @@
-"""A results folder read back: its manifest, its rows as tables that DuckDB scans, the instance of a row."""
+"""Reads a results folder: its manifest, its rows as tables for DuckDB, and the instance of a row."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -24,11 +24,11 @@ SUMMARISED = {
     "prove": ("verifier", "verdict", ()),
     "audit": ("target", "lossless", ("total_variation", "expected_accepted")),
 }
-"""Metric -> whose rows are summed up, the column of verdicts, the columns of numbers."""
+"""Metric -> the column to group by, the column of verdicts, the columns of numbers."""
 
 
 class Results:
-    """A folder that `draftproof sweep` wrote; BadInput where it is none."""
+    """A folder that `draftproof sweep` wrote; BadInput if it is not one."""
 
     def __init__(self, folder: Path | str):
         self.folder = Path(folder)
@@ -46,25 +46,25 @@ class Results:
         return [metric for metric in self.manifest["metrics"] if self.shards(metric)]
 
     def table(self, metric: str) -> pa.Table:
-        """All rows of a metric; BadInput when nothing of it is finished."""
+        """All rows of a metric; BadInput if none of its shards is finished."""
         parts = [parquet.ParquetFile(path).read() for path in self.shards(metric)]
         if not parts:
             raise BadInput(f"{self.folder}: has no results of {metric!r}")
         return pa.concat_tables(parts, promote_options="default")
 
     def rows(self, query: str) -> Rows:
-        """The answer to an SQL query, as dictionaries; every metric with rows is a view of its name."""
+        """The answer to an SQL query, as dictionaries; every metric with rows is a view named after it."""
         answer = self._run(query)
         names = [column[0] for column in answer.description or ()]
         return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
 
     def derived(self, name: str, query: str) -> str:
-        """Makes a table of the answer to a query, unless there is one of that name; the name."""
+        """Stores the answer to a query as a table, unless it exists; returns its name."""
         self._run(f"create table if not exists {name} as {query}")
         return name
 
     def instance(self, row: Mapping[str, Any]) -> Instance:
-        """The exact instance that a row is about, made again from its columns."""
+        """The exact instance of a row, recomputed from its columns."""
         wanted = {name: row[name] for name, _ in FAMILY}
         for family in self._families:
             if place(family) == wanted:

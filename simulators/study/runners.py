@@ -1,7 +1,7 @@
-"""Who computes chunks: processes of this machine, a Dask cluster, or Ray.
+"""Runners of chunks: processes of this machine, a Dask cluster, or Ray.
 
-A runner takes chunks and yields (name, shard) of each, in any order. A few chunks are under way and no
-more, so memory does not grow with the number of chunks. A chunk whose worker is lost is computed again.
+A runner takes chunks and yields (name, shard) of each, in any order. Only a few chunks are in progress at a
+time, so memory does not grow with the number of chunks. A chunk whose worker is lost is computed again.
 """
 
 import logging
@@ -27,8 +27,8 @@ from draftproof.theory.errors import BadInput
 Shards = Generator[tuple[str, bytes], None, None]
 Runner = Callable[[Sequence[Chunk]], Shards]
 
-AHEAD = 2  # chunks under way for each worker
-PATIENCE = 10  # seconds that a scheduler has to answer, or to find a first worker
+AHEAD = 2  # chunks in progress per worker
+PATIENCE = 10  # seconds to wait for a scheduler's answer, or for its first worker
 
 
 def processes(workers: int) -> Runner:
@@ -44,7 +44,7 @@ def processes(workers: int) -> Runner:
                     yield name, shard
             except TerminatedWorkerError:
                 if len(left) == before:
-                    message = "worker processes die (out of memory?); fewer --workers need less"
+                    message = "worker processes die (out of memory?); use fewer --workers"
                     raise BadInput(message) from None
 
     return run
@@ -54,7 +54,7 @@ def _parallel(chunks: Sequence[Chunk], workers: int) -> Shards:
     settings: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
     if workers > 1:
         settings |= {"pre_dispatch": AHEAD * workers, "initializer": _end_with, "initargs": (os.getpid(),)}
-    # joblib warns of a worker that is replaced, and of tasks given up after Ctrl-C: nothing is lost.
+    # joblib warns about replaced workers and about tasks cancelled by Ctrl-C; no result is lost.
     given_up = r"\d+ tasks (have been successfully executed|which were still being processed)"
     warnings.filterwarnings("ignore", f"A worker stopped|{given_up}", UserWarning)
     with _no_interrupt() if workers > 1 else nullcontext():
@@ -67,8 +67,8 @@ def _parallel(chunks: Sequence[Chunk], workers: int) -> Shards:
 
 @contextmanager
 def _no_interrupt() -> Iterator[None]:
-    # Workers that start here ignore Ctrl-C: the parent handles it, and then ends them.
-    resource_tracker.ensure_running()  # started later it would lift the block
+    # Workers started here ignore Ctrl-C: the parent handles it and then ends them.
+    resource_tracker.ensure_running()  # if started later, it would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -77,7 +77,7 @@ def _no_interrupt() -> Iterator[None]:
 
 
 def _end_with(parent: int) -> None:
-    # In a worker: ends it when its parent has ended.
+    # Runs in a worker and ends it when its parent has ended.
     def watch() -> None:
         while os.getppid() == parent:
             sleep(1)
@@ -116,7 +116,7 @@ def dask(url: str) -> Runner:
                     for more in some(1):
                         under_way.add(more)
             except (KeyboardInterrupt, GeneratorExit):
-                for library in ("distributed", "tornado"):  # they would log the work given up as errors
+                for library in ("distributed", "tornado"):  # they would log cancelled work as errors
                     logging.getLogger(library).setLevel(logging.CRITICAL)
                 raise
 
@@ -124,7 +124,7 @@ def dask(url: str) -> Runner:
 
 
 def ray() -> Runner:
-    """Ray: the cluster that RAY_ADDRESS names or `ray start` left here, else this machine."""
+    """Ray: the cluster in RAY_ADDRESS or one started here by `ray start`, else this machine."""
 
     def run(chunks: Sequence[Chunk]) -> Shards:
         try:
@@ -154,7 +154,7 @@ def ray() -> Runner:
 
 
 def _check_reachable(address: str) -> None:
-    # Ray itself would try for minutes.
+    # Ray itself would retry for minutes.
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if host and port.isdecimal():
         try:

@@ -1,4 +1,6 @@
-"""The results folder, a manifest and shards that are whole or not there, and the sweep that fills it."""
+"""The results folder (a manifest, and shards that are either complete or absent), and the sweep that
+fills it.
+"""
 
 import errno
 import hashlib
@@ -26,9 +28,15 @@ MANIFEST, SHARDS, LOCK = "manifest.json", "shards", "lock"
 
 
 def manifest(entries: Sequence[Entry], chunks: int) -> dict[str, Any]:
-    """The manifest of a sweep: whatever could change a byte of its shards."""
+    """The manifest of a sweep: everything that could change a byte of its shards."""
     configuration = json.loads(json.dumps({"family": [entry.document() for entry in entries]}))
-    libraries = "numpy", "pyarrow", "python-flint", "scipy", "pot"  # the numbers and the files come from them
+    libraries = (
+        "numpy",
+        "pyarrow",
+        "python-flint",
+        "scipy",
+        "pot",
+    )  # they compute the numbers and write the files
     return {
         "format": FORMAT,
         "draftproof": version("draftproof"),
@@ -42,7 +50,7 @@ def manifest(entries: Sequence[Entry], chunks: int) -> dict[str, Any]:
 
 
 def commit() -> str | None:
-    """The commit of the clone that this runs from, with + where files were changed; None outside one."""
+    """The commit of this clone, with + if files were changed; None outside a clone."""
     clone = Path(__file__).parents[2]
     if not (clone / ".git").exists():
         return None
@@ -69,7 +77,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 @dataclass
 class Swept:
-    """The chunks of the plan, those kept from before, those computed now."""
+    """Numbers of chunks: in the plan, kept from an earlier run, and computed now."""
 
     chunks: int = 0
     kept: int = 0
@@ -88,10 +96,11 @@ def sweep(
     runner: Runner,
     progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Swept:
-    """Computes the chunks that the folder lacks; a KeyboardInterrupt ends it with those that are kept.
+    """Computes the chunks that the folder lacks. A KeyboardInterrupt ends the sweep; finished chunks are
+    kept.
 
-    `progress` is called with the numbers of evaluations done and of all. Raises BadInput; what was
-    finished stays.
+    `progress` is called with the number of evaluations done and the total. After BadInput finished chunks are
+    kept too.
     """
     with opened(folder, manifest) as store:
         finished = store.finished()
@@ -115,20 +124,22 @@ def sweep(
 
 @dataclass(frozen=True)
 class Store:
-    """A results folder that this process alone writes to."""
+    """A results folder that only this process writes to."""
 
     folder: Path
 
     def finished(self) -> set[str]:
-        """The names of the chunks that are kept."""
+        """The names of the finished chunks."""
         return {path.stem for path in (self.folder / SHARDS).glob("[!.]*.parquet")}
 
     def keep(self, name: str, shard: bytes) -> None:
-        """Keeps the shard of a chunk; BadInput when the disk refuses, and all else is still there."""
+        """Saves the shard of a chunk; BadInput if the disk refuses, without damage to other shards."""
         self.write(f"{SHARDS}/{name}.parquet", shard)
 
     def write(self, name: str, content: bytes) -> None:
-        """Writes a file of the folder: flushed before it takes its place, so that no reader meets a part."""
+        """Writes a file of the folder; it is flushed before it is renamed, so that readers never see
+        part of it.
+        """
         path = self.folder / name
         try:
             with replacing(path) as part, part.open("wb") as out:
@@ -141,10 +152,10 @@ class Store:
 
 @contextmanager
 def opened(folder: Path, manifest: dict[str, Any]) -> Iterator[Store]:
-    """The folder, made or gone on with, locked for as long as it is open.
+    """The folder, created or continued, and locked while it is open.
 
-    Raises BadInput when another sweep is writing there, when it holds results of something else, and
-    when it cannot be written. The lock is the operating system's, so it ends with its process.
+    Raises BadInput if another sweep is writing there, if it holds results of another sweep, or if it cannot
+    be written. The lock is the operating system's, so it ends with its process.
     """
     store, shards = Store(folder), folder / SHARDS
     with ExitStack() as stack:
@@ -154,7 +165,7 @@ def opened(folder: Path, manifest: dict[str, Any]) -> Iterator[Store]:
                 raise BadInput(f"{folder}: is not empty and holds no results of a sweep")
             shards.mkdir(parents=True, exist_ok=True)
             stack.enter_context(FileLock(folder / LOCK, timeout=0))
-            for left in shards.glob(".*"):  # parts that a killed sweep left
+            for left in shards.glob(".*"):  # partial files of a killed sweep
                 left.unlink()
         except Timeout:
             raise BadInput(f"{folder}: another sweep is writing there") from None
@@ -184,5 +195,5 @@ def _check_same(folder: Path, manifest: dict[str, Any]) -> None:
 def _refusal(folder: Path, error: BaseException | None) -> BadInput:
     assert isinstance(error, OSError)
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return BadInput(f"{folder}: the disk is full; what was finished is kept")
+        return BadInput(f"{folder}: the disk is full; finished chunks are kept")
     return unusable(folder, error)

@@ -1,4 +1,4 @@
-"""The search for the instance on which a verifier is furthest below the stateless optimum."""
+"""Searches for the instance on which a verifier is furthest below the stateless optimum."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,11 +22,11 @@ from draftproof.theory.verifier import Verifier
 
 BOUND = 8  # the largest whole-number weight of a row
 ROUNDING = 1e-8
-"""Gaps up to this size may be the distance between the certified bounds, and count as none."""
+"""Gaps up to this size count as zero: they may be the distance between the certified bounds."""
 
 _, TREE, REPLACED, PATHS, *OTHERS = of_depth(2)
 DRAFTS: tuple[Scheme, ...] = (TREE, PATHS, REPLACED, *OTHERS, Chain(3))
-"""A verifier is searched on the first that it is made for, if no draft is given."""
+"""Default drafts of the search: the first that the verifier is made for."""
 
 Rows = dict[Key, list[int]]
 """Whole-number weights of every row."""
@@ -34,7 +34,7 @@ Rows = dict[Key, list[int]]
 
 @dataclass
 class Worst:
-    """The best found so far: an instance, a lower bound of its gap, and how many instances were tried."""
+    """The best found so far: an instance, a lower bound of its gap, and the number of instances tried."""
 
     instance: Instance | None = None
     gap: fmpq = ZERO
@@ -43,7 +43,7 @@ class Worst:
 
 
 def missing(instance: Instance, verifier: Verifier) -> fmpq:
-    """A certified lower bound of the stateless optimum minus E[tau]; negative above the optimum."""
+    """A certified lower bound of (stateless optimum - E[tau]); negative if E[tau] exceeds the optimum."""
     # On chains the optimum is block verification's E[tau], in closed form.
     best = chains.block(instance) if instance.draft.kind == "chain" else stateless(instance).lower
     assert best is not None, "a single instance always has a valid rule"
@@ -60,9 +60,9 @@ def search(
 ) -> Worst:
     """Random starts and hill climbing over rows of small whole-number weights, then shrinking.
 
-    Half of the starts are context-free, which have fewer weights to set; the climb starts anew after 60
-    steps without a gain. `progress` is called with each new best. A KeyboardInterrupt ends the search with
-    what was found. Raises BadInput when the verifier is not made for the draft.
+    Half of the starts are context-free, which have fewer weights to set. The climb restarts after 60 steps
+    without a gain. `progress` is called with each new best. A KeyboardInterrupt ends the search and returns
+    the best so far. Raises BadInput if the verifier is not made for the draft.
     """
     start = monotonic()
     found, rng = Worst(), Random(seed)
@@ -89,7 +89,7 @@ def search(
                 if gap >= here:
                     rows, here = moved, gap
         if found.instance is not None and float(found.gap) > ROUNDING:
-            enough = found.gap * fmpq(98, 100)  # what a smaller instance must keep of the gap
+            enough = found.gap * fmpq(98, 100)  # the gap that a smaller instance must keep
             large_enough = lambda each: each.draft == draft and missing(each, verifier) >= enough  # noqa: E731
             found.instance = shrink(found.instance, large_enough, seconds * 0.2)
             found.gap = missing(found.instance, verifier)
@@ -105,7 +105,7 @@ def drawn(rng: Random, draft: Scheme, vocab: int, context_free: bool) -> Rows:
 
 
 def moves(rng: Random, rows: Rows) -> Rows:
-    """The same with one row redrawn, one weight changed, or two weights exchanged."""
+    """The rows with one row redrawn, one weight changed, or two weights exchanged."""
     key = rng.choice(list(rows))
     row = list(rows[key])
     kind, at, other = rng.random(), rng.randrange(len(row)), rng.randrange(len(row))
@@ -119,7 +119,7 @@ def moves(rng: Random, rows: Rows) -> Rows:
 
 
 def usual(verifier: Verifier) -> Scheme:
-    """The draft to search on when none is given."""
+    """The default draft of the search."""
     return next(scheme for scheme in DRAFTS if scheme.label in verifier.drafts)
 
 

@@ -1,8 +1,8 @@
-"""E[tau] in closed form: sums over prefixes, without enumerating drafts or what verifiers do.
+"""E[tau] in closed form: sums over prefixes instead of an enumeration of drafts and decisions.
 
-* `chains`: rules that judge one path, and the best-ranked of K paths, as a whole;
-* `nodes`: rules that go down node by node, where the law of siblings has a closed form;
-* `lifts`: rules that judge from leaf to root, where a subtree ends the walk with the rate it is entered with.
+* `chains`: rules that verify a whole path, or the best-ranked of K paths;
+* `nodes`: rules that go down node by node, if the law of siblings has a closed form;
+* `lifts`: rules that verify from leaf to root: a subtree's probability of ending the walk is its entry rate.
 
 Each form is exact and equals the enumeration of one iteration with `==`.
 """
@@ -23,7 +23,7 @@ FORMS: dict[tuple[str, str], Form] = {**chains.FORMS, **nodes.FORMS, **lifts.FOR
 
 
 def expected_accepted(instance: Instance, name: str) -> fmpq:
-    """E[tau] of the named verifier; BadInput where there is no closed form for the draft.
+    """E[tau] of the named verifier; BadInput if there is no closed form for the draft.
 
     >>> from draftproof.theory.drafts.chain import Chain
     >>> from draftproof.theory.instance import context_free

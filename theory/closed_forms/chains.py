@@ -1,4 +1,4 @@
-"""Closed forms of E[tau] for rules that judge a whole path."""
+"""Closed forms of E[tau] for rules that verify a whole path."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
@@ -13,15 +13,15 @@ from draftproof.theory.verifiers.multipath_block import ranking
 from draftproof.theory.verifiers.typical import is_typical
 
 State: TypeAlias = tuple[Any, ...]
-"""What `_walk` hands down to a prefix."""
+"""The state that `_walk` passes down to a prefix."""
 
 
 def block(instance: Instance) -> fmpq:
     """sum over l and x^l of q(x^l) w(x^l), w <- min(1, w p/q): the stateless optimum of a chain.
 
-    Source: sun2025block, Theorem 2 and Lemma 3; the same for `hsd` and, on a chain, for `traversal` and
-    the lifts, where one child takes min(a p, q) of the row a p, so that it is entered with rate w; and for
-    `multipath-block`, as the best of one path has the law q.
+    Source: sun2025block, Theorem 2 and Lemma 3. The sum is the same for `hsd`; on a chain for `traversal` and
+    the lifts, where one child takes min(a p, q) of the row a p and so is entered with rate w; and for
+    `multipath-block` on one path, since the best of one path has the law q.
     """
     return sum((Q * w for Q, w in _walk(instance, (ONE, ONE), _weights)), ZERO)
 
@@ -106,7 +106,7 @@ def _ranked(p: Row, q: Row, state: State, K: int) -> Iterator[tuple[int, State]]
 def _walk(
     instance: Instance, state: State, below: Callable[[Row, Row, State], Iterator[tuple[int, State]]]
 ) -> Iterator[State]:
-    # The state that `below` hands down to every prefix that can be drafted; a last entry 0 ends a branch.
+    # The state that `below` passes down to every prefix that can be drafted; a last entry of 0 ends a branch.
     stack: list[tuple[Prefix, State]] = [((), state)]
     while stack:
         prefix, state = stack.pop()

@@ -1,7 +1,7 @@
-"""Closed forms of E[tau] for rules that judge from leaf to root.
+"""Closed forms of E[tau] for rules that verify from leaf to root.
 
-A subtree that is entered with rate a ends the walk with probability a, whatever is drawn in it. So every
-node adds the rate at which it is entered: the sum is over what is drawn, not over outcomes of coins.
+A subtree that is entered with rate a ends the walk with probability a, whatever is drawn in it. So every node
+adds its entry rate to E[tau]: the sum runs over draws and needs no outcomes of coins.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from draftproof.theory.verifiers.lifted_k_seq import carried
 
 
 def lifted(instance: Instance) -> Number:
-    """The mass that each node's plan gives its children, plus the same of their subtrees."""
+    """The mass that each node's plan gives its children, plus that of the plans in their subtrees."""
     target, proposal, draft = instance.target, instance.proposal, _undrawn(instance)
 
     def mean(node: Node, a: Number) -> Number:
@@ -46,7 +46,7 @@ def lifted(instance: Instance) -> Number:
 
 
 def lifted_k_seq(instance: Instance) -> Number:
-    """The rate of each i.i.d. child and of its subtree, times the chance that it is tried."""
+    """The rate of each i.i.d. child and of its subtree, times the probability that the child is tried."""
     target, proposal = instance.target, instance.proposal
 
     def mean(prefix: Prefix, shape: Shape, a: Number) -> Number:
@@ -68,7 +68,7 @@ def lifted_k_seq(instance: Instance) -> Number:
 
 
 def layered(instance: Instance) -> Number:
-    """The mean mass 1 - L that each level is given, over what the levels above it drew."""
+    """The mean, over the draws of the levels above, of the mass 1 - L that each level is given."""
     target, proposal, draft = instance.target, instance.proposal, _undrawn(instance)
 
     def drawn(node: Node) -> Iterator[tuple[Number, Node]]:
@@ -98,8 +98,8 @@ def layered(instance: Instance) -> Number:
 
 def _undrawn(instance: Instance) -> Draft:
     shape, replacement = shape_of(instance.draft), instance.draft.label == "tree with replacement"
-    if replacement and not alike(shape):  # the order of drawing says which copy of a token has which shape
-        raise BadInput("no closed form of E[tau] where subtrees of i.i.d. siblings differ in shape")
+    if replacement and not alike(shape):  # the drawing order determines the shape below each copy of a token
+        raise BadInput("no closed form of E[tau] if subtrees of i.i.d. siblings differ in shape")
     root = Node((), instance.proposal[()], (), shape)
     return Draft(root, replacement=replacement, paths=() if isinstance(instance.draft, Paths) else None)
 

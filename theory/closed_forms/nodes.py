@@ -4,8 +4,8 @@ With a(x, j) the mass with which a node accepts token x as its j-th child,
 
     E(v, shape) = sum over x, j of a(x, j) (1 + E(vx, shape_j)).
 
-On K paths merged by prefix j is the number of the node's paths that go on to x: the K tokens below a
-node are i.i.d., and what happens below x depends on how many of them are x.
+On K paths merged by prefix, j is the number of the node's paths that continue with x: the K tokens below a
+node are i.i.d., and the subtree below x depends on how many of them are x.
 """
 
 from collections.abc import Callable, Iterator
@@ -45,26 +45,26 @@ from draftproof.theory.transport.single_step import Selection, canonical, emitte
 from draftproof.theory.verifiers.k_seq import geometric, smallest_rho
 
 Masses: TypeAlias = Iterator[tuple[int, int, fmpq]]
-"""(token x, place j, mass): of a rule a(x, j); of a draft the probability that x first stands at place j."""
+"""(token x, place j, mass): a rule's a(x, j), or a draft's probability that x first appears at place j."""
 
 Rule: TypeAlias = Callable[[Row, Row, int], Masses]
-"""What a node with rows p, q and that many children accepts."""
+"""(p, q, number of children) -> the masses that a node accepts."""
 
 Select: TypeAlias = Callable[[Row, Row, int], Selection]
-"""The rule that selects one of that many drafts."""
+"""(p, q, number of drafts) -> the rule that selects one of them."""
 
 
 def by_nodes(
     rule: Rule, *, even: bool = False, below: Callable[[Shape, int], Shape] = getitem
 ) -> Callable[[Instance], fmpq]:
-    """E[tau] of a node rule. `below(shape, j)` is the shape below an accepted token; `even` if the rule needs
-    all subtrees of a node to have one shape.
+    """E[tau] of a node rule. `below(shape, j)` is the shape below an accepted token. `even`: the rule
+    requires that all subtrees of a node have the same shape.
     """
 
     def form(instance: Instance) -> fmpq:
         shape = shape_of(instance.draft)
         if even and not alike(shape):
-            raise BadInput("no closed form of E[tau] where a node's subtrees differ in shape")
+            raise BadInput("no closed form of E[tau] if a node's subtrees differ in shape")
 
         def mean(prefix: Prefix, shape: Shape) -> fmpq:
             if not shape:
@@ -91,11 +91,11 @@ def shape_of(draft: Scheme) -> Shape:
 
 
 def alike(shape: Shape) -> bool:
-    """Whether every node's subtrees have one shape."""
+    """Whether the subtrees of every node have equal shapes."""
     return all(below == shape[0] for below in shape) and (not shape or alike(shape[0]))
 
 
-# Where a token first stands among the children of a node, for each way of drawing them.
+# The first place of a token among the children of a node, for each way of drawing them.
 
 
 def iid(q: Row, count: int) -> Masses:
@@ -106,7 +106,7 @@ def iid(q: Row, count: int) -> Masses:
 
 
 def distinct(q: Row, count: int) -> Masses:
-    """Without replacement: q(x) over what the j tokens before it left, on average over them."""
+    """Without replacement: the mean of q(x) / (1 - mass of the j earlier tokens), over these tokens."""
     for j in range(min(count, supported(q))):
         before = set_law(q, j, False) if j else {frozenset[int](): ONE}
         for x, mass in enumerate(q):
@@ -120,7 +120,7 @@ def top(q: Row, count: int) -> Masses:
 
 
 def greedy(q: Row, count: int) -> Masses:
-    """Hu et al.'s draft: the likeliest always, before them one sampled from the others, if any."""
+    """Hu et al.'s draft: one token sampled from all but the likeliest (if any), then the likeliest."""
     tops = likeliest(q, count - 1)
     rest = without(q, *tops)
     yield from ((x, 0, mass) for x, mass in enumerate(rest))
@@ -128,17 +128,17 @@ def greedy(q: Row, count: int) -> Masses:
 
 
 def hub(q: Row, count: int) -> Masses:
-    """The SpecHub pair: the hub a always, beside it norm(q off a); j = 0 for both."""
+    """The SpecHub pair: always the hub a, and a token from norm(q off a); j = 0 for both."""
     (a,) = likeliest(q, 1)
     yield a, 0, ONE
     yield from ((x, 0, mass) for x, mass in enumerate(without(q, a)))
 
 
-# What a node accepts as its j-th child.
+# The masses that a node accepts as its j-th child.
 
 
 def from_target(law: Callable[[Row, int], Masses]) -> Rule:
-    """`nss` and `one-hot`: p(x) where x first stands among the children."""
+    """`nss` and `one-hot`: p(x) at the first place of x among the children."""
     return lambda p, q, count: ((x, j, p[x] * mass) for x, j, mass in law(q, count))
 
 
@@ -148,7 +148,7 @@ def one_sampled(law: Callable[[Row, int], Masses]) -> Rule:
 
 
 def naive_tree(p: Row, q: Row, count: int) -> Masses:
-    """i.i.d. siblings: min(p, q) for the first; (p - q)+ where it first appears among the others."""
+    """i.i.d. siblings: min(p, q) for the first child; (p - q)+ at a token's first place among the others."""
     yield from by_token(meet(p, q))
     left = excess(p, q)
     yield from ((y, j + 1, left[y] * mass) for y, j, mass in iid(q, count - 1))
@@ -165,7 +165,7 @@ def naive_tree_without(p: Row, q: Row, count: int) -> Masses:
 
 
 def specinfer(p: Row, q: Row, count: int) -> Masses:
-    """min(p_j, q) times the chance that earlier children were rejected; p_{j+1} = norm((p_j - q)+)."""
+    """min(p_j, q) times the probability that earlier children were rejected; p_{j+1} = norm((p_j - q)+)."""
     reach = ONE
     for j in range(count):
         kept = meet(p, q)
@@ -175,7 +175,7 @@ def specinfer(p: Row, q: Row, count: int) -> Masses:
 
 
 def rrs(p: Row, q: Row, count: int, reach: fmpq = ONE, j: int = 0) -> Masses:
-    """min(p, q); after each rejected x, of mass (q - p)+(x), the same of norm((p - q)+) and q without x."""
+    """min(p, q); after a rejected x (mass (q - p)+(x)), recursively with norm((p - q)+) and q without x."""
     if j == count or not has_mass(q):
         return
     yield from ((x, j, reach * mass) for x, mass in enumerate(meet(p, q)))
@@ -186,7 +186,7 @@ def rrs(p: Row, q: Row, count: int, reach: fmpq = ONE, j: int = 0) -> Masses:
 
 
 def k_seq(p: Row, q: Row, count: int) -> Masses:
-    """(1 - beta)^j min(p/rho, q); the rest of p where it first appears among rejected children."""
+    """(1 - beta)^j min(p/rho, q); the rest of p at a token's first place among rejected children."""
     kept = meet(scale(1 / smallest_rho(p, q, count), p), q)
     beta = total(kept)
     for j in range(count):
@@ -197,7 +197,7 @@ def k_seq(p: Row, q: Row, count: int) -> Masses:
         yield from ((y, j, left[y] * mass) for y, j, mass in iid(rejected, count))
 
 
-# What a node accepts where all subtrees of a node have one shape, so that j does not matter: j = 0.
+# The masses accepted if all subtrees of a node have the same shape: j does not matter and is 0.
 
 
 def by_token(row: Row) -> Masses:
@@ -206,7 +206,7 @@ def by_token(row: Row) -> Masses:
 
 
 def optimal_transport(replacement: bool) -> Rule:
-    """What the optimal plan gives each token, alpha* in all."""
+    """The masses that the optimal plan gives the tokens; they sum to alpha*."""
     return lambda p, q, count: by_token(emitted(optimal_rule(p, q, count, replacement).plan, p))
 
 
@@ -215,7 +215,7 @@ def selecting(select: Select) -> Rule:
     return lambda p, q, count: by_token(meet(p, select(p, q, count).law))
 
 
-# What a node with i.i.d. drafts accepts: j is the number of drafts that are the token.
+# The masses that a node with i.i.d. drafts accepts: j is the number of drafts that equal the token.
 
 
 def gls(p: Row, q: Row, count: int) -> Masses:
@@ -256,7 +256,7 @@ def _drafts(q: Row, count: int) -> Iterator[tuple[tuple[int, ...], fmpq]]:
 
 
 def shared_paths(shape: Shape, j: int) -> Shape:
-    """What is below a token that j of a node's paths go on to, all of one length."""
+    """The shape below a token with which j of a node's paths, all of one length, continue."""
     return shape[0] * j
 
 

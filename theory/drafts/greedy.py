@@ -14,8 +14,8 @@ from draftproof.theory.table import Rows
 @dataclass(frozen=True)
 class Greedy(Shaped):
     """At a node with n children: T = the n-1 likeliest tokens of q, and x ~ norm(q off T)
-    (hu2025towards, Section 5). The sampled child stands first; where q has nothing off T there
-    is none.
+    (hu2025towards, Section 5). The sampled child comes first; if q has no mass outside T, there is no
+    sampled child.
     """
 
     kind: ClassVar[str] = "greedy"
@@ -29,7 +29,7 @@ class Greedy(Shaped):
 
 
 def top_and_sample(oracle: Oracle, q: Row, count: int) -> list[int]:
-    """One token sampled from q off its `count - 1` likeliest, then those."""
+    """One token sampled from all but the `count - 1` likeliest tokens of q, then these likeliest tokens."""
     top = likeliest(q, count - 1)
     rest = without(q, *top)
     return [oracle.choose(rest), *top] if has_mass(rest) else top

@@ -1,4 +1,4 @@
-"""The SpecHub pair: a sample, and the hub token beside it."""
+"""The SpecHub pair: a sampled token and the hub token."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class SpecHub:
 
 
 def sample_and_hub(oracle: Oracle, q: Row, count: int) -> list[int]:
-    """x0 ~ q, then the hub, or a sample off the hub when x0 is it."""
+    """x0 ~ q, then the hub; or, if x0 is the hub, a sample from the other tokens."""
     hub = descending(q)[0]
     x0 = oracle.choose(q)
     if x0 != hub:

@@ -1,9 +1,9 @@
 """Optimal values of verification as transport problems.
 
-* `certificate`: couple two laws for the largest integer reward, in floats and exactly; `flow`: exact flows;
+* `certificate`: couples two laws for the largest integer reward, in floats and exactly; `flow`: exact flows;
 * `block`: full information, whole drafts against whole target blocks;
 * `siblings`, `single_step`, `resolution`: one node's drafts against one target token, and optimal rules;
 * `bounds`: the linear program of one valid iteration, and a certified interval for its value;
-* `stateless`, `partial`: that program for a rule that knows every row, or the drafted ones only;
+* `stateless`, `partial`: that program for a rule that knows every row, or only the drafted ones;
 * `level`: plans for a whole level of a drafted tree.
 """

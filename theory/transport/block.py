@@ -1,9 +1,10 @@
 """Block transport with full information: drafts coupled with target blocks.
 
 Variables f(D, y), D a draft and y ~ p^gamma a target block of the draft's depth; row sums Pr(D),
-column sums p(y); maximise the mean length of the longest prefix of y that D drafted. It bounds E[tau] of
-every verifier in its first call, also of one that keeps state between calls (sun2025block, Appendix).
-Drafts with the same drafted prefixes are one row; blocks of probability zero have no column.
+column sums p(y); maximise the mean length of the longest prefix of y that is in D. The optimum bounds E[tau]
+of every verifier in its first call, including verifiers that keep state between calls (sun2025block,
+Appendix). Drafts with the same drafted prefixes are merged into one row; blocks of probability zero have no
+column.
 """
 
 from collections.abc import Iterable
@@ -24,10 +25,10 @@ Drafted: TypeAlias = dict[frozenset[Prefix], fmpq]
 """Set of drafted prefixes -> probability that exactly these are drafted."""
 
 DRAFTS = 10**5
-"""Most drafts whose law is listed: CELLS allows more only with few target blocks."""
+"""Largest number of drafts whose law is listed; CELLS would allow more only with few target blocks."""
 
 CELLS = 5 * 10**7
-"""Most drafts times blocks that a problem is built with: rewards of 400 MB."""
+"""Largest (number of drafts) x (number of blocks) of a problem: 400 MB of rewards."""
 
 
 def drafted(node: Node) -> frozenset[Prefix]:
@@ -36,7 +37,7 @@ def drafted(node: Node) -> frozenset[Prefix]:
 
 
 def merged(drafts: Iterable[tuple[fmpq, Draft]]) -> Drafted:
-    """The law of the drafted prefixes, of drafts (probability, draft); BadInput for more than DRAFTS."""
+    """The law of the drafted prefixes, from pairs (probability, draft); BadInput for more than DRAFTS."""
     law: Drafted = {}
     for mass, draft in drafts:
         if mass > ZERO:
@@ -70,12 +71,12 @@ def problem(law: Drafted, target: Rows, depth: int, context: Prefix = ()) -> Tra
     for word, j in column.items():
         for length in range(len(context) + 1, len(word) + 1):
             below.setdefault(word[:length], []).append(j)
-    spans = {prefix: (at[0], at[-1] + 1) for prefix, at in below.items()}  # words stand in order
+    spans = {prefix: (at[0], at[-1] + 1) for prefix, at in below.items()}  # words are sorted
     for reward, prefixes in zip(rewards, law, strict=True):
         for prefix in prefixes:
             if prefix in spans:
                 first, last = spans[prefix]
-                reward[first:last] += 1  # a drafted prefix has drafted prefixes
+                reward[first:last] += 1  # all shorter prefixes are drafted too
     return Transport(tuple(law.values()), tuple(words.values()), rewards)
 
 

@@ -1,28 +1,31 @@
 """The linear program of one valid iteration: solved in floats, bounded exactly from both sides.
 
-A *scenario* is a target with the law of what the verifier may see there: `Seen`, the drafted prefixes
-and whatever else tells drafts apart. The rule is made for the given scenarios: it knows their rows, after
-drafted prefixes and after others, and only `Seen` tells it which scenario it is in. An output of a draft is
-a drafted prefix and one extra token, or a whole drafted path whose extra token the target draws. Variables
+A *scenario* is a target with the law of the verifier's observation, `Seen`: the drafted prefixes, and
+anything else that distinguishes drafts. The rule is made for the given scenarios: it knows all their rows,
+but learns only from `Seen` which scenario it is in. An output of a draft is a drafted prefix and one extra
+token, or a whole drafted path, whose extra token the target draws. The variables are
 
-* f(D, o) >= 0, the mass with which what is seen, D, comes out as o, shared by the scenarios it is seen in;
-* m(u) >= 0 in each scenario, the mass of the outputs that go on beyond the prefix u; m(root) = 1;
+* f(D, o) >= 0, the probability that D is seen and o is the output; scenarios in which D can be seen share it;
+* m(u) >= 0 in each scenario, the mass of the outputs longer than the prefix u; m(root) = 1.
 
-and rows: sum_o f(D, o) = Pr(D); and for each u = vx in each scenario, what ends at u and what goes on
-beyond u have the target's mass:
+The rows are sum_o f(D, o) = Pr(D); and, for each u = vx in each scenario, the outputs that end at u and those
+that extend u have together the target's mass:
+
 
     sum of f(., o) over the outputs o that end at u  +  m(u)  =  m(v) p(x | v).
 
-These say that for every word w of depth + 1 tokens sum_o f(., o) p(w | o) = p(w), with rows that
-stay sparse: in each scenario every f is in one row of either kind. Maximise the scenarios' E[tau] by
-their weights. Outputs that a longer one dominates are left out: an extra token that was drafted
-itself could have been accepted, and one drawn at a path's end costs nothing.
 
-Where an exchange of tokens changes nothing, an average over such exchanges is as good as any
-solution: prefixes and drafts then stand for their orbits, and `exchangeable` lists the classes.
+These rows mean that for every word w of depth + 1 tokens sum_o f(., o) p(w | o) = p(w), but they are sparse:
+in each scenario every f is in one row of either kind. The objective is the weighted sum of the scenarios'
+E[tau]. Outputs dominated by a longer one are left out: an extra token that was also drafted could have been
+accepted, and an extra token at a path's end costs nothing.
 
-Feasible duals near the solver's bound the value from above. A rule near the solver's that is valid
-exactly bounds it from below, for one scenario.
+If exchanging some tokens leaves the instance unchanged, the average of a solution over these exchanges is as
+good as the solution. Prefixes and drafts then stand for their orbits, and `exchangeable` lists the classes of
+tokens.
+
+The upper bound of the value comes from exactly feasible duals near the solver's. The lower bound, for a
+single scenario, comes from an exactly valid rule near the solver's.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,20 +42,20 @@ from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
 
 Seen: TypeAlias = tuple[frozenset[Prefix], object]
-"""What a draft shows: its drafted prefixes, and anything else (None if nothing)."""
+"""The observation: the drafted prefixes, and anything else that is seen (or None)."""
 
 VARIABLES = 10**6
-"""Most variables that a program is built with."""
+"""Largest number of variables of a program."""
 
 GRID = 2**48
-"""Float solutions are read as multiples of 1/GRID."""
+"""Float solutions are rounded to multiples of 1/GRID."""
 
 TOLERANCES = "primal_feasibility_tolerance", "dual_feasibility_tolerance"
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """A target, the exact law of what is seen of the drafts in this scenario, and how much it counts."""
+    """A target, the exact law of the observation in this scenario, and the scenario's weight."""
 
     target: Rows
     law: Mapping[Seen, fmpq]
@@ -61,14 +64,14 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Output:
-    """An output: the prefix at which it ends, and how many drafted tokens that accepts."""
+    """An output: the prefix at which it ends, and the number of accepted tokens."""
 
     end: Prefix
     accepted: int
 
 
 class Program:
-    """The program of scenarios after one context; BadInput without drafts, or for more than VARIABLES."""
+    """The linear program of the scenarios; BadInput without drafts, or for more than VARIABLES variables."""
 
     def __init__(
         self, scenarios: Sequence[Scenario], context: Prefix = (), exchangeable: Sequence[Sequence[int]] = ()
@@ -96,7 +99,7 @@ class Program:
             raise BadInput(f"{self.size} variables; at most {VARIABLES} are solved for")
 
     def orbit(self, prefix: Prefix) -> Prefix:
-        """The prefix that stands for this one and for what exchanges of tokens make of it."""
+        """The representative of the prefix's orbit under exchanges of tokens."""
         return canonical(prefix, self.exchangeable, len(self.context)) if self.exchangeable else prefix
 
     def _outputs(self, seen: Seen) -> Iterator[Output]:
@@ -182,7 +185,7 @@ def solve(program: Program) -> tuple[float, dict[Seen, np.ndarray], list[dict[Pr
             entries.extend((row_at[k][output.end], column, 1.0) for k in program.where[seen])
     at, columns, values = (np.array(part) for part in zip(*entries, strict=True))
     matrix = csr_array((values, (at, columns)), shape=(len(sides), len(cost)))
-    for presolve in (True, False):  # presolve at times takes rounding for infeasibility
+    for presolve in (True, False):  # presolve may mistake rounding for infeasibility
         options = {"presolve": presolve, **dict.fromkeys(TOLERANCES, 1e-10)}
         found = linprog(np.array(cost), A_eq=matrix, b_eq=np.array(sides), method="highs", options=options)
         if found.x is not None:
@@ -197,10 +200,10 @@ def solve(program: Program) -> tuple[float, dict[Seen, np.ndarray], list[dict[Pr
 
 @dataclass(frozen=True)
 class Optimum:
-    """The value of the program, in [lower, upper]: exact rationals.
+    """The value of the program lies in [lower, upper], which are exact rationals.
 
-    `upper` is the value of exactly feasible duals, `lower` that of an exactly valid plan near the
-    float one (None where none was built, for several scenarios); `value` is the solver's own.
+    `upper` is the value of exactly feasible duals, `lower` that of an exactly valid plan near the float one
+    (None for several scenarios); `value` is the solver's own.
     `variables` and `rows` give the program's size.
     """
 
@@ -212,7 +215,7 @@ class Optimum:
 
     @property
     def error(self) -> float:
-        """How far the certified bounds are apart, rounded up; from the solver's value if one is missing."""
+        """upper - lower, rounded up; if `lower` is missing, upper - value."""
         if self.lower is None:
             return abs(float(self.upper) - self.value)
         return float(np.nextafter(float(self.upper - self.lower), np.inf))
@@ -221,9 +224,9 @@ class Optimum:
 def optimum(
     scenarios: Sequence[Scenario], context: Prefix = (), exchangeable: Sequence[Sequence[int]] = ()
 ) -> Optimum:
-    """The largest weighted sum of E[tau] over the scenarios of a rule that is valid in each of them.
+    """The largest weighted sum of the scenarios' E[tau], over rules that are valid in each scenario.
 
-    `exchangeable` lists classes of tokens whose exchange changes nothing (`stateless.exchangeable_tokens`).
+    `exchangeable` lists classes of exchangeable tokens (`stateless.exchangeable_tokens`).
     Raises BadInput when the program is too large, or HiGHS gives up on it.
 
     >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
@@ -243,8 +246,9 @@ def optimum(
 def dual_bound(program: Program, mu: Sequence[Mapping[Prefix, float]]) -> fmpq:
     """The value of exactly feasible duals near `mu[scenario][prefix]`: no valid rule exceeds it.
 
-    mu is raised to an exact supermartingale, mu(u) >= sum_x p(x | u) mu(ux), and each draft pays
-    lambda(D) = max over its outputs of accepted - sum over scenarios of mu(end):
+    mu is raised to an exact supermartingale, mu(u) >= sum_x p(x | u) mu(ux). Each draft has the dual
+    lambda(D) = max over its outputs of (accepted - sum over scenarios of mu(end)), and then
+
 
         E[tau]  <=  sum_D Pr(D) lambda(D)  +  sum over scenarios of sum_x p(x) mu(x)
 
@@ -273,10 +277,11 @@ def dual_bound(program: Program, mu: Sequence[Mapping[Prefix, float]]) -> fmpq:
 def primal_bound(program: Program, f: Mapping[Seen, np.ndarray]) -> fmpq:
     """The value of an exactly valid rule near the float plan f of a single scenario.
 
-    Each draft's masses are read as rationals that sum to Pr(D). Then, from the leaves up, where the
-    parts below a prefix u are not in the target's proportion, each is scaled down to it and the
-    mass set free stops at u, one token earlier; at the root it goes to single tokens that can still
-    take some, which every draft may emit. Values on the way are rounded down to the grid.
+    Each draft's masses are rounded to rationals that sum to Pr(D). Then, from the leaves up: if the masses
+    below a prefix u are not proportional to the target's row, each is scaled down until they are, and the
+    mass removed stops at u, one token earlier. At the root, the mass removed goes to single tokens whose
+    target mass is not yet used up; every draft may emit these. Intermediate values are rounded down to the
+    grid.
     """
     (scenario,) = program.scenarios
     at = len(program.context)

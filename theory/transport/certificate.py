@@ -1,4 +1,4 @@
-"""The optimal coupling of two laws for an integer reward: a float solver proposes, exact arithmetic decides.
+"""The optimal coupling of two laws for an integer reward, from a float solver, certified in exact arithmetic.
 
 With integer rewards the dual polyhedron u_i + v_j >= reward(i, j) has integral vertices, so a
 float dual is rounded without loss. Edges where equality holds are *tight*; a plan that uses only
@@ -17,7 +17,7 @@ from draftproof.theory.numbers import ZERO
 from draftproof.theory.transport.flow import Network
 
 GRID = 48
-"""Masses reach the float solver as multiples of 2^-GRID of the total."""
+"""The float solver gets masses as multiples of 2^-GRID of the total."""
 
 Edge: TypeAlias = tuple[int, int]
 """(row i of the supply, column j of the demand)."""
@@ -25,7 +25,7 @@ Edge: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class Transport:
-    """Couple two exact laws so that the expected reward is largest.
+    """The problem of coupling two exact laws with the largest expected reward.
 
     Variables f(i, j) >= 0 with sum_j f(i, j) = supply[i] and sum_i f(i, j) = demand[j]; maximise
     sum f(i, j) reward[i, j]. `supply` [m] and `demand` [n] are rationals of equal total; `reward`
@@ -50,8 +50,9 @@ class Transport:
             raise BadInput("there is no mass to transport")
 
     def float_masses(self) -> tuple[np.ndarray, np.ndarray]:
-        """Supply and demand as multiples of 2^-GRID of exactly the same total, so that a solver's sums and
-        differences are free of rounding: with rounded masses it may call a feasible problem infeasible.
+        """Supply and demand as multiples of 2^-GRID with exactly equal totals. A solver's sums and
+        differences
+        are then exact; with rounded masses it might call a feasible problem infeasible.
         """
         whole = sum(self.supply, ZERO)
         sides = [
@@ -96,7 +97,7 @@ class Certificate:
         return sum((mass * int(price) for mass, price in sides), ZERO)
 
     def holds(self) -> bool:
-        """Whether everything checks in exact arithmetic: both feasible, and primal = dual."""
+        """Checks in exact arithmetic that plan and duals are feasible and have equal values."""
         supply, demand = [ZERO] * len(self.problem.supply), [ZERO] * len(self.problem.demand)
         for (i, j), mass in self.plan.items():
             supply[i] += mass
@@ -114,7 +115,7 @@ def network_simplex(problem: Transport) -> Solved:
     from ot import emd
 
     a, b = problem.float_masses()
-    most = int(problem.reward.max())  # POT's first basis takes costs to be non-negative
+    most = int(problem.reward.max())  # POT's first basis assumes non-negative costs
     plan, log = emd(a, b, (most - problem.reward).astype(float), log=True, center_dual=False)
     return Solved(float(most * a.sum() - log["cost"]), plan, -log["v"])
 
@@ -122,9 +123,9 @@ def network_simplex(problem: Transport) -> Solved:
 def certified(problem: Transport, solved: Solved | None = None) -> Certificate:
     """The exact optimum, from a float solution (POT's network simplex when none is given).
 
-    The duals are rounded, and the plan is a largest flow along the float plan's own tight edges. Where
-    rounding spoiled either, flows along all tight edges and exact dual steps finish the work
-    (kuhn1955hungarian, for masses), so the answer is always certified.
+    The duals are rounded, and the plan is a maximum flow along the float plan's tight edges. If rounding
+    makes this fail, flows along all tight edges and exact dual steps complete the plan (kuhn1955hungarian,
+    for masses), so the result is always certified.
 
     >>> third = fmpq(1, 3)
     >>> found = certified(Transport((third, 2 * third), (2 * third, third), np.eye(2, dtype=int)))
@@ -144,16 +145,16 @@ def certified(problem: Transport, solved: Solved | None = None) -> Certificate:
 def tight_plan(
     supply: list[int], demand: list[int], reward: np.ndarray, first: np.ndarray, u: np.ndarray, v: np.ndarray
 ) -> dict[Edge, int]:
-    """A plan on tight edges: the largest flow along those where `first` holds; if mass is left over, along
-    all of them; if mass is still left over, u and v are moved (in place) so that more edges are tight.
+    """A plan on tight edges: a maximum flow along the tight edges in `first`; if mass is left, along all
+    tight edges; if mass is still left, u and v are changed in place so that more edges become tight.
 
-    Ends because every move of the duals lowers an integral bound.
+    This terminates because every change of the duals lowers an integral bound.
     """
     m, n = reward.shape
     have, want = list(supply), list(demand)
     plan: dict[Edge, int] = {}
     while any(have):
-        net = Network()  # its nodes: rows 0 .. m - 1, columns m .. m + n - 1
+        net = Network()  # nodes: rows 0 .. m - 1, columns m .. m + n - 1
         for i, mass in enumerate(have):
             net.widen("supply", i, mass, 1)
         for j, mass in enumerate(want):

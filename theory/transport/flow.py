@@ -1,4 +1,4 @@
-"""Flows of the largest gain in small networks, exact in whatever numbers the capacities are."""
+"""Maximum-gain flows in small networks, exact in the number type of the capacities."""
 
 from collections import deque
 from collections.abc import Hashable
@@ -10,7 +10,7 @@ from draftproof.theory.rows import Number, minimum
 
 
 class Network:
-    """Arcs with a capacity and a whole-number gain for every unit that they carry.
+    """A network whose arcs have a capacity and a whole-number gain per unit of flow.
 
     >>> from draftproof.theory.numbers import exact
     >>> net = Network()
@@ -28,15 +28,15 @@ class Network:
 
     def __init__(self) -> None:
         self._name: dict[Hashable, int] = {}
-        self._arcs: list[list[tuple[int, int]]] = []  # of each node: (arc, where it ends)
+        self._arcs: list[list[tuple[int, int]]] = []  # of each node: (arc, its end)
         self._arc: dict[tuple[int, int], int] = {}
-        # By arc; the arc n ^ 1 is the arc n the other way.
-        self._left: list[Any] = []  # what it can still take, or give back
-        self._open: list[bool | None] = []  # whether that is more than 0; None until it is decided
+        # By arc; arc n ^ 1 is the reverse of arc n.
+        self._left: list[Any] = []  # residual capacity
+        self._open: list[bool | None] = []  # whether it is positive; None until this is decided
         self._gain: list[int] = []
 
     def widen(self, start: Hashable, end: Hashable, by: Number | None = None, gain: int = 0) -> None:
-        """Adds capacity to an arc, or the arc; None is no limit."""
+        """Adds capacity to an arc, creating it if needed; None means no limit."""
         ends = self._node(start), self._node(end)
         arc = self._arc.get(ends)
         if arc is None:
@@ -55,18 +55,18 @@ class Network:
         return self._left[self._arc[self._name[start], self._name[end]] + 1]
 
     def saturate(self, source: Hashable, sink: Hashable) -> None:
-        """Augments along paths of the largest gain, of those the shortest, while one gains.
+        """Augments along paths of the largest gain, the shortest of these first, while the gain is positive.
 
-        It ends for any ordered numbers (edmonds1972theoretical).
+        This terminates for any ordered numbers (edmonds1972theoretical).
         """
         start, end = self._node(source), self._node(sink)
-        # One number orders paths: a whole gain counts more than all arcs of a path.
+        # One number orders paths: one unit of gain outweighs all arcs of a path.
         cost = [1 - gain * len(self._arcs) for gain in self._gain]
         while (least := self._least(start, cost))[end] < 0:
             self._augment(start, end, cost, least)
 
     def reached(self, source: Hashable) -> set[Hashable]:
-        """The nodes to which more could be carried from the source."""
+        """The nodes that more flow from the source could reach."""
         names = list(self._name)
         queue, seen = [self._node(source)], {self._node(source)}
         for start in queue:
@@ -77,7 +77,7 @@ class Network:
         return {names[node] for node in queue}
 
     def _least(self, source: int, cost: list[int]) -> list[float]:
-        # Of each node, the least cost of a path to it.
+        # The least cost of a path to each node.
         arcs, is_open = self._arcs, self._open
         least: list[float] = [inf] * len(arcs)
         least[source] = 0
@@ -95,7 +95,7 @@ class Network:
         return least
 
     def _augment(self, source: int, sink: int, cost: list[int], least: list[float]) -> None:
-        # Along paths of least cost until there are no more, depth first.
+        # Augments along paths of least cost until there are none, depth first.
         turn = [0] * len(self._arcs)  # of each node: its first arc that may still lead to the sink
         path: list[int] = []
         nodes = [source]

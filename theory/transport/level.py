@@ -1,7 +1,7 @@
-"""Plans that carry target mass to the children which the nodes of one level drew.
+"""Plans that give target mass to the children drawn by the nodes of one level.
 
-A plan depends on the laws of the level's draws and on the shapes below, never on tokens drawn further
-down: what verification decides about a level must not depend on draws of which it does not know the law.
+A plan depends on the laws of the level's draws and on the shapes below them, never on tokens drawn at deeper
+levels: if it did, those draws would no longer follow the laws that later decisions assume.
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -26,10 +26,11 @@ SOURCE, SINK, ENTRY = "source", "sink", "entry"
 
 @dataclass(frozen=True)
 class Plan:
-    """What each joint outcome of the nodes' draws gives to the drafted tokens.
+    """The rates that each joint outcome of the nodes' draws gives to the drafted tokens.
 
-    `rate[outcome][place]` is given to the token of that place in this outcome, a probability; `mean[place]`
-    is its expectation and `accepted` the sum of those; `probability[outcome]` is the outcome's.
+    `rate[outcome][place]` is the probability with which the outcome enters the token at that place.
+    `mean[place]` is its expectation over outcomes, and `accepted` the sum of these. `probability[outcome]` is
+    the probability of the outcome.
     """
 
     rate: Mapping[tuple[Siblings, ...], Mapping[Place, Number]]
@@ -42,11 +43,11 @@ class Plan:
         return {x: mass for (_, x), mass in self.rate[drawn,].items()}
 
     def residual(self, index: int, row: Row) -> Row:
-        """What the plan leaves of node `index`'s target row."""
+        """Node `index`'s target row minus the mass that the plan gives to its children."""
         return excess(row, tuple([self.mean.get((index, x), mass * 0) for x, mass in enumerate(row)]))
 
     def entries(self, index: int, token: int) -> list[tuple[Entry, Number]]:
-        """How a token below node `index` can be entered, and the expected number of copies that are."""
+        """The entries of a token below node `index`, each with its expected number of copies."""
         out: dict[Key, Number] = {}
         for joint, rates in self.rate.items():
             if rate := rates.get((index, token)):
@@ -61,7 +62,7 @@ class Plan:
 
 @lru_cache(4096)
 def carriers(drawn: Siblings, token: int) -> tuple[tuple, ...]:
-    """Shapes of the copies of a token that carry its mass in equal parts: those that are worth most."""
+    """Shapes of the copies of a token that share its mass equally: the copies of the highest `worth`."""
     copies = [shape for x, shape in drawn if x == token]
     most = max(map(worth, copies))
     return tuple([shape for shape in copies if worth(shape) == most])
@@ -69,28 +70,30 @@ def carriers(drawn: Siblings, token: int) -> tuple[tuple, ...]:
 
 @lru_cache(4096)
 def worth(shape: tuple) -> int:
-    """About how many thousandths of a token are accepted below a node that is entered with rate 1:
-    the mean of the slopes at both ends.
+    """An estimate, in thousandths of a token, of what is accepted below a node entered with rate 1: the mean
+    of the slopes at both ends.
     """
     return slope(shape, 1, 1) + slope(shape, 0, 1) >> 1 if shape else 0
 
 
 def slope(shape: tuple, a: int, b: int) -> int:
-    """The derivative of what is accepted below a node, by its rate, at rate a/b, in thousandths: all
-    is accepted at rate 0, and with k draws 1.6/(k+1) less at rate 1. An accepted child is taken to
-    be the first in 6 cases of 10, the second in 6 of the other 4, and so on.
+    """An estimate of the derivative, at rate a/b and in thousandths, of the tokens accepted below a node by
+    the node's rate. At rate 0 every child is accepted; at rate 1, with k draws, 1.6/(k+1) less. An accepted
+    child is assumed to be the first with probability 0.6, else the second with probability 0.6, and so on.
     """
     below = sum(6 * 4**j * worth(child) // 10 ** (j + 1) for j, child in enumerate(shape))
     return (1000 + below) * (5 * (len(shape) + 1) * b - 8 * a) // (5 * (len(shape) + 1) * b)
 
 
 def plan(rows: Sequence[Row], laws: Sequence[SiblingLaw], left: Number, segments: int = 1) -> Plan:
-    """A plan of much accepted mass. rows[i] is what node i is to emit, a part of a row; the nodes
-    draw independently, by their laws; each outcome can give away `left`, at most 1, of its probability.
+    """A plan that accepts much mass. rows[i] is the mass that node i must emit, a part of a row. The nodes
+    draw independently, by their laws. Each outcome can give a fraction `left` <= 1 of its probability to
+    children.
 
-    With one segment the accepted mass is the largest possible. With more, the sum of a concave
-    piecewise linear value of the rates is, by `slope`: it prefers children with much below them, and
-    equal rates for the same token. The value is an estimate; that the law is right does not rest on it.
+    With one segment the plan maximises the accepted mass. With more segments it maximises the sum of a
+    concave piecewise linear value of the rates, by `slope`, which prefers children with large subtrees and
+    equal rates for the same token. The value is an estimate; the correctness of the emitted law does not
+    depend on it.
     """
     if len(rows) == 1 and all(len(drawn) == 1 for drawn in laws[0]):
         return _single(rows[0], laws[0], left)
@@ -98,7 +101,7 @@ def plan(rows: Sequence[Row], laws: Sequence[SiblingLaw], left: Number, segments
 
 
 def _single(row: Row, law: SiblingLaw, left: Number) -> Plan:
-    # One draw of one node: nothing competes with its token.
+    # A single draw of a single node: no other token competes for its probability.
     rates, mean = {}, {}
     for drawn, chance in law.items():
         token = drawn[0][0]
@@ -116,7 +119,9 @@ def _plan(rows: tuple[Row, ...], laws: tuple[SiblingLaw, ...], left: Number, seg
         for x, mass in enumerate(row):
             net.widen((i, x), SINK, mass)
     probability: dict[tuple[Siblings, ...], Number] = {}
-    segment: dict[tuple[Siblings, ...], dict[Place, list[Hashable]]] = {}  # the network's nodes of each place
+    segment: dict[
+        tuple[Siblings, ...], dict[Place, list[Hashable]]
+    ] = {}  # the network's nodes for each place
     for joint in product(*(law.items() for law in laws)):
         key = tuple(drawn for drawn, _ in joint)
         probability[key] = prod((mass for _, mass in joint), start=one(rows[0]))
@@ -143,7 +148,7 @@ def _plan(rows: tuple[Row, ...], laws: tuple[SiblingLaw, ...], left: Number, seg
 
 
 def _value(shape: tuple, copies: int, segments: int) -> Iterator[tuple[int, int]]:
-    # (gain for a unit, width in units of outcome / segments) of each piece of a token's value.
+    # (gain per unit, width in units of outcome / segments) of each piece of a token's value.
     if not shape:
         yield 1000, segments
         return
@@ -152,12 +157,14 @@ def _value(shape: tuple, copies: int, segments: int) -> Iterator[tuple[int, int]
 
 
 def split(p: Row, entries: Sequence[tuple[Entry, Number]], laws: Mapping[tuple, SiblingLaw]) -> list[Row]:
-    """What a child is to emit, for every (entry, expected number of copies): rows of total mass `rate` whose
-    mean over the entries is a multiple of p, chosen so that as much as possible of them can be drafted below.
+    """The row that a child must emit, for every (entry, expected number of copies). A row has total mass
+    `rate`; the mean of the rows over the entries is a multiple of p. The rows are chosen so that as much of
+    them as possible can be drafted below.
 
-    An entry of a shape that drafts more, or of a higher rate, takes tokens that the others would
-    leave undrafted. laws[shape] is the law of what the child draws. First each entry stays within its
-    multiple of p; a second flow lifts that limit.
+    An entry whose shape drafts more, or with a higher rate, takes tokens that the others would leave
+    undrafted.
+    laws[shape] is the law of the child's draws. A first flow keeps each entry within its multiple of p; a
+    second flow removes that limit.
     """
     if len(entries) == 1:
         return [scale(rate, p) for (_, rate), _ in entries]

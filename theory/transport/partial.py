@@ -1,14 +1,17 @@
-"""The partial-information optimum: rows are seen on the drafted tree only.
+"""The partial-information optimum: the verifier sees rows only on the drafted tree.
 
-A verifier reads p and q at the drafted prefixes, and must be valid whatever the rows elsewhere are.
-One scenario of `bounds` is one completion of the tables; the masses f(D, o) of a draft are shared by
-all completions that agree on the rows that D shows. The weights of the completions matter:
+A verifier reads p and q at the drafted prefixes, and must be valid for any rows elsewhere. One scenario of
+`bounds` is one completion of the tables; all completions that agree on the rows that D shows share the masses
+f(D, o). The result depends on the completions' weights:
 
-* All weight on the true one. Then partial information costs nothing: a rule may *guess* the hidden rows,
-  follow the optimal rule for the guess, and where a drafted node shows other rows than guessed, redraw
-  what is below it from the guess and cut the output there. That is valid for every completion.
-* Weight on many completions: one plan must serve them all. The value is at most the weighted mean of
-  their stateless optima; the difference is the price of not seeing the rows.
+* With all weight on the true completion, partial information costs nothing. A rule can *guess* the hidden
+rows
+  and follow the optimal rule for the guess; if a drafted node shows other rows than guessed, it redraws the
+  subtree below from the guess and cuts the output there. That is valid for every completion.
+* With weight on many completions one plan must serve them all. The value is at most the weighted mean of
+their
+  stateless optima; the difference is the cost of not seeing the rows.
+
 
 On chains block verification is optimal in every completion at once, so both values are its E[tau].
 """
@@ -28,10 +31,10 @@ from draftproof.theory.transport.block import drafted
 from draftproof.theory.transport.bounds import Optimum, Scenario, Seen, optimum
 
 Completion: TypeAlias = tuple[Table, Table]
-"""A target and a proposal that may be the true ones off the drafted tree."""
+"""A target and a proposal that agree with the true ones on the drafted tree."""
 
 SCENARIOS = 5000
-"""Most completions that a family may have."""
+"""Largest number of completions in a family."""
 
 
 def partial(
@@ -39,15 +42,15 @@ def partial(
     weights: Sequence[fmpq],
     context: Prefix = (),
 ) -> Optimum:
-    """The optimum for (drafts, target) of every completion, scored by their weights."""
+    """The optimum of the weighted E[tau] over the completions, given as (drafts, target)."""
     pairs = zip(scenarios, weights, strict=True)
     return optimum([Scenario(p, visible(drafts, p), weight) for (drafts, p), weight in pairs], context)
 
 
 def visible(drafts: Iterable[tuple[fmpq, Draft]], target: Rows) -> dict[Seen, fmpq]:
-    """The law of what drafts show: drafted prefixes, p and q where something was drafted below.
+    """The law of the observation: the drafted prefixes, and p and q at those with drafted children.
 
-    The target's rows at the leaves are seen too, and change nothing: only the extra token uses them.
+    The target's rows at the leaves are also seen but make no difference: only the extra token uses them.
     """
     law: dict[Seen, fmpq] = {}
     for mass, draft in drafts:
@@ -85,7 +88,7 @@ def completions(
 
 
 def points(like: Row) -> list[tuple[Row | None, Row | None]]:
-    """The choices that put all of the target's mass on one token, the proposal as it is."""
+    """The choices that make the target row one-hot, on each token in turn, and keep the proposal."""
     return [(point(x, like), None) for x in range(len(like))]
 
 

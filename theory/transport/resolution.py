@@ -1,14 +1,16 @@
 """Global Resolution: an optimal single-step rule for i.i.d. drafts, by convex minimisation.
 
-The minimising set H of the subset formula splits the problem: sets of drafts inside H serve all of
-p(H), the others are all accepted, on tokens off H. In either part the rule that gives each token
+The minimising set H of the subset formula splits the problem: draft sets inside H supply all of p(H); the
+other draft sets are always accepted, on tokens outside H. In either part, a rule that gives each token
 exactly its mass can be taken as a softmax over the drawn tokens,
+
 
     S(i, t) = Pr(t) exp(theta_i) / sum over j in t of exp(theta_j),
 
-and theta minimises the convex  sum_t Pr(t) log sum_{j in t} exp(theta_j) - sum_i c_i theta_i, of at
-most V variables, whose gradient is the rule's violation (thomas2026global, Section 4, in the form
-of an entropy dual that is ours). Floats; a correction step makes any result exact again.
+
+and theta minimises the convex function  sum_t Pr(t) log sum_{j in t} exp(theta_j) - sum_i c_i theta_i  of at
+most V variables, whose gradient is the rule's violation. (The rule is thomas2026global, Section 4; the
+entropy dual is ours.) The computation uses floats; a correction step then makes the result exact.
 """
 
 import numpy as np
@@ -20,15 +22,15 @@ from draftproof.theory.transport.siblings import set_law
 from draftproof.theory.transport.single_step import Selection, alpha, selected_law
 
 ROUNDS, GOAL = 200, 1e-13
-"""Most Newton steps, and the violation at which they stop."""
+"""Largest number of Newton steps, and the violation at which they stop."""
 
 GRID = 2**40
-"""Selection weights become multiples of 1/GRID when the numbers are exact."""
+"""With exact numbers, selection weights are rounded to multiples of 1/GRID."""
 
 
 @remembered(4096)
 def resolve(p: Row, q: Row, k: int) -> Selection:
-    """The rule for k i.i.d. draws from q, on rational or float rows; its numbers are of p's kind.
+    """The rule for k i.i.d. draws from q, on rational or float rows; the result has p's number type.
 
     >>> p, q = (1 / 3, 2 / 3), (2 / 3, 1 / 3)
     >>> round(sum(map(min, p, resolve(p, q, 2).law)), 9)
@@ -41,7 +43,7 @@ def resolve(p: Row, q: Row, k: int) -> Selection:
     H = set(minimiser)
     sets = {t: float(mass) for t, mass in draws.items()}
     spare = max(1.0 - float(best), 0.0)
-    # One more token, V, for what the sets in H have left; one more set for what p has left off H.
+    # An extra token V takes the surplus of the sets in H; an extra set supplies what p has left outside H.
     V = len(p)
     inside = {t | {V}: mass for t, mass in sets.items() if t <= H}
     outside = {t - H: 0.0 for t in sets if not t <= H}
@@ -62,7 +64,7 @@ def resolve(p: Row, q: Row, k: int) -> Selection:
 
 
 def _chosen(t: frozenset[int], H: set[int], theta: np.ndarray, exactly: bool) -> dict[int, Number]:
-    # Within H what is not accepted is spread like what is: token verification rejects it later.
+    # Within H, mass that is not accepted is spread like accepted mass; token verification rejects it later.
     tokens = sorted(t if t <= H else t - H)
     logits = theta[tokens]
     if not np.isfinite(logits).any():
@@ -79,8 +81,9 @@ def _chosen(t: frozenset[int], H: set[int], theta: np.ndarray, exactly: bool) ->
 def _softmax_scaling(
     sets: dict[frozenset[int], float], tokens: list[int], capacity: np.ndarray
 ) -> np.ndarray:
-    # theta [tokens] with sum_t mass(t) softmax_t(theta) = capacity: Newton's method with backtracking;
-    # where theta runs to infinity each step still divides the miss by e.
+    # theta [tokens] with sum_t mass(t) softmax_t(theta) = capacity, by Newton's method with backtracking;
+    # even if
+    # theta diverges, each step divides the violation by e.
     at = {x: n for n, x in enumerate(tokens)}
     member = np.zeros((len(sets), len(tokens)))
     for row, t in zip(member, sets, strict=True):

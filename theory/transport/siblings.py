@@ -1,4 +1,4 @@
-"""Laws of what one node draws: its children with the shapes below them, or only the set of their tokens."""
+"""Laws of one node's draws: its children with the shapes below them, or only the set of their tokens."""
 
 from collections.abc import Iterator, Mapping
 from math import comb
@@ -10,17 +10,17 @@ from draftproof.theory.memo import remembered
 from draftproof.theory.rows import Number, Row, has_mass, likeliest, one, total, without
 
 Siblings: TypeAlias = tuple[tuple[int, tuple], ...]
-"""The children that a node drew, as (token, shape below), sorted: their order does not matter any more."""
+"""The children that a node drew, as sorted pairs (token, shape below); their order no longer matters."""
 
 SetLaw: TypeAlias = Mapping[frozenset[int], Any]
 """Set of drawn tokens -> probability. Single-step transport depends on nothing else."""
 
 SETS = 2 * 10**6
-"""Most sets of tokens that are listed."""
+"""Largest number of listed sets of tokens."""
 
 
 class SiblingLaw(dict[Siblings, Number]):
-    """Siblings -> probability; compared by identity, so that it can be a cached function's argument."""
+    """Siblings -> probability; hashed by identity, so that a cached function can take it."""
 
     __hash__ = object.__hash__  # type: ignore[assignment]
     __eq__ = object.__eq__
@@ -32,14 +32,14 @@ def siblings(node: Node) -> Siblings:
 
 
 def law_below(draft: Draft, node: Node, shape: tuple | None = None) -> SiblingLaw:
-    """The law of the children of a node, for its own shape or another."""
+    """The law of a node's children, for its own shape or for `shape`."""
     return sibling_law(node.proposal, node.shape if shape is None else shape, draft.replacement, draft.merged)
 
 
 @remembered(4096)
 def sibling_law(q: Row, shape: tuple, replacement: bool, merged: bool) -> SiblingLaw:
     """The law of the children that a node of this shape draws from q. If `merged`, draws are with replacement
-    and equal tokens become one child, which keeps what is below each of them.
+    and equal tokens become one child, whose shape joins those of its copies.
     """
     out = SiblingLaw()
     for tokens, mass in _sequences(q, len(shape), replacement or merged, one(q)):
@@ -68,9 +68,9 @@ def _sequences(
 
 
 def set_law(q: Row, k: int, replacement: bool) -> SetLaw:
-    """The law of the set of k draws from q, i.i.d. or each without the earlier ones, while q has mass.
+    """The law of the set of up to k draws from q, i.i.d. or without replacement, while q has mass.
 
-    Raises BadInput for a row without mass, and where more than SETS sets can be drawn.
+    Raises BadInput for a row without mass, and if more than SETS sets can be drawn.
 
     >>> from draftproof.theory.numbers import exact
     >>> {tuple(t): mass for t, mass in set_law((exact("1/3"), exact("2/3")), 2, True).items()}

@@ -36,7 +36,7 @@ from draftproof.theory.transport.flow import Network
 from draftproof.theory.transport.siblings import SetLaw, set_law
 
 Plan: TypeAlias = Mapping[frozenset[int], Mapping[int, Number]]
-"""S(i, t): drawn set -> token of it -> mass."""
+"""S(i, t): drawn set t -> token i of t -> mass."""
 
 
 def problem(p: Row, draws: SetLaw) -> Transport:
@@ -54,7 +54,7 @@ def problem(p: Row, draws: SetLaw) -> Transport:
 
 
 def subset_formula(p: Row, draws: SetLaw) -> Any:
-    """alpha* of any draws: 1 plus the least `surplus` of all 2^V sets of tokens.
+    """alpha* of any draws: 1 plus the smallest `surplus` over all 2^V sets of tokens.
 
     >>> from draftproof.theory.numbers import exact
     >>> p, q = (exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3"))
@@ -75,7 +75,7 @@ def surplus(p: Row, draws: SetLaw, H: Collection[int]) -> Number:
 def alpha(p: Row, q: Row, k: int, replacement: bool) -> tuple[Any, tuple[int, ...]]:
     """(alpha*, minimising H) for k draws from q: the subset formula along its greedy prefixes.
 
-    O(V log V), but for three and more draws without replacement, which list their sets.
+    O(V log V), except for three or more draws without replacement, whose sets are listed.
 
     >>> from draftproof.theory.numbers import exact
     >>> p, q = (exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3"))
@@ -157,7 +157,7 @@ def emitted(plan: Plan, like: Row) -> Row:
 
 @dataclass(frozen=True)
 class Rule:
-    """What a verifier does with the drawn set t: child i with S(i, t) / Pr(t), else Y ~ residual."""
+    """A rule for the drawn set t: accept child i with probability S(i, t) / Pr(t), else Y ~ residual."""
 
     draws: SetLaw
     plan: Plan
@@ -166,7 +166,7 @@ class Rule:
 
 @remembered(4096)
 def optimal_rule(p: Row, q: Row, k: int, replacement: bool) -> Rule:
-    """An optimal plan for k draws from q, and the residual norm(p - what the plan emits).
+    """An optimal plan for k draws from q, and the residual norm(p - mass emitted by the plan).
 
     >>> from draftproof.theory.numbers import exact
     >>> p, q = (exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3"))
@@ -181,7 +181,9 @@ def optimal_rule(p: Row, q: Row, k: int, replacement: bool) -> Rule:
 
 @dataclass(frozen=True)
 class Selection:
-    """The canonical decomposition: choose i of t by `weights[t][i]`; i ~ law is verified as one draft."""
+    """The canonical decomposition: choose i from t by `weights[t][i]`, then verify i ~ law as a single
+    draft.
+    """
 
     weights: Plan
     law: Row
@@ -189,7 +191,7 @@ class Selection:
 
 @remembered(4096)
 def canonical(p: Row, q: Row, k: int, replacement: bool) -> Selection:
-    """An optimal selection: the max flow, and what a set has left spread evenly over its tokens.
+    """An optimal selection: the maximum flow, with each set's unused mass spread evenly over its tokens.
 
     The selected token's law d has sum min(p, d) = alpha*, so token verification of it is an
     optimal rule (khisti2025multidraft, Theorem 1).

@@ -1,10 +1,10 @@
-"""The stateless optimum: the best rule, made for one instance, that is lossless in one iteration.
+"""The stateless optimum: E[tau] of the best rule for one instance that is lossless in one iteration.
 
-The rule knows every row of the instance, after drafted prefixes and after others, so that its value bounds
-E[tau] of every verifier that is lossless in one iteration, without state. (`partial` is the optimum of
-rules that see rows on the drafted tree only.) On chains it is block verification's E[tau]; drafts with the
-same drafted prefixes are merged, and so are those that differ by an exchange of tokens which the instance
-treats alike.
+The rule knows every row of the instance, also after prefixes that were not drafted. So its value bounds
+E[tau] of every verifier that keeps no state and is lossless in one iteration. (`partial` is the optimum of
+rules that see rows only on the drafted tree.) On chains it is block verification's E[tau]. Drafts with the
+same drafted prefixes are merged, and so are drafts that differ by an exchange of tokens under which the
+instance is symmetric.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ from draftproof.theory.transport.block import Drafted
 from draftproof.theory.transport.bounds import Optimum, Scenario, Seen, optimum
 
 ORDER = 720
-"""Largest group of exchanges that drafts are merged by."""
+"""Largest group of exchanges by which drafts are merged."""
 
 
 def stateless(prefixes: Drafted, target: Rows, context: Prefix = ()) -> Optimum:
@@ -43,7 +43,7 @@ def stateless(prefixes: Drafted, target: Rows, context: Prefix = ()) -> Optimum:
 def exchangeable_tokens(
     law: Mapping[frozenset[Prefix], fmpq], target: Rows, context: Prefix
 ) -> list[list[int]]:
-    """Classes of two tokens or more whose exchange leaves the law of drafts and the target as they are."""
+    """Classes of two or more tokens whose exchange does not change the law of drafts or the target."""
     inner = {prefix[:-1] for prefixes in law for prefix in prefixes if len(prefix) > len(context)}
     inner.add(context)
     found: list[list[int]] = []
@@ -64,7 +64,7 @@ def exchangeable_tokens(
 def merged(
     law: Mapping[frozenset[Prefix], fmpq], classes: Sequence[Sequence[int]], start: int
 ) -> dict[frozenset[Prefix], fmpq]:
-    """The law of orbits of drafts, each by one of its members."""
+    """The law of orbits of drafts; each orbit is represented by one of its members."""
     out: dict[frozenset[Prefix], fmpq] = {}
     seen: dict[frozenset[Prefix], frozenset[Prefix]] = {}
     for prefixes, mass in law.items():

@@ -1,7 +1,7 @@
-"""Verifiers that people run, a small file for each code base: version, signature, what is checked.
+"""Adapters for verifiers in use, one small file per code base: version, signature, what is checked.
 
-Nothing is copied: an adapter loads the function from where the user has it. Every file has
-`TARGETS`: by name, functions of a path (or None) that return a target for `audit.examine`.
+No code is copied: an adapter loads the function from the user's installation. Every file has `TARGETS`: name
+-> function of a path (or None) that returns a target for `audit.examine`.
 """
 
 from collections.abc import Callable
@@ -22,10 +22,10 @@ ADAPTERS: dict[str, Callable[[Path | None], Function]] = dict(
 
 
 def adapted(name: str, path: Path | None = None, dtype: str | None = None) -> Function:
-    """The target that an adapter makes of what is installed, or of the file or folder at `path`.
+    """The target that an adapter makes from the installed package, or from the file or folder at `path`.
 
-    With `dtype` it is given rows of that type instead of float32: PyTorch functions then compute in
-    it; kernels do not, and raise BadInput.
+    With `dtype` it gets rows of that type instead of float32, and PyTorch functions compute in that type.
+    Kernels do not, and raise BadInput.
     """
     if name not in ADAPTERS:
         raise BadInput(f"no adapter is named {name[:40]!r}; there are {', '.join(ADAPTERS)}")
@@ -34,6 +34,6 @@ def adapted(name: str, path: Path | None = None, dtype: str | None = None) -> Fu
     except ModuleNotFoundError as error:
         raise BadInput(f"{name} needs {error.name}, which is not installed") from None
     if dtype is not None and target.slow:
-        raise BadInput(f"{name} is a kernel and computes in {target.dtype}, whatever it is given")
+        raise BadInput(f"{name} is a kernel and always computes in {target.dtype}")
     target.dtype = dtype or target.dtype
     return target

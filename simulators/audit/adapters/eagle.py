@@ -3,7 +3,7 @@
 Version: EAGLE-1 to EAGLE-3, main branch as of February 2026.
 Signature: (logits [paths, depth + 1, V], candidates [paths, depth + 1], logits_processor); returns
 (best path, accepted drafts, the row of the next token). It draws from Python's `random`.
-Checked: one path; the one-hot rule, which is lossless on a drafted path however it was drawn.
+Checked: one path; the one-hot rule, which is lossless on any drafted path, however it was drawn.
 Not checked: several paths, the greedy branch (logits_processor None), the drafting.
 """
 

@@ -1,9 +1,9 @@
-"""Code of engines that cannot be imported as a whole: one function's text, or one file, runs by itself.
+"""Runs one function, or one file, of an engine that cannot be imported as a whole.
 
-Serving engines import many packages at the top of a file. What is audited is their own text, unmodified:
-a function in a namespace with the few names that it uses, or a whole file, of which whatever it imports
-from its own engine is replaced by what the adapter gives, else by an empty class that accepts being
-called, inherited and subscripted. The function is then audited as a `TorchChain`.
+Serving engines import many packages at the top of a file. The audited source text is theirs, unmodified:
+either a function in a namespace with the few names that it uses, or a whole file. Names that a file imports
+from its own engine are replaced by the adapter's stand-ins, or else by an empty class that can be called,
+inherited from and subscripted. The function is then audited as a `TorchChain`.
 """
 
 import importlib.util
@@ -31,8 +31,8 @@ from draftproof.theory.table import Rows
 class TorchChain(Function):
     """verify(target, draft, tokens) in torch tensors; with `logits` the rows are logarithms.
 
-    Target logits are shifted by a constant, as real models' are: equal laws then differ in the
-    last bit, which is where a residual vanishes by rounding.
+    Target logits are shifted by a constant, as in real models: equal laws then differ in the last bit, so
+    that a residual may vanish by rounding.
     """
 
     def __init__(self, verify: Callable[..., Any], *, name: str, logits: bool = False, slow: bool = False):
@@ -48,7 +48,7 @@ class TorchChain(Function):
 
 
 def with_bonus(words: Any, row: Any) -> Any:
-    """The emitted tokens, without padding of -1; an id V at the end stands for a draw from the row."""
+    """The emitted tokens without the padding of -1; an id V at the end stands for a draw from `row`."""
     import torch
 
     words = words[words >= 0]
@@ -58,15 +58,15 @@ def with_bonus(words: Any, row: Any) -> Any:
 
 
 def by_name(function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
-    """The function called with those of the given arguments that it has parameters for."""
+    """Calls the function with those of the given arguments that it has parameters for."""
     return function(**{name: given[name] for name in inspect.signature(function).parameters if name in given})
 
 
 def functions(path: Path | None, names: tuple[str, ...], namespace: dict[str, Any]) -> dict[str, Any]:
-    """The namespace after the top-level functions `names` of a file were defined in it.
+    """Defines the top-level functions `names` of a file in the namespace; returns the namespace.
 
-    Tabs are read as four spaces where a file mixes them. Functions that the file lacks are left
-    out; raises BadInput when it has none of them, or cannot be read.
+    Tabs are read as four spaces if the file mixes tabs and spaces. Functions that the file lacks are skipped.
+    Raises BadInput if it has none of them, or cannot be read.
     """
     if path is None:
         raise BadInput("this adapter needs --path, the file that has the function")
@@ -87,9 +87,9 @@ def functions(path: Path | None, names: tuple[str, ...], namespace: dict[str, An
 def function_of(
     path: Path | None, engine: str, name: str, given: Mapping[str, Mapping[str, Any]] | None = None
 ) -> Any:
-    """A function of a file that is executed with its imports from `engine` replaced by names of `given`.
+    """A function of a file, executed with its imports from `engine` replaced by the names in `given`.
 
-    Raises BadInput when there is no such file, it cannot be executed, or it has no function of that name.
+    Raises BadInput if the file is missing, cannot be executed, or has no function of that name.
     """
     if path is None:
         raise BadInput(f"this adapter needs --path, a file of {engine}")
@@ -157,7 +157,7 @@ class _Empty(_Anything, type): ...
 
 
 def _empty(name: str) -> type:
-    # A class that accepts everything; as a decorator it returns what it decorates.
+    # A class that accepts any arguments; as a decorator it returns the decorated function.
     if name.startswith("__"):
         raise AttributeError(name)
     return _Empty(

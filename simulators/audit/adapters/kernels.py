@@ -1,4 +1,4 @@
-"""What adapters of Triton kernels share: the interpreter, and stand-ins for what surrounds kernels."""
+"""Shared by adapters of Triton kernels: the interpreter, and stand-ins for the code around kernels."""
 
 import inspect
 import os
@@ -17,7 +17,7 @@ SMALLEST = 2.0**-31  # the smallest uniform that kernels with keyed noise use; a
 
 
 def interpreted() -> Any:
-    """The module `triton`, interpreting; BadInput when it was imported before without that."""
+    """The module `triton` in interpreter mode; BadInput if it was already imported in another mode."""
     os.environ["TRITON_INTERPRET"] = "1"
     import triton
     import triton.language as tl
@@ -28,7 +28,7 @@ def interpreted() -> Any:
 
 
 def device_functions() -> Any:
-    """A stand-in for `triton.language.extra.libdevice`, which has no interpreter of its own."""
+    """A stand-in for `triton.language.extra.libdevice`, which the interpreter does not support."""
     import triton.language as tl
     from triton.runtime.interpreter import TensorHandle
 
@@ -41,9 +41,9 @@ def device_functions() -> Any:
 
 
 def launched_by_name(*, kernel: Any, **_: Any) -> Callable[[Any], Any]:
-    """A decorator of functions that give (grid, constants): launches the kernel with arguments by name.
+    """A decorator of functions that return (grid, constants): launches the kernel with arguments by name.
 
-    They are the function's own, which lack the kernel's `_ptr` behind pointers.
+    The arguments are the function's own, whose names lack the kernel's suffix `_ptr` of pointers.
     """
 
     def decorate(dispatch: Any) -> Any:
@@ -61,9 +61,9 @@ def launched_by_name(*, kernel: Any, **_: Any) -> Callable[[Any], Any]:
 
 
 class KeyedNoise:
-    """Stand-ins for the device functions that draw noise by key (seed, position), answered from `source`.
+    """Stand-ins for the device functions that draw noise by key (seed, position); `source` gives the coins.
 
-    Every key has one coin, drawn once and remembered, so that noise used twice is the same noise.
+    Every key has one coin, drawn once and remembered, so that repeated use gives the same noise.
     """
 
     source: Source
@@ -72,7 +72,7 @@ class KeyedNoise:
         self.language = language
 
     def functions(self) -> dict[str, Any]:
-        """By their names in `vllm.v1.worker.gpu.sample.gumbel`."""
+        """The functions by their names in `vllm.v1.worker.gpu.sample.gumbel`."""
         return {
             "tl_rand32": self.uniform,
             "tl_rand64": self.uniform,
@@ -81,7 +81,7 @@ class KeyedNoise:
         }
 
     def uniform(self, seed: Any, position: Any, includes_zero: bool = True, **_: Any) -> Any:
-        """One uniform a key."""
+        """One uniform per key."""
         coin = self._remembered(("u", _int(seed), _int(position)), lambda: self.source.uniform(np.float32))
         if not includes_zero:
             coin = coin.capped(SMALLEST, True) if isinstance(coin, Lazy) else max(coin, np.float32(SMALLEST))
@@ -100,7 +100,7 @@ class KeyedNoise:
         *_: Any,
         **__: Any,
     ) -> Any:
-        """(largest, its index) of logits plus one Gumbel noise for each key and token."""
+        """(maximum, its index) of the logits plus Gumbel noise, one per key and token."""
         tl = self.language
         seed = _int(tl.load(seeds_ptr + tl.load(requests_ptr + row)))
         position = _int(tl.load(position_ptr + row))

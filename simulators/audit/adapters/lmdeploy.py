@@ -4,10 +4,11 @@ Version: main branch as of August 2026. Needs torch and triton; the file's own i
 are replaced.
 Signature: rejection_sample(target_logits [batch, gamma, V], draft_token_ids, bonus_token_ids,
 sampling_inputs, draft_probs); returns (tokens padded with -1, number rejected, last token).
-Checked: the law of one request that samples: its Triton kernels under the interpreter, the race of
-the recovered token followed exactly and shared by all positions as in the engine.
-Not checked: the compiled kernels, batches, the greedy branch, drafts without probabilities. The
-bonus token is the engine's own draw and is made here, from the last row.
+Checked: the law of one request that samples, with its Triton kernels in the interpreter. The exponential race
+for the recovered token is followed exactly; all positions share it, as in the engine.
+
+Not checked: the compiled kernels, batches, the greedy branch, drafts without probabilities. The engine draws
+the bonus token elsewhere, so this adapter draws it from the last row.
 """
 
 from pathlib import Path

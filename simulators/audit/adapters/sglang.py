@@ -7,7 +7,7 @@ nothing of SGLang itself.
 Signature: (predicts, accept_index, accept_token_num, candidates, retrive_index, retrive_next_token,
 retrive_next_sibling, uniform_samples, uniform_samples_for_final_sampling, target_probs, draft_probs,
 threshold_single, threshold_acc, deterministic).
-Checked: the law of one request, the kernel's two arrays of float32 coins followed through it exactly.
+Checked: the law of one request; the kernel's two arrays of float32 coins are followed through it exactly.
 Not checked: the compiled kernel, batches, trees, thresholds below 1.
 """
 

@@ -1,14 +1,13 @@
-"""`_speculative_sampling` of transformers, as installed or of another release's file by --path, and of HSD.
+"""`_speculative_sampling` of transformers (as installed, or another release's file by --path), and of HSD.
 
-Version: transformers 4.37 to 5.x; parameters that came and went are recognised by name. HSD by --path, the
-main branch of the authors' `transformers/generation/utils.py`: it mixes tabs and spaces and cannot be
-imported, so the function's text is read with tabs as four spaces, otherwise unmodified.
-Signature: (candidate_input_ids, candidate_logits, candidate_length, new_logits, ...) of torch float32 logits;
-returns (tokens, number of matches). HSD's has `backward=True`, which selects HSD, and also returns the path.
-Checked: the law of one call on one draft: token verification of a chain, with softmax done inside. HSD
-accepts the leaf with the uncapped joint ratio: expect it to be found lossy.
-Not checked: the loop around it (caches, stopping, processors, how the drafts were sampled); HSD's several
-drafts and `blockwise`.
+Version: transformers 4.37 to 5.x; parameters that differ between releases are recognised by name. HSD by
+--path, the main branch of the authors' `transformers/generation/utils.py`: it mixes tabs and spaces and
+cannot be imported, so the function's text is read with tabs as four spaces, otherwise unmodified. Signature:
+(candidate_input_ids, candidate_logits, candidate_length, new_logits, ...) of torch float32 logits; returns
+(tokens, number of matches). HSD's has `backward=True`, which selects HSD, and also returns the path. Checked:
+the law of one call on one draft: token verification of a chain, with softmax done inside. HSD accepts the
+leaf with the uncapped joint ratio: expect it to be found lossy. Not checked: the loop around it (caches,
+stopping, processors, how the drafts were sampled); HSD's several drafts and `blockwise`.
 """
 
 import inspect
@@ -26,7 +25,7 @@ SETTLED = {
     "last_assistant_token_is_eos": False,
     "assistant_ensemble_weight": None,
 }
-"""Parameters that some releases have, and what is passed for them."""
+"""Parameters that only some releases have -> the argument passed for them."""
 
 
 def load(path: Path | None = None) -> TorchChain:

@@ -1,24 +1,23 @@
 """vLLM: `rejection_sample` of both model runners, by --path, in Triton's interpreter.
 
 Version: 0.11 to 0.33 of `vllm/v1/sample/rejection_sampler.py` (`vllm`), 0.21 to 0.33 of
-`vllm/v1/worker/gpu/spec_decode/rejection_sampler_utils.py` (`vllm-v2`, `vllm-v2-block`). Parameters that came
-and went are recognised by name, those added since are left at their defaults. Needs torch and triton, and
-nothing else of vLLM: the file's own imports from vLLM are replaced, its kernel launcher (0.33) by one that
-passes arguments by name.
-Signature: (draft_token_ids, num_draft_tokens, max_spec_len, cu_num_draft_tokens, draft_probs, target_logits
-or target_probs, bonus_token_ids, sampling_metadata, ...); of the second runner (target_logits, draft_logits,
-draft_sampled, cu_num_logits, pos, idx_mapping, expanded_idx_mapping, expanded_local_pos, temperature, seed,
-num_speculative_steps, ..., use_block_verification), which returns (sampled, num_sampled).
-Checked: the law of one request at temperature 1, by the kernels as they are: the recovered-token kernel with
-its exponential race, followed exactly and shared by all positions as in the engine, the rejection kernel with
-its float64 uniforms, and the functions that draw for them. The second runner's noise is keyed by (seed,
-position): the n-th coin of a key is drawn once and remembered (`kernels.KeyedNoise`), so that noise used
-twice is seen as used twice. Where the coin of a draft position is keyed by the position alone, one that was
-verified, discarded and drafted again meets it twice: --iterations 2.
-Not checked: the compiled kernels; batches, requests with their own generators, padding, watermarks;
-temperature, top-k and top-p; drafts without probabilities; the generator's bits and its transform into Gumbel
-noise; the greedy, FLy and synthetic branches. The first runner's bonus token is the engine's own draw and is
-made here, from the last row.
+`vllm/v1/worker/gpu/spec_decode/rejection_sampler_utils.py` (`vllm-v2`, `vllm-v2-block`). Parameters that
+differ between releases are recognised by name; later additions keep their defaults. Needs torch and triton,
+but not vLLM: the file's imports from vLLM are replaced, its kernel launcher (0.33) by one that passes
+arguments by name. Signature: (draft_token_ids, num_draft_tokens, max_spec_len, cu_num_draft_tokens,
+draft_probs, target_logits or target_probs, bonus_token_ids, sampling_metadata, ...); of the second runner
+(target_logits, draft_logits, draft_sampled, cu_num_logits, pos, idx_mapping, expanded_idx_mapping,
+expanded_local_pos, temperature, seed, num_speculative_steps, ..., use_block_verification), which returns
+(sampled, num_sampled). Checked: the law of one request at temperature 1, by the unmodified kernels: the
+recovered-token kernel with its exponential race, which is followed exactly and shared by all positions as in
+the engine; the rejection kernel with its float64 uniforms; and the functions that draw for them. The second
+runner's noise is keyed by (seed, position): the n-th coin of a key is drawn once and remembered
+(`kernels.KeyedNoise`), so that repeated use of noise is modelled. If a coin is keyed by the draft position
+only, a position that is verified, discarded and drafted again gets the same coin twice; --iterations 2 checks
+this case. Not checked: the compiled kernels; batches, requests with their own generators, padding,
+watermarks; temperature, top-k and top-p; drafts without probabilities; the generator's bits and their
+transform into Gumbel noise; the greedy, FLy and synthetic branches. vLLM draws the first runner's bonus token
+elsewhere, so this adapter draws it from the last row.
 """
 
 import inspect
@@ -70,7 +69,7 @@ def first_runner(path: Path | None = None) -> TorchChain:
 
 
 class Keyed(TorchChain):
-    """A chain whose kernels draw noise that is keyed by position."""
+    """A chain verifier whose kernels draw noise keyed by position."""
 
     noise: kernels.KeyedNoise
 

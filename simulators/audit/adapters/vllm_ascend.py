@@ -1,17 +1,16 @@
 """vllm-ascend: the PyTorch functions of `vllm_ascend/sample/rejection_sampler.py`, by --path: token and
 block verification.
 
-Version: late 2025 to August 2026; flags added since are left at their defaults. Block verification recovers
+Version: late 2025 to August 2026; later flags keep their defaults. Block verification recovers
 tokens with the prefix weight (`sample_recovered_tokens_blockwise_pytorch`) or, in earlier files, without.
 Signature: `sample_recovered_tokens_pytorch(output, cu_num_draft_tokens, draft_token_ids, draft_probs,
 target_probs, q, vocab_size, ...)`, then `rejection_random_sample_pytorch(output, cu_num_draft_tokens,
 draft_token_ids, draft_probs, target_probs, bonus_token_ids, recovered, uniforms, is_greedy, ...)` or
 `rejection_random_sample_block_verify_pytorch` with the same arguments.
-Checked: the law of one request of one batch, with float32 uniforms and one exponential race a
-request, shared by its positions as in the engine. The bonus token is drawn from the last row. By block
-products of ratios are compared with products of uniforms, which is not block verification: expect it to
-be found lossy.
-Not checked: the kernels for the accelerator, batches, reduced sampling, n-gram drafts.
+Checked: the law of one request of one batch, with float32 uniforms and one exponential race per request,
+shared by its positions as in the engine. The bonus token is drawn from the last row. The block version
+compares products of ratios with products of uniforms, which is not block verification: expect it to be found
+lossy. Not checked: the kernels for the accelerator, batches, reduced sampling, n-gram drafts.
 """
 
 from functools import partial
@@ -54,7 +53,7 @@ def made(path: Path | None, names: tuple[str, ...], name: str) -> TorchChain:
 
 
 class Unpinned:
-    """torch without pinned memory, which only a machine with an accelerator has."""
+    """torch without pinned memory, which needs an accelerator."""
 
     def __init__(self, torch: Any):
         self._torch = torch

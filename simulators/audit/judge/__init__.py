@@ -1,1 +1,1 @@
-"""From runs to a verdict: exact laws, coins at the edges, tests on samples, the report."""
+"""Turns runs into a verdict: exact laws, coins at the edges, tests on samples, the report."""

@@ -1,7 +1,7 @@
-"""Coins at the very edge of what generators return, and rows of NaN, tried on purpose.
+"""Runs the target with extreme coins (the smallest and largest that generators return) and rows of NaN.
 
-An edge has probability 2^-24 or less and changes no law by more than rounding; what happens there is a
-finding of its own: a token of probability zero, an id outside the vocabulary, an error.
+An extreme coin has probability 2^-24 or less, so it changes no law by more than rounding. Faults there are
+reported as separate findings: a token of probability zero, an id outside the vocabulary, an error.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,10 +20,10 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.rows import Prefix
 
 EDGES = (0.0, 2.0**-149, 1 - 2.0**-24, 1 - 2.0**-53)  # smallest and largest coins of float32 and float64
-MOST = 12  # how many coins of one call are put to an edge one by one
+MOST = 12  # at most this many coins of a call are set to an edge one by one
 
 CURES = {
-    "emits a token of probability zero": "accept with u < p/q, not <=, and end no draw on a weight of zero",
+    "emits a token of probability zero": "accept with u < p/q, not <=, and never draw a weight of zero",
     "leaves the vocabulary": "cap the drawn index at V - 1",
 }
 EQUAL_ROWS_CURE = "draw from the target's row where the residual is all zero"
@@ -32,7 +32,7 @@ EQUAL_ROWS_CURE = "draw from the target's row where the residual is all zero"
 def findings_at_edges(
     target: Target, sandbox: Sandbox, chosen: Sequence[Instance], found: dict[str, Finding], padding: bool
 ) -> None:
-    """Adds to `found` what happens at the edges, on the smaller of the instances.
+    """Adds the faults at the edges to `found`, on the smaller of the instances.
 
     A slow target is tried on two drafts: the first, and the first that has a token of probability zero
     under the target.
@@ -49,7 +49,7 @@ def findings_at_edges(
         return
     for fault in _outside(target, sandbox, chosen[0], lambda p, q, x: (np.full_like(p, np.nan), q, x)):
         found.setdefault(fault.kind, Finding(fault.kind, f"{fault.what}; target rows of NaN"))
-    if padding:  # a drafted id of -1 stands for nothing drafted: it may not come out
+    if padding:  # a drafted id of -1 means that nothing was drafted: it must not be emitted
         for fault in _outside(target, sandbox, chosen[0], lambda p, q, x: (p, q, np.array([*x[:-1], -1]))):
             found.setdefault("accepts padding", Finding("accepts padding", fault.what))
     if not target.slow:
@@ -61,7 +61,7 @@ def _drafts_impossible(instance: Instance, program: Program) -> bool:
 
 
 def _at_edges(slow: bool, instance: Instance, program: Program, found: dict[str, Finding]) -> None:
-    # One coin, or all of them, stand at an edge.
+    # One coin, or all of them, are at an edge.
     probe = Fixed([0.5])
     _fault(program.run, probe, None)
     for coins, which in _patterns(probe.drawn):
@@ -74,7 +74,7 @@ def _at_edges(slow: bool, instance: Instance, program: Program, found: dict[str,
 
 
 def _patterns(coins: int) -> Iterator[tuple[list[float], str]]:
-    # Coins with one of them, or all, at an edge; and that in words.
+    # (coins with one of them, or all, at an edge; a description)
     for edge in EDGES if coins else ():
         yield [edge], f"every coin {edge!r}"
         for at in range(min(coins, MOST)):
@@ -85,10 +85,10 @@ def _patterns(coins: int) -> Iterator[tuple[list[float], str]]:
 def _with_equal_rows(
     verifier: DraftVerifier, sandbox: Sandbox, vocab: int, depth: int, found: dict[str, Finding]
 ) -> None:
-    # Rows of p and q that differ by rounding alone, and the largest coins. A ratio p/q just below 1 rejects
-    # the largest coin of its type, and then (p - q)+ may be zero everywhere. Rows that are given as
-    # probabilities are equal, and q once a rounding above p; rows given as logits differ by what the
-    # function's own softmax makes of them.
+    # Rows of p and q that differ only by rounding, and the largest coins. A ratio p/q just below 1 rejects
+    # the
+    # largest coin of its type, and then (p - q)+ may be zero everywhere. Rows given as probabilities are once
+    # equal, and once q is one rounding above p. Rows given as logits differ after the function's own softmax.
     for instance in equal_rows(vocab, depth):
         for draft, (p, q, x) in _arrays(verifier, instance):
             for rows in [q] if verifier.logits else [q, np.nextafter(q, q.dtype.type(2))]:
@@ -106,7 +106,7 @@ def _with_equal_rows(
 def _outside(
     verifier: DraftVerifier, sandbox: Sandbox, instance: Instance, broken: Callable[..., Arrays]
 ) -> Iterator[Fault]:
-    # Tokens outside the vocabulary that come of broken arrays, which may also raise.
+    # Tokens outside the vocabulary that broken arrays lead to. An exception is also acceptable.
     for _, arrays in _arrays(verifier, instance):
         for coin in (0.0, 0.5, 1 - 2.0**-24):
             fault = _fault(_on_arrays(verifier, sandbox, broken(*arrays)), Fixed([coin]), None)
@@ -115,7 +115,7 @@ def _outside(
 
 
 def _arrays(verifier: DraftVerifier, instance: Instance) -> Iterator[tuple[Draft, Arrays]]:
-    # Every draft with the arguments of the call, where these are arrays.
+    # (draft, arguments) of every call whose arguments are arrays.
     for _, draft in drafts(instance) if verifier.arrays else ():
         yield draft, verifier.prepare(instance.target, draft)
 
@@ -129,7 +129,7 @@ def _on_arrays(verifier: DraftVerifier, sandbox: Sandbox, arrays: Arrays) -> Run
 
 
 def _fault(run: Run, source: Source, instance: Instance | None) -> Fault | None:
-    # What is wrong with one run, if anything; without an instance no token is impossible.
+    # The fault of one run, or None; without an instance every token counts as possible.
     try:
         word, _ = run(source)
     except Fault as fault:

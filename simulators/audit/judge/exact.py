@@ -1,4 +1,4 @@
-"""The exact law of what a target emits on one instance, and the verdict on it."""
+"""The exact law of a target's output on one instance, and the verdict on it."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -24,32 +24,34 @@ from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Number, Prefix, Row
 from draftproof.theory.verifiers import named
 
-RUNS, SECONDS = 400_000, 600.0  # most runs of a function on one instance, and the longest they may take
-PROBES, FEW = 60, 6  # random runs from which the number of all runs is estimated; of a slow target
-SMALL, TIGHT = 100, fmpq(1, 10**9)  # off chains: most drafts whose optimum is computed, and how exactly
+RUNS, SECONDS = 400_000, 600.0  # limits on the runs of a function on one instance: number and time
+PROBES, FEW = 60, 6  # random runs that estimate the number of all runs; the same for a slow target
+SMALL, TIGHT = 100, fmpq(1, 10**9)  # except on chains: most drafts for an optimum, and its accuracy
 
 Result = TypeVar("Result")
 
 
 class TooLarge(NotEnumerable):
-    """There are more runs than can be done; smaller instances may still be enumerated."""
+    """There are too many runs to enumerate; smaller instances may still be enumerated."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A target on one instance; above `bound`, which rounding alone may cause, a total variation is bias."""
+    """A target on one instance. A total variation above `bound`, the most that rounding can cause, is
+    bias.
+    """
 
     instance: Instance
     expected_accepted: fmpq | None  # E[tau] of the first round; None for a generation loop
-    fault_mass: fmpq  # the probability of runs that go wrong
-    faults: dict[str, str]  # and how: kind -> what happens
+    fault_mass: fmpq  # the probability of runs with a fault
+    faults: dict[str, str]  # kind -> what happens
     total_variation: fmpq
     bound: fmpq
     wrong: Wrong | None
 
     @cached_property
     def optimum(self) -> fmpq | None:
-        """The largest E[tau] of any valid verifier; None where it is not known."""
+        """The largest E[tau] of any valid verifier; None if it is unknown."""
         return optimum(self.instance)
 
     @property
@@ -60,7 +62,7 @@ class Case:
 def case(target: Target, sandbox: Sandbox, instance: Instance, rounds: int = 1) -> Case:
     """The exact verdict on one instance, over one round of decoding or several.
 
-    Raises Fault when a call hangs, TooLarge where there are too many runs, or NotEnumerable.
+    Raises Fault if a call hangs, TooLarge if there are too many runs, or NotEnumerable.
     """
     law, accepted, fault_mass, faults = emit(target, sandbox, instance, rounds)
     length = instance.draft.depth + rounds
@@ -72,7 +74,7 @@ def case(target: Target, sandbox: Sandbox, instance: Instance, rounds: int = 1) 
     found = Case(instance, accepted, fault_mass, faults, variation, bound, wrong)
     if not found.lossless and not target.slow:
         for program in target.programs(sandbox, instance, rounds):
-            must_repeat(program.run)  # coins that are not followed look like a bias
+            must_repeat(program.run)  # coins that cannot be followed would look like bias
     return found
 
 
@@ -91,7 +93,7 @@ def shrunk(target: Target, sandbox: Sandbox, failing: Case, rounds: int) -> Case
 def emit(
     target: Target, sandbox: Sandbox, instance: Instance, rounds: int
 ) -> tuple[Law, fmpq | None, fmpq, dict[str, str]]:
-    """The law of the words, and E[tau], the probability of faults and the faults as `Case` has them."""
+    """The law of the words; then E[tau], the probability of faults, and the faults, as in `Case`."""
     deadline = monotonic() + SECONDS
     tested = sandbox.repeats and (target.slow or target.whole)
     words: list[tuple[Prefix, fmpq]] = []
@@ -122,7 +124,7 @@ def emit(
 def _runs(
     program: Program, deadline: float, sandbox: Sandbox
 ) -> Iterator[tuple[fmpq, tuple[Prefix, int | None] | Fault]]:
-    # Every way the coins can fall; where the function needs plain numbers, by bisection.
+    # Every outcome of the coins; by bisection if the function needs plain numbers.
     if not sandbox.bisected:
         try:
             yield from list(every_run(program.run, program.weight, deadline))
@@ -141,16 +143,16 @@ def _runs(
 def every_run(
     program: Callable[[Source], Result], weight: fmpq, deadline: float
 ) -> Iterator[tuple[fmpq, Result | Fault]]:
-    """(weight, result or fault) of every way that the random calls of a program can fall."""
+    """(weight, result or fault) of every sequence of outcomes of a program's random calls."""
     runs = outcomes(lambda oracle: run_or_fault(program, Every(oracle)), weight)
     for n, found in enumerate(runs):
         if n >= RUNS or monotonic() > deadline:
-            raise TooLarge(f"there are more than {n:,} ways its coins can fall")
+            raise TooLarge(f"its coins have more than {n:,} outcomes")
         yield found
 
 
 def run_or_fault(program: Callable[[Source], Result], source: Source) -> Result | Fault:
-    """One run; a fault that ends it is returned, except that of a call that hangs."""
+    """The result of one run, or the fault that ended it. The fault of a call that hangs is raised."""
     try:
         return program(source)
     except Fault as fault:
@@ -160,7 +162,7 @@ def run_or_fault(program: Callable[[Source], Result], source: Source) -> Result 
 
 
 def must_repeat(program: Callable[[Source], object]) -> None:
-    """Raises NotEnumerable where the same coins do not give the same result, as other coins are used too."""
+    """Raises NotEnumerable if the same coins can give different results: other random numbers are used."""
 
     def result(coin: float) -> object:
         found = run_or_fault(program, Fixed([coin]))
@@ -169,14 +171,15 @@ def must_repeat(program: Callable[[Source], object]) -> None:
     for coin in (0.5, 0.9, 0.1):
         if len({result(coin) for _ in range(4)}) > 1:
             raise NotEnumerable(
-                "with the same coins it does not do the same: it draws others, from a generator of its own, "
-                "the system's entropy or the clock, which are not followed; pass it an rng"
+                "the same coins give different results: it also draws from a generator of its own, the "
+                "system's entropy or the clock, which cannot be followed; pass it an rng"
             )
 
 
 def _must_fit(program: Callable[[Source], object], probes: int, limit: int, what: str) -> None:
-    # TooLarge where there are more runs than the limit, by Knuth's estimate of the leaves of a tree: the
-    # numbers of branches along random descents, multiplied.
+    # TooLarge if there are more runs than the limit, by Knuth's estimate of the number of leaves of a tree:
+    # the
+    # product of the numbers of branches along random descents.
     random, leaves = Random(0), 0
     for _ in range(probes):
         oracle = _Descent(random)
@@ -200,7 +203,9 @@ class _Descent:
 
 
 def first_wrong(got: Law, want: Law, bound: fmpq) -> Wrong:
-    """The shortest prefix whose probability is off by more than rounding; else the worst word."""
+    """The shortest prefix whose probability is wrong by more than rounding; else the word of largest
+    error.
+    """
     for length in range(1, max(map(len, want)) + 1):
         a, b = got.marginal(length), want.marginal(length)
         off = {prefix: abs(a[prefix] - b[prefix]) for prefix in sorted(a.keys() | b.keys())}
@@ -212,8 +217,9 @@ def first_wrong(got: Law, want: Law, bound: fmpq) -> Wrong:
 
 
 def optimum(instance: Instance) -> fmpq | None:
-    """On a chain the E[tau] of block verification, which no valid verifier exceeds. On other drafts a
-    certified bound of it, less than TIGHT above, where there are at most SMALL of them.
+    """The largest E[tau] of any valid verifier, or None if the draft is too large. On a chain it is block
+    verification's E[tau]. On other schemes with at most SMALL drafts it is a certified upper bound, at most
+    TIGHT above the optimum.
     """
     if instance.draft.label == "chain":
         return emission(instance, named("block")).expected_accepted

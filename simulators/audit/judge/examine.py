@@ -1,4 +1,4 @@
-"""The audit itself: small instances first, then the edges, then one report."""
+"""The audit: small instances first, then coins at the edges, then one report."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -41,13 +41,13 @@ def examine(
 ) -> Report:
     """The report on a verifier somebody else wrote (`Function` says how it is called). Raises BadInput.
 
-    `vocab` and `depth` bound the instances, or `instances` names them; `dtype` is the arithmetic the function
-    computes in; `seconds` limits one call. Over several `iterations` the joint law of the first tokens is
-    judged, with what the target keeps between them; `padding` also gives it drafts that end in -1; `edges`
-    tries coins at the ends of [0, 1); with `smallest` a failing instance is made smaller. A function that
-    cannot be enumerated is tested on `runs` random runs of each of a few instances: that may reject it, and
-    else leaves it undecided. With `statistical` nothing is enumerated: `runs` runs on random rows over any
-    number of tokens, or on the `rows` of a .npz file (`Wide`), decide.
+    `vocab` and `depth` bound the instances, or `instances` lists them; `dtype` is the arithmetic the function
+    computes in; `seconds` limits one call. With several `iterations` the joint law of the first tokens is
+    checked, including state that the target keeps between iterations. `padding` also tries drafts that end in
+    -1; `edges` tries coins at the ends of [0, 1); `smallest` shrinks a failing instance. A function that
+    cannot be enumerated is tested on `runs` random runs of each of a few instances, which either rejects it
+    or leaves it undecided. With `statistical` nothing is enumerated: the verdict is that of `runs` runs on
+    random rows over any number of tokens, or on the `rows` of a .npz file (`Wide`).
 
     >>> def first_is_right(p, q, x, rng):
     ...     return [int(rng.choice(len(p[0]), p=p[0]))]
@@ -90,7 +90,7 @@ def assert_lossless(verify: Callable[..., Any] | Target, *, strict: bool = False
     """The report of `examine`; raises AssertionError with what was found unless it is lossless.
 
     With `strict` findings at the edges fail too. Options are those of `examine`. A function that cannot be
-    enumerated fails, unless `statistical` says that a test on samples is enough.
+    enumerated fails, unless `statistical` is set and the test on samples passes.
 
     >>> def one_short(p, q, x, rng):
     ...     return [*x, rng.choice(len(p[0]), p=p[0])]
@@ -108,8 +108,8 @@ def assert_lossless(verify: Callable[..., Any] | Target, *, strict: bool = False
 def _enumerate(
     target: Target, sandbox: Sandbox, chosen: list[Instance], report: Report, rounds: int, shrinks: bool
 ) -> None:
-    # Judges the instances in turn until the target fails on one, which is then made smaller. Drafts larger
-    # than one that took too many runs are skipped. Raises NotEnumerable where nothing could be enumerated.
+    # Checks the instances in turn until the target fails on one, which is then shrunk. Drafts larger than one
+    # that took too many runs are skipped. Raises NotEnumerable if no instance could be enumerated.
     limit = None
     for n, instance in enumerate(chosen):
         size = instance.draft.outcomes(instance.vocab)
@@ -156,7 +156,7 @@ def _test(
         words = Words(instance)
         try:
             now = sampled(verifier, sandbox, words, runs, error, seconds)
-        except NotEnumerable:  # a random function without stand-in
+        except NotEnumerable:  # a random function without a stand-in
             now = sampled(verifier, sandbox, words, runs, error, seconds, native=True)
         if report.sampled is None or now.rejected or now.detectable > report.sampled.detectable:
             report.add_sampled(now)

@@ -1,4 +1,4 @@
-"""The verdict on a foreign verifier, and how it reads."""
+"""The report on a foreign verifier, and its text."""
 
 import json
 from dataclasses import dataclass, field
@@ -16,11 +16,11 @@ from draftproof.theory.numbers import text
 
 @dataclass(frozen=True)
 class Finding:
-    """Something an engineer should know: in a word or two, and where it was seen."""
+    """One observation: its kind in a few words, and where it was seen."""
 
     kind: str
     where: str
-    edge: bool = False  # at the edge of the coins
+    edge: bool = False  # seen only with coins at the edges
     cure: str = ""
     fatal: bool = False  # it ended the audit
 
@@ -30,12 +30,12 @@ class Finding:
 
 @dataclass
 class Report:
-    """What was found of one target.
+    """The results of one audit.
 
-    `lossless` is None where nothing was decided. The figures are of `case`: the smallest instance found on
-    which the target is biased, or the one with the largest rounding; where nothing could be enumerated,
-    estimates of `sampled`. Other `findings` change the verdict only where they are more probable than what
-    rounding may cause. `too_large` says what was left out.
+    `lossless` is None if nothing was decided. The figures belong to `case`: the smallest instance found on
+    which the target is biased, or else the one with the largest total variation. If nothing could be
+    enumerated, they are the estimates of `sampled`. Other `findings` change the verdict only if their
+    probability exceeds the bound for rounding. `too_large` says which instances were skipped.
     """
 
     target: str
@@ -82,13 +82,13 @@ class Report:
         return 3 if self.lossless is None else int(not self.lossless)
 
     def add_sampled(self, sampled: Sampled) -> None:
-        """Adds what random runs showed, and their faults."""
+        """Adds the results of random runs, and their faults."""
         self.sampled = sampled
         for kind, what in sampled.faults.items():
             self.found.setdefault(kind, Finding(kind, what))
 
     def answer(self) -> dict[str, Any]:
-        """The JSON document: exact numbers as text, estimates from samples as numbers."""
+        """The JSON document: exact numbers as strings, estimates from samples as numbers."""
         return {
             "target": self.target,
             "adapter": self.adapter + (", statistical" if self.sampled else ""),
@@ -139,7 +139,7 @@ class Report:
 
 
 def named(instance: Instance) -> str:
-    """The name of an instance, or that it has none."""
+    """The name of an instance, or "an instance without a name"."""
     return instance.name or "an instance without a name"
 
 
@@ -213,7 +213,7 @@ def _optimum_text(optimum: fmpq | float | None) -> str:
 
 def _wrong(wrong: Wrong) -> str:
     if len(text(wrong.got)) < 20:
-        from draftproof.simulators import screen  # rich takes a fifth of the time to import this module
+        from draftproof.simulators import screen  # imported here, since importing rich is slow
 
         return screen.witness(wrong)
     got, want = float(wrong.got), float(wrong.want)

@@ -1,4 +1,4 @@
-"""Where nothing can be enumerated: an anytime-valid test on the joint law of several tokens.
+"""An anytime-valid test on the joint law of several tokens, for targets that cannot be enumerated.
 
 The test runs on all words of a small instance, or on classes of tokens over a vocabulary of any size.
 """
@@ -22,18 +22,18 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.law import law_of
 from draftproof.theory.rows import Prefix
 
-RUNS, TEST_SECONDS = 20_000, 60.0  # default number of runs, and the longest they may take
-OUTCOMES = 100  # most words of classes: with more of them a test needs more runs for the same total variation
-DRAFTS = 10**6  # most drafts whose acceptance is added up
+RUNS, TEST_SECONDS = 20_000, 60.0  # default limits: number of runs, and seconds
+OUTCOMES = 100  # largest number of words of classes; more words need more runs for the same total variation
+DRAFTS = 10**6  # largest number of drafts for an exact E[tau]
 
 
 @dataclass(frozen=True)
 class Sampled:
-    """What some runs showed.
+    """The result of a test on random runs.
 
-    `total_variation` is that of the counts, by chance above that of the law; `detectable` is what so many
-    runs would have shown. `likeliest` is the outcome that came most above its probability: (outcome, its
-    fraction of the runs, its probability).
+    `total_variation` is that of the counts, which by chance exceeds that of the law; `detectable` is the
+    total variation that this number of runs would have revealed. `likeliest` is the outcome that most
+    exceeded its probability: (outcome, its fraction of the runs, its probability).
     """
 
     on: str
@@ -60,7 +60,7 @@ class Sampled:
 
 
 class Words:
-    """What a target is run on: drafts of a small instance, tested on words of depth + 1 tokens."""
+    """Test input from a small instance; outcomes are words of depth + 1 tokens."""
 
     tokens = True  # outcomes are words of tokens, not of classes
 
@@ -72,7 +72,7 @@ class Words:
         self.outcomes = len(self.law)
 
     def draw(self, chance: Chance) -> Draft:
-        """A draft at random."""
+        """A random draft."""
         return self.instance.draft.draw(chance, self.instance.proposal)
 
     def next(self, chance: Chance, prefix: Prefix) -> int:
@@ -80,16 +80,17 @@ class Words:
         return chance.choose(self.target[prefix])
 
     def outcome(self, word: Prefix) -> tuple[tuple[int, ...], float]:
-        """What the test looks at of a word, and its probability under the target's law."""
+        """The outcome that a word counts as in the test, and its probability under the target's law."""
         return word, float(self.law[word])
 
 
 class Wide:
-    """Chains over V tokens, with an exact joint law of the classes of depth + 1 tokens; like `Words`.
+    """Test input from chains over V tokens; outcomes are the classes of depth + 1 tokens, whose law is exact.
 
-    After every context the tokens are put in C classes, about equal in target mass, by falling p/q: most
-    faults of a verifier move mass along that order. The class of a token is the context of the next row, so
-    that mixed-up rows show too. Rows are float64: `target` [depth + 1, C, V], `proposal` [depth, C, V].
+    After every context the tokens, sorted by decreasing p/q, are divided into C classes of about equal target
+    mass: most faults of a verifier move mass along that order. The class of a token selects the next row, so
+    that mixed-up rows are detected too. Rows are float64: `target` [depth + 1, C, V], `proposal` [depth, C,
+    V].
     """
 
     tokens = False
@@ -108,7 +109,7 @@ class Wide:
 
     @classmethod
     def peaked(cls, vocab: int, depth: int, seed: int = 0) -> "Wide":
-        """Random rows that fall like rank^-1.5, and proposals near them."""
+        """Random target rows that fall like rank^-1.5, and proposals close to them."""
         from scipy.special import softmax
 
         rng, count = np.random.default_rng(seed), classes(vocab, depth)
@@ -157,7 +158,7 @@ class Wide:
         return _drawn(self._p[len(prefix), self._after(prefix)], chance)
 
     def outcome(self, word: Prefix) -> tuple[tuple[int, ...], float]:
-        """The classes of a word's tokens, and how probable they are together; 0 for an impossible word."""
+        """The classes of a word's tokens, and their joint probability; 0 for an impossible word."""
         found, probability = [0], 1.0
         for at, token in enumerate(word):
             after = found[-1]
@@ -167,7 +168,7 @@ class Wide:
 
     @property
     def optimum(self) -> float | None:
-        """The E[tau] of block verification; None where there are too many drafts to add up."""
+        """The E[tau] of block verification; None if there are too many drafts to sum over."""
         if self.vocab**self.depth > DRAFTS:
             return None
         weight, mass, after, total = np.ones(1), np.ones(1), np.zeros(1, dtype=np.int64), 0.0
@@ -187,7 +188,7 @@ class Wide:
 
 
 def classes(vocab: int, depth: int) -> int:
-    """How many classes a position has, 2 or more."""
+    """The number of classes of a position, at least 2."""
     count = 2
     while count < vocab and (count + 1) ** (depth + 1) <= OUTCOMES:
         count += 1
@@ -195,7 +196,7 @@ def classes(vocab: int, depth: int) -> int:
 
 
 def _classes(p: np.ndarray, q: np.ndarray | None) -> np.ndarray:
-    # [C, V]: each row's tokens by falling p/q, or by falling p, cut where the mass passes k/C.
+    # [C, V]: each row's tokens in order of decreasing p/q (or p), cut where the target mass passes k/C.
     ratio = p if q is None else np.divide(p, q, out=np.full_like(p, np.inf), where=q > 0)
     order = np.argsort(-ratio, axis=1, kind="stable")
     ordered = np.take_along_axis(p, order, axis=1)
@@ -221,8 +222,8 @@ def sampled(
 ) -> Sampled:
     """Runs a target at random until the test rejects, the runs are done, or the time is up.
 
-    What it emits is continued by the target's own law to depth + 1 tokens. A fault has probability zero under
-    the law, and so rejects. With `native` it is given real generators. Raises Fault when a call hangs.
+    Its output is continued by the target's own law to depth + 1 tokens. A fault has probability zero under
+    the law, and so rejects. With `native` the target gets real generators. Raises Fault if a call hangs.
     """
     chance, deadline = Chance(np.random.Generator(np.random.PCG64(0)), native), monotonic() + seconds
     process, wanted = Process(population.outcomes, error), dict[tuple[int, ...], float]()

@@ -1,1 +1,3 @@
-"""Random functions answered by choices: coins, generators, torch's and Triton's own functions."""
+"""Replaces random functions (generators, torch's and Triton's functions) by choices that can be
+enumerated.
+"""

@@ -1,8 +1,8 @@
-"""Coins that a function needs as plain numbers: its law is piecewise constant in each of them.
+"""The law of a function that needs its coins as plain numbers; it is piecewise constant in each coin.
 
-The pieces of one coin are found with the others held: on a grid, and between grid points that differ by
-bisection. Each is then split into the pieces of the next coin. A piece thinner than 1/GRID between two equal
-ones can be missed, which is why the report says that coins were read by bisection.
+The pieces of one coin are found with the other coins held fixed: on a grid, and by bisection between grid
+points that differ. Each piece is then split into the pieces of the next coin. A piece thinner than 1/GRID
+between two equal ones can be missed, so the report says that coins were read by bisection.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -19,18 +19,18 @@ from draftproof.simulators.enumerate import Enumerator, outcomes
 from draftproof.theory.numbers import ONE
 from draftproof.theory.oracle import Oracle
 
-GRID, PROBES, MOST = 32, 24, 8  # points at which each coin is tried first; each box; most coins of a call
+GRID, PROBES, MOST = 32, 24, 8  # grid points per coin; probes per box; largest number of coins per call
 
-Read = Callable[[Sequence[float]], tuple[Hashable, int]]  # coins -> (what happens, how many were used)
+Read = Callable[[Sequence[float]], tuple[Hashable, int]]  # coins -> (result, number of coins used)
 
-_ANYWHERE = np.random.Generator(np.random.PCG64(1)).random((PROBES, MOST))  # all bits random: hashes show
+_ANYWHERE = np.random.Generator(np.random.PCG64(1)).random((PROBES, MOST))  # random bits: detect hashing
 
 _LATER = [[0.5], [0.03], [0.97], [0.31, 0.77, 0.13, 0.59, 0.87], [0.83, 0.21, 0.68, 0.05, 0.44]]
 """The values at which later coins are held while one is varied."""
 
 
 class Plain(Fixed):
-    """Given coins as plain floats, the last again when they run out; draws go to the enumeration."""
+    """Given coins as plain floats (the last is repeated if they run out); draws go to the enumeration."""
 
     def __init__(self, coins: Sequence[float], oracle: Oracle):
         super().__init__(coins)
@@ -77,10 +77,10 @@ def _key(result: Any) -> Hashable:
 def boxes(
     read: Read, fine: float, held: list[float], sides: list[tuple[float, float]]
 ) -> Iterator[tuple[fmpq, Hashable]]:
-    """(volume, what happens) of the boxes in the space of coins in which one thing happens.
+    """(volume, result) of the boxes in the space of coins on which the result is constant.
 
-    The first coins are `held`, each inside one of the `sides`. A boundary between two boxes is found to
-    within `fine`, or to neighbouring floats.
+    The first coins are held at `held`, each inside its interval of `sides`. A boundary between two boxes is
+    found with accuracy `fine`, or to neighbouring floats.
     """
     happened, used = read([*held, *_LATER[0]])
     if used <= len(held):
@@ -114,6 +114,6 @@ def _cuts(happens: Callable[[float], Hashable], fine: float) -> list[float]:
                 low, high = (middle, high) if happens(middle) == happens(a) else (low, middle)
             found.append(high)
             if len(found) > 4 * GRID:
-                raise NotEnumerable("what happens changes with a coin too often to be followed")
+                raise NotEnumerable("the result changes too often as one coin varies")
             a = high
     return found

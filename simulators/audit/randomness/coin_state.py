@@ -1,4 +1,4 @@
-"""The coins of one run: what is known of each so far, and how a question about them is decided."""
+"""The coins of one run: the constraints known so far, and how a comparison of coins is decided."""
 
 from collections.abc import Hashable
 
@@ -9,24 +9,25 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.oracle import Oracle
 
-CHOICES = 4_000  # most questions of one run: a loop that rejects coins until one fits must end
+CHOICES = 4_000  # largest number of comparisons per run, so that a loop that rejects coins ends
 CERTAIN = fmpq(1, 2**200)
 
 
-class NotEnumerable(BaseException):  # so that a foreign `except Exception` does not swallow it
-    """The function does something with its coins that has no finite exact account; says what."""
+class NotEnumerable(BaseException):  # not an Exception, so that foreign code does not catch it
+    """The function uses its coins in a way that cannot be enumerated exactly; the message says how."""
 
 
 class Opaque(NotEnumerable):
-    """A coin is needed as a plain number; the pieces of its law may still be found (`bisection`)."""
+    """A coin is needed as a plain number; `bisection` may still find the law."""
 
 
 class CoinState:
     """The state of all coins in one run of a foreign function.
 
-    A coin is a uniform in [0, 1), known by its index and kept as an interval; coins that were multiplied form
-    a chain of products, coins that were compared with one another a race of exponentials. The oracle answers
-    every question with its probability given all earlier answers.
+    A coin is a uniform in [0, 1), identified by its index and known to lie in an interval. Coins that were
+    multiplied form a chain of products; coins that were compared with one another form a race of
+    exponentials.
+    The oracle decides every comparison by its probability given all earlier answers.
     """
 
     def __init__(self, oracle: Oracle):
@@ -39,7 +40,7 @@ class CoinState:
         self._questions = 0
 
     def coin(self) -> int:
-        """A fresh uniform; its index."""
+        """The index of a new uniform."""
         self.boxes.append((ZERO, ONE))
         return len(self.boxes) - 1
 
@@ -99,9 +100,9 @@ class CoinState:
     def _count(self) -> None:
         self._questions += 1
         if self._questions > CHOICES:
-            raise NotEnumerable(f"one run asks more than {CHOICES:,} questions")
+            raise NotEnumerable(f"one run makes more than {CHOICES:,} random choices")
 
-    def _probability(self, coin: int) -> fmpq:  # of all that is known of a coin in a chain or in a race
+    def _probability(self, coin: int) -> fmpq:  # of all constraints on a coin in a chain or a race
         chain = self._chains.get(coin)
         return chain.volume(self.boxes) if chain else self._volume({coin})
 
@@ -109,7 +110,7 @@ class CoinState:
         return (coin, False) in self._racers or (coin, True) in self._racers
 
     def _volume(self, coins: set[int], *more: tuple[int, int, fmpq]) -> fmpq:
-        # The probability of all that is known of these coins and those they were compared with.
+        # The probability of all constraints on these coins and the coins they were compared with.
         known = self._component(coins)
         tied = coins.union(*({a, b} for a, b, _ in known))
         boxes = (interval(coin, self.boxes[coin], mirror) for coin, mirror in self._racers if coin in tied)
@@ -139,7 +140,7 @@ class CoinState:
 
 
 class _Chain:
-    """Coins u_1, u_2, .. and bounds on the products u_1, u_1 u_2, .."""
+    """Coins u_1, u_2, .. with bounds on the products u_1, u_1 u_2, .."""
 
     def __init__(self) -> None:
         self.coins: list[int] = []
@@ -150,12 +151,12 @@ class _Chain:
 
 
 def _settled(probability: fmpq) -> fmpq:
-    # Logarithms leave an error far below CERTAIN: what is impossible, or certain, becomes exactly so.
+    # Logarithms leave an error far below CERTAIN; rounding makes impossible and certain events exact.
     return ZERO if probability < CERTAIN else ONE if probability > 1 - CERTAIN else probability
 
 
 def weights(row: object) -> tuple[fmpq, ...]:
-    """Floats as the exact dyadic rationals they are; BadInput for NaN, infinities and negatives."""
+    """The exact rational values of floats; BadInput for NaN, infinities and negative numbers."""
     if isinstance(row, tuple) and isinstance(row[0], fmpq):
         return row
     numbers = [float(x) for x in row]  # type: ignore[attr-defined]
@@ -165,5 +166,5 @@ def weights(row: object) -> tuple[fmpq, ...]:
 
 
 def dyadic(x: float) -> fmpq:
-    """The rational that a finite float is."""
+    """The exact rational value of a finite float."""
     return fmpq(*float(x).as_integer_ratio())

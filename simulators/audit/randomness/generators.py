@@ -1,7 +1,7 @@
-"""Stand-ins for numpy's and Python's generators, whose answers come from a source.
+"""Stand-ins for numpy's and Python's random generators, which draw from a source.
 
-While a function is audited they take the place of Python's `random` and `secrets`, of numpy's global
-functions, and of generators that its module made.
+During an audit they replace Python's `random` and `secrets`, numpy's global functions, and generators that
+the audited module made.
 """
 
 import random
@@ -16,10 +16,10 @@ from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
 from draftproof.simulators.audit.randomness.lazy import Coin
 from draftproof.simulators.audit.randomness.sources import Chance, Seeded, Source
 
-BRANCHES = 100_000  # most values of one integer that is drawn uniformly
+BRANCHES = 100_000  # largest number of values of a uniform integer
 
 _NUMPY = np.random.Generator(np.random.PCG64(0))
-_PYTHON = random.Random  # which is replaced while a function is audited
+_PYTHON = random.Random  # kept here, since it is replaced during an audit
 
 
 class Lazies(np.ndarray):
@@ -32,7 +32,7 @@ class Lazies(np.ndarray):
 
 
 def lazies(values: list[Any], shape: Any) -> np.ndarray:
-    """The values as an array: of floats when they are, else of objects."""
+    """The values as an array of floats if all are floats, else of objects."""
     if all(isinstance(value, float | np.floating) for value in values):
         return np.array(values).reshape(shape)
     array = np.empty(len(values), dtype=object)
@@ -41,7 +41,9 @@ def lazies(values: list[Any], shape: Any) -> np.ndarray:
 
 
 class Generator:
-    """numpy's methods over uniforms and weighted draws; the others raise NotEnumerable with their name."""
+    """numpy's methods, from uniforms and weighted draws; other methods raise NotEnumerable with their
+    name.
+    """
 
     def __init__(self, source: Source):
         self._source = source
@@ -169,7 +171,7 @@ class Random:
     def randint(self, a: int, b: int) -> int:
         return self.randrange(a, b + 1)
 
-    randbelow = randrange  # the name that `secrets` gives it
+    randbelow = randrange  # its name in `secrets`
 
     def choice(self, seq: Any) -> Any:
         return seq[self._rng.integers(len(seq))]
@@ -202,17 +204,17 @@ def _chance(source: Source) -> Chance | None:
 
 
 def _unaccounted(name: str, module: str, source: Source, real: Callable[[np.random.Generator], Any]) -> Any:
-    # A method that no stand-in has: of a real generator where runs are random.
+    # A method without a stand-in: a real generator's method if runs are random, else NotEnumerable.
     if name.startswith("_"):
         raise AttributeError(name)
     chance = _chance(source)
     if chance is None:
-        raise NotEnumerable(f"{module}.{name} has no exact account here")
+        raise NotEnumerable(f"{module}.{name} cannot be enumerated here")
     return getattr(real(chance.rng), name)
 
 
 def without_replacement(source: Source, row: Any, count: int) -> list[int]:
-    """Draws from a row of weights, each token once, as many as `count` or as have weight."""
+    """Up to `count` distinct tokens drawn from a row of weights; fewer if the other weights are 0."""
     left, chosen = np.array(row, dtype=np.float64), []
     while len(chosen) < count and left.any():
         chosen.append(source.choose(left))
@@ -221,27 +223,27 @@ def without_replacement(source: Source, row: Any, count: int) -> list[int]:
 
 
 def exponential(source: Source, kind: type = np.float64) -> Any:
-    """-log u of a fresh coin; of the coin 0, of a mirrored one: -log(1 - u), never infinite."""
+    """An exponential from a new coin u: -log u of a lazy coin, -log(1 - u), never infinite, of a float."""
     u = source.uniform(kind)
     return -np.log1p(-u) if isinstance(u, np.floating) else -np.log(u)
 
 
 def gumbel(source: Source, kind: type = np.float64) -> Any:
-    """-log E of a fresh exponential; a coin that gives E = 0 is tossed again, as numpy does."""
+    """-log E of a new exponential E; a coin that gives E = 0 is drawn again, as in numpy."""
     E = exponential(source, kind)
     return -np.log(max(E, kind(2.0**-53))) if isinstance(E, np.floating) else -np.log(E)
 
 
 def checked(p: Any, size: int) -> np.ndarray:
-    """The row as floats; numpy's own complaint where `choice(p=...)` would not take it."""
+    """The row as floats; raises numpy's own error if `choice(p=...)` would refuse the row."""
     row = np.asarray(p)
     floats = row.astype(np.float64)
-    _NUMPY.choice(size, p=row if row.dtype.kind == "f" else floats)  # which is stricter the wider they are
+    _NUMPY.choice(size, p=row if row.dtype.kind == "f" else floats)  # numpy is stricter for wider types
     return floats
 
 
 class Current:
-    """The source of the run in progress; `seed` makes the global streams seeded ones."""
+    """The source of the current run; `seed` replaces a global stream by a seeded one."""
 
     def __init__(self) -> None:
         self.source: Source | None = None
@@ -265,7 +267,7 @@ class Current:
 
 @contextmanager
 def swapped(changes: Iterable[tuple[Any, str, Any]]) -> Iterator[None]:
-    """Sets attributes, given as (where, name, value), and sets them back afterwards."""
+    """Sets attributes, given as (object, name, value), and restores them afterwards."""
     before = [(place, name, getattr(place, name), new) for place, name, new in changes]
     try:
         for place, name, _, new in before:
@@ -278,8 +280,8 @@ def swapped(changes: Iterable[tuple[Any, str, Any]]) -> Iterator[None]:
 
 @contextmanager
 def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
-    """Puts stand-ins for `random.*`, `numpy.random.*` and `secrets.*` in place for a while, also under names
-    that the audited function's module imported, and for the module's own generators.
+    """While entered, replaces `random.*`, `numpy.random.*` and `secrets.*` by stand-ins, including names that
+    the audited function's module imported and the module's own generators.
     """
 
     def method(stream: str, kind: type, name: str) -> Callable[..., Any]:
@@ -340,12 +342,12 @@ _KINDS = {
 
 
 def stand_in_of(value: Any) -> type | None:
-    """The class of stand-ins for a real generator; None for anything else."""
+    """The class of stand-ins for a real generator; None for other values."""
     return _KINDS.get(type(value))
 
 
 class _Own:
-    """The stand-in for a generator that the audited module made: a stream of the run in progress."""
+    """The stand-in for a generator that the audited module made: a stream of the current run."""
 
     def __init__(self, current: Current, kind: type):
         self._current, self._kind = current, kind

@@ -1,9 +1,9 @@
-"""Lazy uniforms: numbers that are decided only as far as comparisons need.
+"""Lazy uniforms: random numbers whose value is narrowed only as far as comparisons need.
 
-A `Lazy` stands for f(u), u one coin and f a chain of steps that are each monotone. Compared with a
-number it asks the state of the coins whether u lies below the point where f crosses that number. Some
-shapes of f are also known by name (`Form`), because they can be compared with one another: races. A
-`Product` is of several coins.
+A `Lazy` stands for f(u), where u is one coin and f a sequence of monotone steps. A comparison with a number
+asks the state of the coins whether u lies below the point where f crosses that number. Some shapes of f also
+have a `Form`, because they can be compared with one another (races of exponentials). A `Product` multiplies
+several coins.
 """
 
 from collections.abc import Callable
@@ -18,11 +18,11 @@ from draftproof.simulators.audit.randomness.coin_state import CoinState, NotEnum
 from draftproof.simulators.audit.randomness.volumes import exponential
 from draftproof.theory.numbers import ONE, ZERO
 
-NEGLIGIBLE = fmpq(1, 2**60)  # the probability below which a cap is ignored in races
+NEGLIGIBLE = fmpq(1, 2**60)  # in races, a cap of smaller probability is ignored
 
 
 def number(other: Any) -> Any:
-    """`other` as one plain number, or None when it is something else."""
+    """`other` as a plain number, or None if it is something else."""
     if isinstance(other, int | float | np.generic):
         return other
     if getattr(other, "ndim", None) == 0 and hasattr(other, "item"):
@@ -31,7 +31,7 @@ def number(other: Any) -> Any:
 
 
 def with_number(operator: Callable[[Any, Any], Any]) -> Callable[[Any, object], Any]:
-    """An operator of a lazy number and a plain one; NotImplemented of a lazy number and anything else."""
+    """The operator for a lazy number and a plain one; for any other operand it returns NotImplemented."""
 
     def applied(self: Any, other: object) -> Any:
         c = number(other)
@@ -41,7 +41,7 @@ def with_number(operator: Callable[[Any, Any], Any]) -> Callable[[Any, object], 
 
 
 class Coin:
-    """Comparisons and conversions that everything lazy shares; `_below(t)` decides value < t."""
+    """Comparisons and conversions common to all lazy numbers; `_below(t)` decides value < t."""
 
     __slots__ = ("state",)
     state: CoinState
@@ -121,9 +121,9 @@ _STEP = {
 
 @lru_cache(maxsize=65536)
 def crossing(steps: Steps, kind: type, rising: bool, t: float) -> fmpq:
-    """The u where f crosses t: below it f(u) < t when f rises, above it when f falls.
+    """The u where f crosses t: f(u) < t below this u if f is increasing, above it if f is decreasing.
 
-    Found by bisection over the floats of `kind`, in whose arithmetic f is computed.
+    Found by bisection over the floats of `kind`, the type in which f is computed.
     """
     if not steps:
         return dyadic(min(max(t, 0.0), 1.0))
@@ -147,7 +147,7 @@ def _value(steps: Steps, u: Any) -> Any:
 
 Form = tuple[str, float, float] | None
 """A shape of f(u). ("u", 0, c): c u;  ("E", a, c): a + c E;  ("1/E", 0, c): c / E;  ("G", a, c): a - c log E;
-("X", 0, c): exp(-c E);  with E = -log u, of a mirrored coin with 1 - u in the place of u."""
+("X", 0, c): exp(-c E);  with E = -log u, or E = -log(1 - u) for a mirrored coin."""
 
 UNIFORM: Form = ("u", 0.0, 1.0)
 
@@ -195,7 +195,7 @@ def exponentiated(form: Form) -> Form:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Lazy(Coin):
-    """f(u) for one coin u. `rising` says which way f goes, `kind` which floats it is computed in."""
+    """f(u) for one coin u. `rising`: whether f is increasing; `kind`: the float type it is computed in."""
 
     state: CoinState
     coin: int
@@ -285,7 +285,7 @@ class Lazy(Coin):
     def __pow__(self, other: Any) -> Any:
         c = number(other)
         if c is None:
-            raise NotEnumerable("a power of a coin that has no monotone account")
+            raise NotEnumerable("a power of a coin that is not monotone")
         self._one_sided()
         if c == 0:
             return self.kind(1)
@@ -296,7 +296,7 @@ class Lazy(Coin):
         return self._then("log", 0.0, True, logged(self.form))
 
     def log1p(self) -> Any:
-        negated = self.form == ("u", 0.0, -1.0)  # log(1 + -u), numerically careful
+        negated = self.form == ("u", 0.0, -1.0)  # log1p(-u), a stable form of log(1 - u)
         return self._then("log1p", 0.0, True, ("E", 0.0, -1.0) if negated else None, not self.mirror)
 
     def exp(self) -> Any:
@@ -306,7 +306,9 @@ class Lazy(Coin):
         return self._then("sqrt", 0.0, True, None)
 
     def capped(self, c: float, largest: bool) -> "Lazy":
-        """max(f(u), c), or min: still monotone. Races ignore a cap of probability below NEGLIGIBLE."""
+        """max(f(u), c), or min(f(u), c); still monotone. Races ignore a cap of probability below
+        NEGLIGIBLE.
+        """
         cut = crossing(self.steps, self.kind, self.rising, float(c))
         rare = min(cut, 1 - cut) < NEGLIGIBLE and (cut < NEGLIGIBLE) == (largest == self.rising)
         return self._then("max" if largest else "min", c, True, self.form if rare else None)
@@ -322,7 +324,7 @@ class Lazy(Coin):
 
 
 def less(x: Lazy, y: Lazy) -> bool:
-    """x < y, for f(u) of two different coins: E_x >= ratio E_y, or the other way round."""
+    """Whether x < y, for functions of two different coins: a comparison of E_x with a multiple of E_y."""
     if x.coin == y.coin:
         if x.steps == y.steps:
             return False
@@ -421,7 +423,7 @@ class Product(Coin):
 
 
 def product(lazy: Lazy, logs: bool) -> Product:
-    """The lazy number as a product of one coin, or its logarithm; NotEnumerable when it is neither."""
+    """The lazy number as a product of one coin, or as its logarithm; NotEnumerable if it is neither."""
     if lazy.form and not lazy.mirror:
         name, a, c = lazy.form
         if logs and name == "E" and abs(c) == 1:  # a + c E = -c (-c a + log u)

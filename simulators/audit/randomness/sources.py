@@ -1,4 +1,4 @@
-"""What answers the random calls of a foreign function: every branch in turn, fixed coins, or chance."""
+"""Sources of random numbers for a foreign function: enumeration, fixed coins, or a real generator."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
@@ -12,10 +12,10 @@ from draftproof.theory.oracle import Oracle
 
 
 class Source(ABC):
-    """A stream of uniforms in [0, 1) and of draws from rows of weights; drafts are drawn from it too."""
+    """A stream of uniforms in [0, 1) and of draws from rows of weights; also used to draw drafts."""
 
     def __init__(self) -> None:
-        self.keyed: dict[Hashable, Any] = {}  # what seeded streams returned: one seed, the same numbers
+        self.keyed: dict[Hashable, Any] = {}  # answers of seeded streams, so that one seed repeats them
 
     @abstractmethod
     def uniform(self, kind: type = np.float64) -> Any: ...
@@ -26,7 +26,7 @@ class Source(ABC):
 
 
 class Every(Source):
-    """Lazy uniforms over an enumeration's oracle."""
+    """Lazy uniforms decided by an enumeration's oracle."""
 
     def __init__(self, oracle: Oracle):
         super().__init__()
@@ -40,7 +40,7 @@ class Every(Source):
 
 
 class Fixed(Source):
-    """Given coins in order, the last one again when they run out; draws take the first or last token."""
+    """Given coins in order (the last is repeated if they run out); draws take the first or last token."""
 
     def __init__(self, coins: Sequence[float], last: bool = False):
         super().__init__()
@@ -59,10 +59,10 @@ class Fixed(Source):
 
 
 class Chance(Source):
-    """A real generator, for what cannot be enumerated.
+    """A real generator, for functions that cannot be enumerated.
 
-    With `native` a function is given numpy's and torch's own generators, which matters where it draws
-    noise for a large vocabulary; a seed that it fixes itself is then really fixed.
+    With `native` the function gets numpy's and torch's own generators, which is faster if it draws noise for
+    a large vocabulary; a seed that the function sets then really fixes its numbers.
     """
 
     def __init__(self, rng: np.random.Generator, native: bool = False):
@@ -82,7 +82,7 @@ class Chance(Source):
 
 
 class Seeded(Source):
-    """The stream of one seed: its n-th answer is made once in a run and then remembered."""
+    """The stream of one seed: in each run its n-th answer is drawn once and then remembered."""
 
     def __init__(self, source: Source, seed: Hashable):
         self.source, self.seed, self.drawn, self.keyed = source, seed, 0, source.keyed
@@ -98,7 +98,7 @@ class Seeded(Source):
         return self._remembered(lambda: self.source.uniform(kind), kind)
 
     def choose(self, row: Any) -> int:
-        # By inversion of one remembered uniform, as real generators do: other rows, same coin.
+        # By inversion of one remembered uniform, as in real generators: another row gets the same coin.
         left = self.uniform() * sum(map(float, row))
         below = 0.0
         possible = [x for x, weight in enumerate(weights(row)) if weight > 0]

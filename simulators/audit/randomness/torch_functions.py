@@ -1,8 +1,8 @@
-"""torch functions on tensors of coins: what holds them, arithmetic, comparisons, shapes.
+"""torch functions on tensors of coins: storage, arithmetic, comparisons, shapes.
 
-A tensor of coins is a handle (a tensor of NaN with the right shape and type) and, beside it, an array of
-lazy numbers. Arithmetic is done on these arrays, comparisons and arg-extrema are decided, and functions
-that only move elements are applied to their indices.
+A tensor of coins is a handle (a tensor of NaN with the right shape and type) with an associated array of lazy
+numbers. Arithmetic works on these arrays, comparisons and arg-extrema are decided, and functions that only
+move elements are applied to the elements' indices.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ TopK = torch.return_types.topk
 
 
 class CoinTensors:
-    """Which tensors hold coins, and which coins."""
+    """Maps tensors to the coins that they hold."""
 
     def __init__(self) -> None:
         self._held: dict[int, tuple[torch.Tensor, np.ndarray]] = {}
@@ -33,11 +33,11 @@ class CoinTensors:
         return isinstance(value, Coin)
 
     def forget(self, tensor: Any) -> None:
-        """The tensor holds plain numbers from now on."""
+        """Marks the tensor as holding plain numbers."""
         self._held.pop(id(tensor), None)
 
     def array(self, value: Any) -> np.ndarray:
-        """What a tensor or a number holds, as an object array."""
+        """The coins or numbers of a tensor or number, as an object array."""
         if isinstance(value, torch.Tensor):
             return self._held[id(value)][1] if id(value) in self._held else objects(value)
         array = np.empty((), dtype=object)
@@ -57,7 +57,7 @@ class CoinTensors:
         return handle
 
     def assign(self, tensor: torch.Tensor, values: Any) -> torch.Tensor:
-        """The tensor itself, holding the values from now on."""
+        """Stores the values in the tensor and returns it."""
         if self.holds(values) and isinstance(values, torch.Tensor):
             values = self.array(values)
         if isinstance(values, np.ndarray) and has_coins(values):
@@ -81,7 +81,7 @@ def objects(tensor: torch.Tensor) -> np.ndarray:
 
 
 def extreme(a: np.ndarray, b: np.ndarray, largest: bool) -> np.ndarray:
-    """The larger or the smaller of each pair; of a coin and a number, the coin capped."""
+    """The larger or the smaller of each pair; for a coin and a number, the capped coin."""
     a, b = np.broadcast_arrays(a, b)
     out = np.empty(a.shape, dtype=object)
     for at in np.ndindex(a.shape):
@@ -136,7 +136,7 @@ _MOVES = _CASTS | _names(
     repeat select narrow index_select gather take_along_dim chunk split unbind cat concat stack flip roll
     masked_select tile broadcast_to movedim t"""
 )
-"""Functions of shape and place alone."""
+"""Functions that only change shape and position."""
 
 _SHAPES_ONLY = _names(
     """get set size dim numel stride is_floating_point empty_like zeros_like ones_like full_like new_zeros
@@ -153,7 +153,9 @@ class Functions:
         self.coins = coins
 
     def __call__(self, func: Any, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
-        """func(*args, **kwargs), `name` being func's; NotEnumerable where it cannot be followed."""
+        """Returns func(*args, **kwargs), where `name` is func's; NotEnumerable if coins cannot be
+        followed.
+        """
         numpys = _ALIASES.get(name, name)
         if numpys in _COMPARE:
             decided = getattr(np, numpys)(*map(self.coins.array, args[:2]))
@@ -242,7 +244,7 @@ class Functions:
         return self.coins.tensor(values, a if self.coins.holds(a) else b)
 
     def op_searchsorted(self, edges: Any, values: Any, right: bool = False, **_: Any) -> torch.Tensor:
-        # With coins the side does not matter: a coin equals an edge with probability zero.
+        # For coins the side does not matter: a coin equals an edge with probability zero.
         u, bounds = self.coins.array(values), objects(edges)
         if edges.ndim > 1:
             bounds = np.broadcast_to(bounds, (*u.shape[:-1], edges.shape[-1]))

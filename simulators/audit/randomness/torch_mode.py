@@ -1,7 +1,7 @@
-"""torch's random functions answered by a source, and what is computed from their coins followed.
+"""Replaces torch's random functions by a source and follows the coins through torch's other functions.
 
-While a foreign function runs, every torch function goes through `Answering`: random ones draw coins, those
-that are given coins are followed by `torch_functions`, and a function that is not known is refused by name.
+While a foreign function runs, `Answering` intercepts every torch function: random functions draw coins,
+`torch_functions` handles functions with coins as arguments, and an unknown function is refused by name.
 """
 
 from collections.abc import Callable
@@ -18,10 +18,10 @@ from draftproof.simulators.audit.randomness.sources import Seeded, Source
 from draftproof.simulators.audit.randomness.torch_functions import CoinTensors, Functions, objects
 from draftproof.simulators.audit.randomness.triton_mode import following
 
-KIND = {torch.float64: np.float64, torch.float16: np.float16}  # coins of all others are float32
+KIND = {torch.float64: np.float64, torch.float16: np.float16}  # coins of other types are float32
 
 REFUSED = ("randn", "randn_like", "normal", "poisson", "log_normal", "cauchy", "geometric", "dropout")
-"""Random functions without an exact account here."""
+"""Random functions that cannot be enumerated here."""
 
 Draw = Callable[[Source, type], Any]  # draws one number of a numpy type from a source
 
@@ -43,7 +43,7 @@ class Answering(TorchFunctionMode):
         if draw is not None:
             return draw(func, args, kwargs)
         if name in REFUSED:
-            raise NotEnumerable(f"torch.{raw} has no exact account here")
+            raise NotEnumerable(f"torch.{raw} cannot be enumerated here")
         if not self.coins.holds(args) and not self.coins.holds(tuple(kwargs.values())):
             if inplace and args:
                 self.coins.forget(args[0])
@@ -140,7 +140,7 @@ class _Draws:
         return values.reshape(tuple(like.shape))
 
     def _stream(self, generator: Any) -> Source:
-        # The real generator's state names the stream, and moves on: seeding again repeats it.
+        # The real generator's state identifies the stream and is advanced, so that the same seed repeats it.
         generator = torch.default_generator if generator is None else generator
         state = generator.get_state().numpy().tobytes()
         torch.rand(1, generator=generator)
@@ -151,7 +151,7 @@ def _categories(source: Source, row: torch.Tensor, count: int, replacement: bool
     if replacement:
         return [source.choose(row.numpy()) for _ in range(count)]
     drawn = without_replacement(source, row.numpy(), count)
-    if len(drawn) < count:  # torch goes on with categories of weight zero, by a topk of a race
+    if len(drawn) < count:  # torch continues with categories of weight zero, by the topk of a race
         places = torch.zeros(len(row))
         places[drawn] = torch.arange(len(drawn), 0, -1.0)
         drawn = places.topk(count).indices.tolist()
@@ -159,7 +159,7 @@ def _categories(source: Source, row: torch.Tensor, count: int, replacement: bool
 
 
 class _Stream(Seeded):
-    """The draws of one generator state; a categorical draw is remembered by its row."""
+    """The draws of one generator state; categorical draws are remembered by row."""
 
     def choose(self, row: Any) -> int:
         return self._remembered(lambda: self.source.choose(row), tuple(map(float, row)))

@@ -1,12 +1,12 @@
-"""Triton kernels under TRITON_INTERPRET=1: coins are followed through them, as through torch.
+"""Follows coins through Triton kernels that run with TRITON_INTERPRET=1.
 
-Triton's interpreter computes in numpy. While a foreign function runs, loads from a tensor of coins give the
-coins themselves, as arrays of objects, and the interpreter's arithmetic lets them pass; comparisons and
-arg-extrema then decide. So a kernel is enumerated in as many runs as its choices have outcomes.
+Triton's interpreter computes in numpy. While a foreign function runs, a load from a tensor of coins gives the
+coins themselves in an object array, and the interpreter's arithmetic works on such arrays; comparisons and
+arg-extrema are then decided. So a kernel is enumerated in as many runs as its choices have outcomes.
 
-Written for the interpreter of Triton 3.6 to 3.9; an older one is not touched, and coins that reach it are
-read by bisection. A coin keeps the float type it was drawn in when a kernel casts it, which moves its
-threshold by a rounding of the narrower type at most.
+Written for the interpreter of Triton 3.6 to 3.9. An older one is left unchanged, and coins that reach it are
+read by bisection. A coin keeps its original float type when a kernel casts it, which changes its threshold by
+at most one rounding of the narrower type.
 """
 
 import sys
@@ -28,7 +28,7 @@ _EXTREMES = {np.maximum: True, np.fmax: True, np.minimum: False, np.fmin: False}
 
 @contextmanager
 def following(coins: CoinTensors) -> Iterator[None]:
-    """Kernels launched inside follow the coins; does nothing where Triton does not interpret."""
+    """While entered, kernels follow the coins; does nothing if Triton's interpreter is off."""
     interpreter = sys.modules.get("triton.runtime.interpreter")
     if interpreter is None or not hasattr(interpreter, "_LangPatchScope"):
         yield
@@ -57,9 +57,9 @@ def following(coins: CoinTensors) -> Iterator[None]:
 
 
 class _LanguagePatch:
-    """Triton's own patch of `triton.language`, made once a run rather than at every call of a kernel.
+    """Triton's own patch of `triton.language`, made once per run instead of at every kernel call.
 
-    Called as `_patch_lang(function)`; what Triton calls after a kernel, `restore`, undoes nothing yet.
+    Called as `_patch_lang(function)`. Triton calls `restore` after each kernel, which here does nothing.
     """
 
     def __init__(self, interpreter: Any):
@@ -79,7 +79,7 @@ class _LanguagePatch:
 
 
 class _Memory:
-    """Coins by address while a kernel runs; a tensor's are put in before a launch and read back after it."""
+    """The coins by memory address while a kernel runs: stored before a launch and read back after it."""
 
     def __init__(self, tensors: CoinTensors) -> None:
         self.coins: dict[int, Any] = {}
@@ -91,7 +91,7 @@ class _Memory:
             self.store(addresses(tensor).ravel().tolist(), self._tensors.array(tensor).ravel().tolist())
 
     def take(self, tensors: list[torch.Tensor]) -> None:
-        """Gives the tensors the coins that lie at their addresses now, and forgets all."""
+        """Assigns to the tensors the coins now at their addresses, then forgets all coins."""
         for tensor in tensors if self.coins else ():
             places = addresses(tensor).ravel().tolist()
             if any(place in self.coins for place in places):
@@ -104,7 +104,7 @@ class _Memory:
         self.coins.clear()
 
     def load(self, places: np.ndarray, mask: np.ndarray, plain: np.ndarray) -> np.ndarray:
-        """What lies there: `plain`, or an array of objects where there are coins among it."""
+        """The values at these addresses: `plain`, or an object array if some are coins."""
         values = plain
         if self.coins:
             near = mask & (places >= min(self.coins)) & (places <= max(self.coins))
@@ -115,7 +115,7 @@ class _Memory:
         return values
 
     def store(self, places: list[int], values: list[Any]) -> None:
-        """Keeps coins; a plain number replaces the coin that was there."""
+        """Stores coins; a plain number removes the coin at its address."""
         for place, value in zip(places, values, strict=True):
             if isinstance(value, Coin):
                 self.coins[place] = value
@@ -133,7 +133,7 @@ def addresses(tensor: torch.Tensor) -> np.ndarray:
 
 
 def _arithmetic(interpreter: Any, memory: _Memory) -> list[tuple[Any, str, Any]]:
-    # (where, attribute, replacement) of what the interpreter module does otherwise with coins.
+    # (object, attribute, replacement) for each function of the interpreter that must handle coins.
     builder, handle = interpreter.InterpreterBuilder, interpreter.TensorHandle
     numpy_type = interpreter._get_np_dtype
     was = {name: getattr(builder, name) for name in dir(builder) if not name.startswith("__")}
@@ -155,7 +155,9 @@ def _arithmetic(interpreter: Any, memory: _Memory) -> list[tuple[Any, str, Any]]
             return was["create_masked_store"](self, ptrs, value, mask, *rest)
         places, values, on = np.broadcast_arrays(ptrs.data.astype(np.int64), value.data, mask.data)
         memory.store(places[on].tolist(), values[on].tolist())
-        if value.data.dtype == object:  # code that reads the memory itself finds NaN, no plausible number
+        if (
+            value.data.dtype == object
+        ):  # code that reads the memory directly finds NaN instead of a plausible number
             plain = np.array([np.nan if isinstance(x, Coin) else x for x in value.data.ravel()])
             value = handle(plain.reshape(value.data.shape).astype(numpy_type(value.dtype)), value.dtype)
         return was["create_masked_store"](self, ptrs, value, mask, *rest)

@@ -1,4 +1,4 @@
-"""Exact volumes of what is known about several coins together.
+"""Exact probabilities of joint constraints on several coins.
 
 Closed forms exist for products u_1 .. u_k compared with numbers (`products`), and for exponentials compared
 with multiples of one another and with numbers (`race`).
@@ -12,15 +12,15 @@ from flint import arb, arb_poly, ctx, fmpq
 
 from draftproof.theory.numbers import ONE, ZERO
 
-BITS = 320  # working precision where logarithms enter; results are rounded to it and are not rational
+BITS = 320  # working precision if logarithms are needed; such results are rounded, not rational
 
 Interval = tuple[fmpq, fmpq]
 Constraints = frozenset[tuple[int, int, fmpq]]  # E_a >= c E_b for every (a, b, c)
-UNIT = -1  # in constraints the name of the number 1: an exponential compared with a constant
+UNIT = -1  # stands for the number 1 in constraints that compare an exponential with a constant
 
 
 def rational(number: arb) -> fmpq:
-    """The middle of a ball as the dyadic rational that it is."""
+    """The midpoint of a ball as a rational."""
     mantissa, exponent = map(int, number.mid().man_exp())
     return fmpq(mantissa << exponent) if exponent >= 0 else fmpq(mantissa, 1 << -exponent)
 
@@ -69,7 +69,7 @@ def _log(x: fmpq) -> arb:
 
 
 def _integral(poly: arb_poly, x: fmpq) -> arb:
-    # Of poly(ln s) over s in [0, x].
+    # The integral of poly(ln s) over s in [0, x].
     if not x:
         return arb(0)
     L, power, term, total = _log(x), arb(1), arb(0), arb(0)
@@ -80,7 +80,7 @@ def _integral(poly: arb_poly, x: fmpq) -> arb:
 
 
 def interval(name: int, box: Interval, mirrored: bool) -> Constraints:
-    """That a coin lies in a box, as constraints (to 2^-BITS) on its exponential, -log(1 - u) if mirrored."""
+    """Constraints (to 2^-BITS) on a coin's exponential that say that the coin lies in a box."""
     least, most = (1 - box[0], 1 - box[1]) if mirrored else (box[1], box[0])
     found: set[tuple[int, int, fmpq]] = set()
     with ctx.workprec(BITS):
@@ -95,8 +95,8 @@ def interval(name: int, box: Interval, mirrored: bool) -> Constraints:
 def race(constraints: Constraints) -> fmpq:
     """The probability that independent unit exponentials satisfy every E_a >= c E_b of (a, b, c).
 
-    Variables are integrated out one by one; what is left is again of this form, with other rates.
-    Where UNIT occurs the answer is not rational, and known to about 2^-BITS.
+    Variables are integrated out one by one; the rest is again a problem of this form, with other rates. If
+    UNIT occurs, the answer is irrational and accurate to about 2^-BITS.
     """
     names = sorted({name for a, b, _ in constraints for name in (a, b)})
     bounds: dict[tuple[int, int], fmpq] = {}
@@ -108,7 +108,7 @@ def race(constraints: Constraints) -> fmpq:
 
 @lru_cache(maxsize=65536)
 def _integrated(rates: tuple[tuple[int, fmpq], ...], known: tuple[tuple[tuple[int, int], fmpq], ...]) -> fmpq:
-    # The integral of exp(-sum rate E) where the constraints hold: that over one E, then over the others.
+    # The integral of exp(-sum rate E) over the constraints' region: over one E first, then over the others.
     bounds = dict(known)
     if any(c * bounds.get((b, a), ZERO) >= 1 for (a, b), c in bounds.items()):
         return ZERO

@@ -1,1 +1,1 @@
-"""What a sweep can measure, one file a metric; `proofs_check` brings its own."""
+"""The metrics of a sweep, one file each; `proofs_check` adds another."""

@@ -1,4 +1,4 @@
-"""A foreign verifier on every chain of a family, with the exact law of what it emits."""
+"""Audits a foreign verifier on every chain of a family, by the exact law of its output."""
 
 import os
 import sys
@@ -38,14 +38,14 @@ SCHEMA = pa.schema(
     ]
 )
 
-STEP = 16  # instances of a chunk: foreign code is slow
+STEP = 16  # instances per chunk: foreign code is slow
 ALONE = Lock()
-"""An audit replaces random functions of the whole process, so threads of a cluster's worker take turns."""
+"""An audit replaces random functions in the whole process, so threads of a cluster's worker take turns."""
 
 
 @contextmanager
 def caught() -> Iterator[None]:
-    """Sends what the target writes to standard output, C code included, to standard error."""
+    """Redirects the target's standard output, also that of C code, to standard error."""
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)
@@ -89,7 +89,7 @@ def _target(name: str) -> Target:
 
 
 def jobs(entry: Entry) -> Iterator[Audit]:
-    """Every target on every family of chains; BadInput where a target cannot be loaded."""
+    """Every target on every family of chains; BadInput if a target cannot be loaded."""
     for name in entry.targets:
         with caught():
             _target(name)

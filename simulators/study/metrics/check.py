@@ -1,4 +1,4 @@
-"""Losslessness: the exact verdict, or in floats the completed law's total variation and E[tau]."""
+"""Losslessness: the exact verdict or, in floats, total variation of the completed law and E[tau]."""
 
 from collections.abc import Iterator
 
@@ -28,7 +28,7 @@ SCHEMA = pa.schema(
 
 
 class Exact(Sliced):
-    """Exact verdicts, one by one."""
+    """Exact verdicts, instance by instance."""
 
     def __call__(self) -> pa.Table:
         where, rows = plan.place(self.part.family), []
@@ -44,7 +44,7 @@ class Exact(Sliced):
 
 
 class Float(Sliced):
-    """Laws in float64, all lanes in step."""
+    """Total variation and E[tau] in float64, all lanes at once."""
 
     def __call__(self) -> pa.Table:
         return plan.columns(SCHEMA, self.parts())
@@ -68,7 +68,7 @@ class Float(Sliced):
 
 
 def jobs(entry: Entry) -> Iterator[Exact | Float]:
-    """Every family of an entry; in floats, rules that lanes cannot run are judged exactly."""
+    """Every family of an entry; in floats, rules that cannot run on lanes are checked exactly."""
     for family in entry.families():
         fit = entry.suited(family)
         wide = [each for each in fit if entry.engine == "float" and in_step(each)]

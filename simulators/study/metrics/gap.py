@@ -1,4 +1,4 @@
-"""E[tau] beside the optima of every instance.
+"""E[tau] compared with the optima of every instance.
 
 On a chain the optima have closed forms: the full-information one is the sum over prefixes of
 min(p, q), the stateless one is block verification's E[tau], which no valid single-path verifier
@@ -46,12 +46,12 @@ SCHEMA = pa.schema(
 )
 
 ROUNDING = 1e-9
-"""How far above an optimum a float may come out by rounding; laws in lanes are good to about 1e-14."""
+"""How far a float may exceed an optimum by rounding; values from lanes are accurate to about 1e-14."""
 
 
 @dataclass(frozen=True)
 class Gap(Sliced):
-    """E[tau] and optima of some instances; in floats wherever lanes have a form."""
+    """E[tau] and optima of some instances; in floats if lanes can compute them."""
 
     floats: bool
     optima: bool
@@ -83,7 +83,9 @@ class Gap(Sliced):
 
 @cache
 def in_lanes(name: str, label: str) -> str | None:
-    """The verifier that lanes run for this one on a kind of draft: itself, or one of the same closed form."""
+    """The verifier that lanes run instead of `name` on a kind of draft: itself, or one with the same
+    E[tau].
+    """
     form = FORMS.get((name, label))
     twins = [other for other in VERIFIERS if form and FORMS.get((other, label)) is form]
     return next((other for other in (name, *twins) if in_step(VERIFIERS[other])), None)
@@ -105,7 +107,7 @@ def chain_optimum(many: Lanes) -> np.ndarray:
 
 
 def _solved(instance: Instance) -> Values:
-    # Nulls where the instance is too large for a solver.
+    # Nulls if the instance is too large for a solver.
     if instance.draft.depth == 1 and instance.vocab <= SETS:
         best = one_level(instance)
         bounds = dict.fromkeys(("stateless_lower", "stateless_upper"), text(best))
@@ -125,7 +127,7 @@ def _solved(instance: Instance) -> Values:
 
 
 def _compared(rule: Verifier, found: Values) -> Values:
-    # Ratios and notes, decided in rationals wherever both numbers are.
+    # Ratios and notes, decided in rationals if both numbers are rational.
     mean = np.asarray(found["expected_accepted"], float)
     unknown = np.full(len(mean), np.nan)
     full, best = (np.asarray(found.get(key, unknown), float) for key in ("full_information", "stateless"))
@@ -140,7 +142,7 @@ def _compared(rule: Verifier, found: Values) -> Values:
 
 
 def _ratios(mean: np.ndarray, best: np.ndarray) -> np.ndarray:
-    # NaN where the optimum is not known, 1 where nothing can be accepted.
+    # NaN if the optimum is unknown, 1 if it is 0.
     return np.where(best > 0, mean / np.where(best > 0, best, 1), np.where(np.isnan(best), np.nan, 1.0))
 
 
@@ -149,14 +151,14 @@ def _transposed(rows: Sequence[Values]) -> Values:
 
 
 def jobs(entry: Entry) -> Iterator[Gap]:
-    """Every family of an entry; where optima must be solved, all verifiers share one slice."""
+    """Every family of an entry; if optima must be solved for, all verifiers share one slice."""
     floats = entry.engine == "float"
     for family in entry.families():
         label, fit = family.draft.label, entry.suited(family)
         solves = entry.optima and not (floats and label == "chain")
         wide = [each for each in fit if floats and not solves and in_lanes(each.name, label)]
         rest = [each for each in fit if each not in wide]
-        # A chunk has more instances than one of laws: E[tau] costs less.
+        # E[tau] costs less than a law, so a chunk has more instances than one of `check`.
         parts = [*slices(family, wide, wide=True), *slices(family, rest, wide=False, larger=4)]
         yield from (Gap(part, floats, entry.optima) for part in parts)
 

@@ -1,7 +1,7 @@
-"""The explorer's numbers: everything that the page may show, computed here by the exact engine.
+"""The explorer's data: all that the page can show, computed here by the exact engine.
 
-The page holds no verifier. For every position of the sliders that a drafted tree depends on, the
-engine runs the real program and records its walk; the page looks walks up and adds them.
+The page contains no verifier. The engine runs the real program at every position of the sliders that a
+drafted tree depends on, and records its walk. The page looks walks up and adds their probabilities.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -26,7 +26,7 @@ from draftproof.theory.rows import Prefix, Row
 from draftproof.theory.verifiers import VERIFIERS
 
 WALKS = 2_500
-"""Most walks of one verifier that are recorded; it decides how finely the sliders move."""
+"""Largest number of recorded walks per verifier; it limits the number of slider positions."""
 
 SCALES: dict[int, tuple[fmpq, ...]] = {
     5: (ZERO, fmpq(1, 3), fmpq(1, 2), fmpq(2, 3), ONE),
@@ -34,14 +34,16 @@ SCALES: dict[int, tuple[fmpq, ...]] = {
     3: (ZERO, fmpq(1, 2), ONE),
     1: (),
 }
-"""Number of positions -> the probabilities of token 0 at them; every scale has its row's own added."""
+"""Number of positions -> probabilities of token 0 at these; each slider adds its row's own probability."""
 
 Sliders = dict[Key, list[Row]]
 """The positions of every row."""
 
 
 def recorded(instance: Instance, walks: int = WALKS) -> dict[str, Any]:
-    """The explorer's document: all walks at all positions; BadInput if the coarsest sliders have too many."""
+    """The explorer's document: all walks at all positions; BadInput if even the coarsest sliders need
+    too many.
+    """
     steps = finest(instance, walks)
     if steps is None:
         raise BadInput(f"{instance.name}: too large to explore, more than {walks:,} walks of a verifier")
@@ -98,7 +100,9 @@ def explorable(instance: Instance) -> bool:
 
 
 def finest(instance: Instance, walks: int) -> int | None:
-    """How many positions of each slider so many walks of a verifier allow; None if not even one."""
+    """The number of positions per slider that `walks` recorded walks per verifier allow; None if not
+    even one.
+    """
     rows = sum(instance.vocab**depth for depth in range(instance.draft.depth + 1))
     if rows > 40 or instance.draft.outcomes(instance.vocab) > walks:
         return None
@@ -107,9 +111,9 @@ def finest(instance: Instance, walks: int) -> int | None:
 
 
 def positions(row: Row, steps: int) -> list[Row]:
-    """The row as its slider moves the probability of token 0 from 0 to 1, the row itself among them.
+    """The rows at the slider's positions: token 0's probability runs from 0 to 1; `row` itself is included.
 
-    The other tokens keep their proportions; without mass they share it equally.
+    The other tokens keep their proportions; if their mass is 0, they share the rest equally.
     """
     if len(row) == 1:
         return [row]
@@ -120,25 +124,25 @@ def positions(row: Row, steps: int) -> list[Row]:
 
 
 def every_row(instance: Instance) -> Sliders:
-    """The rows that the law of one iteration depends on, proposal first, by prefix: one position each."""
+    """The rows that the law of one iteration depends on, proposal first, with one position each."""
     vocab, depth = instance.vocab, instance.draft.depth
     rows: Sliders = {("q", prefix): [instance.proposal[prefix]] for prefix in prefixes(vocab, depth - 1)}
     return rows | {("p", prefix): [instance.target[prefix]] for prefix in prefixes(vocab, depth)}
 
 
 def placed(instance: Instance, rows: dict[Key, Row]) -> Instance:
-    """The instance with these rows in the place of its own."""
+    """The instance with these rows instead of its own."""
     own = {key: row for key, (row,) in every_row(instance).items()}
     return assembled(own | rows, instance.vocab, instance.draft, instance.name)
 
 
 @dataclass
 class Group:
-    """Drafts that look at the same rows: those after the prefixes `reads`, of the proposal and the target.
+    """Drafts that depend on the same rows: those of proposal and target after the prefixes `reads`.
 
-    A place is one position of each of these rows; places are counted with the proposal's rows first and
-    the last row's position the fastest. Weights of a draft are listed by the proposal's part of the place,
-    walks by all of it: the number of the first step, or -1 where the draft is not drawn.
+    A place is one slider position for each of these rows. Places are numbered with the proposal's rows first
+    and the last row's position varying fastest. A draft's weights are listed by the proposal's part of the
+    place. Its walks are listed by place: the number of the first step, or -1 if the draft is not drawn.
     """
 
     reads: tuple[Prefix, ...]
@@ -150,7 +154,7 @@ class Group:
 
 
 class Pool:
-    """The parts that the walks of one instance share: each is written once, and named by its number."""
+    """The parts that the walks of one instance share; each is stored once and referred to by its number."""
 
     def __init__(self) -> None:
         kinds = ("numbers", "rows", "names", "prefixes", "functions", "values", "steps")
@@ -163,8 +167,8 @@ class Pool:
         return self._add("rows", tuple(self.number(x) for x in row))
 
     def walk(self, walk: Walk | None) -> int:
-        """The first step. A stop is [prefix, row or -1]; a step is [function, line, variables, branches,
-        steps after them, whether it accepts]; -1 stands for a branch without mass."""
+        """The number of the first step. A stop is [prefix, row or -1]; a step is [function, line, variables,
+        branches, next steps, whether it accepts]; the next step of a branch without mass is -1."""
         if walk is None:
             return -1
         if not isinstance(walk, Step):
@@ -202,8 +206,9 @@ class Pool:
 
 
 def _grouped(instance: Instance, sliders: Sliders) -> Iterator[Group]:
-    # All drafts that any position can draw. They depend on the tokens that a row can draw and on their order,
-    # so one position for each of these is tried, in all combinations of the proposal's rows.
+    # All drafts that are possible at some position. They depend only on each row's support and order of
+    # tokens,
+    # so one position per support and order is tried, in all combinations of the proposal's rows.
     found: dict[tuple[Prefix, ...], dict[str, Draft]] = {}
     keys = [key for key in sliders if key[0] == "q"]
     for rows in product(*(_orders(sliders[key]) for key in keys)):
@@ -225,7 +230,7 @@ def _orders(rows: Sequence[Row]) -> list[Row]:
 
 
 def _distinct(instance: Instance) -> list[tuple[fmpq, Draft]]:
-    # (probability, draft), drafts that no verifier can tell apart merged.
+    # (probability, draft); drafts that no verifier can distinguish are merged.
     merged: dict[str, tuple[fmpq, Draft]] = {}
     for weight, draft in drafts(instance):
         key = _spelling(draft)
@@ -270,7 +275,7 @@ def _document(instance: Instance, sliders: Sliders, group: Group, pool: Pool) ->
 
 
 def _fit(instance: Instance, given: Sequence[Group], steps: int, walks: int) -> bool:
-    # The drafts of the rows as given are found at once, and mostly too many where all are.
+    # The drafts of the given rows are found quickly; if all drafts are too many, these usually are too.
     sliders = _sliders(instance, steps)
     if _walks(given, sliders) > walks:
         return False
@@ -283,7 +288,7 @@ def _walks(groups: Iterable[Group], sliders: Sliders) -> int:
 
 
 def _sliders(instance: Instance, steps: int) -> Sliders:
-    # No walk looks at a row after a full draft, so those move as finely as any.
+    # No walk reads a row after a full draft, so these rows have the finest sliders.
     depth = instance.draft.depth
     return {
         (which, prefix): positions(row, steps if len(prefix) < depth else max(SCALES))

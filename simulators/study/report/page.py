@@ -1,4 +1,4 @@
-"""The page: templates, scripts and numbers in one file that loads nothing from a network."""
+"""The page: templates, scripts and data in one file that loads nothing from a network."""
 
 import base64
 import gzip
@@ -13,12 +13,12 @@ from typing import Any
 PARTS = files("draftproof.simulators.study.report") / "page"
 
 SCRIPTS = ("rational", "law", "html", "charts", "steps", "tree", "explorer", "sections", "main")
-"""The modules in the order of their imports, from the first needed to the last."""
+"""The JavaScript modules, each after those that it imports."""
 
 SECTIONS = {
     "verdicts": (
         "Verdicts",
-        "Each verifier over all instances. Exact rows decide; rows of floats count, but decide nothing.",
+        "Each verifier over all instances. Exact rows give verdicts; float rows are counted but give none.",
     ),
     "gaps": (
         "Gaps",
@@ -26,11 +26,11 @@ SECTIONS = {
     ),
     "worst": (
         "Worst instances",
-        "Open an instance for its file: save it, and every command of draftproof reads it.",
+        "Open an instance to see its file; every command of draftproof reads it.",
     ),
     "curves": (
         "Cost curves",
-        "What a rule costs as one thing varies and the others stay: means over the instances of a family.",
+        "The cost of a rule as one setting varies: means over the instances of a family.",
     ),
     "explorer": (
         "Explorer",
@@ -39,14 +39,14 @@ SECTIONS = {
         "adds what the engine recorded.",
     ),
     "proofs": ("Proofs", "For all real p and q of one size, zeros included."),
-    "audits": ("Audits", "Foreign functions, run behind their own random calls."),
+    "audits": ("Audits", "Foreign functions, enumerated through their own random calls."),
     "claims": ("Claims", "The field's theorems, each with its verdict and the command that reproduces it."),
     "mutants": (
         "Mutants and controls",
-        "Verifiers broken on purpose, and how each was found; controls must pass.",
+        "Deliberately broken verifiers and the check that found each; controls must pass.",
     ),
 }
-"""Section -> (title, introduction), in the order of the page; one without rows is left out."""
+"""Section -> (title, introduction), in the page's order; a section without rows is left out."""
 
 
 def page(
@@ -72,7 +72,7 @@ def page(
 
 
 def script() -> str:
-    """The modules as one: what they import from each other stands above them."""
+    """The modules joined into one script; each comes after those that it imports."""
     joined = "\n".join(_read(f"{name}.js") for name in SCRIPTS)
     return re.sub(r"^(import .*;\n|export )", "", joined, flags=re.MULTILINE)
 

@@ -1,4 +1,4 @@
-"""The sections of the page that are made of a sweep's rows."""
+"""The page's sections that are made from a sweep's rows."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,9 @@ BEST = """(
            if(stateless is null, 'full-information', 'stateless') as of
     from gap)
 """
-"""The rows of `gap` with the best optimum that is known, which one that is, and the ratio to it."""
+"""The rows of `gap` with the known optimum (stateless if known, else full-information) and the ratio to
+it.
+"""
 
 
 def sections(results: Results) -> dict[str, Any]:
@@ -46,7 +48,7 @@ def drafted(draft: str) -> str:
 
 
 def verdicts(results: Results) -> Rows:
-    """One row a verifier over all its instances."""
+    """One row per verifier over all its instances."""
     return results.rows("""
         select verifier, string_agg(distinct kind, ', ' order by kind) as kinds, count(*) as instances,
                count(lossless) as decided, count(*) filter (lossless) as lossless,
@@ -58,9 +60,9 @@ def verdicts(results: Results) -> Rows:
     """)
 
 
-BINS = 1000  # of one unit, in which ratios to the optimum are counted
-BARS = 20  # of a histogram of ratios, which begins at a tenth below the least ratio of a lossless rule
-MOST = 60  # settings (draft, vocabulary) of the page, and curves
+BINS = 1000  # bins per unit of the ratio to the optimum
+BARS = 20  # bars of a histogram of ratios; it starts at the tenth below the least ratio of a lossless rule
+MOST = 60  # largest number of settings (draft, vocabulary) on the page, and of curves
 
 
 def gaps(results: Results) -> Rows:
@@ -160,7 +162,7 @@ def _located(results: Results, row: dict[str, Any]) -> dict[str, Any]:
         where.append(f"temperature {row['temperature']:g}")
     where.append(f"number {row['index']}")
     spelled = None
-    with suppress(BadInput):  # rows of a text that has been moved
+    with suppress(BadInput):  # the text file may have been moved
         spelled = json.dumps(document(results.instance(row)))
     return {"instance": ", ".join(where), "document": spelled}
 
@@ -174,21 +176,21 @@ AXES = {
     "temperature": ("temperature", ("draft", "vocab", "rows")),
     "vocab": ("vocabulary (tokens)", ("draft", "rows", "temperature")),
 }
-"""What a curve runs along, and what stays fixed on it."""
+"""Axis of a curve -> its label, and the columns that stay fixed along the curve."""
 
 ACCEPTED = "sum(accepted) / sum(instances)"
 MISSING = "sum(missing) filter (declared) / nullif(sum(known) filter (declared), 0)"
-"""Lossy rules are left out: they may exceed the optimum."""
+"""Lossy rules are excluded, since they may exceed the optimum."""
 
 MEANS = """
     select draft, vocab, rows, temperature, verifier, any_value(kind) as kind, any_value(depth) as depth,
            any_value(declared) as declared, count(*) as instances, sum(expected_accepted) as accepted
 """
-"""Sums over all rows that differ in seed and number of the instance alone."""
+"""Sums over all rows that differ only in the seed and number of the instance."""
 
 
 def curves(results: Results) -> Rows:
-    """Means along one axis with all else fixed: tokens missing to the optimum, and E[tau]."""
+    """Means along one axis with all else fixed: the optimum minus E[tau], and E[tau]."""
     if "gap" in results.metrics:
         query = f"{MEANS}, count(optimum) as known, sum(missing) as missing from {BEST} group by all"
         kinds = {"Accepted tokens missing to the optimum": MISSING, "E[tau]": ACCEPTED}
@@ -204,7 +206,8 @@ def curves(results: Results) -> Rows:
 
 
 def _along(results: Results, axis: str, what: str, mean: str) -> Iterator[dict[str, Any]]:
-    # Along depths, drafts of one kind that differ otherwise (in width) are not averaged: they make no curve.
+    # A curve along depth needs one draft per depth: drafts of one kind that also differ in width are left
+    # out.
     label, fixed = AXES[axis]
     names = ", ".join(fixed)
     query = f"""
@@ -237,7 +240,7 @@ def _fixed(names: Sequence[str], values: Sequence[Any]) -> Iterator[str]:
 
 
 def proofs(results: Results) -> Rows:
-    """The proofs, as they are."""
+    """The rows of proofs, unchanged."""
     rows = results.rows(
         "select verifier, draft, scope, verdict, cells, parameters, why from prove order by verifier, scope"
     )
@@ -245,7 +248,7 @@ def proofs(results: Results) -> Rows:
 
 
 def audits(results: Results) -> Rows:
-    """One row an audited target."""
+    """One row per audited target."""
     return results.rows("""
         select target, adapter, count(*) as instances,
                case when count(lossless) < count(*) then 'undecided' when bool_and(lossless) then 'lossless'

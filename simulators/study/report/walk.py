@@ -1,7 +1,7 @@
-"""A verifier's walk on one draft: every choice with its probability, its line and the variables there.
+"""A verifier's walk on one draft: every choice with its probability, source line and local variables.
 
-The oracle looks into the frame that calls it, so each step shows the algorithm's own variables under the
-names of its pseudo-code, and verifiers need no code for it.
+The oracle inspects the frame that calls it, so each step shows the algorithm's own variables under the names
+of its pseudo-code, without extra code in verifiers.
 """
 
 import inspect
@@ -18,12 +18,12 @@ from draftproof.theory.table import Rows
 from draftproof.theory.verifier import Verifier
 
 Value = fmpq | Row | Node
-"""The variables of a frame that are shown: numbers, rows, nodes."""
+"""Types of the local variables that are shown: numbers, rows, nodes."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A choice: the probability of each branch, what follows it (None where it has no mass), and the frame.
+    """A choice: each branch's probability, the walk after it (None if it has no mass), and the frame.
 
     `kind` is "accept" (branches: yes, no) or "choose" (one branch a token); `line` counts from the first
     line of the function.
@@ -39,7 +39,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Stop:
-    """Where verification stopped; `row` is None where Y comes from the target's own row there."""
+    """The node where verification stopped; `row` is None if Y is drawn from the target's own row there."""
 
     prefix: Prefix
     row: Row | None
@@ -53,7 +53,7 @@ class _Choice(Exception):
         super().__init__(kind)
         self.kind, self.branches = kind, branches
         while frame.f_code.co_name.startswith("<") and frame.f_back is not None:
-            frame = frame.f_back  # a comprehension: the function around it
+            frame = frame.f_back  # from a comprehension to its function
         self.code, self.line = frame.f_code, frame.f_lineno - frame.f_code.co_firstlineno
         self.locals = tuple(_shown(frame.f_locals))
 

@@ -199,7 +199,7 @@ def test_decoding(claimed):
     for each in answers(claimed, "bench").values():
         each["model"] = "/somewhere/gpu/pair/target"
     shipped = figure(claimed, "plain decoding")
-    assert (shipped.holds, "the pair that ships" in shipped.measured) == (None, True)
+    assert (shipped.holds, "the pair in the package" in shipped.measured) == (None, True)
 
 
 def test_what_is_measured_without_graphs_counts_for_nothing(claimed):

@@ -114,7 +114,7 @@ def test_ctrl_c_keeps_what_was_measured(command, monkeypatch):
         (["--draft", "chain:3"], "without --model it is chain or tree"),
         (["--model", "shipped", "--draft", "chain"], "not a structure"),
         (["--model", "./nowhere"], "no such folder"),
-        (["--model", "shipped", "--drafter", "none"], "name one"),
+        (["--model", "shipped", "--drafter", "none"], "name a drafter"),
         (["--model", "shipped", "--prompts", "nowhere.txt"], "No such file"),
     ],
 )

@@ -61,7 +61,7 @@ def test_a_faint_specimen_is_left_out_where_it_is_too_faint(command, two):
     status, out, err = command(*few)
     assert (status, err) == (0, "")
     assert "0 of 1 lossy specimens noticed" in out
-    assert "too faint to be asked for" in out
+    assert "too faint to be required" in out
 
 
 @pytest.mark.slow
@@ -78,7 +78,7 @@ def test_what_is_not_noticed_is_status_1_and_said(command):
         *FEW, "--draft", "chain:2", "--verifier", "block", "--runs", 1, "--only", "typical"
     )
     assert (status, err) == (1, "")
-    assert "lossy, and not noticed in" in out
+    assert "lossy, but not noticed in" in out
     assert "NOT noticed" in out
 
 
@@ -126,7 +126,7 @@ def test_ctrl_c_and_memory_keep_what_is_finished(command, monkeypatch):
         (["--drafter", "none"], "nothing to validate"),
         (["--draft", "bush:2"], "not a structure"),
         (["--verifier", "blok"], "'blok' is not one of 'block'"),
-        (["--verifier", "block", "--draft", "tree:2x2"], "no verifier asked for"),
+        (["--verifier", "block", "--draft", "tree:2x2"], "none of the verifiers"),
         (["--only", "bloc"], "no specimen is named"),
         (["--prompts", "nowhere.txt"], "nowhere.txt: No such file"),
         (["--length", "6", "--top-k", "16", "--draft", "chain:2"], "are too many"),
@@ -143,7 +143,7 @@ def test_bad_input_is_one_line_and_status_2(command, arguments, said):
 def test_prompts_that_do_not_fit_are_bad_input(command, tmp_path):
     file = tmp_path / "prompts.txt"
     for text, said in (
-        ("\n\n", "no prompt is in it"),
+        ("\n\n", "contains no prompt"),
         ("x " * 900, "takes 256"),
         ('{"turns": []}', "neither"),
     ):

@@ -64,7 +64,7 @@ class TestWithTorch:
         assert status == 0
         assert "every decision is the exact engine's" in out
         assert "greedy-block" in out
-        assert ("Kernels beside" in out) is (bool(find_spec("triton")) and not cuda.is_available())
+        assert ("Kernels compared" in out) is (bool(find_spec("triton")) and not cuda.is_available())
 
     def test_without_triton_a_line_says_that_kernels_are_skipped(self, run, monkeypatch):
         monkeypatch.setattr("draftproof.gpu.kernels.AVAILABLE", False)

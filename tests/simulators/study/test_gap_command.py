@@ -64,7 +64,7 @@ def test_the_table_flags_and_explains(command, toy):
     assert "lossy: above the valid optimum" in line
     (line,) = [line for line in out.splitlines() if " greedy-block" in line]
     assert "keeps state" in line
-    assert "Verifiers that keep state" in out
+    assert "A verifier that keeps state" in out
 
 
 def test_force_shows_a_verifier_on_a_draft_it_is_not_made_for(command, tmp_path):

@@ -79,7 +79,7 @@ def test_a_full_disk_is_one_line_and_costs_nothing_that_was_finished(tmp_path, m
     with opened(tmp_path, ABOUT) as store:
         store.keep("check-000000", b"one")
         monkeypatch.setattr("pathlib.Path.replace" if call == "replace" else "os.fsync", full)
-        with pytest.raises(BadInput, match="the disk is full; what was finished is kept"):
+        with pytest.raises(BadInput, match="the disk is full; finished chunks are kept"):
             store.keep("check-000001", b"two")
         monkeypatch.undo()
         assert kept(tmp_path) == {"check-000000.parquet": b"one"}

@@ -131,7 +131,8 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(toml, tmp_path):
     kept = len(shards(folder))
     assert (process.returncode, out) == (130, "")
     assert err == (
-        f"interrupted: {kept:,} of 10,000 chunks are kept in {folder}; the same command goes on from there\n"
+        f"interrupted: {kept:,} of 10,000 chunks are kept in {folder}; "
+        "the same command continues from there\n"
     )
 
 
@@ -168,7 +169,7 @@ def test_a_file_that_may_not_grow_is_a_full_disk(toml, tmp_path, workers):
     process = started(toml, "--results", tmp_path / "r", "--workers", workers, preexec_fn=limited)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err.count("\n")) == (2, "", 1)
-    assert "the disk is full; what was finished is kept" in err
+    assert "the disk is full; finished chunks are kept" in err
     found = shards(tmp_path / "r")
     assert all(name.endswith(".parquet") for name in found)
     assert workers == 2 or {*found} == {f"check-{n:06d}.parquet" for n in range(len(found))}
@@ -179,7 +180,7 @@ def test_a_file_that_may_not_grow_is_a_full_disk(toml, tmp_path, workers):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--scheduler", "tcp://127.0.0.1:9", "--ray"], "exclude each other"),
+        (["--scheduler", "tcp://127.0.0.1:9", "--ray"], "cannot be combined"),
         (["--workers", "0"], "--workers"),
     ],
 )
