@@ -4,7 +4,11 @@ Each edit replaces one piece of the verifier's own source, which must occur in i
 turned, a row shifted by one, a normalisation dropped, an update skipped.
 """
 
+import ast
+import hashlib
 import inspect
+import linecache
+from collections.abc import Callable
 from dataclasses import replace
 from types import ModuleType
 from typing import Any
@@ -32,9 +36,31 @@ def edited(module: ModuleType, *edits: tuple[str, str]) -> Verifier:
     for old, new in edits:
         assert old in source, f"{module.__name__} has no {old!r}"
         source = source.replace(old, new)
-    namespace: dict[str, Any] = {"__name__": f"{module.__name__} (edited)"}
-    exec(compile(source, str(module.__file__), "exec"), namespace)
+    return executed(module, source)
+
+
+def executed(
+    module: ModuleType,
+    source: str,
+    transformed: Callable[[ast.Module], ast.Module] | None = None,
+    **names: Any,
+) -> Verifier:
+    """The verifier of the module's edited source, declared lossy.
+
+    `inspect.getsource` finds the edited source of its functions. What runs may be a transformed tree of it,
+    which knows the additional names.
+    """
+    filename = f"<{module.__name__} edited, {hashlib.sha256(source.encode()).hexdigest()[:16]}>"
+    linecache.cache[filename] = len(source), None, source.splitlines(keepends=True), filename
+    tree = ast.parse(source)
+    namespace: dict[str, Any] = {"__name__": f"{module.__name__} (edited)", **names}
+    exec(compile(transformed(tree) if transformed else tree, filename, "exec"), namespace)
     return replace(namespace["VERIFIER"], lossless=False)
+
+
+def text(verifier: Verifier) -> str:
+    """The source of the module that the verifier was executed from."""
+    return "".join(linecache.getlines(verifier.verify.__code__.co_filename))
 
 
 def _all(module: ModuleType, drafts: tuple[Scheme, ...], *mutants: tuple[str, ...]) -> None:

@@ -9,6 +9,8 @@ A mutant stands once, in the module that says what it is made of; importing the 
   found. `audit` judges them.
 * `gpu`: source edits of the GPU kernels, judged by their interpreter (`tests/gpu/kernels`), and the lossy
   batched verifiers that `draftproof gpu validate` has to notice.
+* `generated`: single edits made from the syntax trees of `theory/verifiers`, which are not registered here.
+  Enumeration judges them, and no prover may call proved what it refutes.
 * `controls`: verifiers without a flaw, which no judge may refute.
 
 `row` is the mutant's number in the list of bugs that public code had (`bugs`), which gives its source.

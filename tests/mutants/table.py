@@ -20,7 +20,7 @@ from draftproof.simulators.instances.scenarios import SCENARIOS, scenario
 from draftproof.simulators.verdict import judge
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.instance import Instance
-from tests.mutants import controls, edits, functions, objects, rules
+from tests.mutants import controls, edits, functions, generated, objects, rules
 from tests.mutants.bugs import BUGS
 from tests.mutants.registry import CATALOGUE, Mutant
 
@@ -126,6 +126,10 @@ def page() -> str:
         "are rational, else the decimal of the dyadic number that floats give.",
         "",
         f"{killed} of {len(mutants)} mutants caught; {kept} of {len(passed)} controls pass.",
+        "",
+        "Not in the table are single edits made from the syntax trees (`python -m tests.mutants.generated`),",
+        generated.summary(),
+        "`tests/mutants/reasons.py` says why the lossless ones are.",
         "",
         "| row | mutant | flaw | caught by total variation, or finding | on |",
         "| --- | --- | --- | --- | --- |",

@@ -1,0 +1,62 @@
+"""Why the generated mutants that enumeration does not refute are right: (verifier, edited line) -> reason.
+
+Most make the same runs as the original; the others are lossless rules of their own.
+"""
+
+_KIND = "`one` looks at the kind of the numbers alone"
+_SYMMETRIC = "meet and add are symmetric"
+_POINT = "`point` looks at the length and the kind of the row alone"
+_LOOP = "at the end of the loop both names stand for the leaf"
+_LEAF = "at a leaf p is the target's row"
+_STOPS = "the root, entered with rate 1, stops at once: Y ~ its row, and no draft is ever accepted"
+_RHO = "no smaller rho is found, and K-SEQ is lossless with the largest"
+
+REASONS: dict[tuple[str, str], str] = {
+    ("token", "return leaf, target[child.prefix]"): _LOOP,
+    ("nss", "return child, target[node.prefix]"): _LOOP,
+    ("one-hot", "return child, p"): _LOOP,
+    ("one-hot", "return node, target[node.prefix]"): _LEAF,
+    ("specinfer", "return node, target[node.prefix]"): _LEAF,
+    ("rrs", "return node, target[node.prefix]"): _LEAF,
+    ("naive-tree", "return node, point(y, q)"): _POINT,
+    ("naive-tree", "return node, target[child.prefix]"): _LOOP,
+    ("hu-greedy", "return node, point(y, q)"): _POINT,
+    ("khisti", "return child, target[node.prefix]"): _LOOP,
+    ("k-seq", "kept = meet(q, scale(1 / rho, p))"): _SYMMETRIC,
+    ("k-seq", "return node, point(y, kept)"): _POINT,
+    ("k-seq", "while (high - low) < 1:"): _RHO,
+    ("k-seq", "holds = geometric(total(meet(scale(0 / rho, p), q)), k) <= rho"): _RHO,
+    ("block", "w = [one(target[leaf.prefix[:-1]])]"): _KIND,
+    ("greedy-block", "P = Q = one(self.target[prefix[:-1]])"): _KIND,
+    (
+        "greedy-block",
+        "return Modified(target, proposal, start, end) if len(stop.prefix) + 0 < end else target",
+    ): "the target of one token more is modified below a length that is reached, so at no row",
+    ("hsd-naive", "if oracle.accept(minimum(one(rows[0]), R[-1])):"): "the minimum is symmetric",
+    ("hsd-multidraft", "if node in path:"): "every path has the root: all are passed over, and Y ~ its row",
+    ("multipath-block", "J = C = one(target[node.prefix[:-1]])"): _KIND,
+    (
+        "multipath-block",
+        "ranked = ranking(target[node.prefix[:-1]], node.proposal)",
+    ): "the rule is lossless for any ranking of the tokens",
+    (
+        "multipath-block",
+        "drafted = [x for x in range(len(q)) if q[x] > 0]",
+    ): "ties rank otherwise; any ranking will do",
+    (
+        "traversal",
+        "stop = traverse(oracle, draft, draft.root, one(target[draft.root.prefix[:-1]]), target)",
+    ): _KIND,
+    ("lifted", "stop = lift(oracle, draft, draft.root, one(target[draft.root.prefix[:-1]]), target)"): _KIND,
+    ("lifted", "if v.children:"): _STOPS,
+    ("lifted", "planned = plan([row], [law_below(draft, v)], one(row))"): _KIND,
+    ("lifted", "left = one(row)"): _KIND,
+    ("lifted-k-seq", "stop = lift(oracle, draft.root, one(target[draft.root.prefix[:-1]]), target)"): _KIND,
+    ("lifted-k-seq", "if v.children:"): _STOPS,
+    ("lifted-k-seq", "kept = meet(q, scale(1 / rho, t))"): _SYMMETRIC,
+    ("lifted-k-seq", "return entries, add(meet(t_last, q_last), scale(early, kept))"): _SYMMETRIC,
+    (
+        "layered",
+        "last = any(any(u.shape) for u, _ in [*nodes, (v, e)])",
+    ): "the rule is lossless however the nodes of a level are grouped",
+}
