@@ -14,7 +14,7 @@ at that place, is found by trying.
 from dataclasses import dataclass, field
 from typing import Any
 
-from draftproof.proofs_check.cells.symbol import Symbol
+from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
 from draftproof.proofs_check.every_size.flow import Do, Function, Loop, NotFollowed, Return, Step, Test
 from draftproof.proofs_check.every_size.run import Env, Refuted, Run, iterator
 from draftproof.proofs_check.every_size.space import LAW, POSITIVE_NUMBER, UNIT
@@ -99,6 +99,7 @@ class Hypotheses:
         self.claims: dict[Loop | Function, Claim] = {}
         self.chosen, self.facts = chosen, facts
         self.asked_draft = False
+        self.results: dict[str, int] = {}
         self.order: list[Loop | Function] = []
         self.current: Claim | None = None
 
@@ -344,13 +345,12 @@ class Hypotheses:
         def program(oracle: Any) -> tuple[Any, Run]:
             inner = Run(run.space, oracle, run.scenario, run.mode, self)
             inner.here, inner.function, inner.examined = run.here, run.function, True
-            inner.series, inner.asked, inner.start = run.series, run.asked, (PASS, loop)
+            inner.series, inner.start = run.series, (PASS, loop)
             inside = dict(env)
             bind(inner, inside)
             return inner.go(loop.body, inside), inner
 
         found = [(weight, result, inner) for weight, (result, inner) in outcomes(program, run.space.number(1))]
-        run.asked = max(inner.asked for *_, inner in found)
         return found
 
     def _forget(self, loop: Loop, env: Env) -> None:
@@ -389,10 +389,12 @@ class Hypotheses:
             if own.top and (space.own_degree(own.top) != {1} or space.own_degree(own.bottom) != {0}):
                 raise NotFollowed("a child's stop is not linear in its token's entries")
             space.forms = before
-            times = space.number(count) if isinstance(count, int) else run.powers(stops)
-            if isinstance(count, Count) and count.offset == 0:
-                times = times + (1 - stops * times)
-            if isinstance(count, int) and count != 1:
+            if isinstance(count, Count):
+                early, late = run.powers(stops)
+                times = early if count.offset else early + late
+            elif count == 1:
+                times = space.number(1)
+            else:
                 raise NotFollowed(f"an item that stands {count} times in a list")
             if run.oracle.accept(stops * times):
                 return gains / stops
@@ -408,8 +410,9 @@ class Hypotheses:
         numbers = [name for name in loop.assigned if isinstance(env.get(name), Symbol)]
         if len(numbers) != 1 or not env[numbers[0]] == 1:
             raise NotFollowed("what is left of 1 is not known")
-        left, w = run.fresh(UNIT), run.fresh(UNIT)
-        run.assume(left > 0 and not w > left)
+        left, w = run.fresh(UNIT, "left"), run.fresh(UNIT, "mass")
+        run.space.assume(left, POSITIVE)
+        run.space.assume(left - w, ZERO | POSITIVE)
         start = dict(env)
         self._forget(loop, start)
         start[numbers[0]] = left

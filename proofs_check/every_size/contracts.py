@@ -9,9 +9,9 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 
-from draftproof.proofs_check.cells.symbol import Symbol
+from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
 from draftproof.proofs_check.every_size.flow import NotFollowed
-from draftproof.proofs_check.every_size.space import PART, POSITIVE_NUMBER
+from draftproof.proofs_check.every_size.space import PART, UNIT
 from draftproof.proofs_check.every_size.values import Count, Masses, Named, Node, Plan, Row
 from draftproof.theory import rows
 from draftproof.theory.transport import level, siblings
@@ -23,17 +23,19 @@ Contract = Callable[..., Any]
 def geometric(run: Any, b: Symbol, k: Count) -> Symbol:
     """1 + (1 - b) + .. + (1 - b)^(k-1), k the number of children."""
     _require(isinstance(b, Symbol) and isinstance(k, Count) and k.offset == 0, "geometric")
-    early = run.powers(b)
-    return early + (1 - b * early)
+    early, late = run.powers(b)
+    return early + late
 
 
 def smallest_rho(run: Any, p: Row, q: Row, k: Count, steps: int = 0) -> Symbol:
     """Some rho >= 1 with geometric(sum min(p / rho, q), k) <= rho."""
     _require(isinstance(p, Row) and isinstance(q, Row) and isinstance(k, Count), "smallest_rho")
-    rho = run.fresh(POSITIVE_NUMBER)
-    run.assume(not rho < 1)
-    b = rows.total(run.operation(rows.meet, [run.operation(rows.scale, [1 / rho, p]), q]))
-    run.assume(not geometric(run, b, k) > rho)
+    inverse = run.fresh(UNIT, "1 / rho", p, q)
+    run.space.assume(inverse, POSITIVE)
+    b = rows.total(run.operation(rows.meet, [run.operation(rows.scale, [inverse, p]), q]))
+    run.space.assume(1 - geometric(run, b, k) * inverse, ZERO | POSITIVE)
+    rho = 1 / inverse
+    run.bounds[id(rho)] = (rho, False)
     return rho
 
 
@@ -43,10 +45,12 @@ def plan(run: Any, targets: list, laws: list, left: Symbol, segments: int = 1) -
     """
     _require(len(targets) == len(laws) == 1 and isinstance(targets[0], Row) and isinstance(laws[0], Named), "plan")
     _require(isinstance(left, Symbol) and bool(left == 1) and laws[0].name == "law of the children", "plan")
-    rest = run.fresh(PART)
+    rest = run.fresh(PART, "rest", targets[0])
     taken = Row(a - b for a, b in zip(targets[0], rest, strict=True))
-    run.assume(not any(entry < 0 for entry in taken))
-    run.assume(not rows.total(taken) > 1)
+    for entry in taken:
+        run.space.assume(entry, ZERO | POSITIVE)
+    taken.positive = True
+    run.space.assume(1 - rows.total(taken), ZERO | POSITIVE)
     return Plan(targets[0], taken, rest)
 
 

@@ -13,7 +13,7 @@ from draftproof.proofs_check.cells.symbol import NEGATIVE, POSITIVE, ZERO, Symbo
 from draftproof.proofs_check.every_size.claims import Claim, Hypotheses, Weaken
 from draftproof.proofs_check.every_size.flow import Function, Loop, NotFollowed, flow_of
 from draftproof.proofs_check.every_size.run import Decide, Refuted, Run, Vacuous
-from draftproof.proofs_check.every_size.space import Classify, Grow, Space, Terms, terms_of
+from draftproof.proofs_check.every_size.space import Assume, Classify, Grow, Space, Terms, terms_of
 from draftproof.proofs_check.every_size.values import Named
 from draftproof.theory.verifier import ALL, Verifier
 
@@ -159,13 +159,15 @@ class Proof:
         while True:
             signs = [sign for form in forms for sign in form]
             space = Space(self.unknowns, tokens, 1 if individual else None, self.deadline - thread_time(), signs)
-            if forms and not space.possible():
+            if forms and not space.possible:
                 return
             try:
                 loose = check(space)
                 break
             except Grow as grow:
                 self.unknowns[grow.name] = grow.kind
+            except Assume as new:
+                forms = [*forms, Sided([(new.terms, new.signs)])]
             except Classify as new:
                 self.told_apart(check, individual, forms, new.forms)
                 return
@@ -177,21 +179,20 @@ class Proof:
     def told_apart(self, check: Any, individual: bool, forms: Any, terms: list[Terms]) -> None:
         """The check for either sign of one more form, for every class."""
         below, above = NEGATIVE | ZERO, ZERO | POSITIVE
-        own = terms[:1] if individual else []
-        classes = terms[len(own) :]
+        y, own, classes = terms[0], terms[1 : 1 + individual], terms[1 + individual :]
 
-        def signs(of_own: int, of_classes: Sequence[int]) -> list[tuple[Terms, int]]:
-            return [*((form, of_own) for form in own), *zip(classes, of_classes, strict=True)]
+        def signs(of_y: int, of_own: int, of_classes: Sequence[int]) -> list[tuple[Terms, int]]:
+            return [(y, of_y), *((form, of_own) for form in own), *zip(classes, of_classes, strict=True)]
 
         def sides(space_signs: list[tuple[Terms, int]]) -> bool:
             flat = [sign for form in forms for sign in form] + space_signs
             tokens = 1 + individual + self.classes
-            return Space(self.unknowns, tokens, 1 if individual else None, 1e9, flat).possible()
+            return Space(self.unknowns, tokens, 1 if individual else None, 1e9, flat).possible
 
         one = terms[-1:]
         for strictly, other in ((NEGATIVE, above), (POSITIVE, below)):
             if not sides([(one[0], strictly)]):  # the form has one sign only
-                known = signs(other, [other] * len(classes))
+                known = signs(other, other, [other] * len(classes))
                 self.on_all_classes(check, individual, [*forms, Sided(known)])
                 return
         for last in (below, above):
@@ -199,7 +200,8 @@ class Proof:
                 if len(classes) == 2 and rest[0] == last:
                     continue
                 of_own = NEGATIVE if last == below else above
-                self.on_all_classes(check, individual, [*forms, signs(of_own, [*rest, last])])
+                for of_y in (NEGATIVE, above):
+                    self.on_all_classes(check, individual, [*forms, signs(of_y, of_own, [*rest, last])])
 
     def exactly(self, space: Space, claim: Claim, scenario: dict[str, Any]) -> set[str]:
         """The mass of y is what the claim says."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from draftproof.proofs_check.cells.symbol import Symbol
+from draftproof.proofs_check.cells.symbol import ZERO, Symbol
 from draftproof.proofs_check.every_size.contracts import contract_of, planned
 from draftproof.proofs_check.every_size.flow import Do, Function, Loop, NotFollowed, Return, Step, Test, flow_of
 from draftproof.proofs_check.every_size.space import LAW, POSITIVE_NUMBER, UNIT, Space
@@ -113,10 +113,9 @@ class Run:
         self.drawn_from: Row | Without | None = None  # the law of the child that was looked at
         self.start: Any = None
         self.function: Function | None = None
-        self.series: list[tuple[Symbol, Symbol]] = []  # (b, 1 + (1 - b) + .. of K - 1 terms, K children)
+        self.series: list[tuple[Symbol, Symbol, Symbol]] = []  # (b, and what `powers` says of it)
         self.env: Env = {}
         self.bounds: dict[int, tuple[Symbol, bool]] = {}  # numbers known to be at least 0; whether also at most 1
-        self.asked = 0  # unknowns made for results of functions
 
     # What is unknown.
 
@@ -281,25 +280,21 @@ class Run:
         if not rows.total(row) == 1:
             raise Refuted("a row is drawn from whose mass is not 1")
 
-    def assume(self, holds: bool) -> None:
-        """The run cannot occur unless this holds."""
-        if not holds:
-            raise Vacuous
+    def fresh(self, kind: str, *of: Any) -> Any:
+        """An unknown of which only the kind is known: the same one for the same arguments `of`."""
+        results = self.hypotheses.results
+        return self.space.get(f"result {results.setdefault(repr((kind, of)), 1 + len(results))}", kind)
 
-    def fresh(self, kind: str) -> Any:
-        """A number or row of which only the kind is known."""
-        self.asked += 1
-        return self.space.get(f"result {self.asked}", kind)
-
-    def powers(self, b: Symbol) -> Symbol:
-        """1 + (1 - b) + .. + (1 - b)^(K-2), with K children: b times it is 1 - (1 - b)^(K-1)."""
-        for known, early in self.series:
+    def powers(self, b: Symbol) -> tuple[Symbol, Symbol]:
+        """1 + (1 - b) + .. + (1 - b)^(K-2) and (1 - b)^(K-1), with K children: b times the first is 1 - the other."""
+        for known, early, late in self.series:
             if b == known:
-                return early
-        early = self.fresh(POSITIVE_NUMBER)
-        self.assume(not 1 - b * early < 0)
-        self.series.append((b, early))
-        return early
+                return early, late
+        early, late = self.fresh(POSITIVE_NUMBER, "early", b), self.fresh(UNIT, "late", b)
+        self.bounds[id(early)], self.bounds[id(late)] = (early, False), (late, True)
+        self.space.assume(1 - b * early - late, ZERO)
+        self.series.append((b, early, late))
+        return early, late
 
     # Statements and expressions.
 
@@ -417,7 +412,7 @@ class Run:
             case ast.Add(), Segments(items=items), list():
                 return Segments((*items, *((item, 1) for item in b)))
             case ast.Pow(), Symbol(), Count(offset=offset):
-                late = 1 - (1 - a) * self.powers(1 - a)
+                _, late = self.powers(1 - a)
                 return late if offset else late * a
         if not all(isinstance(each, Symbol | int) for each in (a, b)) or type(op) not in ARITHMETIC:
             raise NotFollowed(f"{type(op).__name__} of {type(a).__name__} and {type(b).__name__}")
@@ -545,9 +540,10 @@ class Run:
         if len(arguments) != len(kinds) or not all(map(isinstance, arguments, kinds)):
             raise NotFollowed(f"{function.__name__} of {', '.join(type(each).__name__ for each in arguments)}")
         if function in (rows.excess, rows.meet):
-            self.compare_rows(*arguments)
-        with self.space.notes():
-            result = function(*[each.index if isinstance(each, Token) else each for each in arguments])
+            result = self.compared_rows(function, *arguments)
+        else:
+            with self.space.notes():
+                result = function(*[each.index if isinstance(each, Token) else each for each in arguments])
         if isinstance(result, tuple):
             result = Row(result)
         self.bound(function, arguments, result)
@@ -574,9 +570,15 @@ class Run:
             return Row(rows.without(self.worked_out(value.row), value.token.index))
         return value
 
-    def compare_rows(self, p: Row, q: Row) -> None:
-        """Two rows are compared token by token: the classes have to be told apart by the sign of p - q."""
-        self.space.classify([a - b for a, b in zip(p, q, strict=True)])
+    def compared_rows(self, function: Callable, p: Row, q: Row) -> tuple:
+        """(p - q)+ or min(p, q): y and the classes are told apart by the sign of p - q, and where it is 0 both
+        formulas give the same.
+        """
+        differences = [a - b for a, b in zip(p, q, strict=True)]
+        below = self.space.classify(differences)
+        if function is rows.excess:
+            return tuple(self.space.number(0) if low else d for low, d in zip(below, differences, strict=True))
+        return tuple(a if low else b for low, a, b in zip(below, p, q, strict=True))
 
     def same_signs(self, forms: set[str]) -> None:
         """A drafted token's entries were compared: the classes have to be told apart by these forms."""

@@ -10,8 +10,9 @@ from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 from draftproof.proofs_check.cells.cell import Cell
 from draftproof.proofs_check.cells.enumeration import Enumeration
 from draftproof.proofs_check.cells.solver import Solver
-from draftproof.proofs_check.cells.symbol import ANY, NEGATIVE, POSITIVE, ZERO, Symbol, flip
+from draftproof.proofs_check.cells.symbol import ANY, NEGATIVE, POSITIVE, ZERO, Symbol, flip, sign, value
 from draftproof.proofs_check.cells.tree import leaves
+from draftproof.proofs_check.every_size.flow import NotFollowed
 from draftproof.proofs_check.every_size.values import Row
 from draftproof.theory.oracle import Oracle
 
@@ -41,13 +42,21 @@ def terms_of(polynomial: fmpq_mpoly) -> Terms:
 
 
 class Classify(Exception):
-    """The classes of tokens have to be told apart by the sign of a form: its terms for every class, the individual
-    token's first where there is one.
+    """Tokens have to be told apart by the sign of a form: its terms for y, for the individual token if there is one,
+    and for every class.
     """
 
     def __init__(self, forms: list[Terms]):
         super().__init__("a form in the entries of a class")
         self.forms = forms
+
+
+class Assume(Exception):
+    """What is assumed of the unknowns: the terms of a polynomial and its possible signs."""
+
+    def __init__(self, terms: Terms, signs: int):
+        super().__init__("an assumption")
+        self.terms, self.signs = terms, signs
 
 
 class Space:
@@ -105,7 +114,12 @@ class Space:
                 continue
             key, flipped = self.solver.canonical(polynomial)
             facts[key] = facts.get(key, ANY) & (flip(allowed) if flipped else allowed)
-        self.whole = Cell(self.solver, facts)
+        found = self.solver.find(facts.items())
+        self.possible = found is not None
+        point = {name: fmpq(1, 3) for name in context.names()} | found if found else None
+        if point and not all(sign(value(self.solver.polynomials[key], point)) & allowed for key, allowed in facts.items()):
+            point = None
+        self.whole = Cell(self.solver, facts, (), point)
         self.own = [] if individual is None else [
             at for at, name in enumerate(context.names()) if name.endswith(f"_{individual}") and name != "unused"
         ]
@@ -138,16 +152,21 @@ class Space:
         """The degrees of the polynomial's terms in the individual token's entries."""
         return {sum(int(powers[at]) for at in self.own) for powers, _ in polynomial.terms()}
 
-    def classify(self, differences: Sequence[Symbol]) -> None:
-        """Raises Classify unless the sign of the difference is known for every class of tokens, which are all but y."""
-        forms = [difference.top * difference.bottom for difference in differences[1:]]
-        for form in forms:
-            if self.enumeration.cell.signs(form) not in (0, NEGATIVE, ZERO, POSITIVE, NEGATIVE | ZERO, ZERO | POSITIVE):
-                raise Classify([terms_of(form) for form in forms])
+    def assume(self, number: Symbol, signs: int) -> None:
+        """Raises Assume unless the number is known to have one of the signs."""
+        form = number.top * number.bottom if signs != ZERO else number.top
+        if self.enumeration.cell.signs(form) & ~signs:
+            raise Assume(terms_of(form), signs)
 
-    def possible(self) -> bool:
-        """Whether the space may have points."""
-        return self.solver.find(self.whole.facts.items()) is not None
+    def classify(self, differences: Sequence[Symbol]) -> list[bool]:
+        """Whether the difference is at most 0, for y and every class of tokens: where it is 0, either answer. Raises
+        Classify unless that is known.
+        """
+        forms = [difference.top * difference.bottom for difference in differences]
+        signs = [self.whole.signs(form) for form in forms]
+        if any(known & NEGATIVE and known & POSITIVE for known in signs):
+            raise Classify([terms_of(form) for form in forms])
+        return [bool(known & NEGATIVE) or known == ZERO for known in signs]
 
     def _polynomial(self, terms: Terms) -> fmpq_mpoly:
         context = self.enumeration.number.variables
