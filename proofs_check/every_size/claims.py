@@ -16,7 +16,7 @@ from typing import Any
 
 from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
 from draftproof.proofs_check.every_size.flow import Do, Function, Loop, NotFollowed, Return, Step, Test
-from draftproof.proofs_check.every_size.run import Env, Refuted, Run, iterator
+from draftproof.proofs_check.every_size.run import Env, Refuted, Run, Vacuous, iterator
 from draftproof.proofs_check.every_size.space import LAW, POSITIVE_NUMBER, UNIT
 from draftproof.proofs_check.every_size.values import (
     UNKNOWN,
@@ -99,6 +99,7 @@ class Hypotheses:
         self.claims: dict[Loop | Function, Claim] = {}
         self.chosen, self.facts = chosen, facts
         self.asked_draft = False
+        self.passes = False  # whether a loop of passes that are alike was met
         self.results: dict[str, int] = {}
         self.order: list[Loop | Function] = []
         self.current: Claim | None = None
@@ -366,6 +367,7 @@ class Hypotheses:
         run.examined = True
         self._forget(loop, env)
         law, space = run.proposal_row, run.space
+        self.passes = True
         for item, count in segments:
 
             def bind(inner: Run, inside: Env, item: Any = item) -> None:
@@ -396,8 +398,10 @@ class Hypotheses:
                 times = space.number(1)
             else:
                 raise NotFollowed(f"an item that stands {count} times in a list")
-            if run.oracle.accept(stops * times):
+            if space.individual is None and run.oracle.accept(stops * times):
                 return gains / stops
+        if space.individual is not None:
+            raise Vacuous  # this run only had to see that a token of a class adds what is linear in its entries
         return loop.exit
 
     def _exclusive(self, run: Run, loop: Loop, env: Env, masses: Masses) -> Symbol | Step:

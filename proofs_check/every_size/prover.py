@@ -1,9 +1,10 @@
 """Proves a verifier lossless for every vocabulary, every draft of its kinds, and all p and q, from its own code."""
 import os
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations_with_replacement
+from itertools import product
 from time import thread_time
 from typing import Any
 
@@ -144,8 +145,11 @@ class Proof:
         if scenario.get("token") == "all":
             self.on_all_classes(lambda space: self.exactly(space, claim, scenario), False)
             self.on_all_classes(lambda space: self.linear(space, claim, {**scenario, "token": "z"}), True)
-        else:
-            self.on_all_classes(lambda space: self.exactly(space, claim, scenario), True)
+            return
+        self.hypotheses.passes = False
+        self.on_all_classes(lambda space: self.exactly(space, claim, scenario), scenario.get("token") == "z")
+        if self.hypotheses.passes:
+            self.on_all_classes(lambda space: self.linear(space, claim, scenario), True)
 
     def on_all_classes(
         self, check: Callable[[Space], set[str]], individual: bool, forms: Sequence[Sequence[tuple[Terms, int]]] = ()
@@ -195,13 +199,27 @@ class Proof:
                 known = signs(other, other, [other] * len(classes))
                 self.on_all_classes(check, individual, [*forms, Sided(known)])
                 return
-        for last in (below, above):
-            for rest in combinations_with_replacement((below, above), len(classes) - 1):
-                if len(classes) == 2 and rest[0] == last:
-                    continue
-                of_own = NEGATIVE if last == below else above
-                for of_y in (NEGATIVE, above):
-                    self.on_all_classes(check, individual, [*forms, signs(of_y, of_own, [*rest, last])])
+        for of_classes in self.assignments(individual, forms):
+            of_own = NEGATIVE if of_classes[-1] == below else above
+            for of_y in (NEGATIVE, above):
+                self.on_all_classes(check, individual, [*forms, signs(of_y, of_own, of_classes)])
+
+    def assignments(self, individual: bool, forms: Any) -> Iterator[tuple[int, ...]]:
+        """The signs that one more form can have on the classes.
+
+        Two classes differ in the sign of some form: as many forms are expected as there are classes, less one. The
+        order of classes that do not differ yet does not matter, but for the class of the individual token.
+        """
+        below, above = NEGATIVE | ZERO, ZERO | POSITIVE
+        told = [form for form in forms if not isinstance(form, Sided)]
+        before = [tuple(form[1 + individual + i][1] for form in told) for i in range(self.classes)]
+        expected = max(0, self.classes - 2 - len(told))
+        free = range(self.classes - individual)
+        for signs in product((below, above), repeat=self.classes):
+            patterns = [(*old, new) for old, new in zip(before, signs, strict=True)]
+            ordered = all(signs[i] <= signs[j] for i in free for j in free if i < j and before[i] == before[j])
+            if ordered and max(Counter(patterns).values()) <= 2**expected:
+                yield signs
 
     def exactly(self, space: Space, claim: Claim, scenario: dict[str, Any]) -> set[str]:
         """The mass of y is what the claim says."""
@@ -230,6 +248,8 @@ class Proof:
             try:
                 value = self.hypotheses.begin(run, claim)
             except Vacuous:
+                return space.number(0)
+            if run.drawn_from is None:
                 return space.number(0)
             law = run.worked_out(run.drawn_from)[1]
             drawn.update(space.own_factors(law.top))
