@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from time import thread_time
-from typing import Any
+from typing import Any, TypeAlias
 
 from draftproof.proofs_check.cells.cell import sides
 from draftproof.proofs_check.cells.solver import OutOfTime
@@ -42,8 +42,18 @@ class MoreClasses(Exception):
         self.needed = needed
 
 
-class Sided(list):
-    """The signs of a form that has the same one for all tokens."""
+@dataclass(frozen=True)
+class Form:
+    """A form in a token's entries that was compared with 0, with the sign that it has on y, on the individual token
+    if there is one, and on every class; or an assumption, which tells no tokens apart.
+    """
+
+    signs: list[tuple[Terms, int]]
+    tells_apart: bool = True
+
+
+BELOW, ABOVE = NEGATIVE | ZERO, ZERO | POSITIVE
+Check: TypeAlias = Callable[[Space], set[str]]
 
 
 @dataclass
@@ -152,7 +162,7 @@ class Proof:
             self.on_all_classes(lambda space: self.linear(space, claim, scenario), True)
 
     def on_all_classes(
-        self, check: Callable[[Space], set[str]], individual: bool, forms: Sequence[Sequence[tuple[Terms, int]]] = ()
+        self, check: Check, individual: bool, forms: Sequence[Form] = ()
     ) -> None:
         """The check on every way that the classes of tokens can be told apart by the forms that are compared.
 
@@ -161,7 +171,7 @@ class Proof:
         """
         tokens = 1 + individual + self.classes
         while True:
-            signs = [sign for form in forms for sign in form]
+            signs = [sign for form in forms for sign in form.signs]
             space = Space(self.unknowns, tokens, 1 if individual else None, self.deadline - thread_time(), signs)
             if forms and not space.possible:
                 return
@@ -171,55 +181,60 @@ class Proof:
             except Grow as grow:
                 self.unknowns[grow.name] = grow.kind
             except Assume as new:
-                forms = [*forms, Sided([(new.terms, new.signs)])]
+                forms = [*forms, Form([(new.terms, new.signs)], tells_apart=False)]
             except Classify as new:
-                self.told_apart(check, individual, forms, new.forms)
+                self.told_apart(check, individual, list(forms), new.forms)
                 return
         real = [form for form in loose if len(terms_of(space.solver.polynomials[form])) > 1]
-        needed = 1 + sum(not isinstance(form, Sided) for form in forms) + len(real) + len(space.explicit)
+        needed = 1 + sum(form.tells_apart for form in forms) + len(real) + len(space.explicit)
         if needed > self.classes:
             raise MoreClasses(needed)
 
-    def told_apart(self, check: Any, individual: bool, forms: Any, terms: list[Terms]) -> None:
-        """The check for either sign of one more form, for every class."""
-        below, above = NEGATIVE | ZERO, ZERO | POSITIVE
-        y, own, classes = terms[0], terms[1 : 1 + individual], terms[1 + individual :]
+    def told_apart(self, check: Check, individual: bool, forms: list[Form], terms: list[Terms]) -> None:
+        """The check for the signs that one more form can have, on y, the individual token and every class.
 
-        def signs(of_y: int, of_own: int, of_classes: Sequence[int]) -> list[tuple[Terms, int]]:
-            return [(y, of_y), *((form, of_own) for form in own), *zip(classes, of_classes, strict=True)]
-
-        def sides(space_signs: list[tuple[Terms, int]]) -> bool:
-            flat = [sign for form in forms for sign in form] + space_signs
-            tokens = 1 + individual + self.classes
-            return Space(self.unknowns, tokens, 1 if individual else None, 1e9, flat).possible
-
-        one = terms[-1:]
-        for strictly, other in ((NEGATIVE, above), (POSITIVE, below)):
-            if not sides([(one[0], strictly)]):  # the form has one sign only
-                known = signs(other, other, [other] * len(classes))
-                self.on_all_classes(check, individual, [*forms, Sided(known)])
-                return
-        for of_classes in self.assignments(individual, forms):
-            of_own = NEGATIVE if of_classes[-1] == below else above
-            for of_y in (NEGATIVE, above):
-                self.on_all_classes(check, individual, [*forms, signs(of_y, of_own, of_classes)])
-
-    def assignments(self, individual: bool, forms: Any) -> Iterator[tuple[int, ...]]:
-        """The signs that one more form can have on the classes.
-
-        Two classes differ in the sign of some form: as many forms are expected as there are classes, less one. The
-        order of classes that do not differ yet does not matter, but for the class of the individual token.
+        Where classes have had the same signs so far and the form can have either sign on them, they are to differ in
+        the end: as many forms are expected as there are classes, less one. The order of such classes does not matter,
+        but for the class of the individual token, which is the last.
         """
-        below, above = NEGATIVE | ZERO, ZERO | POSITIVE
-        told = [form for form in forms if not isinstance(form, Sided)]
-        before = [tuple(form[1 + individual + i][1] for form in told) for i in range(self.classes)]
-        expected = max(0, self.classes - 2 - len(told))
+        known = [sign for form in forms for sign in form.signs]
+
+        def possible(form: Terms, sign: int) -> bool:
+            tokens = 1 + individual + self.classes
+            return Space(self.unknowns, tokens, 1 if individual else None, 1e9, [*known, (form, sign)]).possible
+
+        can = [
+            tuple(closed for open_, closed in ((NEGATIVE, BELOW), (POSITIVE, ABOVE)) if possible(form, open_))
+            or (BELOW,)
+            for form in terms
+        ]
+        if len(set(can)) == 1 and len(can[0]) == 1:  # the form has the same sign everywhere
+            signs = [(form, can[0][0]) for form in terms]
+            self.on_all_classes(check, individual, [*forms, Form(signs, tells_apart=False)])
+            return
+        first = 1 + individual
+        told = [form for form in forms if form.tells_apart]
+        before = [tuple(form.signs[first + i][1] for form in told) for i in range(self.classes)]
+        most = 2 ** max(0, self.classes - 2 - len(told))
         free = range(self.classes - individual)
-        for signs in product((below, above), repeat=self.classes):
-            patterns = [(*old, new) for old, new in zip(before, signs, strict=True)]
-            ordered = all(signs[i] <= signs[j] for i in free for j in free if i < j and before[i] == before[j])
-            if ordered and max(Counter(patterns).values()) <= 2**expected:
-                yield signs
+        for of_classes in product(*can[first:]):
+            after = Counter(
+                (*old, new)
+                for old, new, options in zip(before, of_classes, can[first:], strict=True)
+                if len(options) == 2
+            )
+            in_order = all(
+                of_classes[i] <= of_classes[j] or can[first + i] != can[first + j]
+                for i in free
+                for j in free
+                if i < j and before[i] == before[j]
+            )
+            if not in_order or max(after.values(), default=0) > most:
+                continue
+            of_own = [NEGATIVE if of_classes[-1] == BELOW else ABOVE] * individual
+            for of_y in can[0]:
+                signs = [NEGATIVE if of_y == BELOW else ABOVE, *of_own, *of_classes]
+                self.on_all_classes(check, individual, [*forms, Form(list(zip(terms, signs, strict=True)))])
 
     def exactly(self, space: Space, claim: Claim, scenario: dict[str, Any]) -> set[str]:
         """The mass of y is what the claim says."""
