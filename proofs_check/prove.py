@@ -17,10 +17,11 @@ from typing import Any, Literal
 
 from draftproof.proofs_check.cells.cell import Cell, sides
 from draftproof.proofs_check.cells.domain import Domain, draw, rational_points, why_none
-from draftproof.proofs_check.cells.enumeration import Program
+from draftproof.proofs_check.cells.enumeration import Program, must_have_mass_one
 from draftproof.proofs_check.cells.solver import OutOfTime
 from draftproof.proofs_check.cells.symbol import ZERO, LeafRead, Symbol
 from draftproof.proofs_check.cells.tree import leaves
+from draftproof.simulators.enumerate import CRASHES, Invalid
 from draftproof.simulators.files import replacing, text_of
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
@@ -47,7 +48,8 @@ class Proof:
     `done` are the words whose mass was proved, `left` the others; `partial` is the word that time ran
     out on, with its checkpoint. `cells` counts the runs of the verifier that came to an end, one for
     each way of drawing in each cell of signs; `parameters` are free probabilities; `seconds` are CPU
-    seconds. `counterexample` is confirmed by exact enumeration.
+    seconds. `counterexample` is confirmed by exact enumeration; `why` then says where a coin or a row is
+    invalid or the verifier raises an exception, if that is what is wrong.
     """
 
     verifier: str
@@ -115,10 +117,10 @@ def _prove_words(proof: Proof, domain: Domain, verifier: Verifier, scheme: Schem
     proof.left = [word for word in words if word not in done]
     for word in list(proof.left):
         saved = proof.partial[1] if proof.partial is not None and proof.partial[0] == word else None
-        failing: list[Cell] = []
+        failing: list[tuple[Cell, str]] = []
         try:
-            for cell in _failing(domain, through(domain, verifier, scheme, word), word, saved):
-                failing.append(cell)
+            for cell, fault in _failing(domain, through(domain, verifier, scheme, word), word, saved):
+                failing.append((cell, fault))
                 for point in rational_points(cell):
                     if _lossy(instance := Instance(*domain.at(point), scheme), verifier):
                         _refute(proof, instance, verifier)
@@ -133,7 +135,8 @@ def _prove_words(proof: Proof, domain: Domain, verifier: Verifier, scheme: Schem
         finally:
             proof.cells = domain.enumeration.cells
         if failing:
-            proof.why = f"the law differs in a cell; of rational points in it {why_none(failing[0])}"
+            cell, fault = failing[0]
+            proof.why = f"{fault} in a cell; of rational points in it {why_none(cell)}"
             _search(proof, verifier, scheme, domain.vocab)
             return
         proof.partial = None
@@ -147,7 +150,12 @@ def through(domain: Domain, verifier: Verifier, scheme: Scheme, word: Prefix) ->
 
     def program(oracle: Oracle) -> Symbol:
         draft = draw(scheme, oracle, domain.proposal)
-        node, row = verifier.verify(oracle, draft, domain.target)
+        try:
+            node, row = verifier.verify(oracle, draft, domain.target)
+        except BadInput:
+            raise
+        except CRASHES as error:
+            raise Invalid(f"{type(error).__name__}: {error}") from error
         at = len(node.prefix)
         if node.prefix != word[:at]:
             return domain.number(0)
@@ -155,6 +163,10 @@ def through(domain: Domain, verifier: Verifier, scheme: Scheme, word: Prefix) ->
             if row is not domain.target[node.prefix]:
                 raise LeafRead
             return domain.number(1)
+        if row is not domain.target[node.prefix]:
+            must_have_mass_one(row)
+            if row[word[at]] < 0:  # other words look at the other entries
+                raise Invalid("a row has a negative entry")
         following = domain.target
         if verifier.carry is not None:
             following = verifier.carry(domain.target, domain.proposal, draft, node)
@@ -166,19 +178,21 @@ def through(domain: Domain, verifier: Verifier, scheme: Scheme, word: Prefix) ->
     return program
 
 
-def _failing(domain: Domain, program: Program, word: Prefix, saved: dict[str, Any] | None) -> Iterator[Cell]:
-    # The cells in which the mass through the word is not shown to be the product formula.
+def _failing(
+    domain: Domain, program: Program, word: Prefix, saved: dict[str, Any] | None
+) -> Iterator[tuple[Cell, str]]:
+    # The cells in which the mass through the word is not shown to be the product formula, and why.
     try:
         tree = domain.enumeration.expectation(program, domain.whole, saved)
-    except ZeroDivisionError:
-        yield domain.enumeration.cell
+    except Invalid as error:
+        yield domain.enumeration.cell, str(error)
         return
     want = domain.product(word)
     for cell, mass in leaves(domain.whole, tree):
         if not cell.agree(mass, want):
             _, differs = sides(cell, mass.top * want.bottom - want.top * mass.bottom, ZERO)
             if differs is not None:
-                yield differs
+                yield differs, "the law differs"
 
 
 def _search(proof: Proof, verifier: Verifier, scheme: Scheme, vocab: int) -> None:
@@ -194,26 +208,29 @@ def _search(proof: Proof, verifier: Verifier, scheme: Scheme, vocab: int) -> Non
 def _refute(proof: Proof, instance: Instance, verifier: Verifier) -> None:
     # The counterexample is shrunk to simpler rows over the same vocabulary.
     vocab = instance.vocab
-    proof.verdict, proof.why, proof.partial = "refuted", "", None
-    proof.counterexample = shrink(instance, lambda small: small.vocab == vocab and _lossy(small, verifier))
+    small = shrink(instance, lambda small: small.vocab == vocab and _lossy(small, verifier))
+    proof.verdict, proof.why, proof.partial = "refuted", judge(small, verifier, 1).invalid, None
+    proof.counterexample = small
 
 
 def _lossy(instance: Instance, verifier: Verifier) -> bool:
-    # Exact enumeration finds another law than the target's, or a division by zero.
-    try:
-        return judge(instance, verifier, 1).wrong is not None
-    except ZeroDivisionError:
-        return True
+    return not judge(instance, verifier, 1).lossless
 
 
-def load_progress(path: Path, statement: str) -> tuple[list[Prefix], Partial | None]:
-    """The words proved of a statement, and the one in progress; BadInput if the file is of something else."""
+def load_progress(path: Path, statement: str, sources: str) -> tuple[list[Prefix], Partial | None] | None:
+    """The words proved of a statement, and the one in progress; None if they were proved with other sources.
+
+    Raises BadInput if the file is of something else. The file is not signed: whoever writes words into it
+    by hand, with the right hash of the sources, is believed.
+    """
     if not path.exists():
         return [], None
     text = text_of(path)
     try:
         content = json.loads(text)
         if content["statement"] == statement:
+            if content.get("sources") != sources:
+                return None
             begun = content.get("begun")
             partial = begun and (_word(begun["word"]), dict(begun["trees"]))
             return list(map(_word, content["proved"])), partial
@@ -223,10 +240,14 @@ def load_progress(path: Path, statement: str) -> tuple[list[Prefix], Partial | N
 
 
 def save_progress(
-    path: Path, statement: str, proved: Iterable[Prefix], partial: Partial | None = None
+    path: Path, statement: str, sources: str, proved: Iterable[Prefix], partial: Partial | None = None
 ) -> None:
     """Writes the words proved so far, and the checkpoint of the one in progress, in place of the old file."""
-    content: dict[str, Any] = {"statement": statement, "proved": list(map(_text, proved))}
+    content: dict[str, Any] = {
+        "statement": statement,
+        "sources": sources,
+        "proved": list(map(_text, proved)),
+    }
     if partial is not None:
         content["begun"] = {"word": _text(partial[0]), "trees": partial[1]}
     with replacing(path) as part:

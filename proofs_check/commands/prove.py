@@ -10,6 +10,7 @@ import click
 from draftproof.proofs_check.induction import THEOREMS, Theorem
 from draftproof.proofs_check.prove import Proof, load_progress, save_progress
 from draftproof.proofs_check.prove import prove as prove_size
+from draftproof.proofs_check.sources import digest
 from draftproof.simulators.commands.options import json_option
 from draftproof.simulators.instances.files import document, draft_of
 from draftproof.theory.drafts import Scheme
@@ -41,7 +42,7 @@ STATUS = {"proved": 0, "refuted": 1, "undecided": 3}
 @click.option(
     "--resume",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="File that progress is read from and saved in.",
+    help="File that progress is read from and saved in. It is not signed: whoever edits it is believed.",
 )
 @json_option
 def prove(
@@ -73,18 +74,31 @@ def prove(
     if scheme.label not in rule.drafts:
         raise BadInput(f"{rule.name} is made for {', '.join(rule.drafts)}, not for {scheme.label}")
     statement = f"{rule.name} vocab={vocab} {scheme}"
-    done, partial = load_progress(resume, statement) if resume else ([], None)
+    sources = digest(rule, scheme) if resume else ""
+    found = load_progress(resume, statement, sources) if resume else ([], None)
+    if found is None:
+        click.echo(f"{resume}: was made with other sources; the proof starts again", err=True)
+    done, partial = found or ([], None)
 
     def save(proof: Proof) -> None:
         if resume:
-            save_progress(resume, statement, proof.done, proof.partial)
+            save_progress(resume, statement, sources, proof.done, proof.partial)
 
-    proof = prove_size(rule, scheme, vocab, seconds, done, partial, save)
+    try:
+        proof = prove_size(rule, scheme, vocab, seconds, done, partial, save)
+    except BadInput:
+        raise
+    except Exception as error:  # a failure of the prover refutes nothing
+        proof = Proof(rule.name, f"vocab={vocab} {scheme}", "undecided", why=_failure(error))
     if as_json:
         click.echo(json.dumps(_answer(proof)))
     else:
         _show(proof)
     return STATUS[proof.verdict]
+
+
+def _failure(error: Exception) -> str:
+    return f"the prover failed: {type(error).__name__}: {error}"
 
 
 def _scheme(rule: Verifier, depth: int | None) -> Scheme:
@@ -122,6 +136,8 @@ def _show(proof: Proof) -> None:
     )
     if proof.counterexample is not None:
         click.echo(f"not lossless on\n  {json.dumps(document(proof.counterexample))}")
+        if proof.why:
+            click.echo(f"  {proof.why}")
     if proof.verdict == "undecided":
         click.echo(proof.why)
         if proof.left:

@@ -1,16 +1,22 @@
 """`prove` and `claims` on the command line: statuses, JSON, one-line errors, progress."""
 
 import json
+import sys
+from dataclasses import replace
 from errno import ENOSPC
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
 
 from draftproof import commands
+from draftproof.proofs_check.cells.domain import Domain
 from draftproof.proofs_check.prove import load_progress, save_progress
 from draftproof.simulators.commands.entry import enter
+from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
+from draftproof.theory.verifiers import VERIFIERS, block, token
 
 
 def run(capsys, *arguments):
@@ -53,6 +59,63 @@ def test_undecided_says_what_is_left_and_resumes(capsys, tmp_path):
     assert status == 0
     assert said["left"] == []
     assert len(json.loads(kept.read_text())["proved"]) == 4
+
+
+WORDS = ["0 0", "0 1", "1 0", "1 1"]
+
+
+@pytest.mark.parametrize("forged", [{}, {"sources": "0" * 64}])
+def test_a_file_written_by_hand_proves_nothing(capsys, tmp_path, forged):
+    kept = tmp_path / "kept.json"
+    statement = f"hsd-released vocab=2 {Chain(2)}"
+    kept.write_text(json.dumps({"statement": statement, "proved": WORDS, **forged}))
+    status, _, err = run(capsys, "prove", "hsd-released", "--resume", str(kept))
+    assert status == 1
+    assert "made with other sources" in err
+
+
+def test_a_changed_verifier_is_proved_again(capsys, tmp_path):
+    """block.py is proved, then broken in a copy of the package; the file must not prove the broken one."""
+    kept = tmp_path / "kept.json"
+    broken = tmp_path / "broken.py"
+    source = Path(block.__file__).read_text(encoding="utf-8")
+    broken.write_text(source.replace("share(w[-1] * p[x], q[x])", "share(p[x], q[x])"), encoding="utf-8")
+    assert run(capsys, "prove", "block", "--resume", str(kept))[0] == 0
+    assert json.loads(kept.read_text())["proved"] == WORDS
+    status, said = answer(capsys, "prove", "block", "--resume", str(kept))
+    assert (status, said["cells"]) == (0, 0), "nothing is left to do"
+    with pytest.MonkeyPatch.context() as patch:
+        module = imported_from(broken, patch)
+        patch.setitem(VERIFIERS, "block", module.VERIFIER)
+        status, _, err = run(capsys, "prove", "block", "--resume", str(kept))
+        assert status == 1
+        assert "made with other sources" in err
+
+
+def imported_from(path, patch):
+    spec = spec_from_file_location(path.stem, path)
+    module = module_from_spec(spec)
+    patch.setitem(sys.modules, path.stem, module)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_failure_of_the_prover_refutes_nothing(capsys, monkeypatch):
+    monkeypatch.setattr(Domain, "product", Mock(side_effect=AssertionError("a slip")))
+    status, said = answer(capsys, "prove", "token")
+    assert (status, said["verdict"]) == (3, "undecided")
+    assert said["why"] == "the prover failed: AssertionError: a slip"
+
+
+def test_an_exception_of_the_verifier_is_a_refutation_once_an_instance_shows_it(capsys, monkeypatch):
+    def verify(oracle, draft, target):
+        assert draft.path[-1].token == 0, "token 1"
+        return token.verify(oracle, draft, target)
+
+    monkeypatch.setitem(VERIFIERS, "token", replace(token.VERIFIER, verify=verify))
+    status, out, err = run(capsys, "prove", "token", "--depth", "1")
+    assert (status, err) == (1, "")
+    assert "draft 1, coins none: AssertionError: token 1" in out
 
 
 def test_a_word_is_taken_up_where_it_was_left(capsys, tmp_path):
@@ -136,12 +199,13 @@ def test_a_progress_file_of_something_else(capsys, tmp_path, content):
 
 def test_progress_outlives_a_write_that_fails(tmp_path, monkeypatch):
     kept = tmp_path / "kept.json"
-    save_progress(kept, "statement", [(0, 1)])
+    save_progress(kept, "statement", "hash", [(0, 1)])
     full = Mock(side_effect=OSError(ENOSPC, "No space left on device"))
     monkeypatch.setattr(Path, "write_text", full)
     with pytest.raises(BadInput, match="no space left on device"):
-        save_progress(kept, "statement", [(0, 1), (1, 0)])
-    assert load_progress(kept, "statement") == ([(0, 1)], None)
+        save_progress(kept, "statement", "hash", [(0, 1), (1, 0)])
+    assert load_progress(kept, "statement", "hash") == ([(0, 1)], None)
+    assert load_progress(kept, "statement", "another hash") is None
 
 
 def test_claims_by_name(capsys):
