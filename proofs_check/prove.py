@@ -49,7 +49,8 @@ class Proof:
     out on, with its checkpoint. `cells` counts the runs of the verifier that came to an end, one for
     each way of drawing in each cell of signs; `parameters` are free probabilities; `seconds` are CPU
     seconds. `counterexample` is confirmed by exact enumeration; `why` then says where a coin or a row is
-    invalid or the verifier raises an exception, if that is what is wrong.
+    invalid or the verifier raises an exception, if that is what is wrong. `not_shown` are flaws that this
+    size is too small for.
     """
 
     verifier: str
@@ -63,6 +64,7 @@ class Proof:
     partial: Partial | None = None
     counterexample: Instance | None = None
     why: str = ""
+    not_shown: str = ""
 
 
 def prove(
@@ -95,6 +97,7 @@ def prove(
     started = thread_time()
     size = f"depth={scheme.depth}" if scheme.kind == "chain" else f"draft={scheme}"
     proof = Proof(verifier.name, f"vocab={vocab} {size}", "undecided", partial=partial)
+    proof.not_shown = not_shown(scheme, vocab)
     known = set(done)
     try:
         try:
@@ -215,6 +218,23 @@ def _refute(proof: Proof, instance: Instance, verifier: Verifier) -> None:
 
 def _lossy(instance: Instance, verifier: Verifier) -> bool:
     return not judge(instance, verifier, 1).lossless
+
+
+def not_shown(scheme: Scheme, vocab: int) -> str:
+    """Flaws that no verdict at this size can show; empty at a vocabulary of 3 and depth 2.
+
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> not_shown(Chain(2), 3), not_shown(Chain(1), 3)
+    ('', 'depth=1 cannot show what one drafted token hands to the next')
+    """
+    flaws = []
+    if vocab == 2:
+        flaws.append(
+            "vocab=2 cannot show how residuals, or q after a rejection, are scaled: one token has it all"
+        )
+    if scheme.depth == 1:
+        flaws.append("depth=1 cannot show what one drafted token hands to the next")
+    return "; ".join(flaws)
 
 
 def load_progress(path: Path, statement: str, sources: str) -> tuple[list[Prefix], Partial | None] | None:

@@ -12,11 +12,15 @@ import pytest
 
 from draftproof import commands
 from draftproof.proofs_check.cells.domain import Domain
-from draftproof.proofs_check.prove import load_progress, save_progress
+from draftproof.proofs_check.commands import prove as prove_command
+from draftproof.proofs_check.prove import Proof, load_progress, prove, save_progress
 from draftproof.simulators.commands.entry import enter
 from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
-from draftproof.theory.verifiers import VERIFIERS, block, token
+from draftproof.theory.verifiers import VERIFIERS, block, rrs, token
+from tests.mutants.edits import edited
 
 
 def run(capsys, *arguments):
@@ -37,6 +41,28 @@ def test_proved(capsys):
     assert said["scope"] == "vocab=2 depth=1"
     assert said["counterexample"] is None
     assert said["cells"] > 0
+
+
+def test_what_a_size_cannot_show_is_said_beside_its_verdict(capsys):
+    status, said = answer(capsys, "prove", "token", "--depth", "1")
+    assert "vocab=2 cannot show" in said["not_shown"]
+    assert "depth=1 cannot show" in said["not_shown"]
+    _, out, _ = run(capsys, "prove", "token")
+    assert "vocab=2 cannot show" in out
+    assert "depth=1" not in out
+    status, out, _ = run(capsys, "prove", "token", "--vocab", "3", "--depth", "1")
+    assert status == 0
+    assert "vocab=2" not in out
+    _, out, _ = run(capsys, "prove", "hsd-released")
+    assert "cannot show" not in out, "what is refuted has been shown"
+
+
+@pytest.mark.parametrize("label", ["without replacement", "paths"])
+def test_two_symbols_cannot_show_that_rejected_tokens_stay_in_the_proposal(label):
+    stays = edited(rrs, (", without(q, child.token)", ", q"))
+    draft = Tree(((), ())) if label == "without replacement" else Paths(2, 1)
+    assert prove(stays, draft, 2).verdict == "proved"
+    assert prove(stays, draft, 3).verdict == "refuted"
 
 
 def test_refuted(capsys):
@@ -158,10 +184,32 @@ def test_a_draft_may_be_spelled(capsys):
 @pytest.mark.parametrize(
     "name", ["token", "block", "hsd", "rrs", "specinfer", "traversal", "greedy-block", "k-seq"]
 )
-def test_every_size(capsys, name):
+def test_every_size_is_an_argument_that_is_not_tied_to_the_code(capsys, name):
     status, said = answer(capsys, "prove", name, "--every-size")
-    assert status == 0
+    assert (status, said["verdict"]) == (3, "argument checked, not tied to the code")
     assert said["scope"] == "every vocabulary and depth"
+    status, out, _ = run(capsys, "prove", name, "--every-size")
+    assert status == 3
+    assert f"{name}, every vocabulary and depth: argument checked, not tied to the code" in out
+
+
+@pytest.mark.parametrize("name", ["one-hot", "optimal-transport"])
+def test_an_argument_without_steps_is_an_argument_only(capsys, name):
+    status, said = answer(capsys, "prove", name, "--every-size")
+    assert (status, said["verdict"]) == (3, "argument only")
+
+
+def test_a_proof_from_the_code_comes_before_the_argument(capsys, monkeypatch):
+    found = Proof("block", "every vocabulary and depth", "proved", cells=7)
+    monkeypatch.setattr(
+        prove_command, "every_size_proof", lambda rule: found if rule.name == "block" else None
+    )
+    status, said = answer(capsys, "prove", "block", "--every-size")
+    assert (status, said["verdict"], said["cells"]) == (0, "proved", 7)
+    assert answer(capsys, "prove", "token", "--every-size")[0] == 3
+    monkeypatch.setattr(prove_command, "every_size_proof", Mock(side_effect=RuntimeError("a slip")))
+    status, said = answer(capsys, "prove", "block", "--every-size")
+    assert (status, said["verdict"]) == (3, "undecided")
 
 
 @pytest.mark.parametrize(
