@@ -12,7 +12,7 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE, shown
 from draftproof.theory.oracle import Oracle
-from draftproof.theory.rows import Number, Prefix, Row, one, possible
+from draftproof.theory.rows import Prefix, Row, one, possible
 from draftproof.theory.table import Rows, flaw
 from draftproof.theory.verifier import Verifier
 
@@ -64,12 +64,12 @@ class Enumerator:
                 must_be_a_law(row)
         return self._trail[at][-1][0]
 
-    def accept(self, probability: Number) -> bool:
+    def accept(self, probability: Any) -> bool:
         at = self._at
         self._at = at + 1
         if at == len(self._trail):
             weight, rest = self.weight, 1 - probability
-            branches = [(True, weight * probability)] if possible(probability) else []
+            branches: list[tuple[int, Any]] = [(True, weight * probability)] if possible(probability) else []
             if possible(rest):
                 branches.append((False, weight * rest))
             if self._exact and len(branches) == 1 and probability * rest != 0:
