@@ -31,7 +31,7 @@ from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.oracle import Oracle
-from draftproof.theory.rows import Prefix
+from draftproof.theory.rows import Prefix, Row
 from draftproof.theory.verifier import Verifier
 
 Answer = Literal["proved", "refuted", "undecided"]
@@ -167,18 +167,27 @@ def through(domain: Domain, verifier: Verifier, scheme: Scheme, word: Prefix) ->
                 raise LeafRead
             return domain.number(1)
         if row is not domain.target[node.prefix]:
-            must_have_mass_one(row)
-            if row[word[at]] < 0:  # other words look at the other entries
-                raise Invalid("a row has a negative entry")
+            must_be_drawable(row, word[at])
         following = domain.target
         if verifier.carry is not None:
             following = verifier.carry(domain.target, domain.proposal, draft, node)
         mass = domain.number(1) * row[word[at]]
         for i in range(at + 1, len(word)):
+            if following is not domain.target and mass > 0:
+                must_be_drawable(following[word[:i]], word[i])
             mass = mass * following[word[:i]][word[i]]
         return mass
 
     return program
+
+
+def must_be_drawable(row: Row, token: int) -> None:
+    """Raises Invalid unless the row has mass 1 and none of it is negative at the token of the present word:
+    other words look at the other entries.
+    """
+    must_have_mass_one(row)
+    if row[token] < 0:
+        raise Invalid("a row has a negative entry")
 
 
 def _failing(

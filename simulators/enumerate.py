@@ -13,7 +13,7 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE, shown
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix, Row, one, possible
-from draftproof.theory.table import Rows, flaw
+from draftproof.theory.table import Rows, Table, flaw
 from draftproof.theory.verifier import Verifier
 
 Result = TypeVar("Result")
@@ -128,13 +128,13 @@ def iteration(
     Drafts are enumerated outside, verification inside: each draft is drawn once. Raises Invalid when the
     verifier does what no sampler can; of rows and coins an exact enumeration alone tells.
     """
-    exact = isinstance(start, fmpq)
+    exact, given = isinstance(start, fmpq), isinstance(target, Table)  # a table's own rows are laws
     for weight, draft in outcomes(lambda oracle: scheme.draw(oracle, proposal, context), start):
         oracle, more = Enumerator(weight), True
         while more:
             try:
                 node, row = verifier.verify(oracle, draft, target)
-                if exact and row is not target[node.prefix]:
+                if exact and not (given and row is target[node.prefix]):
                     must_be_a_law(row, "returned")
             except BadInput:
                 raise

@@ -80,9 +80,10 @@ def joint(
     length = instance.draft.depth + iterations
     try:
         decoded = decode(instance, verifier, iterations, length, progress)
+        got = decoded.first(length)
     except Invalid as error:
         return _invalid(instance, verifier, error), Law([])
-    got, want = decoded.first(length), law_of(instance.target, length)
+    want = law_of(instance.target, length)
     figures = got.total_variation(want), decoded.accepted[0]
     wrong = Wrong(*found) if (found := first_difference(got, want)) else None
     return Verdict(verifier.name, instance.name, verifier.lossless, *figures, wrong), got

@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from draftproof.proofs_check.claims.calls import Shaped
 from draftproof.proofs_check.means import accepted, compare
 from draftproof.proofs_check.prove import prove
 from draftproof.simulators.verdict import judge
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.numbers import exact
-from draftproof.theory.rows import one
+from draftproof.theory.rows import one, scale
 from draftproof.theory.verifiers import named
 from tests.mutants.rules import BEYOND
 
@@ -53,6 +54,16 @@ def test_refuted_where_it_is_invalid(said):
 def test_a_row_that_adds_up_by_its_negative_entries_is_refuted():
     proof = prove(BEYOND, Chain(1), 2)
     assert (proof.verdict, "has a negative entry" in proof.why) == ("refuted", True)
+
+
+def test_a_target_left_behind_is_made_of_laws():
+    def carry(target, proposal, draft, stop):
+        row = scale(2 * one(target[()]), target[()])
+        return Shaped(target, {(x,): row for x in range(2)})
+
+    proof = prove(replace(named("token"), carry=carry), Chain(2), 2)
+    assert proof.verdict == "refuted"
+    assert "left behind" in proof.why
 
 
 @pytest.mark.parametrize(
