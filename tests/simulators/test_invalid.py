@@ -105,7 +105,8 @@ def test_a_target_left_behind_is_made_of_laws():
     rule = replace(named("token"), carry=lambda target, proposal, draft, stop: beyond)
     assert judge(TOY, rule, 1).invalid == "the row left behind after 1, (3/2, -1/2), has a negative entry"
     shallow = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(1))
-    assert "after 0" in judge(shallow, replace(named("nss"), carry=rule.carry), 2).invalid
+    stops = replace(rule, verify=lambda oracle, draft, target: (draft.root, target[draft.root.prefix]))
+    assert "after 1, coins none: the row returned, (3/2, -1/2)" in judge(shallow, stops, 2).invalid
 
 
 def test_the_smallest_instance_says_why():
