@@ -11,7 +11,7 @@ from draftproof.proofs_check.cells.cell import sides
 from draftproof.proofs_check.cells.domain import Domain, draw, rational_points
 from draftproof.proofs_check.cells.symbol import NEGATIVE, ZERO, Symbol
 from draftproof.proofs_check.cells.tree import leaves, mapped
-from draftproof.simulators.enumerate import emission
+from draftproof.simulators.enumerate import Invalid, emission
 from draftproof.theory.closed_forms import expected_accepted
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.instance import Instance
@@ -63,8 +63,11 @@ def compare(a: Mean, b: Mean, vocab: int, scheme: Scheme, seconds: float = 60.0)
     """
     domain = Domain(vocab, scheme.depth, seconds)
     enumeration, whole = domain.enumeration, domain.whole
-    left = enumeration.expectation(partial(a, domain), whole)
-    right = mapped(enumeration.expectation(partial(b, domain), whole), Symbol.__neg__)
+    try:
+        left = enumeration.expectation(partial(a, domain), whole)
+        right = mapped(enumeration.expectation(partial(b, domain), whole), Symbol.__neg__)
+    except Invalid:  # one of the two is the mean of no sampler
+        return Comparison("undecided")
     relation: Relation = "equal"
     for cell, difference in leaves(whole, enumeration.sum(whole, left, right)):
         if cell.vanishes(difference.top):

@@ -15,10 +15,20 @@ registry (`python -m draftproof.proofs_check.page > docs/claims.md`); a test fai
 
 | verdict | means |
 | --- | --- |
-| proved for every vocabulary and depth | by induction; steps are checked, not tied to the code |
+| argument checked, not tied to the code | every size, typed by hand: a broken verifier changes nothing |
+| argument only | the same, without a step that the program could check |
 | proved for the sizes listed | for all real p and q of those sizes, zeros included, by cells of signs |
 | no counterexample in N exact instances | searched only, in exact rationals; nothing is proved |
 | refuted | there are rational p and q on which exact enumeration shows otherwise |
+
+| behind the verdict | means |
+| --- | --- |
+| sign cells | the code that the claim is about was run on symbols |
+| exact instances | that code was run on rational instances |
+| Rocq | Coq checked a proof of a program that is compared with the code ([machine proofs](rocq.md)) |
+| argument | nothing was run |
+
+No claim has *code run* behind it yet: the verifier's own code, at every size.
 
 Seconds are CPU seconds on a 2-core x86-64 virtual machine, rounded up.
 """
@@ -32,6 +42,7 @@ def registry(claims: Iterable[Claim] = tuple(CLAIMS.values())) -> list[dict[str,
             "source": claim.source,
             "scope": claim.scope,
             "verdict": claim.verdict,
+            "behind": ", ".join(claim.behind),
             "command": claim.command,
         }
         for claim in claims
@@ -42,18 +53,20 @@ def page(claims: Iterable[Claim] = tuple(CLAIMS.values())) -> str:
     """The whole page."""
     lines = [
         HEAD,
-        "| claim | source | scope | verdict | reproduce | s |",
-        "| --- | --- | --- | --- | --- | --- |",
+        "| claim | source | scope | verdict | behind it | reproduce | s |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     for claim in claims:
         text = claim.statement + (f" *{claim.note}*" if claim.note else "")
-        cells = (text, claim.source, claim.scope, claim.verdict, f"`{claim.command}`", f"{claim.seconds:g}")
+        decided = claim.scope, claim.verdict, ", ".join(claim.behind)
+        cells = (text, claim.source, *decided, f"`{claim.command}`", f"{claim.seconds:g}")
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     lines += ["", "## What the induction proofs assume and check"]
     for theorem in THEOREMS.values():
         lines += ["", f"### {theorem.key}", "", theorem.statement, ""]
         lines += [f"* assumed: {line}" for line in theorem.assumed]
         lines += [f"* checked: {step.statement}" for step in theorem.steps]
+        lines += [] if theorem.steps else ["* no step that the program could check"]
     return "\n".join(lines) + "\n"
 
 

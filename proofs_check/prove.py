@@ -17,10 +17,11 @@ from typing import Any, Literal
 
 from draftproof.proofs_check.cells.cell import Cell, sides
 from draftproof.proofs_check.cells.domain import Domain, draw, rational_points, why_none
-from draftproof.proofs_check.cells.enumeration import Program
+from draftproof.proofs_check.cells.enumeration import Program, must_have_mass_one
 from draftproof.proofs_check.cells.solver import OutOfTime
 from draftproof.proofs_check.cells.symbol import ZERO, LeafRead, Symbol
 from draftproof.proofs_check.cells.tree import leaves
+from draftproof.simulators.enumerate import CRASHES, Invalid
 from draftproof.simulators.files import replacing, text_of
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
@@ -30,7 +31,7 @@ from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.oracle import Oracle
-from draftproof.theory.rows import Prefix
+from draftproof.theory.rows import Prefix, Row
 from draftproof.theory.verifier import Verifier
 
 Answer = Literal["proved", "refuted", "undecided"]
@@ -47,7 +48,9 @@ class Proof:
     `done` are the words whose mass was proved, `left` the others; `partial` is the word that time ran
     out on, with its checkpoint. `cells` counts the runs of the verifier that came to an end, one for
     each way of drawing in each cell of signs; `parameters` are free probabilities; `seconds` are CPU
-    seconds. `counterexample` is confirmed by exact enumeration.
+    seconds. `counterexample` is confirmed by exact enumeration; `why` then says where a coin or a row is
+    invalid or the verifier raises an exception, if that is what is wrong. `not_shown` are flaws that this
+    size is too small for.
     """
 
     verifier: str
@@ -61,6 +64,7 @@ class Proof:
     partial: Partial | None = None
     counterexample: Instance | None = None
     why: str = ""
+    not_shown: str = ""
 
 
 def prove(
@@ -93,6 +97,7 @@ def prove(
     started = thread_time()
     size = f"depth={scheme.depth}" if scheme.kind == "chain" else f"draft={scheme}"
     proof = Proof(verifier.name, f"vocab={vocab} {size}", "undecided", partial=partial)
+    proof.not_shown = not_shown(scheme, vocab)
     known = set(done)
     try:
         try:
@@ -115,10 +120,10 @@ def _prove_words(proof: Proof, domain: Domain, verifier: Verifier, scheme: Schem
     proof.left = [word for word in words if word not in done]
     for word in list(proof.left):
         saved = proof.partial[1] if proof.partial is not None and proof.partial[0] == word else None
-        failing: list[Cell] = []
+        failing: list[tuple[Cell, str]] = []
         try:
-            for cell in _failing(domain, through(domain, verifier, scheme, word), word, saved):
-                failing.append(cell)
+            for cell, fault in _failing(domain, through(domain, verifier, scheme, word), word, saved):
+                failing.append((cell, fault))
                 for point in rational_points(cell):
                     if _lossy(instance := Instance(*domain.at(point), scheme), verifier):
                         _refute(proof, instance, verifier)
@@ -133,7 +138,8 @@ def _prove_words(proof: Proof, domain: Domain, verifier: Verifier, scheme: Schem
         finally:
             proof.cells = domain.enumeration.cells
         if failing:
-            proof.why = f"the law differs in a cell; of rational points in it {why_none(failing[0])}"
+            cell, fault = failing[0]
+            proof.why = f"{fault} in a cell; of rational points in it {why_none(cell)}"
             _search(proof, verifier, scheme, domain.vocab)
             return
         proof.partial = None
@@ -147,7 +153,12 @@ def through(domain: Domain, verifier: Verifier, scheme: Scheme, word: Prefix) ->
 
     def program(oracle: Oracle) -> Symbol:
         draft = draw(scheme, oracle, domain.proposal)
-        node, row = verifier.verify(oracle, draft, domain.target)
+        try:
+            node, row = verifier.verify(oracle, draft, domain.target)
+        except BadInput:
+            raise
+        except CRASHES as error:
+            raise Invalid(f"{type(error).__name__}: {error}") from error
         at = len(node.prefix)
         if node.prefix != word[:at]:
             return domain.number(0)
@@ -155,30 +166,45 @@ def through(domain: Domain, verifier: Verifier, scheme: Scheme, word: Prefix) ->
             if row is not domain.target[node.prefix]:
                 raise LeafRead
             return domain.number(1)
+        if row is not domain.target[node.prefix]:
+            must_be_drawable(row, word[at])
         following = domain.target
         if verifier.carry is not None:
             following = verifier.carry(domain.target, domain.proposal, draft, node)
         mass = domain.number(1) * row[word[at]]
         for i in range(at + 1, len(word)):
+            if following is not domain.target and mass > 0:
+                must_be_drawable(following[word[:i]], word[i])
             mass = mass * following[word[:i]][word[i]]
         return mass
 
     return program
 
 
-def _failing(domain: Domain, program: Program, word: Prefix, saved: dict[str, Any] | None) -> Iterator[Cell]:
-    # The cells in which the mass through the word is not shown to be the product formula.
+def must_be_drawable(row: Row, token: int) -> None:
+    """Raises Invalid unless the row has mass 1 and none of it is negative at the token of the present word:
+    other words look at the other entries.
+    """
+    must_have_mass_one(row)
+    if row[token] < 0:
+        raise Invalid("a row has a negative entry")
+
+
+def _failing(
+    domain: Domain, program: Program, word: Prefix, saved: dict[str, Any] | None
+) -> Iterator[tuple[Cell, str]]:
+    # The cells in which the mass through the word is not shown to be the product formula, and why.
     try:
         tree = domain.enumeration.expectation(program, domain.whole, saved)
-    except ZeroDivisionError:
-        yield domain.enumeration.cell
+    except Invalid as error:
+        yield domain.enumeration.cell, str(error)
         return
     want = domain.product(word)
     for cell, mass in leaves(domain.whole, tree):
         if not cell.agree(mass, want):
             _, differs = sides(cell, mass.top * want.bottom - want.top * mass.bottom, ZERO)
             if differs is not None:
-                yield differs
+                yield differs, "the law differs"
 
 
 def _search(proof: Proof, verifier: Verifier, scheme: Scheme, vocab: int) -> None:
@@ -194,26 +220,46 @@ def _search(proof: Proof, verifier: Verifier, scheme: Scheme, vocab: int) -> Non
 def _refute(proof: Proof, instance: Instance, verifier: Verifier) -> None:
     # The counterexample is shrunk to simpler rows over the same vocabulary.
     vocab = instance.vocab
-    proof.verdict, proof.why, proof.partial = "refuted", "", None
-    proof.counterexample = shrink(instance, lambda small: small.vocab == vocab and _lossy(small, verifier))
+    small = shrink(instance, lambda small: small.vocab == vocab and _lossy(small, verifier))
+    proof.verdict, proof.why, proof.partial = "refuted", judge(small, verifier, 1).invalid, None
+    proof.counterexample = small
 
 
 def _lossy(instance: Instance, verifier: Verifier) -> bool:
-    # Exact enumeration finds another law than the target's, or a division by zero.
-    try:
-        return judge(instance, verifier, 1).wrong is not None
-    except ZeroDivisionError:
-        return True
+    return not judge(instance, verifier, 1).lossless
 
 
-def load_progress(path: Path, statement: str) -> tuple[list[Prefix], Partial | None]:
-    """The words proved of a statement, and the one in progress; BadInput if the file is of something else."""
+def not_shown(scheme: Scheme, vocab: int) -> str:
+    """Flaws that no verdict at this size can show; empty at a vocabulary of 3 and depth 2.
+
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> not_shown(Chain(2), 3), not_shown(Chain(1), 3)
+    ('', 'depth=1 cannot show what one drafted token hands to the next')
+    """
+    flaws = []
+    if vocab == 2:
+        flaws.append(
+            "vocab=2 cannot show how residuals, or q after a rejection, are scaled: one token has it all"
+        )
+    if scheme.depth == 1:
+        flaws.append("depth=1 cannot show what one drafted token hands to the next")
+    return "; ".join(flaws)
+
+
+def load_progress(path: Path, statement: str, sources: str) -> tuple[list[Prefix], Partial | None] | None:
+    """The words proved of a statement, and the one in progress; None if they were proved with other sources.
+
+    Raises BadInput if the file is of something else. The file is not signed: whoever writes words into it
+    by hand, with the right hash of the sources, is believed.
+    """
     if not path.exists():
         return [], None
     text = text_of(path)
     try:
         content = json.loads(text)
         if content["statement"] == statement:
+            if content.get("sources") != sources:
+                return None
             begun = content.get("begun")
             partial = begun and (_word(begun["word"]), dict(begun["trees"]))
             return list(map(_word, content["proved"])), partial
@@ -223,10 +269,14 @@ def load_progress(path: Path, statement: str) -> tuple[list[Prefix], Partial | N
 
 
 def save_progress(
-    path: Path, statement: str, proved: Iterable[Prefix], partial: Partial | None = None
+    path: Path, statement: str, sources: str, proved: Iterable[Prefix], partial: Partial | None = None
 ) -> None:
     """Writes the words proved so far, and the checkpoint of the one in progress, in place of the old file."""
-    content: dict[str, Any] = {"statement": statement, "proved": list(map(_text, proved))}
+    content: dict[str, Any] = {
+        "statement": statement,
+        "sources": sources,
+        "proved": list(map(_text, proved)),
+    }
     if partial is not None:
         content["begun"] = {"word": _text(partial[0]), "trees": partial[1]}
     with replacing(path) as part:

@@ -5,13 +5,25 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
-from draftproof.simulators.enumerate import iteration
+from draftproof.simulators.enumerate import iteration, must_be_a_law
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law, continued
 from draftproof.theory.numbers import ONE, ZERO
-from draftproof.theory.rows import Prefix
-from draftproof.theory.table import Rows
+from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.table import Rows, Table
 from draftproof.theory.verifier import Verifier
+
+
+class _Carried:
+    # A target whose rows must be laws where they are read; a table's are.
+    def __init__(self, target: Rows):
+        self.target, self.vocab = target, target.vocab
+
+    def __getitem__(self, prefix: Prefix) -> Row:
+        row = self.target[prefix]
+        if not isinstance(self.target, Table):
+            must_be_a_law(row, f"left behind after {' '.join(map(str, prefix))}")
+        return row
 
 
 @dataclass(frozen=True)
@@ -30,11 +42,13 @@ class Decoded:
         return Law((word, mass) for (word, _), mass in self.states.items())
 
     def first(self, length: int) -> Law:
-        """The joint law of the first `length` tokens; shorter words are continued by their own target."""
+        """The joint law of the first `length` tokens, shorter words continued by their own target. Raises
+        Invalid where a row of a target that a verifier left behind is no law.
+        """
         return Law(
             (longer[:length], part)
             for (word, target), mass in self.states.items()
-            for longer, part in continued(word, mass, target, length)
+            for longer, part in continued(word, mass, _Carried(target), length)
         )
 
 

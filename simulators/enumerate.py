@@ -3,30 +3,44 @@
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
+from flint import fmpq
+
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.emission import Emission
+from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
-from draftproof.theory.numbers import ONE
+from draftproof.theory.numbers import ONE, shown
 from draftproof.theory.oracle import Oracle
-from draftproof.theory.rows import Number, Prefix, Row, one, possible
-from draftproof.theory.table import Rows
+from draftproof.theory.rows import Prefix, Row, one, possible
+from draftproof.theory.table import Rows, Table, flaw
 from draftproof.theory.verifier import Verifier
 
 Result = TypeVar("Result")
+
+CRASHES = ArithmeticError, AssertionError, AttributeError, LookupError, ValueError
+"""What a verifier may raise on some rows. A TypeError says that it cannot be run on such numbers at all."""
+
+
+class Invalid(Exception):
+    """A verifier did what no sampler can: a coin outside [0, 1], a row that is no law, or it raised an
+    exception. The message names the draft and the choices before it.
+    """
 
 
 class Enumerator:
     """The oracle that takes every branch in turn, depth first, and knows each one's weight.
 
     A branch of weight zero is never entered. The numbers are those of the weight it starts with;
-    an exact enumeration refuses floats.
+    an exact enumeration refuses floats, and raises Invalid for a coin outside [0, 1] and for a row that is
+    no law. Floats and lanes are rounded, so that neither would say anything of them.
     """
 
-    __slots__ = ("_at", "_start", "_trail")
+    __slots__ = ("_at", "_exact", "_start", "_trail")
 
     def __init__(self, start: Any):
         self._start = start
+        self._exact = isinstance(start, fmpq)
         self._trail: list[list[tuple[int, Any]]] = []  # the branches still to take at each choice
         self._at = 0
 
@@ -35,29 +49,36 @@ class Enumerator:
         """The probability of the branches taken so far."""
         return self._trail[-1][-1][1] if self._trail else self._start
 
+    @property
+    def choices(self) -> list[int]:
+        """The branches taken so far: True and False of a coin, the token of a draw."""
+        return [branches[-1][0] for branches in self._trail]
+
     def choose(self, row: Row) -> int:
         at = self._at
         self._at = at + 1
         if at == len(self._trail):
             weight = self.weight
-            branches = [(x, weight * mass) for x, mass in enumerate(row) if possible(mass)]
-            self._branch(branches)
+            self._branch([(x, weight * mass) for x, mass in enumerate(row) if possible(mass)])
+            if self._exact:
+                must_be_a_law(row)
         return self._trail[at][-1][0]
 
-    def accept(self, probability: Number) -> bool:
+    def accept(self, probability: Any) -> bool:
         at = self._at
         self._at = at + 1
         if at == len(self._trail):
             weight, rest = self.weight, 1 - probability
-            branches = [(1, weight * probability)] if possible(probability) else []
+            branches: list[tuple[int, Any]] = [(True, weight * probability)] if possible(probability) else []
             if possible(rest):
-                branches.append((0, weight * rest))
+                branches.append((False, weight * rest))
+            if self._exact and len(branches) == 1 and probability * rest != 0:
+                side = "below 0" if probability < 0 else "above 1"
+                raise Invalid(f"the coin {shown(probability)} is {side}")
             self._branch(branches)
         return bool(self._trail[at][-1][0])
 
     def _branch(self, branches: list[tuple[int, Any]]) -> None:
-        if not branches:
-            raise ZeroDivisionError("nothing can be drawn from a row without mass")
         kind = type(self._start)
         for _, weight in branches:
             if type(weight) is not kind:
@@ -93,17 +114,46 @@ def outcomes(program: Callable[[Oracle], Result], start: Any = ONE) -> Iterator[
             return
 
 
+def must_be_a_law(row: Row, what: str = "drawn from") -> None:
+    """Raises Invalid unless the rationals of the row are non-negative and sum to 1."""
+    if found := flaw(row):
+        raise Invalid(f"the row {what}, ({', '.join(map(shown, row))}), {found}")
+
+
 def iteration(
     scheme: Scheme, proposal: Rows, verifier: Verifier, target: Rows, *, context: Prefix = (), start: Any
 ) -> Iterator[tuple[Any, Draft, Node, Row]]:
     """(weight, draft, node, row) of every stop of one iteration after `context`, entered with weight `start`.
 
-    Drafts are enumerated outside, verification inside: each draft is drawn once.
+    Drafts are enumerated outside, verification inside: each draft is drawn once. Raises Invalid when the
+    verifier does what no sampler can; of rows and coins an exact enumeration alone tells.
     """
+    exact, given = isinstance(start, fmpq), isinstance(target, Table)  # a table's own rows are laws
     for weight, draft in outcomes(lambda oracle: scheme.draw(oracle, proposal, context), start):
-        verified = outcomes(lambda oracle, draft=draft: verifier.verify(oracle, draft, target), weight)
-        for inner, (node, row) in verified:
-            yield inner, draft, node, row
+        oracle, more = Enumerator(weight), True
+        while more:
+            try:
+                node, row = verifier.verify(oracle, draft, target)
+                if exact and not (given and row is target[node.prefix]):
+                    must_be_a_law(row, "returned")
+            except BadInput:
+                raise
+            except (Invalid, *CRASHES) as error:
+                raise Invalid(f"{_branch(draft, context, oracle)}: {_said(error)}") from error
+            yield oracle.weight, draft, node, row
+            more = oracle.next()
+
+
+def _branch(draft: Draft, context: Prefix, oracle: Enumerator) -> str:
+    # What was drafted, path by path, and what the oracle answered.
+    paths = (" ".join(map(str, path[-1].prefix[len(context) :])) or "nothing" for path in draft.paths)
+    answers = ["accept" if x is True else "reject" if x is False else f"token {x}" for x in oracle.choices]
+    after = f" after {' '.join(map(str, context))}" if context else ""
+    return f"draft {' / '.join(paths)}{after}, coins {' '.join(answers) or 'none'}"
+
+
+def _said(error: Exception) -> str:
+    return str(error) if isinstance(error, Invalid) else f"{type(error).__name__}: {error}".rstrip(": ")
 
 
 def drafts(instance: Instance) -> Iterator[tuple[Any, Draft]]:
@@ -112,7 +162,7 @@ def drafts(instance: Instance) -> Iterator[tuple[Any, Draft]]:
 
 
 def emission(instance: Instance, verifier: Verifier) -> Emission:
-    """The exact law of what one iteration from the empty context emits.
+    """All that one iteration from the empty context can emit. Raises Invalid as `iteration` does.
 
     >>> from draftproof.theory.drafts.chain import Chain
     >>> from draftproof.theory.instance import context_free

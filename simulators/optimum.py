@@ -31,7 +31,7 @@ def block_problem(instance: Instance) -> Transport:
 
 
 def full_information(instance: Instance) -> Certificate:
-    """The certified full-information optimum, which bounds E[tau] of every verifier."""
+    """The certified full-information optimum, a bound of every lossless verifier in its first call."""
     return certified(block_problem(instance))
 
 

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable
 
-from flint import fmpq
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -11,10 +10,10 @@ from rich.text import Text
 
 from draftproof.simulators.check import Tally
 from draftproof.simulators.instances.files import document, spelled
-from draftproof.simulators.verdict import Wrong
+from draftproof.simulators.verdict import Verdict, Wrong
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law
-from draftproof.theory.numbers import text
+from draftproof.theory.numbers import shown, text
 
 WIDTH = 110  # columns when the output is not a terminal
 
@@ -62,12 +61,6 @@ def table(title: str, sides: str, *headings: str) -> Table:
     return made
 
 
-def shown(number: fmpq) -> str:
-    """An exact number as a fraction or, if that is long, as a decimal."""
-    exact = text(number)
-    return exact if len(exact) <= 12 else f"~{float(number):.6g}"
-
-
 def declared(lossless: bool) -> str:
     """The word for a verdict: "lossless" or "lossy"."""
     return "lossless" if lossless else "lossy"
@@ -110,9 +103,15 @@ def witness(wrong: Wrong) -> str:
     return f"{start} with probability {shown(wrong.got)}, and should with {shown(wrong.want)}"
 
 
-def smallest(verifier: str, instance: Instance, wrong: Wrong) -> str:
-    """The smallest instance found on which a verifier is not lossless, as JSON that can be saved and run."""
-    return f"{verifier} is not lossless on\n  {json.dumps(document(instance))}\n  where {witness(wrong)}"
+def why(verdict: Verdict) -> str:
+    """Why the verifier is not lossless, in words: the invalid branch, or the first wrong prefix."""
+    return verdict.invalid or (witness(verdict.wrong) if verdict.wrong else "")
+
+
+def smallest(instance: Instance, verdict: Verdict) -> str:
+    """The smallest instance found on which a verifier is not lossless, ready to be saved and run."""
+    there = json.dumps(document(instance))
+    return f"{verdict.verifier} is not lossless on\n  {there}\n  where {why(verdict)}"
 
 
 def _brief(label: str) -> str:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from flint import fmpq
 
 from draftproof.simulators.decode import decode
-from draftproof.simulators.enumerate import emission
+from draftproof.simulators.enumerate import Invalid, emission
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law, first_difference, law_of
+from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Prefix
 from draftproof.theory.verifier import Verifier
 
@@ -26,8 +27,10 @@ class Wrong:
 class Verdict:
     """Whether one verifier is lossless on one instance, by exact enumeration.
 
-    `total_variation` is between the verifier's law, completed by the target, and the target's law of the
-    first depth + N tokens of N iterations. `expected_accepted` is E[tau] of the first iteration.
+    `total_variation` is between the law of what the verifier emits, completed by the target, and the
+    target's own, over the first depth + N tokens of N iterations. `expected_accepted` is E[tau] of the
+    first iteration. `invalid` says where the verifier used a coin outside [0, 1] or a row that is no law, or
+    raised an exception: then it emits no law, and the figures are 1 and 0.
     """
 
     verifier: str
@@ -36,10 +39,11 @@ class Verdict:
     total_variation: fmpq
     expected_accepted: fmpq
     wrong: Wrong | None
+    invalid: str = ""
 
     @property
     def lossless(self) -> bool:
-        return self.wrong is None
+        return self.wrong is None and not self.invalid
 
 
 def judge(instance: Instance, verifier: Verifier, iterations: int | None = None) -> Verdict:
@@ -55,7 +59,10 @@ def judge(instance: Instance, verifier: Verifier, iterations: int | None = None)
         iterations = 1 if verifier.carry is None else 2
     if iterations > 1 or verifier.carry is not None:
         return joint(instance, verifier, iterations)[0]
-    emitted = emission(instance, verifier)
+    try:
+        emitted = emission(instance, verifier)
+    except Invalid as error:
+        return _invalid(instance, verifier, error)
     figures = emitted.total_variation, emitted.expected_accepted
     wrong = Wrong(*found) if (found := emitted.wrong_prefix()) else None
     return Verdict(verifier.name, instance.name, verifier.lossless, *figures, wrong)
@@ -67,10 +74,20 @@ def joint(
     iterations: int,
     progress: Callable[[float], object] = lambda done: None,
 ) -> tuple[Verdict, Law]:
-    """The verdict over N iterations, and the law of the first depth + N tokens; progress(iterations done)."""
+    """The verdict over N iterations, and the law of the first depth + N tokens, empty if it is invalid;
+    progress(iterations done).
+    """
     length = instance.draft.depth + iterations
-    decoded = decode(instance, verifier, iterations, length, progress)
-    got, want = decoded.first(length), law_of(instance.target, length)
+    try:
+        decoded = decode(instance, verifier, iterations, length, progress)
+        got = decoded.first(length)
+    except Invalid as error:
+        return _invalid(instance, verifier, error), Law([])
+    want = law_of(instance.target, length)
     figures = got.total_variation(want), decoded.accepted[0]
     wrong = Wrong(*found) if (found := first_difference(got, want)) else None
     return Verdict(verifier.name, instance.name, verifier.lossless, *figures, wrong), got
+
+
+def _invalid(instance: Instance, verifier: Verifier, error: Invalid) -> Verdict:
+    return Verdict(verifier.name, instance.name, verifier.lossless, ONE, ZERO, None, str(error))

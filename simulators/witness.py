@@ -6,7 +6,7 @@ from math import lcm
 from time import monotonic
 
 from draftproof.simulators.instances.make import Key, assembled, weighted
-from draftproof.simulators.verdict import Wrong, judge
+from draftproof.simulators.verdict import Verdict, judge
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -33,12 +33,12 @@ def shrink(instance: Instance, fails: Callable[[Instance], bool], seconds: float
             return instance
 
 
-def smallest(instance: Instance, verifier: Verifier, iterations: int | None = None) -> tuple[Instance, Wrong]:
-    """A smaller instance on which the verifier is still not lossless, and the first wrong prefix there."""
+def smallest(
+    instance: Instance, verifier: Verifier, iterations: int | None = None
+) -> tuple[Instance, Verdict]:
+    """A smaller instance on which the verifier is still not lossless, and the verdict there."""
     small = shrink(instance, lambda each: not judge(each, verifier, iterations).lossless)
-    wrong = judge(small, verifier, iterations).wrong
-    assert wrong is not None
-    return small, wrong
+    return small, judge(small, verifier, iterations)
 
 
 def _smaller(instance: Instance) -> Iterator[Instance]:

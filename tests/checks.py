@@ -6,7 +6,7 @@ from math import prod
 from flint import fmpq
 
 from draftproof.simulators.decode import decode
-from draftproof.simulators.enumerate import iteration, outcomes
+from draftproof.simulators.enumerate import Invalid, iteration, outcomes
 from draftproof.simulators.instances.make import prefixes
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.drafts import Scheme
@@ -58,7 +58,10 @@ def assert_same_law(instance: Instance, verifier: Verifier, other: Verifier) -> 
 
 def is_lossy(instance: Instance, verifier: Verifier) -> bool:
     """Whether one iteration, or two of a verifier with state, miss the target's law."""
-    got, want = completed(instance, verifier, 1 if verifier.carry is None else 2)
+    try:
+        got, want = completed(instance, verifier, 1 if verifier.carry is None else 2)
+    except Invalid:
+        return True
     return got != want
 
 

@@ -51,6 +51,16 @@ def text(number: fmpq) -> str:
     return str(number)
 
 
+def shown(number: fmpq) -> str:
+    """An exact number, or where the fraction is long its decimal value.
+
+    >>> shown(exact("2/4")), shown(exact("0.3333333333333"))
+    ('1/2', '~0.333333')
+    """
+    exactly = text(number)
+    return exactly if len(exactly) <= 12 else f"~{float(number):.6g}"
+
+
 def _parse(spelling: str) -> fmpq:
     if len(spelling) > 2 * DIGITS:
         raise BadInput(f"{quoted(spelling)} has more than {DIGITS} digits")

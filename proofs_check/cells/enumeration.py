@@ -14,8 +14,9 @@ from draftproof.proofs_check.cells.cell import Cell, Cut
 from draftproof.proofs_check.cells.solver import Solver
 from draftproof.proofs_check.cells.symbol import Symbol, field
 from draftproof.proofs_check.cells.tree import Leaf, Split, Tree, from_json, mapped, split, to_json
+from draftproof.simulators.enumerate import Invalid
 from draftproof.theory.oracle import Oracle
-from draftproof.theory.rows import Row
+from draftproof.theory.rows import Row, total
 
 Program: TypeAlias = Callable[[Oracle], Symbol]  # a sampler program whose result is a number
 
@@ -75,12 +76,19 @@ class _Replay:
     def choose(self, row: Row) -> int:
         for choice in self._left:
             return choice
+        must_have_mass_one(row)
         raise _Draw(list(enumerate(row)))
 
     def accept(self, probability: Any) -> bool:
         for choice in self._left:
             return bool(choice)
         raise _Draw([(1, probability), (0, 1 - probability)])
+
+
+def must_have_mass_one(row: Row) -> None:
+    """Raises Invalid where the row's mass is not 1."""
+    if total(row) != 1:
+        raise Invalid("a row does not sum to 1")
 
 
 class Enumeration:
@@ -98,7 +106,8 @@ class Enumeration:
 
     def expectation(self, program: Program, cell: Cell, saved: dict[str, Any] | None = None) -> Tree:
         """E[program] over all its draws, as a function on the cell; `saved` is an earlier call's checkpoint.
-        Raises OutOfTime, but not before a step was added to the checkpoint.
+        Raises OutOfTime, but not before a step was added to the checkpoint, and Invalid when the present
+        cell shows a probability that is negative or a row whose mass is not 1.
         """
         self.checkpoint = Checkpoint(self.number, saved)
         return self._after(program, cell, ())
@@ -164,9 +173,12 @@ class Enumeration:
         self.cell = cell
         try:
             possible = mass > 0
+            negative = not possible and mass < 0
         except Cut as cut:
             polynomial, signs = cut.polynomial, cut.signs
         else:
+            if negative:
+                raise Invalid("a probability is negative")
             if not possible:
                 return Leaf(self.number(0))
             mass = self.reduced(cell, mass)

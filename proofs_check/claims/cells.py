@@ -77,7 +77,7 @@ CLAIMS = (
     ),
     Claim(
         "gls-lossless-search",
-        "GLS is lossless at larger sizes.",
+        "GLS is lossless on pairs with replacement and on chains of 2.",
         "rowan2025list, Gumbel-max list sampling",
         "a pair and a chain of 2, V = 2 and 3",
         _search("gls", WITH, Chain(2), count=100),
@@ -94,7 +94,7 @@ CLAIMS = (
     ),
     Claim(
         "multipath-block-lossless-search",
-        "Greedy multi-path block verification is lossless with three paths, and deeper.",
+        "Greedy multi-path block verification is lossless on two paths of 2 and on three of 1.",
         "thomas2026multipath, greedy multi-path block verification",
         "two paths of 2 and three of 1, V = 2 and 3",
         _search("multipath-block", Paths(2, 2), Paths(3, 1), count=20),

@@ -12,29 +12,17 @@ from draftproof.proofs_check.cells.symbol import Symbol
 from draftproof.proofs_check.claims.checks import Lossless, Related, Together, chains, means, refuted_on
 from draftproof.proofs_check.claims.claim import REFUTED, SIZES, Claim
 from draftproof.proofs_check.means import closed_form, mean_on
-from draftproof.simulators.decode import decode
 from draftproof.simulators.enumerate import iteration
-from draftproof.theory.draft import Draft, chained
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix, minimum
-from draftproof.theory.table import Rows, Table
-from draftproof.theory.verifier import CHAIN, Stop, Verifier
-from draftproof.theory.verifiers import block, named
+from draftproof.theory.table import Table
+from draftproof.theory.verifiers import named
 
 SMALL = chains(2, 1, 2)
 TWO = "a chain of 2, V = 2"
-
-
-def all_but_the_last(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
-    """Block verification that does not look at the last drafted token: valid like itself."""
-    *above, last = draft.path[:-1]
-    return block.verify(oracle, Draft(chained(last.prefix, [node.proposal for node in above])), target)
-
-
-SHORTER = Verifier("block of all but the last", "ours", CHAIN, lossless=True, verify=all_but_the_last)
 
 
 def full_information(domain: Domain, oracle: Oracle) -> Any:
@@ -46,29 +34,6 @@ def full_information(domain: Domain, oracle: Oracle) -> Any:
     words = [word for n in range(domain.depth) for word in product(range(domain.vocab), repeat=n + 1)]
     minima = (minimum(mass(domain.target, word), mass(domain.proposal, word)) for word in words)
     return sum(minima, domain.number(0))
-
-
-def ahead_is_worse(depth: int = 7) -> Instance:
-    """An instance on which keeping one token more costs more later than it gains now.
-
-    The first `depth` tokens are 0 under p and q alike. At the next one q is sure of 0 and p(0) = 1/2.
-    After 0 follows one token with p(0) = 1 and q(0) = 1/2, then p = q; after 1 q is sure of 1 and p of 0,
-    so that nothing is accepted any more.
-    """
-    sure, half, never = ["1", "0"], ["1/2", "1/2"], ["0", "1"]
-    at = (0,) * depth
-    p = {(): sure, at: half, (*at, 0): sure}
-    q = {(): sure, at: sure, (*at, 0): half}
-    for n in range(2 * depth + 3):
-        p[*at, 1, *(0,) * n] = sure
-        q[*at, 1, *(0,) * n] = never
-        p[*at, 0, 0, *(0,) * n] = q[*at, 0, 0, *(0,) * n] = sure
-    return Instance(Table.exact(2, p), Table.exact(2, q), Chain(depth))
-
-
-def _decodes_most(instance: Instance) -> bool:
-    longest, shorter = (sum(decode(instance, rule, 2).accepted) for rule in (named("block"), SHORTER))
-    return longest >= shorter
 
 
 def _toy() -> str:
@@ -107,17 +72,6 @@ CLAIMS = (
         "sun2025block, Section 2 (motivating example)",
         "that instance",
         _toy,
-    ),
-    Claim(
-        "block-optimal-over-iterations",
-        "Over several iterations no valid verifier of one path decodes more tokens than block verification.",
-        "open; beside sun2025block, Theorem 2",
-        "two iterations, a chain of 7, V = 2",
-        refuted_on(ahead_is_worse(), _decodes_most),
-        REFUTED,
-        note="without the last drafted token it decodes 11 tokens, with it 43/4: a token ahead can cost "
-        "more than a token later (ahead_is_worse in proofs_check/claims/chains.py). In one iteration the "
-        "statement holds (block-optimal)",
     ),
     Claim(
         "chain-means-by-cells",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from draftproof.proofs_check.claims.claim import REFUTED, SIZES, UNDECIDED, unrefuted
+from draftproof.proofs_check.claims.claim import CELLS, REFUTED, SIZES, UNDECIDED, unrefuted
 from draftproof.proofs_check.means import Mean, accepted, compare
 from draftproof.proofs_check.prove import prove
 from draftproof.simulators.instances.randoms import Randoms
@@ -25,6 +25,8 @@ Case = tuple[int, Scheme]  # a vocabulary and a draft
 class Lossless:
     """Proves one verifier lossless at every size given, by sign cells."""
 
+    behind = CELLS
+
     def __init__(self, verifier: str, *cases: Case):
         self.verifier, self.cases = verifier, cases
 
@@ -44,6 +46,8 @@ def means(verifier: str) -> Callable[[Scheme], Mean]:
 class Related:
     """Proves mean a "equal" to mean b, or "never below" it, at every size given, by sign cells."""
 
+    behind = CELLS
+
     def __init__(self, wanted: str, a: Callable[[Scheme], Mean], b: Callable[[Scheme], Mean], *cases: Case):
         self.wanted, self.a, self.b, self.cases = wanted, a, b, cases
 
@@ -59,6 +63,8 @@ class Related:
 
 class Together:
     """Several sign-cell checks as one: the first verdict that is not a proof, if there is one."""
+
+    behind = CELLS
 
     def __init__(self, *parts: Related):
         self.parts = parts

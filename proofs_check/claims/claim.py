@@ -5,10 +5,26 @@ from dataclasses import dataclass
 
 from draftproof.proofs_check.induction import THEOREMS
 
-EVERY = "proved for every vocabulary and depth"
 SIZES = "proved for the sizes listed"
 REFUTED = "refuted"
 UNDECIDED = "undecided"
+
+
+CODE, CELLS, ROCQ, EXACT, WRITTEN = "code run", "sign cells", "Rocq", "exact instances", "argument"
+"""What may stand behind a verdict: the code that it is about, run at every size, or on symbols at some; a
+machine proof; that code run on rational instances; an argument that was typed."""
+
+MACHINE_PROOFS = {
+    "token-lossless": "token_lossless",
+    "block-lossless": "block_lossless",
+    "block-keeps-w": "block_accepts",
+    "block-optimal": "no_rule_accepts_more",
+    "block-bound": "no_rule_accepts_more",
+    "recursive-lossless": "recursive_rejection_lossless",
+    "traversal-lossless": "traversal_lossless",
+    "lift-lossless": "lift_lossless",
+}
+"""Claim -> its theorem in proofs_check/rocq."""
 
 
 def unrefuted(instances: int) -> str:
@@ -34,6 +50,12 @@ class Claim:
     note: str = ""
 
     @property
+    def behind(self) -> tuple[str, ...]:
+        """What stands behind the verdict."""
+        checked = getattr(self.check, "behind", EXACT)
+        return (ROCQ, checked) if self.key in MACHINE_PROOFS else (checked,)
+
+    @property
     def command(self) -> str:
         return f"draftproof claims {self.key}"
 
@@ -43,9 +65,11 @@ class Induction:
     """Checks every step of a theorem."""
 
     theorem: str
+    behind = WRITTEN
 
     def __call__(self) -> str:
-        return EVERY if THEOREMS[self.theorem].check().holds else UNDECIDED
+        theorem = THEOREMS[self.theorem]
+        return theorem.verdict if theorem.check().holds else UNDECIDED
 
 
 def by_induction() -> Iterator[Claim]:
@@ -53,4 +77,4 @@ def by_induction() -> Iterator[Claim]:
     for theorem in THEOREMS.values():
         for each in (theorem, *theorem.corollaries):
             scope = each.scope or theorem.scope
-            yield Claim(each.key, each.statement, each.source, scope, Induction(theorem.key), EVERY)
+            yield Claim(each.key, each.statement, each.source, scope, Induction(theorem.key), theorem.verdict)

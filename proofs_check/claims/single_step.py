@@ -109,7 +109,7 @@ def _greedy_above(instance: Instance) -> bool:
 CLAIMS = (
     Claim(
         "single-draft-optimum",
-        "With one draft no rule accepts more than the sum of min(p, q), which token verification does.",
+        "With one draft no valid rule accepts more than the sum of min(p, q), which token verification does.",
         "sun2023spectr, Section 3 (one draft: maximal coupling)",
         "V = 2 and 3",
         Related("equal", row(flow(True, 1)), row(lambda p, q: total(meet(p, q))), *CASES),

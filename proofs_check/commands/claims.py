@@ -17,7 +17,7 @@ QUICK = 5.0  # verdicts that take at most so many seconds are checked again by d
 @click.option("--all", "everything", is_flag=True, help="Check slow verdicts again too.")
 @json_option
 def claims(keys: tuple[str, ...], everything: bool, as_json: bool) -> int:
-    """Every registered theorem with its verdict and how to reproduce it.
+    """Every registered theorem with its verdict, what stands behind it, and how to reproduce it.
 
     Verdicts that take at most a few seconds are checked again, those of named claims in any case.
     Exit status 0, or 1 if a verdict differs from the recorded one.
@@ -42,6 +42,7 @@ def claims(keys: tuple[str, ...], everything: bool, as_json: bool) -> int:
                 "source": claim.source,
                 "scope": claim.scope,
                 "verdict": claim.verdict,
+                "behind": list(claim.behind),
                 "found": found[claim.key],
                 "command": claim.command,
                 "seconds": claim.seconds,
@@ -53,7 +54,10 @@ def claims(keys: tuple[str, ...], everything: bool, as_json: bool) -> int:
     for claim in chosen:
         now = found[claim.key]
         outcome = "checked" if now == claim.verdict else f"NOW: {now}"
-        click.echo(f"{claim.key}: {claim.verdict} [{outcome if now else 'recorded, not checked now'}]")
+        behind = ", ".join(claim.behind)
+        click.echo(
+            f"{claim.key}: {claim.verdict} ({behind}) [{outcome if now else 'recorded, not checked now'}]"
+        )
         click.echo(f"  {claim.statement}\n  {claim.source}; {claim.scope}")
         if claim.note:
             click.echo(f"  {claim.note}")

@@ -78,12 +78,12 @@ THEOREMS = (
         corollaries=(
             Corollary(
                 "block-bound",
-                "Given the first l drafted tokens no valid verifier keeps them all with more than w_l.",
+                "In one iteration no valid verifier keeps drafted tokens x^l with more than w_l.",
                 "sun2025block, Lemma 4; weng2025traversal, Lemma B.2",
             ),
             Corollary(
                 "block-optimal-off-path",
-                "Block verification stays optimal among verifiers that look at probabilities off the path.",
+                "In one iteration it stays optimal among verifiers that look at probabilities off the path.",
                 "thomas2026multipath, optimality of block verification",
             ),
         ),
@@ -112,8 +112,8 @@ THEOREMS = (
     ),
     Theorem(
         key="one-block-is-enough",
-        statement="Any number of blocks follows the target if and only if one block, completed by the target "
-        "to the draft's depth plus one, does.",
+        statement="Any number of blocks of a rule without memory follows the target if and only if one "
+        "block, completed by the target to the draft's depth plus one, does.",
         source="sun2025block, Lemma 2; weng2025traversal, Lemma A.1",
         scope="every chain and tree",
         assumed=(

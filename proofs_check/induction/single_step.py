@@ -120,7 +120,7 @@ THEOREMS = (
     ),
     Theorem(
         key="k-seq-factor",
-        statement="K-SEQ accepts at least 1 - (1 - 1/k)^k >= 1 - 1/e times what any valid rule can.",
+        statement="K-SEQ accepts at least 1 - (1 - 1/k)^k >= 1 - 1/e of what any single-step rule can.",
         source="sun2023spectr, Section 5 (the factor of K-SEQ)",
         scope="k i.i.d. drafts",
         assumed=(

@@ -129,7 +129,7 @@ def _show(found: _Found, ok: bool) -> None:
     tallies = [tally for tally in found.tallies.values() if tally.instances]
     for tally in tallies:
         if (failing := tally.failing()) is not None:
-            click.echo(screen.smallest(tally.verifier.name, *smallest(failing, tally.verifier)))
+            click.echo(screen.smallest(*smallest(failing, tally.verifier)))
     screen.console().print(screen.verdicts(tallies))
     laws = sum(tally.instances for tally in tallies)
     conclusion = "every verdict is as declared" if ok else "NOT every verdict is as declared"
@@ -159,4 +159,5 @@ def _result(verdict: Verdict) -> dict[str, Any]:
         "declared": verdict.declared,
         "total_variation": text(verdict.total_variation),
         "expected_accepted": text(verdict.expected_accepted),
+        **({"invalid": verdict.invalid} if verdict.invalid else {}),
     }

@@ -20,7 +20,17 @@ from draftproof.simulators.instances.randoms import Mixed, Randoms
 from draftproof.simulators.screen import shown
 from draftproof.simulators.study import ensembles, worst
 from draftproof.simulators.study.ensembles import STANDARD, VARIED, described, vary
-from draftproof.simulators.study.gap import ABOVE, STATE, Gap, Summary, applicable, measure, summarise
+from draftproof.simulators.study.gap import (
+    ABOVE,
+    FEW,
+    STATE,
+    Gap,
+    Summary,
+    applicable,
+    beside,
+    measure,
+    summarise,
+)
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import text
@@ -66,10 +76,11 @@ def gap(as_json: bool, **options: Any) -> int:
 
     With an instance: E[tau] of every verifier made for its draft, and its share of the best that
     lossless verifiers without state can do (stateless) and of the best that any coupling of draft
-    and target blocks can do (full information). Without one: means over random instances on three
-    standard drafts, or on one --draft. With --vary: a figure and its numbers. With --worst: the
-    instance of small rationals on which a verifier was found furthest below the stateless optimum,
-    on standard output as an instance file.
+    and target blocks can do (full information). Verifiers are run, where that takes a moment, and
+    "closed form" stands beside the value of one that was not. Without an instance: means over random
+    instances on three standard drafts, or on one --draft. With --vary: a figure and its numbers. With
+    --worst: the instance of small rationals on which a verifier was found furthest below the stateless
+    optimum, on standard output as an instance file.
     """
     given = {name: value for name, value in options.items() if value not in (None, ()) and value is not False}
     modes = [mode for mode in ("worst", "vary", "instance") if mode in given]
@@ -109,6 +120,8 @@ def _instance(path: Path, verifiers: Sequence[Verifier], force: bool, as_json: b
         click.echo(json.dumps(_document(found)))
     else:
         screen.console().print(_table(found))
+        for name, why in found.invalid.items():
+            click.echo(f"{name}: {why}")
     return 0
 
 
@@ -125,7 +138,7 @@ def _ensembles(
             fit = [each for each in verifiers or applicable(family[0]) if applies(each, family[0])]
             gaps: list[Gap] = []
             for each in family:
-                gaps.append(measure(each, fit))
+                gaps.append(measure(each, fit, most=FEW))
                 bar.advance(task)
             draft = f"{family.draft.label}, {described(family.draft)}"
             title = f"{draft}, V = {vocab}: {count} random instances"
@@ -205,7 +218,8 @@ def _table(gap: Gap) -> Table:
         exact = text(mean) if len(text(mean)) <= 24 else ""
         style = "bold" if note == ABOVE else ""
         shares = map(_percent, gap.shares(name))
-        table.add_row(name, exact, f"{float(mean):.6f}", *shares, note, style=style)
+        said = "no law" if name in gap.invalid else beside(note, name in gap.closed)
+        table.add_row(name, exact, f"{float(mean):.6f}", *shares, said, style=style)
         table.caption = STATEFUL if note == STATE else table.caption
     return table
 
@@ -234,6 +248,8 @@ def _document(gap: Gap) -> dict[str, Any]:
             "stateless": {"lower": lower, "upper": text(best.upper)},
             "above_stateless": [name for name in gap.expected_accepted if gap.note(name) == ABOVE],
         },
+        "closed_form": sorted(gap.closed),
+        **({"invalid": dict(gap.invalid)} if gap.invalid else {}),
     }
 
 

@@ -12,6 +12,7 @@ from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.files import read, spelled
 from draftproof.simulators.verdict import joint, judge
 from draftproof.simulators.witness import smallest
+from draftproof.theory.law import Law
 from draftproof.theory.numbers import text
 from draftproof.theory.verifiers import named
 
@@ -36,7 +37,8 @@ def law(instance: Path, name: str, iterations: int, force: bool, as_json: bool) 
     with screen.progress("iterations") as bar:
         task = bar.add_task("enumerating", total=iterations)
         if iterations == 1:
-            verdict, emitted = judge(given, verifier, 1), emission(given, verifier).law()
+            verdict = judge(given, verifier, 1)
+            emitted = Law([]) if verdict.invalid else emission(given, verifier).law()
         else:
             verdict, emitted = joint(given, verifier, iterations, lambda n: bar.update(task, completed=n))
         bar.update(task, completed=iterations, description="looking for a smaller instance")
@@ -48,9 +50,13 @@ def law(instance: Path, name: str, iterations: int, force: bool, as_json: bool) 
             "total_variation": text(verdict.total_variation),
             "expected_accepted": text(verdict.expected_accepted),
             "law": {spelled(word): text(mass) for word, mass in emitted.items()},
+            **({"invalid": verdict.invalid} if verdict.invalid else {}),
         }
         click.echo(json.dumps(answer))
         return int(not verdict.lossless)
+    if verdict.invalid:
+        click.echo(f"{verifier.name} on {given.name}: no law: {verdict.invalid}")
+        return 1
     title = "law of the emitted block" if iterations == 1 else f"joint law over {iterations} iterations"
     click.echo(f"{verifier.name} on {given.name}: {title}")
     screen.console().print(screen.law(emitted))
@@ -58,6 +64,6 @@ def law(instance: Path, name: str, iterations: int, force: bool, as_json: bool) 
         f"{screen.declared(verdict.lossless)}: total variation {screen.shown(verdict.total_variation)}, "
         f"E[tau] {screen.shown(verdict.expected_accepted)}"
     )
-    if verdict.wrong and small:
-        click.echo(f"{screen.witness(verdict.wrong)}\n{screen.smallest(verifier.name, *small)}")
+    if small:
+        click.echo(f"{screen.why(verdict)}\n{screen.smallest(*small)}")
     return int(not verdict.lossless)

@@ -23,6 +23,9 @@ PAIR, TRIPLE, BINARY = every(2, 1), every(3, 1), every(2, 2)
 FORK: Shape = (PAIR,)
 LOPSIDED: Shape = (PAIR, ())
 TWO_PATHS: Shape = (((),), ((),))
+GROUPS: Shape = ((((),), ()), ((),))
+"""Two nodes whose draws have 6 and 3 outcomes at V = 3: too many for `layered` to plan together, so that
+one node takes its turn after the other."""
 
 SOURCE = Path(argparse.__file__)
 """A text that every Python installation has: a source file of the standard library."""
@@ -57,6 +60,7 @@ def standard() -> list[Sequence[Instance]]:
     families += [Texts(corpus(SOURCE, 3), Chain(2))]
     families += [Randoms(draft, 3, 12) for draft in deep(3)]
     families += [Scenarios(draft, vocab) for vocab in (3, 2) for draft in (*deep(vocab), *shallow(), *chains)]
+    families += [Randoms(Tree(GROUPS), 3, 4)]
     families += [Randoms(Chain(3), 3, 8), Randoms(Chain(3), 2, 40)]
     families += [
         Randoms(draft, vocab, size)

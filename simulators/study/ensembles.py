@@ -12,7 +12,7 @@ from draftproof.simulators import figures
 from draftproof.simulators.check import must_fit
 from draftproof.simulators.files import replacing, unusable
 from draftproof.simulators.instances.randoms import Logits, Randoms
-from draftproof.simulators.study.gap import Summary, applicable, measure, summarise
+from draftproof.simulators.study.gap import FEW, Summary, applicable, measure, summarise
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
@@ -116,7 +116,7 @@ def vary(
     for place, value in chosen.values.items():
         gaps = []
         for instance in replace(start, **{chosen.field: value}):
-            gaps.append(measure(instance, pick(instance, verifiers)))
+            gaps.append(measure(instance, pick(instance, verifiers), most=FEW))
             progress()
         apart = round(fmean(distance(gap.instance) for gap in gaps), 6)
         points.append(Point(apart if what == "distance" else place, apart, summarise(gaps)))

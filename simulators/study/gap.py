@@ -1,16 +1,17 @@
 """E[tau] of verifiers compared with the certified optima: on one instance, and as means over many."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from flint import fmpq
 
 from draftproof.simulators.check import applies
-from draftproof.simulators.enumerate import emission
+from draftproof.simulators.enumerate import Invalid, emission
 from draftproof.simulators.optimum import full_information, stateless
 from draftproof.theory.closed_forms import FORMS
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Number
 from draftproof.theory.transport.bounds import Optimum
 from draftproof.theory.transport.certificate import Certificate
@@ -20,6 +21,12 @@ from draftproof.theory.verifiers import VERIFIERS
 ABOVE, STATE, LOSSY = "lossy: above the valid optimum", "keeps state", "declared lossy"
 """Notes on a verifier that exceeds the stateless optimum or may exceed it."""
 
+CLOSED = "closed form"
+"""The note on a value that no run of the verifier gave: it would be the same if the verifier were broken."""
+
+RUN, FEW = 2_000, 100
+"""Most drafts of an instance on which verifiers with a closed form are run: of a single one, of many."""
+
 REACHED = 1e-9
 """A verifier reaches an optimum if the ratio is at least 1 - REACHED; certified errors are smaller."""
 
@@ -28,13 +35,17 @@ REACHED = 1e-9
 class Gap:
     """E[tau] of one iteration by verifier, exact, with the optima of one instance.
 
-    `full` bounds every verifier, `stateless` every one that is lossless in each iteration by itself.
+    `full` bounds every verifier in its first iteration, `stateless` every one that is lossless in each
+    iteration by itself. `closed` are the verifiers that were not run: their values are closed forms.
+    `invalid` says why a verifier has no law; its value is 0.
     """
 
     instance: Instance
     expected_accepted: dict[str, fmpq]
     full: Certificate
     stateless: Optimum
+    closed: frozenset[str] = frozenset()
+    invalid: Mapping[str, str] = field(default_factory=dict)
 
     def shares(self, name: str) -> tuple[float, float]:
         """E[tau] over the certified upper bound of the stateless and over the full-information optimum."""
@@ -50,10 +61,12 @@ def measure(
     instance: Instance,
     verifiers: Iterable[Verifier] | None = None,
     progress: Callable[[str], object] = lambda name: None,
+    most: int = RUN,
 ) -> Gap:
     """E[tau] of the verifiers (by default all that apply) and both optima.
 
-    `progress` is called with the name of the next computation. Raises BadInput when no verifier is
+    Verifiers are run where no more than `most` drafts can come out, or where they have no closed form.
+    `progress` is called with the name of what is computed next. Raises BadInput when no verifier is
     made for the draft, or the instance is too large.
     """
     chosen = applicable(instance) if verifiers is None else list(verifiers)
@@ -61,11 +74,19 @@ def measure(
     full = full_information(instance)
     progress("the stateless optimum")
     valid = stateless(instance)
+    small = instance.draft.outcomes(instance.vocab) <= most
     means: dict[str, fmpq] = {}
+    closed, invalid = set[str](), dict[str, str]()
     for verifier in chosen:
         progress(verifier.name)
-        means[verifier.name] = expected(instance, verifier)
-    return Gap(instance, means, full, valid)
+        form = None if small else formed(instance, verifier)
+        try:
+            means[verifier.name] = emission(instance, verifier).expected_accepted if form is None else form
+        except Invalid as error:
+            means[verifier.name], invalid[verifier.name] = ZERO, str(error)
+        if form is not None:
+            closed.add(verifier.name)
+    return Gap(instance, means, full, valid, frozenset(closed), invalid)
 
 
 def applicable(instance: Instance) -> list[Verifier]:
@@ -77,14 +98,18 @@ def applicable(instance: Instance) -> list[Verifier]:
 
 
 def expected(instance: Instance, verifier: Verifier) -> fmpq:
-    """The exact E[tau] of one iteration: in closed form if there is one, else by enumeration."""
+    """E[tau] of one iteration, exact: in closed form where there is one, else by enumeration."""
+    form = formed(instance, verifier)
+    return emission(instance, verifier).expected_accepted if form is None else form
+
+
+def formed(instance: Instance, verifier: Verifier) -> fmpq | None:
+    """E[tau] in closed form; None where there is none."""
     form = FORMS.get((verifier.name, instance.draft.label))
     try:
-        if form:
-            return form(instance)
+        return form(instance) if form else None
     except BadInput:  # no closed form for this shape
-        pass
-    return emission(instance, verifier).expected_accepted
+        return None
 
 
 def ratio(mean: Number, best: Number) -> float:
@@ -99,6 +124,11 @@ def remark(verifier: Verifier, above: bool) -> str:
     if above:
         return ABOVE
     return "" if verifier.lossless else LOSSY
+
+
+def beside(note: str, closed: bool) -> str:
+    """The note, and whether the value is a closed form."""
+    return "; ".join(filter(None, [note, CLOSED * closed]))
 
 
 @dataclass(frozen=True)
@@ -134,6 +164,7 @@ def summarise(gaps: Sequence[Gap]) -> list[Summary]:
     for name in gaps[0].expected_accepted:
         above = any(gap.expected_accepted[name] > gap.stateless.upper for gap in gaps)
         values = [float(gap.expected_accepted[name]) for gap in gaps]
-        rows.append(row(name, values, remark(VERIFIERS[name], above)))
+        closed = any(name in gap.closed for gap in gaps)
+        rows.append(row(name, values, beside(remark(VERIFIERS[name], above), closed)))
     rows.sort(key=lambda each: -each.mean)
     return [row("full information", full, "optimum"), row("stateless", best, "optimum"), *rows]

@@ -13,17 +13,19 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
+from draftproof.simulators.instances.suite import GROUPS
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.verifier import Verifier
-from draftproof.theory.verifiers import block, rrs, token, traversal, typical
+from draftproof.theory.verifiers import block, layered, rrs, token, traversal, typical
 from tests.mutants.registry import rule
 
 CHAINS = (Chain(1), Chain(2))
 PLAIN = (Tree(((), ())), Tree((((), ()),)), Tree((((),), ())))
 DOUBLE = tuple(Tree(tree.shape, True) for tree in PLAIN)
+TURNS = (Tree(GROUPS),)
 FLAT = (TopK(((), ())), TopK((((),), ())))
 
 
@@ -162,6 +164,18 @@ _all(
     ),
     ("siblings by token id", "in node.children:", "in sorted(node.children, key=lambda c: c.token):", "30"),
     ("every other child skipped in the update", "q = node.proposal", "q = node.proposal; p = p[::-1]"),
+)
+_all(
+    layered,
+    TURNS,
+    ("later groups share what is left on average", "scale(left, entered", "scale(L, entered"),
+    (
+        "later groups take all",
+        "scale(left, entered(draft, child, w, ways, target))",
+        "entered(draft, child, w, ways, target)",
+    ),
+    ("what a group took is not taken off", "left = left - left * sum(given.values(), L * 0)", "pass"),
+    ("later groups plan with all", "laws, L, SEGMENTS", "laws, L * 0 + 1, SEGMENTS"),
 )
 rule(
     "typical acceptance", "lossy by design: a threshold in the place of a coin", typical.VERIFIER, (Chain(2),)

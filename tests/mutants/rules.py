@@ -236,6 +236,15 @@ for _row, _name, _flaw, _verifier, _drafts in (
 ):
     rule(_name, _flaw, _verifier, _drafts, row=_row)
 
+BEYOND = edited(
+    token,
+    ("import excess, normalise, share", "import add, one, scale"),
+    ("share(p[x], q[x])", "one(p) * 999 / 1000"),
+    ("normalise(excess(p, q))", "add(scale(1000 * one(p), p), scale(-999 * one(p), q))"),
+)
+"""Its masses add up to the target's law, but no sampler can draw from its rows."""
+rule("accepts with 999/1000", "the residual has negative entries", BEYOND, CHAINS)
+
 for _name, _verifier in (("p(0) = 0", ON_AN_EDGE), ("p(0) = q(0)^2", ON_A_CURVE)):
     rule(f"wrong where {_name}", "everything is accepted there", _verifier, (Chain(1),), judge="proof")
 

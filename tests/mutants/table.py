@@ -80,24 +80,22 @@ def _refuted(mutant: Mutant) -> Found:
     proof = prove(mutant.verifier, draft, 2)
     if proof.counterexample is None:
         return Found(mutant, "lossless" if proof.verdict == "proved" else proof.verdict, "0", proof.scope)
-    deviation = judge(proof.counterexample, mutant.verifier).total_variation
-    return Found(mutant, "biased", str(deviation), f"a counterexample of prove, {proof.scope}")
+    deviation = proof.why or str(judge(proof.counterexample, mutant.verifier).total_variation)
+    return Found(mutant, "biased", deviation, f"a counterexample of prove, {proof.scope}")
 
 
 def _enumerated(mutant: Mutant) -> Found:
     assert mutant.verifier is not None
-    count, raised = 0, None
+    count, invalid = 0, None
     for draft in mutant.drafts:
         for instance in _instances(draft):
             count += 1
-            try:
-                verdict = judge(instance, mutant.verifier)
-            except Exception as error:  # a mutant may break anywhere; a bias elsewhere says more
-                raised = raised or Found(mutant, "biased", f"raises {type(error).__name__}", instance.name)
-                continue
-            if not verdict.lossless:
+            verdict = judge(instance, mutant.verifier)
+            if verdict.invalid:  # a bias elsewhere says more
+                invalid = invalid or Found(mutant, "biased", verdict.invalid, instance.name)
+            elif not verdict.lossless:
                 return Found(mutant, "biased", str(verdict.total_variation), instance.name)
-    return raised or Found(mutant, "lossless", "0", f"{count} instances")
+    return invalid or Found(mutant, "lossless", "0", f"{count} instances")
 
 
 @cache

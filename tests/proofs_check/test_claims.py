@@ -8,8 +8,9 @@ import pytest
 
 from draftproof import commands
 from draftproof.proofs_check.claims import CLAIMS
-from draftproof.proofs_check.claims.claim import EVERY, REFUTED, SIZES, Induction
+from draftproof.proofs_check.claims.claim import MACHINE_PROOFS, REFUTED, SIZES, Induction
 from draftproof.proofs_check.induction import THEOREMS
+from draftproof.proofs_check.induction.steps import ARGUMENT, CHECKED
 from draftproof.proofs_check.page import page
 from draftproof.simulators.commands.entry import enter
 from draftproof.theory.verifiers import VERIFIERS
@@ -56,9 +57,24 @@ def test_the_page_is_fresh():
 
 
 @pytest.mark.parametrize("claim", CLAIMS.values(), ids=lambda claim: claim.key)
-def test_verdicts_are_of_the_four_kinds(claim):
+def test_verdicts_are_of_the_known_kinds(claim):
     searched = re.fullmatch(r"no counterexample in [\d,]+ exact instances", claim.verdict)
-    assert claim.verdict in (EVERY, SIZES, REFUTED) or searched
+    assert claim.verdict in (CHECKED, ARGUMENT, SIZES, REFUTED) or searched
+
+
+def test_nothing_typed_is_called_proved():
+    """An argument proves nothing of the code: its verdict says so, and so does what stands behind it."""
+    for claim in CLAIMS.values():
+        typed = isinstance(claim.check, Induction)
+        assert ("argument" in claim.behind) == typed == (claim.verdict in (CHECKED, ARGUMENT)), claim.key
+        assert "code run" not in claim.behind
+
+
+def test_every_machine_proof_is_in_the_rocq_files():
+    files = (ROOT / "proofs_check" / "rocq").glob("*.v")
+    stated = set(re.findall(r"^(?:Theorem|Lemma|Corollary) (\w+)", "".join(map(Path.read_text, files)), re.M))
+    assert set(MACHINE_PROOFS.values()) <= stated
+    assert {claim.key for claim in CLAIMS.values() if "Rocq" in claim.behind} == set(MACHINE_PROOFS)
 
 
 def test_every_source_is_in_the_references():

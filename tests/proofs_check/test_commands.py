@@ -1,16 +1,26 @@
 """`prove` and `claims` on the command line: statuses, JSON, one-line errors, progress."""
 
 import json
+import sys
+from dataclasses import replace
 from errno import ENOSPC
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
 
 from draftproof import commands
-from draftproof.proofs_check.prove import load_progress, save_progress
+from draftproof.proofs_check.cells.domain import Domain
+from draftproof.proofs_check.commands import prove as prove_command
+from draftproof.proofs_check.prove import Proof, load_progress, prove, save_progress
 from draftproof.simulators.commands.entry import enter
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
+from draftproof.theory.verifiers import VERIFIERS, block, rrs, token
+from tests.mutants.edits import edited
 
 
 def run(capsys, *arguments):
@@ -33,6 +43,28 @@ def test_proved(capsys):
     assert said["cells"] > 0
 
 
+def test_what_a_size_cannot_show_is_said_beside_its_verdict(capsys):
+    status, said = answer(capsys, "prove", "token", "--depth", "1")
+    assert "vocab=2 cannot show" in said["not_shown"]
+    assert "depth=1 cannot show" in said["not_shown"]
+    _, out, _ = run(capsys, "prove", "token")
+    assert "vocab=2 cannot show" in out
+    assert "depth=1" not in out
+    status, out, _ = run(capsys, "prove", "token", "--vocab", "3", "--depth", "1")
+    assert status == 0
+    assert "vocab=2" not in out
+    _, out, _ = run(capsys, "prove", "hsd-released")
+    assert "cannot show" not in out, "what is refuted has been shown"
+
+
+@pytest.mark.parametrize("label", ["without replacement", "paths"])
+def test_two_symbols_cannot_show_that_rejected_tokens_stay_in_the_proposal(label):
+    stays = edited(rrs, (", without(q, child.token)", ", q"))
+    draft = Tree(((), ())) if label == "without replacement" else Paths(2, 1)
+    assert prove(stays, draft, 2).verdict == "proved"
+    assert prove(stays, draft, 3).verdict == "refuted"
+
+
 def test_refuted(capsys):
     status, said = answer(capsys, "prove", "hsd-released")
     assert status == 1
@@ -53,6 +85,63 @@ def test_undecided_says_what_is_left_and_resumes(capsys, tmp_path):
     assert status == 0
     assert said["left"] == []
     assert len(json.loads(kept.read_text())["proved"]) == 4
+
+
+WORDS = ["0 0", "0 1", "1 0", "1 1"]
+
+
+@pytest.mark.parametrize("forged", [{}, {"sources": "0" * 64}])
+def test_a_file_written_by_hand_proves_nothing(capsys, tmp_path, forged):
+    kept = tmp_path / "kept.json"
+    statement = f"hsd-released vocab=2 {Chain(2)}"
+    kept.write_text(json.dumps({"statement": statement, "proved": WORDS, **forged}))
+    status, _, err = run(capsys, "prove", "hsd-released", "--resume", str(kept))
+    assert status == 1
+    assert "made with other sources" in err
+
+
+def test_a_changed_verifier_is_proved_again(capsys, tmp_path):
+    """block.py is proved, then broken in a copy of the package; the file must not prove the broken one."""
+    kept = tmp_path / "kept.json"
+    broken = tmp_path / "broken.py"
+    source = Path(block.__file__).read_text(encoding="utf-8")
+    broken.write_text(source.replace("share(w[-1] * p[x], q[x])", "share(p[x], q[x])"), encoding="utf-8")
+    assert run(capsys, "prove", "block", "--resume", str(kept))[0] == 0
+    assert json.loads(kept.read_text())["proved"] == WORDS
+    status, said = answer(capsys, "prove", "block", "--resume", str(kept))
+    assert (status, said["cells"]) == (0, 0), "nothing is left to do"
+    with pytest.MonkeyPatch.context() as patch:
+        module = imported_from(broken, patch)
+        patch.setitem(VERIFIERS, "block", module.VERIFIER)
+        status, _, err = run(capsys, "prove", "block", "--resume", str(kept))
+        assert status == 1
+        assert "made with other sources" in err
+
+
+def imported_from(path, patch):
+    spec = spec_from_file_location(path.stem, path)
+    module = module_from_spec(spec)
+    patch.setitem(sys.modules, path.stem, module)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_failure_of_the_prover_refutes_nothing(capsys, monkeypatch):
+    monkeypatch.setattr(Domain, "product", Mock(side_effect=AssertionError("a slip")))
+    status, said = answer(capsys, "prove", "token")
+    assert (status, said["verdict"]) == (3, "undecided")
+    assert said["why"] == "the prover failed: AssertionError: a slip"
+
+
+def test_an_exception_of_the_verifier_is_a_refutation_once_an_instance_shows_it(capsys, monkeypatch):
+    def verify(oracle, draft, target):
+        assert draft.path[-1].token == 0, "token 1"
+        return token.verify(oracle, draft, target)
+
+    monkeypatch.setitem(VERIFIERS, "token", replace(token.VERIFIER, verify=verify))
+    status, out, err = run(capsys, "prove", "token", "--depth", "1")
+    assert (status, err) == (1, "")
+    assert "draft 1, coins none: AssertionError: token 1" in out
 
 
 def test_a_word_is_taken_up_where_it_was_left(capsys, tmp_path):
@@ -95,10 +184,32 @@ def test_a_draft_may_be_spelled(capsys):
 @pytest.mark.parametrize(
     "name", ["token", "block", "hsd", "rrs", "specinfer", "traversal", "greedy-block", "k-seq"]
 )
-def test_every_size(capsys, name):
+def test_every_size_is_an_argument_that_is_not_tied_to_the_code(capsys, name):
     status, said = answer(capsys, "prove", name, "--every-size")
-    assert status == 0
+    assert (status, said["verdict"]) == (3, "argument checked, not tied to the code")
     assert said["scope"] == "every vocabulary and depth"
+    status, out, _ = run(capsys, "prove", name, "--every-size")
+    assert status == 3
+    assert f"{name}, every vocabulary and depth: argument checked, not tied to the code" in out
+
+
+@pytest.mark.parametrize("name", ["one-hot", "optimal-transport"])
+def test_an_argument_without_steps_is_an_argument_only(capsys, name):
+    status, said = answer(capsys, "prove", name, "--every-size")
+    assert (status, said["verdict"]) == (3, "argument only")
+
+
+def test_a_proof_from_the_code_comes_before_the_argument(capsys, monkeypatch):
+    found = Proof("block", "every vocabulary and depth", "proved", cells=7)
+    monkeypatch.setattr(
+        prove_command, "every_size_proof", lambda rule: found if rule.name == "block" else None
+    )
+    status, said = answer(capsys, "prove", "block", "--every-size")
+    assert (status, said["verdict"], said["cells"]) == (0, "proved", 7)
+    assert answer(capsys, "prove", "token", "--every-size")[0] == 3
+    monkeypatch.setattr(prove_command, "every_size_proof", Mock(side_effect=RuntimeError("a slip")))
+    status, said = answer(capsys, "prove", "block", "--every-size")
+    assert (status, said["verdict"]) == (3, "undecided")
 
 
 @pytest.mark.parametrize(
@@ -136,12 +247,13 @@ def test_a_progress_file_of_something_else(capsys, tmp_path, content):
 
 def test_progress_outlives_a_write_that_fails(tmp_path, monkeypatch):
     kept = tmp_path / "kept.json"
-    save_progress(kept, "statement", [(0, 1)])
+    save_progress(kept, "statement", "hash", [(0, 1)])
     full = Mock(side_effect=OSError(ENOSPC, "No space left on device"))
     monkeypatch.setattr(Path, "write_text", full)
     with pytest.raises(BadInput, match="no space left on device"):
-        save_progress(kept, "statement", [(0, 1), (1, 0)])
-    assert load_progress(kept, "statement") == ([(0, 1)], None)
+        save_progress(kept, "statement", "hash", [(0, 1), (1, 0)])
+    assert load_progress(kept, "statement", "hash") == ([(0, 1)], None)
+    assert load_progress(kept, "statement", "another hash") is None
 
 
 def test_claims_by_name(capsys):

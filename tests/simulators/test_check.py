@@ -6,9 +6,12 @@ from draftproof.simulators.check import Tally, applies, pieces, run
 from draftproof.simulators.instances.grids import Grid
 from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.simulators.instances.suite import from_text, standard
+from draftproof.simulators.verdict import judge
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 from draftproof.theory.verifiers import VERIFIERS, named
+from tests.mutants.edits import TURNS
+from tests.mutants.registry import CATALOGUE
 
 ALL = list(VERIFIERS.values())
 
@@ -23,6 +26,14 @@ def test_the_standard_suite_is_large_and_meets_every_verifier_on_every_draft_it_
 def test_the_standard_suite_has_every_kind_of_instance():
     names = " ".join(family.name for family in standard())  # type: ignore[attr-defined]
     assert all(kind in names for kind in ("scenarios", "grid", "orbits", "random", "text"))
+
+
+@pytest.mark.parametrize("mutant", [each for each in CATALOGUE if each.drafts == TURNS], ids=lambda m: m.flaw)
+def test_the_standard_suite_plans_a_level_in_several_groups(mutant):
+    """Flaws of `layered` that show only where nodes of one level take turns."""
+    (family,) = (each for each in standard() if len(each) and each[0].draft in TURNS)
+    assert all(judge(instance, named("layered")).lossless for instance in family)
+    assert not all(judge(instance, mutant.verifier).lossless for instance in family)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -7,10 +7,13 @@ import pytest
 from flint import fmpq
 
 from draftproof.simulators.enumerate import emission
+from draftproof.simulators.instances.randoms import Dirichlet, Logits, Randoms
+from draftproof.simulators.optimum import stateless
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import exact
 from draftproof.theory.table import Table
 from draftproof.theory.verifiers import named
 
@@ -67,6 +70,34 @@ def test_never_below_traversal_here(draft):
         inst = sparse(seed, draft, 3)
         layered, traversal = (emission(inst, named(n)).expected_accepted for n in ("layered", "traversal"))
         assert layered >= traversal
+
+
+ALONE, LONG, WIDE = ((LEAF,), LEAF), (((LEAF,),), LEAF), ((LEAF,), LEAF, LEAF)
+
+
+@pytest.mark.parametrize(("shape", "vocab"), [(ALONE, 2), (LONG, 2), (WIDE, 3)], ids=str)
+def test_where_the_whole_vocabulary_is_drafted_it_closes_nothing(shape, vocab):
+    """The first sibling alone has children, and which tokens were drafted is certain; not so one token on."""
+    closed = []
+    for size in (vocab, vocab + 1):
+        for instance in Randoms(Tree(shape), size, 6, law=Logits()):
+            gained = [emission(instance, named(name)).expected_accepted for name in ("layered", "traversal")]
+            closed.append((size, gained[0] - gained[1], stateless(instance).lower - gained[1]))
+    assert all(gain == 0 for size, gain, _ in closed if size == vocab)
+    assert any(missing > exact("1/100") for size, _, missing in closed if size == vocab)
+    assert any(gain > 0 for size, gain, _ in closed if size > vocab)
+
+
+def test_it_is_below_traversal_on_an_irregular_shape_without_zeros():
+    below = 0
+    for instance in Randoms(Tree(SHAPES["deep"]), 2, 40, law=Dirichlet()):
+        rows = [row for table in (instance.target, instance.proposal) for _, row in table.given()]
+        assert min(mass for row in rows for mass in row) > 0
+        layered, traversal = (
+            emission(instance, named(name)).expected_accepted for name in ("layered", "traversal")
+        )
+        below += layered < traversal
+    assert below == 11
 
 
 @pytest.mark.parametrize("draft", [Tree(SHAPES["binary"]), Tree(SHAPES["deep"]), Paths(2, 3)], ids=str)
