@@ -232,9 +232,9 @@ Proof.
   assert (Empty : forall depth c w, 0 <= w <= 1 -> mean (block_from V p q depth c w) (accepts_if c []) = w).
   { intros depth c w W.
     pose proof (block_accepts V p q p_rows q_rows depth c w W) as J. rewrite block_from_subtree in * by auto.
-    assert (X : proper V (subtree V p q true (chain depth) c w (p c) (q c))
+    assert (X : proper V (subtree V p q true (chain q depth c) c w (p c) (q c))
       (fun found => match found with Some s => stops_below V c s | None => w < 1 end))
-      by (apply subtree_proper; auto; [apply q_law, q_rows|apply entered_target; auto]).
+      by (apply subtree_proper; auto; [apply chain_possible; auto|apply q_law, q_rows|apply entered_target; auto]).
     rewrite (mean_ext_proper V _ _ _ (accepts_if c []) (fun found => 1 - rejected found) X).
     - rewrite mean_sub, J, (mean_one V _ _ _ X). lra.
     - intros [[d r]|] F; simpl; [|lra]. destruct F as [[e E] _]. unfold accepts. simpl in *.
@@ -253,7 +253,7 @@ Proof.
     + rewrite !block_from_subtree by auto.
       apply (mean_ext_proper V _ _ (fun found =>
         match found with Some s => stops_below V (c ++ [y]) s | None => share (w * p c y) (q c y) < 1 end)).
-      * apply subtree_proper; auto; [apply q_law, q_rows|apply entered_target; auto].
+      * apply subtree_proper; auto; [apply chain_possible; auto|apply q_law, q_rows|apply entered_target; auto].
       * intros [s|] F; simpl.
         -- unfold accepts. rewrite <- app_assoc. auto.
         -- unfold accepts. simpl. rewrite begins_longer. lra.
@@ -262,7 +262,7 @@ Proof.
         match found with Some s => stops_below V (c ++ [y]) s | None => share (w * p c y) (q c y) < 1 end)
         _ (fun _ => 0 * 0)).
       * rewrite mean_mul. lra.
-      * apply subtree_proper; auto; [apply q_law, q_rows|apply entered_target; auto].
+      * apply subtree_proper; auto; [apply chain_possible; auto|apply q_law, q_rows|apply entered_target; auto].
       * intros [s|] F; simpl.
         -- destruct F as [[e E] _]. unfold accepts. rewrite E, <- app_assoc, begins_app. simpl.
            destruct (Nat.eqb_spec x y); [contradiction|lra].

@@ -94,12 +94,6 @@ Definition below (s : shape) (c : context) (tokens : list token) (ws : list R) (
 
 (** ** A draft has mass 1 *)
 
-Lemma mean_const : forall A (m : program A) post v, proper V m post -> mean m (fun _ => v) = v.
-Proof.
-  intros A m post v H. rewrite (mean_ext V _ _ _ (fun _ => v * 1)) by (intros; lra).
-  rewrite mean_mul, (mean_one V _ _ _ H). lra.
-Qed.
-
 Lemma draw_at_proper : forall s c below, (forall tokens, proper V (below tokens) (fun _ => True)) ->
   proper V (draw_at s c below) (fun _ => True).
 Proof.
@@ -135,7 +129,7 @@ Proof.
       match found with Some s => f (Some s) | None => mean (lift r c later ws (left - w)) f end))).
   2: { intros later. rewrite mean_bind. apply mean_ext. intros [s|]; reflexivity. }
   rewrite mean_swap. apply mean_ext. intros [s|].
-  - apply (mean_const _ _ _ _ (draw_below_proper r c tokens)).
+  - apply (mean_const V _ _ _ _ (draw_below_proper r c tokens)).
   - reflexivity.
 Qed.
 
@@ -284,9 +278,7 @@ Theorem lift_lossless : forall s c, lossless_if V p c (node s c 1).
 Proof.
   intros s c. split.
   - intros G HG. destruct (node_stops_everywhere s G HG c 1) as [L _]; [lra|]. rewrite L. lra.
-  - assert (HG : harmonic V p (fun _ => 1)).
-    { intros d. destruct (p_rows d) as [_ S]. rewrite <- S at 1. apply total_ext. intros; lra. }
-    destruct (node_stops_everywhere s _ HG c 1) as [_ R]; [lra|]. rewrite R. lra.
+  - destruct (node_stops_everywhere s _ (harmonic_one V p p_rows) c 1) as [_ R]; [lra|]. rewrite R. lra.
 Qed.
 
 End Lift.

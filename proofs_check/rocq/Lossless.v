@@ -18,6 +18,9 @@ Notation mean := (mean V).
     that the target's text begins with a given word is one, see [reach_harmonic]. *)
 Definition harmonic (G : context -> R) : Prop := forall c, G c = total (fun y => p c y * G (c ++ [y])).
 
+Lemma harmonic_one : harmonic (fun _ => 1).
+Proof. intros c. destruct (p_rows c) as [_ S]. rewrite <- S at 1. apply total_ext. intros; lra. Qed.
+
 (** The quantity, once the block has stopped and its extra token is drawn. *)
 Definition emitted (G : context -> R) (s : stop) : R :=
   let (c, r) := s in total (fun y => r y * G (c ++ [y])).
@@ -90,22 +93,57 @@ Proof. intros u U c. apply (reach_step u U c []). Qed.
 Lemma q_law : forall c, is_row_or_empty V (q c).
 Proof. intros. apply row_or_empty, q_rows. Qed.
 
+(** A draft of the children of [c] that is drawn in order, the first child from [r].  Whether there is a child, a
+    next sibling and anything below may be decided along the way, with coins and by earlier tokens: [decide] is
+    such a decision, taken once the first child is known.  [next] says which row may follow [r] after [x]. *)
+Inductive sampled (next : row -> token -> row -> Prop) : context -> row -> program children -> Prop :=
+| no_child : forall c r, sampled next c r (Return NoChild)
+| first_child : forall c r (decision : Type) (decide : token -> program decision)
+    (taken : token -> decision -> Prop) (below rest : token -> decision -> program children)
+    (row_after : token -> decision -> row),
+    is_row V r ->
+    (forall x, In x (vocabulary V) -> proper V (decide x) (taken x)) ->
+    (forall x d, taken x d -> next r x (row_after x d)) ->
+    (forall x d, taken x d -> sampled next (c ++ [x]) (q (c ++ [x])) (below x d)) ->
+    (forall x d, taken x d -> sampled next c (row_after x d) (rest x d)) ->
+    sampled next c r (Choose r (fun x => bind (decide x) (fun d =>
+      bind (below x d) (fun drawn_below => bind (rest x d) (fun drawn_rest =>
+      Return (Child x drawn_below drawn_rest))))))
+| same_law : forall c r m m', sampled next c r m -> (forall f, mean m' f = mean m f) -> sampled next c r m'.
+
 (** A draft has mass 1: what was decided without it does not depend on it. *)
-Lemma mean_draw : forall s c q_c v, is_row_or_empty V q_c ->
-  mean (draw V q replacement s c q_c) (fun _ => v) = v.
+Lemma mean_sampled : forall next c r m, sampled next c r m -> forall v, mean m (fun _ => v) = v.
 Proof.
-  induction s as [|below IHb rest IHr]; simpl; intros c q_c v H; auto.
-  destruct (Rlt_dec 0 (total q_c)) as [L|L]; simpl; auto.
-  rewrite (total_ext V _ (fun x => q_c x * v)).
-  - rewrite total_mul_right. destruct H as [_ [-> | Z]]; lra.
-  - intros x. rewrite mean_bind, (mean_ext V _ _ _ (fun _ => v)).
-    + rewrite IHb by apply q_law. auto.
-    + intros drawn. rewrite mean_bind. simpl. apply IHr, after_row. auto.
+  induction 1 as [c r|c r decision decide taken below rest row_after R D N B IHb S IHs|c r m m' H IH E]; intros v; simpl; auto.
+  - rewrite (total_ext_in V _ (fun x => r x * v)).
+    + rewrite total_mul_right. destruct R as [_ ->]. lra.
+    + intros x I. f_equal. rewrite mean_bind, (mean_ext_proper V _ _ _ _ (fun _ => v) (D x I)).
+      * apply (mean_const V _ _ _ _ (D x I)).
+      * intros d T. rewrite mean_bind, (mean_ext V _ _ _ (fun _ => v)); auto.
+        intros drawn. rewrite mean_bind. simpl. auto.
+  - rewrite E. auto.
 Qed.
+
+(** The siblings' rows of trees drawn with or without replacement. *)
+Definition in_order (r : row) (x : token) (r' : row) : Prop := r' = after V replacement r x.
 
 (** Where siblings can be drawn from a row, the row has mass 1. *)
 Lemma drawable : forall r, is_row_or_empty V r -> 0 < total r -> is_row V r.
 Proof. intros r [H [S|S]] L; split; auto. lra. Qed.
+
+Lemma draw_sampled : forall s c r, is_row_or_empty V r -> sampled in_order c r (draw V q replacement s c r).
+Proof.
+  induction s as [|below IHb rest IHr]; simpl; intros c r H; [apply no_child|].
+  destruct (Rlt_dec 0 (total r)) as [L|L]; [|apply no_child].
+  apply (first_child in_order c r unit (fun _ => Return tt) (fun _ _ => True)
+    (fun x _ => draw V q replacement below (c ++ [x]) (q (c ++ [x])))
+    (fun x _ => draw V q replacement rest c (after V replacement r x)) (fun x _ => after V replacement r x));
+    simpl; auto.
+  - apply drawable; auto.
+  - intros; reflexivity.
+  - intros. apply IHb, q_law.
+  - intros. apply IHr, after_row. auto.
+Qed.
 
 (** The siblings can have been drawn: every token of them had mass when it was drawn. *)
 Fixpoint possible (siblings : children) (c : context) (q_c : row) : Prop :=

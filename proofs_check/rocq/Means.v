@@ -197,6 +197,13 @@ Proof.
     lra.
 Qed.
 
+(** What does not depend on the program's result is its own mean. *)
+Lemma mean_const : forall A (m : program A) post v, proper m post -> mean m (fun _ => v) = v.
+Proof.
+  intros A m post v H. rewrite (mean_ext _ _ _ (fun _ => v * 1)) by (intros; lra).
+  rewrite mean_mul, (mean_one _ _ _ H). lra.
+Qed.
+
 (** ** Rows *)
 
 (** A row that something may be drawn from, or that has run out. *)

@@ -122,6 +122,52 @@ Fixpoint draw_chain (depth : nat) (c : context) : program (list token) :=
   | S less => Choose (q c) (fun x => bind (draw_chain less (c ++ [x])) (fun path => Return (x :: path)))
   end.
 
+(** A chain that is drawn as far as [keep] says: whether it goes on is decided by the tokens before. *)
+Variable keep : context -> bool.
+
+Fixpoint draw_kept (depth : nat) (c : context) : program (list token) :=
+  match depth with
+  | 0 => Return []
+  | S less =>
+      if keep c
+      then Choose (q c) (fun x => bind (draw_kept less (c ++ [x])) (fun path => Return (x :: path)))
+      else Return []
+  end.
+
+(** The tokens of a chain that are kept. *)
+Fixpoint kept (path : list token) (c : context) : list token :=
+  match path with
+  | [] => []
+  | x :: rest => if keep c then x :: kept rest (c ++ [x]) else []
+  end.
+
+(** ** K paths, merged by prefix (theory/drafts/paths.py) *)
+
+(** [count] independent runs. *)
+Fixpoint runs {A} (count : nat) (m : program A) : program (list A) :=
+  match count with
+  | 0 => Return []
+  | S fewer => bind m (fun a => bind (runs fewer m) (fun more => Return (a :: more)))
+  end.
+
+(** A path as a tree. *)
+Fixpoint as_children (path : list token) : children :=
+  match path with [] => NoChild | x :: rest => Child x (as_children rest) NoChild end.
+
+(** The tree with one path more; a token that is new at its node becomes the last sibling. *)
+Fixpoint insert (tree : children) (path : list token) : children :=
+  match path, tree with
+  | [], _ => tree
+  | _, NoChild => as_children path
+  | x :: more, Child y below rest =>
+      if x =? y then Child y (insert below more) rest else Child y below (insert rest path)
+  end.
+
+Definition merged (paths : list (list token)) : children := fold_left insert paths NoChild.
+
+Definition draw_paths (count depth : nat) (c : context) : program children :=
+  bind (runs count (draw_chain depth c)) (fun paths => Return (merged paths)).
+
 (** ** Verifiers: where verification stops, and the row that the extra token is drawn from *)
 
 Definition stop := (context * row)%type.
@@ -189,11 +235,11 @@ Definition token_iteration (depth : nat) (c : context) : program stop :=
 Definition block_iteration (depth : nat) (c : context) : program (option stop) :=
   bind (draw_chain depth c) (fun path => block_verify path c).
 
-Definition recursive_rejection_iteration (s : shape) (c : context) : program stop :=
-  bind (draw s c (q c)) (fun siblings => recursive_rejection siblings c (p c) (q c)).
+Definition recursive_rejection_iteration (draft : program children) (c : context) : program stop :=
+  bind draft (fun siblings => recursive_rejection siblings c (p c) (q c)).
 
-Definition traversal_iteration (s : shape) (c : context) : program (option stop) :=
-  bind (draw s c (q c)) (fun siblings => traverse siblings c N.one (p c) (q c)).
+Definition traversal_iteration (draft : program children) (c : context) : program (option stop) :=
+  bind draft (fun siblings => traverse siblings c N.one (p c) (q c)).
 
 (** The law of the emitted block: words with their masses, one for each stop and extra token. *)
 Definition law (iteration : program (option stop)) : list (context * N.num) :=

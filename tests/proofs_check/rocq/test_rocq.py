@@ -13,6 +13,7 @@ from flint import fmpq
 
 from draftproof.simulators.enumerate import emission
 from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
 from draftproof.theory.table import Table
@@ -26,13 +27,25 @@ ORDER = [
     "Lossless",
     "Traversal",
     "RecursiveRejection",
+    "Paths",
     "Chains",
     "BlockOptimal",
     "Lift",
 ]
 THEOREMS = {
-    "Traversal": ("traversal_lossless", "traversal_proper"),
-    "RecursiveRejection": ("recursive_rejection_lossless", "recursive_rejection_proper"),
+    "Traversal": ("traversal_lossless", "tree_traversal_lossless", "tree_traversal_proper"),
+    "RecursiveRejection": (
+        "recursive_rejection_lossless",
+        "tree_rejection_lossless",
+        "tree_rejection_proper",
+    ),
+    "Paths": (
+        "paths_sampled",
+        "paths_rejection_lossless",
+        "paths_traversal_lossless",
+        "paths_rejection_proper",
+        "paths_traversal_proper",
+    ),
     "Chains": ("token_lossless", "block_lossless", "block_accepts"),
     "Lift": ("lift_lossless",),
     "BlockOptimal": ("no_rule_accepts_more", "block_accepts_most"),
@@ -93,6 +106,7 @@ def test_the_theorems_assume_real_numbers_and_nothing_else(compiled):
             "if accepted then Some (c, p c) else None",
         ),
         ("Programs", "(normalise (excess p_c q_c)) (after q_c x)", "(normalise (excess p_c q_c)) q_c"),
+        ("Programs", "then Child y (insert below more) rest", "then Child y below (insert rest path)"),
     ],
 )
 def test_a_wrong_definition_is_not_proved(compiled, tmp_path, file, right, wrong):
@@ -116,7 +130,7 @@ def run(folder, name):
 
 
 def instances():
-    """Chains and trees with and without replacement, V = 2 and 3, zeros included: (verifiers, instance)."""
+    """Chains, trees with and without replacement and merged paths, V = 2 and 3, zeros included: (verifiers, instance)."""
     random = Random(7)
     shapes = [((),), ((), ()), (((),), ()), ((), ((),)), ((), (), ()), (((), ()),)]
 
@@ -127,24 +141,39 @@ def instances():
 
     for i in range(INSTANCES):
         vocab = 2 + i % 2
-        if i % 3 == 0:
+        if i // 2 % 4 == 0:
             draft, names = Chain(1 + i % (4 - vocab + 1)), ("token", "block")
+        elif i // 2 % 4 == 3:
+            draft = Paths(*random.choice([(2, 1), (3, 1), (2, 2), (3, 4 - vocab)]))
+            names = ("rrs", "traversal")
         else:
-            replacement = i % 3 == 1
-            draft = Tree(random.choice(shapes), replacement)
-            names = ("specinfer" if replacement else "rrs", "traversal")
+            draft = Tree(random.choice(shapes), i // 2 % 4 == 1)
+            names = ("specinfer" if draft.replacement else "rrs", "traversal")
         words = [word for n in range(draft.depth + 1) for word in product(range(vocab), repeat=n)]
         target, proposal = ({word: row(vocab) for word in words} for _ in range(2))
         yield names, Instance(Table.exact(vocab, target), Table.exact(vocab, proposal), draft)
 
 
 ITERATION = {
-    "token": "always_stops (token_iteration {V} p{i} q{i} {size} [])",
-    "block": "block_iteration {V} p{i} q{i} {size} []",
-    "specinfer": "always_stops (recursive_rejection_iteration {V} p{i} q{i} true ({size}) [])",
-    "rrs": "always_stops (recursive_rejection_iteration {V} p{i} q{i} false ({size}) [])",
-    "traversal": "traversal_iteration {V} p{i} q{i} {with_} ({size}) []",
+    "token": "always_stops (token_iteration {V} {p} {q} {draft} [])",
+    "block": "block_iteration {V} {p} {q} {draft} []",
+    "specinfer": "always_stops (recursive_rejection_iteration {V} {p} {q} true {draft} [])",
+    "rrs": "always_stops (recursive_rejection_iteration {V} {p} {q} false {draft} [])",
+    "traversal": "traversal_iteration {V} {p} {q} {replacement} {draft} []",
 }
+
+
+def called(name, instance, i):
+    """The iteration of a verifier on instance `i`, in Rocq."""
+    V, p, q, draft = instance.vocab, f"p{i}", f"q{i}", instance.draft
+    replacement = "true" if isinstance(draft, Tree) and draft.replacement else "false"
+    if isinstance(draft, Chain):
+        drawn = str(draft.depth)
+    elif isinstance(draft, Paths):
+        drawn = f"(draw_paths {q} {draft.count} {draft.depth} [])"
+    else:
+        drawn = f"(draw {V} {q} {replacement} ({shape(draft.shape)}) [] ({q} []))"
+    return ITERATION[name].format(V=V, p=p, q=q, replacement=replacement, draft=drawn)
 
 
 def shape(children):
@@ -177,16 +206,8 @@ def test_the_definitions_compute_what_the_python_computes(compiled):
     text, asked = [HEAD], []
     for i, (names, instance) in enumerate(instances()):
         text += [table("p", i, instance.target), table("q", i, instance.proposal)]
-        draft = instance.draft
-        chain = isinstance(draft, Chain)
         for name in names:
-            call = ITERATION[name].format(
-                V=instance.vocab,
-                i=i,
-                size=draft.depth if chain else shape(draft.shape),
-                with_="false" if chain or not draft.replacement else "true",
-            )
-            text.append(f"Eval vm_compute in shown (law {instance.vocab} ({call})).")
+            text.append(f"Eval vm_compute in shown (law {instance.vocab} ({called(name, instance, i)})).")
             asked.append((instance, name))
     (compiled / "Laws.v").write_text("\n".join(text))
     answers = re.split(r"^\s+= ", coqc(compiled, "Laws.v"), flags=re.MULTILINE)[1:]
