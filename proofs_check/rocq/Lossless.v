@@ -71,22 +71,23 @@ Proof.
   - rewrite IH; auto; [lra|]. destruct I; [congruence|auto].
 Qed.
 
-Lemma reach_step : forall u, (forall x, In x u -> In x (vocabulary V)) -> forall d c,
+Lemma reach_step : forall u, (forall x, In x u -> In x (vocabulary V)) -> forall d c, is_row V (p (c ++ d)) ->
   reach u d c = total (fun y => p (c ++ d) y * reach u (d ++ [y]) c).
 Proof.
-  induction u as [|x u IH]; intros U d c.
-  - destruct (p_rows (c ++ d)) as [_ S]. rewrite <- S at 1. simpl. apply total_ext. intros; lra.
+  induction u as [|x u IH]; intros U d c R.
+  - destruct R as [_ S]. rewrite <- S at 1. simpl. apply total_ext. intros; lra.
   - destruct d as [|y d]; simpl.
     + rewrite app_nil_r, (total_single (p c) x (reach u [] (c ++ [x]))); auto. apply U. simpl. auto.
     + destruct (x =? y)%nat eqn:E.
-      * apply Nat.eqb_eq in E. subst y. rewrite IH by (intros z I; apply U; simpl; auto).
-        rewrite <- app_assoc. auto.
+      * apply Nat.eqb_eq in E. subst y. rewrite IH; [| |rewrite <- app_assoc; auto].
+        -- rewrite <- app_assoc. auto.
+        -- intros z I. apply U. simpl. auto.
       * rewrite (total_ext V _ (fun z => 0 * 0)) by (intros; lra). rewrite total_mul. lra.
 Qed.
 
 (** The probability that the text begins with a word is harmonic, so lossless programs keep it. *)
 Lemma reach_harmonic : forall u, (forall x, In x u -> In x (vocabulary V)) -> harmonic (fun c => reach u c []).
-Proof. intros u U c. apply (reach_step u U c []). Qed.
+Proof. intros u U c. apply (reach_step u U c []), p_rows. Qed.
 
 (** ** Drafts *)
 

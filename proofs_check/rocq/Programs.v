@@ -4,7 +4,7 @@
     probability.  What is proved about these definitions (over the real numbers) and what a test evaluates
     beside the Python (over the rationals) is one text: the functor [Over] below. *)
 
-Require Import List Arith.
+Require Import List Arith Bool.
 Import ListNotations.
 
 (** The operations that verifiers compute with. *)
@@ -202,6 +202,43 @@ Fixpoint block_below (path : list token) (c : context) (w : N.num) : program (op
 Definition block_verify (path : list token) (c : context) : program (option stop) :=
   block_below path c N.one.
 
+(** theory/verifiers/greedy_block.py, for a [target] that may be modified: [P] and [Q] are the joint
+    probabilities of the block's tokens down to [c] under the target and the proposal. *)
+Fixpoint greedy_below (target : context -> row) (path : list token) (c : context) (P Q : N.num) : program (option stop) :=
+  match path with
+  | [] => Accept (share P Q) (fun accepted => Return (if accepted then Some (c, target c) else None))
+  | x :: rest =>
+      bind (greedy_below target rest (c ++ [x]) (N.mul P (target c x)) (N.mul Q (q c x))) (fun found =>
+        match found with
+        | Some stop => Return (Some stop)
+        | None =>
+            let want := scale P (target c) in
+            let have := scale Q (q c) in
+            let residual := excess want have in
+            Accept (share (total residual) (total (excess have want))) (fun accepted =>
+              Return (if accepted then Some (c, normalise residual) else None))
+        end)
+  end.
+
+(** The joint probability of the tokens [u] after [c]. *)
+Fixpoint joint (rows : context -> row) (u : list token) (c : context) : N.num :=
+  match u with [] => N.one | x :: u => N.mul (rows c x) (joint rows u (c ++ [x])) end.
+
+(** The target for the tokens that a stopped block still owes. *)
+Definition modified (target : context -> row) (start stop : nat) : context -> row := fun c =>
+  if (start <? length c) && (length c <? stop)
+  then
+    let P := joint target (skipn start c) (firstn start c) in
+    let Q := joint q (skipn start c) (firstn start c) in
+    normalise (excess (scale P (target c)) (scale Q (q c)))
+  else target c.
+
+(** The target of the next iteration after a block from [c] that stopped at [stopped]. *)
+Definition carry (target : context -> row) (depth : nat) (c stopped : context) : context -> row :=
+  if length stopped + 1 <? length c + depth
+  then modified target (length c) (length c + depth)
+  else target.
+
 (** theory/verifiers/specinfer.py (with replacement) and rrs.py (without) *)
 Fixpoint recursive_rejection (siblings : children) (c : context) (p_c q_c : row) : program stop :=
   match siblings with
@@ -240,6 +277,21 @@ Definition recursive_rejection_iteration (draft : program children) (c : context
 
 Definition traversal_iteration (draft : program children) (c : context) : program (option stop) :=
   bind draft (fun siblings => traverse siblings c N.one (p c) (q c)).
+
+Definition greedy_iteration (target : context -> row) (depth : nat) (c : context) : program (option stop) :=
+  bind (draw_chain depth c) (fun path => greedy_below target path c N.one N.one).
+
+(** The text after several iterations of greedy block verification, each with the target that is carried to it. *)
+Fixpoint greedy_text (iterations depth : nat) (target : context -> row) (c : context) : program context :=
+  match iterations with
+  | 0 => Return c
+  | S fewer =>
+      bind (greedy_iteration target depth c) (fun found =>
+        match found with
+        | Some (d, r) => Choose r (fun y => greedy_text fewer depth (carry target depth c d) (d ++ [y]))
+        | None => Return c
+        end)
+  end.
 
 (** The law of the emitted block: words with their masses, one for each stop and extra token. *)
 Definition law (iteration : program (option stop)) : list (context * N.num) :=
