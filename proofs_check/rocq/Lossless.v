@@ -94,6 +94,64 @@ Proof. intros u U c. apply (reach_step u U c []), p_rows. Qed.
 Lemma q_law : forall c, is_row_or_empty V (q c).
 Proof. intros. apply row_or_empty, q_rows. Qed.
 
+(** ** A row without one of its tokens *)
+
+Lemma without_self : forall r x, (forall y, 0 <= r y) -> without V r x x = 0.
+Proof.
+  intros r x N. unfold without, normalise. simpl.
+  destruct (Rlt_dec 0 _); rewrite Nat.eqb_refl; [apply Rmult_0_l|reflexivity].
+Qed.
+
+Section Without.
+Variable r : row.
+Hypothesis r_row : is_row V r.
+Variable x : token.
+Hypothesis x_known : In x (vocabulary V).
+
+Lemma first_mass : 0 <= r x <= 1.
+Proof.
+  destruct r_row as [N S]. split; auto. rewrite <- S, <- (Rmult_1_r (r x)), <- (total_single r x 1 x_known).
+  apply total_le. intros y. specialize (N y). destruct (x =? y)%nat; lra.
+Qed.
+
+Lemma rest_mass : total (fun y : token => if (y =? x)%nat then 0 else r y) = 1 - r x.
+Proof.
+  destruct r_row as [N S]. rewrite <- S, <- (Rmult_1_r (r x)), <- (total_single r x 1 x_known), <- total_sub.
+  apply total_ext. intros y. rewrite (Nat.eqb_sym x y). destruct (y =? x)%nat; lra.
+Qed.
+
+Lemma without_mass : forall y, In y (vocabulary V) -> (y =? x)%nat = false -> (1 - r x) * without V r x y = r y.
+Proof.
+  intros y I D. destruct r_row as [N S]. rewrite <- rest_mass.
+  set (s := fun y : token => if (y =? x)%nat then 0 else r y). change (without V r x y) with (normalise V s y).
+  assert (E : s y = r y) by (unfold s; rewrite D; auto).
+  assert (M : forall z, 0 <= s z) by (intros z; unfold s; destruct (z =? x)%nat; auto; lra).
+  destruct (Rle_lt_or_eq_dec _ _ (total_nonneg V s M)) as [P|Z].
+  - rewrite normalise_total; auto.
+  - rewrite <- Z. pose proof (total_zero V s M (eq_sym Z) y I). lra.
+Qed.
+
+Lemma without_row : r x < 1 -> is_row V (without V r x).
+Proof.
+  intros L. apply normalise_row.
+  - intros y. destruct (y =? x)%nat; [apply Rle_refl|apply r_row].
+  - change (0 < total (fun y : token => if (y =? x)%nat then 0 else r y)). rewrite rest_mass. lra.
+Qed.
+
+(** Either the token is [x], or it is drawn without [x]. *)
+Lemma with_or_without : forall f,
+  total (fun y => r y * f y) = r x * f x + (1 - r x) * total (fun y => without V r x y * f y).
+Proof.
+  intros f. rewrite <- total_mul, <- (total_single r x _ x_known), <- total_add.
+  apply total_ext_in. intros y I. rewrite (Nat.eqb_sym x y). destruct (Nat.eqb_spec y x) as [->|D].
+  - rewrite without_self by apply r_row. ring.
+  - rewrite <- (without_mass y I) at 1 by (apply Nat.eqb_neq; auto). ring.
+Qed.
+
+End Without.
+
+(** ** Drafts in order *)
+
 (** A draft of the children of [c] that is drawn in order, the first child from [r].  Whether there is a child, a
     next sibling and anything below may be decided along the way, with coins and by earlier tokens: [decide] is
     such a decision, taken once the first child is known.  [next] says which row may follow [r] after [x]. *)

@@ -5,7 +5,7 @@
     the rest of these go on below it, and the others are i.i.d. paths whose first token is another one. *)
 
 Require Import Reals Lra Lia List Arith.
-Require Import Programs Numbers Means Lossless Traversal RecursiveRejection.
+Require Import Programs Numbers Means Lossless Traversal RecursiveRejection Chains.
 Import ListNotations RealPrograms.
 Open Scope R_scope.
 
@@ -70,47 +70,11 @@ Proof.
   split; intros K; simpl; split; auto; lia.
 Qed.
 
-Lemma without_self : forall r x, (forall y, 0 <= r y) -> without r x x = 0.
-Proof.
-  intros r x N. unfold RealPrograms.without, RealPrograms.normalise. simpl.
-  destruct (Rlt_dec 0 _); rewrite Nat.eqb_refl; [apply Rmult_0_l|reflexivity].
-Qed.
-
 Section First.
 Variable r : row.
 Hypothesis r_row : is_row V r.
 Variable x : token.
 Hypothesis x_known : In x (vocabulary V).
-
-Lemma first_mass : 0 <= r x <= 1.
-Proof.
-  destruct r_row as [N S]. split; auto. rewrite <- S, <- (Rmult_1_r (r x)), <- (total_single V r x 1 x_known).
-  apply total_le. intros y. specialize (N y). destruct (x =? y)%nat; lra.
-Qed.
-
-Lemma rest_mass : total (fun y : token => if (y =? x)%nat then 0 else r y) = 1 - r x.
-Proof.
-  destruct r_row as [N S]. rewrite <- S, <- (Rmult_1_r (r x)), <- (total_single V r x 1 x_known), <- total_sub.
-  apply total_ext. intros y. rewrite (Nat.eqb_sym x y). destruct (y =? x)%nat; lra.
-Qed.
-
-Lemma without_mass : forall y, In y (vocabulary V) -> (y =? x)%nat = false -> (1 - r x) * without r x y = r y.
-Proof.
-  intros y I D. destruct r_row as [N S]. rewrite <- rest_mass.
-  set (s := fun y : token => if (y =? x)%nat then 0 else r y). change (without r x y) with (normalise V s y).
-  assert (E : s y = r y) by (unfold s; rewrite D; auto).
-  assert (M : forall z, 0 <= s z) by (intros z; unfold s; destruct (z =? x)%nat; auto; lra).
-  destruct (Rle_lt_or_eq_dec _ _ (total_nonneg V s M)) as [P|Z].
-  - rewrite normalise_total; auto.
-  - rewrite <- Z. pose proof (total_zero V s M (eq_sym Z) y I). lra.
-Qed.
-
-Lemma without_row : r x < 1 -> is_row V (without r x).
-Proof.
-  intros L. apply normalise_row.
-  - intros y. destruct (y =? x)%nat; [apply Rle_refl|apply r_row].
-  - change (0 < total (fun y : token => if (y =? x)%nat then 0 else r y)). rewrite rest_mass. lra.
-Qed.
 
 (** A path either begins with [x], or its first token is drawn without [x]. *)
 Lemma one_path : forall depth c f g, (forall y path, (y =? x)%nat = false -> f (y :: path) = g (y :: path)) ->
@@ -118,13 +82,10 @@ Lemma one_path : forall depth c f g, (forall y path, (y =? x)%nat = false -> f (
   r x * mean (draw_chain depth (c ++ [x])) (fun path => f (x :: path)) +
   (1 - r x) * mean (draw_path (without r x) depth c) g.
 Proof.
-  intros depth c f g E. simpl. rewrite <- total_mul, <- (total_single V r x _ x_known), <- total_add.
-  apply total_ext_in. intros y I. rewrite !mean_bind. simpl. rewrite (Nat.eqb_sym x y).
-  destruct (Nat.eqb_spec y x) as [->|D].
-  - rewrite without_self by apply r_row. lra.
-  - assert (D' : (y =? x)%nat = false) by (apply Nat.eqb_neq; auto).
-    rewrite <- (without_mass y I D') at 1.
-    rewrite (mean_ext V _ _ _ (fun path => g (y :: path))) by (intros; apply E; auto). ring.
+  intros depth c f g E. simpl. rewrite (with_or_without V r r_row x x_known), mean_bind. do 2 f_equal.
+  apply total_ext. intros y. destruct (Nat.eqb_spec y x) as [->|D].
+  - rewrite without_self by apply r_row. ring.
+  - f_equal. rewrite !mean_bind. apply mean_ext. intros path. apply E, Nat.eqb_neq. auto.
 Qed.
 
 Lemma split_paths : forall depth c n (F : list (list token) -> list (list token) -> R),
@@ -179,7 +140,7 @@ Proof.
       (fun x counts => merge (runs (S (fst counts)) (draw_chain depth (c ++ [x]))))
       (fun x counts => merge (runs (snd counts) (draw_path (without r x) depth c)))
       (fun x _ => without r x)); auto.
-    + intros x I. apply (proper_weaken V _ _ _ _ (split_proper n (r x) (first_mass r R x I))). auto.
+    + intros x I. apply (proper_weaken V _ _ _ _ (split_proper n (r x) (first_mass V r R x I))). auto.
     + intros; reflexivity.
     + intros x counts [I [L Z]]. apply IH; [lia|]. destruct Z; auto. right. apply without_row; auto.
   - intros f. unfold merge at 1. rewrite mean_bind. cbn [runs]. rewrite mean_bind. simpl.
@@ -209,19 +170,6 @@ Qed.
 
 (** ** They can have been drawn *)
 
-(** Every token of a path had mass when it was drawn, the first one in [r]. *)
-Fixpoint possible_path (path : list token) (c : context) (r : row) : Prop :=
-  match path with
-  | [] => True
-  | x :: rest => In x (vocabulary V) /\ 0 < r x /\ possible_path rest (c ++ [x]) (q (c ++ [x]))
-  end.
-
-Lemma draw_chain_possible : forall depth c, proper V (draw_chain depth c) (fun path => possible_path path c (q c)).
-Proof.
-  induction depth as [|depth IH]; simpl; intros c; auto. split; [apply q_rows|]. intros x I P.
-  apply (proper_bind V _ _ _ _ _ _ (IH (c ++ [x]))). simpl. auto.
-Qed.
-
 Lemma runs_proper : forall A (m : program A) post n, proper V m post -> proper V (runs n m) (Forall post).
 Proof.
   induction n as [|n IH]; simpl; intros H; auto. apply (proper_bind V _ _ _ _ _ _ H). intros a P.
@@ -229,13 +177,11 @@ Proof.
 Qed.
 
 Lemma insert_possible : forall tree path c r, is_row_or_empty V r ->
-  possible V q false tree c r -> possible_path path c r -> possible V q false (insert tree path) c r.
+  possible V q false tree c r -> possible V q false (as_children path) c r ->
+  possible V q false (insert tree path) c r.
 Proof.
-  assert (Alone : forall path c r, possible_path path c r -> possible V q false (as_children path) c r).
-  { induction path as [|x path IH]; simpl; auto. intros c r [I [P H]]. auto. }
   induction tree as [|y below IHb rest IHr]; intros [|x path] c r R T H; simpl; auto.
-  - apply (Alone (x :: path) c r H).
-  - simpl in T, H. destruct T as [Iy [Py [Tb Tr]]], H as [Ix [Px H]].
+  - simpl in T, H. destruct T as [Iy [Py [Tb Tr]]], H as [Ix [Px [H _]]].
     destruct (Nat.eqb_spec x y) as [->|D]; simpl; repeat split; auto.
     + apply IHb; auto. apply q_law, q_rows.
     + apply IHr; auto; [apply (after_row V false); auto|]. simpl. repeat split; auto.
@@ -252,7 +198,7 @@ Qed.
 Theorem paths_possible : forall depth n c,
   proper V (draw_paths n depth c) (fun siblings => possible V q false siblings c (q c)).
 Proof.
-  intros depth n c. apply (proper_bind V _ _ _ _ _ _ (runs_proper _ _ _ n (draw_chain_possible depth c))).
+  intros depth n c. apply (proper_bind V _ _ _ _ _ _ (runs_proper _ _ _ n (path_possible V q q_rows false depth c))).
   intros paths F. simpl. unfold merged. assert (T : possible V q false NoChild c (q c)) by exact I. revert T.
   generalize NoChild. induction F as [|path more P F IH]; simpl; intros tree T; auto.
   apply IH, insert_possible; auto. apply q_law, q_rows.

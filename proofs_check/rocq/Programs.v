@@ -65,6 +65,8 @@ Definition scale (factor : N.num) (p : row) : row := fun x => N.mul factor (p x)
 Definition normalise (r : row) : row :=
   if N.less N.zero (total r) then fun x => N.div (r x) (total r) else r.
 
+Definition point (x : token) : row := fun y => if y =? x then N.one else N.zero.
+
 Definition without (r : row) (x : token) : row :=
   normalise (fun y => if y =? x then N.zero else r y).
 
@@ -263,6 +265,47 @@ Fixpoint traverse (siblings : children) (c : context) (a : N.num) (p_c q_c : row
               let S := total residual in
               traverse rest c (share S (N.add S (N.sub N.one a))) (normalise residual) (after q_c x)
           end)
+  end.
+
+(** The token [y] came out of [c]: the stop if it was not drafted, or [node] at the first drafted copy, which is told
+    what to do with the token that comes out there. *)
+Fixpoint descend (node : children -> context -> (token -> program stop) -> program stop)
+    (siblings : children) (c : context) (y : token) : program stop :=
+  match siblings with
+  | NoChild => Return (c, point y)
+  | Child x below rest =>
+      if x =? y then node below (c ++ [y]) (descend node below (c ++ [y])) else descend node rest c y
+  end.
+
+(** theory/verifiers/nss.py *)
+Definition nss_node (siblings : children) (c : context) (go : token -> program stop) : program stop :=
+  match siblings with
+  | NoChild => Return (c, p c)
+  | Child _ _ _ => Choose (p c) go
+  end.
+
+Definition nss (siblings : children) (c : context) : program stop :=
+  nss_node siblings c (descend nss_node siblings c).
+
+(** theory/verifiers/naive_tree.py *)
+Definition naive_node (siblings : children) (c : context) (go : token -> program stop) : program stop :=
+  match siblings with
+  | NoChild => Return (c, p c)
+  | Child x _ _ =>
+      Accept (share (p c x) (q c x)) (fun accepted =>
+        if accepted then go x else Choose (normalise (excess (p c) (q c))) go)
+  end.
+
+Definition naive_tree (siblings : children) (c : context) : program stop :=
+  naive_node siblings c (descend naive_node siblings c).
+
+(** theory/verifiers/one_hot.py *)
+Fixpoint one_hot (siblings : children) (c : context) (p_c : row) : program stop :=
+  match siblings with
+  | NoChild => Return (c, p_c)
+  | Child x below rest =>
+      Accept (p_c x) (fun accepted =>
+        if accepted then one_hot below (c ++ [x]) (p (c ++ [x])) else one_hot rest c (without p_c x))
   end.
 
 (** One iteration: draw, then verify. *)

@@ -4,7 +4,8 @@ import re
 import shutil
 import subprocess
 from collections import defaultdict
-from itertools import product
+from dataclasses import dataclass
+from itertools import product, takewhile
 from pathlib import Path
 from random import Random
 
@@ -13,6 +14,7 @@ from flint import fmpq
 
 from draftproof.simulators.decode import decode
 from draftproof.simulators.enumerate import emission
+from draftproof.theory.draft import Draft, chained
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.tree import Tree
@@ -28,10 +30,12 @@ ORDER = [
     "Lossless",
     "Traversal",
     "RecursiveRejection",
-    "Paths",
     "Chains",
+    "Paths",
     "BlockOptimal",
     "GreedyBlock",
+    "Selection",
+    "TopDown",
     "Lift",
 ]
 THEOREMS = {
@@ -50,6 +54,21 @@ THEOREMS = {
     ),
     "Chains": ("token_lossless", "block_lossless", "block_accepts"),
     "Lift": ("lift_lossless",),
+    "Selection": (
+        "selection_lossless",
+        "token_fair",
+        "block_fair",
+        "batch_lossless",
+        "fixed_depth_is_not_enough",
+    ),
+    "TopDown": (
+        "nss_lossless",
+        "nss_proper",
+        "one_hot_lossless",
+        "one_hot_proper",
+        "naive_tree_lossless",
+        "naive_tree_proper",
+    ),
     "GreedyBlock": ("greedy_lossless", "greedy_proper", "greedy_accepts"),
     "BlockOptimal": ("no_rule_accepts_more", "block_accepts_most"),
 }
@@ -113,7 +132,13 @@ WRONG = [
     ("Paths", "then Child y (insert below more) rest", "then Child y below (insert rest path)"),
     ("GreedyBlock", "(N.mul P (target c x)) (N.mul Q (q c x))", "(share (N.mul P (target c x)) N.one) Q"),
     ("GreedyBlock", "(scale P (target c)) (scale Q (q c)))", "(scale P (target c)) (q c))"),
+    ("BlockOptimal", "N.mul (rows c x) (joint rows u (c ++ [x]))", "N.mul (rows c x) (joint rows u c)"),
     ("GreedyBlock", "(length c + depth)\n  else target", "(length c + depth - 1)\n  else target"),
+    ("Selection", "if keep c then x :: kept rest", "if keep (c ++ [x]) then x :: kept rest"),
+    ("TopDown", "NoChild => Return (c, point y)", "NoChild => Return (c, q c)"),
+    ("TopDown", "Child _ _ _ => Choose (p c) go", "Child _ _ _ => Choose (q c) go"),
+    ("TopDown", "go x else Choose (normalise (excess (p c) (q c))) go", "go x else Choose (p c) go"),
+    ("TopDown", "else one_hot rest c (without p_c x)", "else one_hot rest c p_c"),
 ]
 """(the file whose proof fails, a piece of a definition in Programs.v, what a mistake makes of it)."""
 
@@ -155,21 +180,41 @@ def instances():
         return [fmpq(weight, sum(weights)) for weight in weights]
 
     for i in range(INSTANCES):
-        vocab = 2 + i % 2
-        if i // 2 % 4 == 0:
-            draft, names = Chain(1 + i // 8 % (5 - vocab)), ("token", "block", "greedy-block")
-        elif i // 2 % 4 == 3:
+        vocab, kind = 2 + i % 2, i // 2 % 5
+        depth = 1 + i // 10 % (5 - vocab)
+        if kind == 0:
+            draft, names = Chain(depth), ("token", "block", "greedy-block")
+        elif kind == 1:
+            inner = [word for n in range(depth) for word in product(range(vocab), repeat=n)]
+            kept = frozenset(word for word in inner if random.random() < 0.7)
+            draft, names = Cut(depth, kept), ("token", "block")
+        elif kind == 2:
             draft = Paths(*random.choice([(2, 1), (3, 1), (2, 2), (3, 4 - vocab)]))
-            names = ("rrs", "traversal")
+            names = ("rrs", "traversal", *TOP_DOWN)
         else:
-            draft = Tree(random.choice(shapes), i // 2 % 4 == 1)
-            names = ("specinfer" if draft.replacement else "rrs", "traversal")
+            draft = Tree(random.choice(shapes), kind == 3)
+            names = ("specinfer" if draft.replacement else "rrs", "traversal", *TOP_DOWN)
         longest = draft.depth + 1
         if any(named(name).carry for name in names):
             longest *= ITERATIONS
         words = [word for n in range(longest) for word in product(range(vocab), repeat=n)]
         target, proposal = ({word: row(vocab) for word in words} for _ in range(2))
         yield names, Instance(Table.exact(vocab, target), Table.exact(vocab, proposal), draft)
+
+
+TOP_DOWN = ("nss", "naive-tree", "one-hot")
+
+
+@dataclass(frozen=True)
+class Cut(Chain):
+    """A chain that ends at the first drafted context that is not in `kept`."""
+
+    kept: frozenset = frozenset()
+
+    def draw(self, oracle, proposal, context=()):
+        path = super().draw(oracle, proposal, context).path
+        laws = [node.proposal for node in takewhile(lambda node: node.prefix in self.kept, path[:-1])]
+        return Draft(chained(path[len(laws)].prefix, laws))
 
 
 RUN = {
@@ -179,12 +224,25 @@ RUN = {
     "rrs": "always_stops (recursive_rejection_iteration {V} {p} {q} false {draft} [])",
     "traversal": "traversal_iteration {V} {p} {q} {replacement} {draft} []",
     "greedy-block": "greedy_text {V} {q} {iterations} {draft} {p} []",
+    "nss": "always_stops (bind {draft} (fun tree => nss {p} tree []))",
+    "naive-tree": "always_stops (bind {draft} (fun tree => naive_tree {V} {p} {q} tree []))",
+    "one-hot": "always_stops (bind {draft} (fun tree => one_hot {V} {p} tree [] ({p} [])))",
 }
+RUN_CUT = {
+    "token": "always_stops (bind (draw_chain {q} {depth} []) "
+    "(fun path => token_verify {V} {p} {q} (kept {keep} path []) []))",
+    "block": "bind (draw_kept {q} {keep} {depth} []) (fun path => block_verify {V} {p} {q} path [])",
+}
+"""Cut after it was drawn, and drawn no further."""
 
 
 def law_of(name, instance, i):
     """The law of what a verifier emits on instance `i`, in Rocq."""
     V, p, q, draft = instance.vocab, f"p{i}", f"q{i}", instance.draft
+    if isinstance(draft, Cut):
+        keep = f"(fun c => existsb (same c) [{'; '.join(map(word_of, sorted(draft.kept)))}]%nat)"
+        run = RUN_CUT[name].format(V=V, p=p, q=q, keep=keep, depth=draft.depth)
+        return f"Eval vm_compute in shown (law {V} ({run}))."
     replacement = "true" if isinstance(draft, Tree) and draft.replacement else "false"
     if isinstance(draft, Chain):
         drawn = str(draft.depth)
@@ -197,13 +255,17 @@ def law_of(name, instance, i):
     return f"Eval vm_compute in shown ({law})."
 
 
+def word_of(word):
+    return f"[{'; '.join(map(str, word))}]"
+
+
 def shape(children):
     return f"Shape ({shape(children[0])}) ({shape(children[1:])})" if children else "NoShape"
 
 
 def table(name, i, given):
     rows = "; ".join(
-        f"([{'; '.join(map(str, word))}]%nat, [{'; '.join(f'{int(x.p)} # {int(x.q)}' for x in row)}])"
+        f"({word_of(word)}%nat, [{'; '.join(f'{int(x.p)} # {int(x.q)}' for x in row)}])"
         for word, row in given.given()
     )
     return f"Definition {name}{i} : context -> row := rows [{rows}]."
