@@ -1,4 +1,4 @@
-(** Greedy block verification (sun2025block, Appendix) is lossless over any number of iterations.
+(** One iteration of greedy block verification (sun2025block, Appendix).
 
     A block that stops leaves a modified target to the iterations that follow, and blocks may stop while such a
     target is in force.  The statement that the induction carries, for a context with the joint probabilities P
@@ -12,8 +12,7 @@ Open Scope R_scope.
 
 Section GreedyBlock.
 Variable V : nat.
-Variables p q : context -> row.
-Hypothesis p_rows : forall c, is_row V (p c).
+Variable q : context -> row.
 Hypothesis q_rows : forall c, is_row V (q c).
 Notation total := (total V).
 Notation mean := (mean V).
@@ -23,43 +22,8 @@ Notation modified := (modified V q).
 Notation carry := (carry V q).
 Notation greedy_below := (greedy_below V q).
 Notation greedy_iteration := (greedy_iteration V q).
-Notation greedy_text := (greedy_text V q).
 
-(** ** Numbers and rows *)
-
-Lemma positive_min : forall a b, positive (a - b) = a - Rmin a b.
-Proof. intros. exact (excess_min (fun _ => a) (fun _ => b) 0%nat). Qed.
-
-Lemma positive_differences : forall a b c d, a - b = c - d -> positive (a - b) = positive (c - d).
-Proof. intros a b c d E. rewrite E. auto. Qed.
-
-Lemma share_positive : forall u v, 0 <= u -> 0 < v -> 0 < share u v -> 0 < u.
-Proof.
-  intros u v U W. unfold share. simpl. destruct (Rlt_dec u v); [|lra]. intros H.
-  destruct (Rle_lt_or_eq_dec _ _ U) as [|Z]; auto. subst. unfold Rdiv in H. rewrite Rmult_0_l in H. lra.
-Qed.
-
-Lemma share_below_one : forall u v, share u v < 1 -> u < v.
-Proof. intros u v. unfold share. simpl. destruct (Rlt_dec u v); auto. lra. Qed.
-
-Lemma excess_difference : forall t r,
-  total (excess t r) - total (excess r t) = total t - total r.
-Proof.
-  intros. rewrite !total_excess.
-  rewrite (total_ext V (fun x => Rmin (r x) (t x)) (fun x => Rmin (t x) (r x))) by (intros; apply Rmin_comm). lra.
-Qed.
-
-Lemma normalise_nonneg : forall r x, (forall y, 0 <= r y) -> 0 <= normalise r x.
-Proof.
-  intros r x N. unfold RealPrograms.normalise. simpl. destruct (Rlt_dec 0 (total r)) as [P|]; auto.
-  apply Rmult_le_pos; auto. left. apply Rinv_0_lt_compat. auto.
-Qed.
-
-Lemma normalise_positive : forall r x, (forall y, 0 <= r y) -> 0 < normalise r x -> 0 < r x.
-Proof.
-  intros r x N P. destruct (Rle_lt_or_eq_dec _ _ (N x)) as [|Z]; auto. exfalso. revert P.
-  unfold RealPrograms.normalise. simpl. destruct (Rlt_dec 0 (total r)); [unfold Rdiv|]; rewrite <- Z; lra.
-Qed.
+(** ** Rows that the text can get to *)
 
 Lemma joint_nonneg : forall t u c, (forall c x, 0 <= t c x) -> 0 <= joint t u c.
 Proof. intros t. induction u as [|x u IH]; simpl; intros c N; [lra|]. apply Rmult_le_pos; auto. Qed.
@@ -266,69 +230,6 @@ Proof.
   replace (positive (1 - 1)) with 0 in W by (rewrite positive_min, Rmin_left; lra). lra.
 Qed.
 
-(** ** How much it accepts *)
-
-(** Stops lie on the path. *)
-Lemma below_ext : forall path c a b (f g : option stop -> R), (forall k r, f (Some (c ++ k, r)) = g (Some (c ++ k, r))) ->
-  f None = g None -> mean (greedy_below t path c a b) f = mean (greedy_below t path c a b) g.
-Proof.
-  induction path as [|x path IH]; intros c a b f g E E0; simpl; rewrite ?mean_bind.
-  - specialize (E [] (t c)). rewrite app_nil_r in E. apply (f_equal2 Rplus); apply (f_equal2 Rmult); first [exact E | exact E0 | reflexivity].
-  - apply IH.
-    + intros k r. simpl. rewrite <- app_assoc. apply E.
-    + set (r := excess _ _). set (h := share _ _). specialize (E [] (normalise r)). rewrite app_nil_r in E.
-      simpl. apply (f_equal2 Rplus); apply (f_equal2 Rmult); first [exact E | exact E0 | reflexivity].
-Qed.
-
-Lemma from_ext : forall n c a b (f g : option stop -> R), (forall k r, f (Some (c ++ k, r)) = g (Some (c ++ k, r))) ->
-  f None = g None -> mean (greedy_from n c a b) f = mean (greedy_from n c a b) g.
-Proof. intros. unfold greedy_from. rewrite !mean_bind. apply mean_ext. intros. apply below_ext; auto. Qed.
-
-Lemma from_one : forall n c a b, mean (greedy_from n c a b) (fun _ => 1) = 1.
-Proof.
-  assert (B : forall path c a b, mean (greedy_below t path c a b) (fun _ => 1) = 1).
-  { induction path as [|x path IH]; intros c a b; simpl; [lra|]. rewrite mean_bind.
-    rewrite (mean_ext V _ _ _ (fun _ => 1)); auto. intros [s|]; simpl; auto. lra. }
-  intros n c a b. unfold greedy_from. rewrite mean_bind, (mean_ext V _ _ _ (fun _ => 1)) by auto.
-  apply (mean_one V _ _ _ (chain_proper V q q_rows n c)).
-Qed.
-
-Lemma from_accepts : forall n v e, (length e + n = depth)%nat -> (length v <= n)%nat ->
-  (forall x, In x v -> In x (vocabulary V)) ->
-  Q e * mean (greedy_from n (start ++ e) (P e) (Q e)) (accepts_if (start ++ e) v) = Rmin (P (e ++ v)) (Q (e ++ v)).
-Proof.
-  assert (Empty : forall n e, (length e + n = depth)%nat ->
-    Q e * mean (greedy_from n (start ++ e) (P e) (Q e)) (accepts_if (start ++ e) []) = Rmin (P e) (Q e)).
-  { intros n e L. destruct (mass_and_worth n e L) as [M _].
-    rewrite (from_ext n _ _ _ _ (fun found => 1 - rejected found)).
-    - rewrite mean_sub, from_one, Rmult_minus_distr_l, M, positive_min, (Rmin_comm (P e)). lra.
-    - intros k r. simpl. unfold accepts. simpl. rewrite begins_app. simpl. lra.
-    - simpl. lra. }
-  induction n as [|n IH]; intros [|x v] e L Lv U; try (rewrite app_nil_r; apply Empty; auto); [inversion Lv|].
-  rewrite first_token. replace (e ++ x :: v) with ((e ++ [x]) ++ v) by (rewrite <- app_assoc; auto).
-  rewrite <- IH; [|rewrite app_length; simpl; lia|simpl in Lv; lia|intros; apply U; simpl; auto].
-  replace (Q (e ++ [x])) with (Q e * q (start ++ e) x) by (symmetry; unfold Q; apply joint_snoc).
-  rewrite Rmult_assoc. f_equal. rewrite <- (total_single V (q (start ++ e)) x) by (apply U; simpl; auto).
-  apply total_ext. intros y. f_equal. destruct (Nat.eqb_spec x y) as [->|D].
-  - replace (Q e * q (start ++ e) y) with (Q (e ++ [y])) by (unfold Q; apply joint_snoc).
-    apply from_ext.
-    + intros k r. simpl. unfold accepts. rewrite <- !app_assoc. auto.
-    + simpl. unfold accepts. simpl. rewrite begins_longer. lra.
-  - rewrite (from_ext n _ _ _ _ (fun _ => 0 * 1)).
-    + rewrite mean_mul, from_one. lra.
-    + intros k r. simpl. unfold accepts. simpl. rewrite <- !app_assoc, app_assoc, (app_assoc start e), begins_app. simpl.
-      destruct (Nat.eqb_spec x y); [contradiction|lra].
-    + simpl. unfold accepts. simpl. rewrite begins_longer. lra.
-Qed.
-
-(** A prefix is drafted and accepted with the smaller one of its two probabilities. *)
-Theorem greedy_accepts : forall v, (length v <= depth)%nat -> (forall x, In x v -> In x (vocabulary V)) ->
-  mean (greedy_iteration t depth start) (accepts_if start v) = Rmin (joint t v start) (joint q v start).
-Proof.
-  intros v L U. pose proof (from_accepts depth v [] (eq_refl _) L U) as A. rewrite app_nil_r in A.
-  unfold P, Q in A. simpl in A. unfold greedy_from in A. unfold RealPrograms.greedy_iteration. simpl. lra.
-Qed.
-
 (** ** Where it stops, and what it leaves *)
 
 Lemma next_nonneg : forall c x, 0 <= next c x.
@@ -435,52 +336,5 @@ Proof.
 Qed.
 
 End Iteration.
-
-(** ** Any number of iterations *)
-
-Lemma begins_reach : forall t u c, (length u <= length c)%nat -> begins u c = reach t u c [].
-Proof.
-  intros t u c. generalize (@nil token) as k. revert c. induction u as [|x u IH]; intros [|y c] k L; simpl in *; auto; [lia|].
-  destruct (x =? y)%nat; auto. apply IH. lia.
-Qed.
-
-Theorem text_follows : forall depth iterations t c u, (forall c x, 0 <= t c x) -> lawful t c ->
-  (length u <= length c + iterations)%nat -> (forall x, In x u -> In x (vocabulary V)) ->
-  mean (greedy_text iterations depth t c) (begins u) = reach t u c [].
-Proof.
-  intros depth. induction iterations as [|fewer IH]; intros t c u N H L U.
-  - simpl. apply begins_reach. lia.
-  - rewrite <- (iteration_worth t c depth N H u U). simpl. rewrite mean_bind.
-    apply (mean_ext_proper V _ _ _ _ _ (iteration_proper t c depth N H)).
-    intros [[d r]|] G; [|contradiction]. destruct G as [[e ->] [R G]]. simpl. apply total_ext. intros y.
-    destruct (Rle_lt_or_eq_dec _ _ (proj1 R y)) as [P|Z]; [|rewrite <- Z; lra].
-    rewrite IH; auto.
-    + intros. apply carry_nonneg; auto.
-    + rewrite !app_length. simpl. lia.
-Qed.
-
-(** After so many iterations that it has the tokens, the text begins with the word [u] as often as the target's. *)
-Theorem greedy_lossless : forall depth iterations u, (length u <= iterations)%nat ->
-  (forall x, In x u -> In x (vocabulary V)) ->
-  mean (greedy_text iterations depth p []) (begins u) = joint p u [].
-Proof.
-  intros depth iterations u L U. rewrite text_follows; auto.
-  - assert (E : forall c, reach p u [] c = joint p u c); [|apply E].
-    clear L U. induction u as [|x u IH]; simpl; auto. intros c. rewrite IH. auto.
-  - intros. apply p_rows.
-  - intros e _. apply p_rows.
-Qed.
-
-(** Every coin is a probability, every row a law, and every iteration adds a token. *)
-Theorem greedy_proper : forall depth iterations t c, (forall c x, 0 <= t c x) -> lawful t c ->
-  proper V (greedy_text iterations depth t c) (fun text => (length c + iterations <= length text)%nat).
-Proof.
-  intros depth. induction iterations as [|fewer IH]; intros t c N H; simpl; [lia|].
-  apply (proper_bind V _ _ _ _ _ _ (iteration_proper t c depth N H)).
-  intros [[d r]|] G; [|contradiction]. destruct G as [[e ->] [R G]]. simpl. split; auto. intros y _ P.
-  apply (proper_weaken V _ _ (fun text => (length ((c ++ e) ++ [y]) + fewer <= length text)%nat)).
-  - apply IH; auto. intros. apply carry_nonneg; auto.
-  - intros text T. rewrite !app_length in T. simpl in T. lia.
-Qed.
 
 End GreedyBlock.

@@ -34,6 +34,8 @@ ORDER = [
     "Paths",
     "BlockOptimal",
     "GreedyBlock",
+    "GreedyText",
+    "GreedyAccepts",
     "Selection",
     "TopDown",
     "Lift",
@@ -69,7 +71,8 @@ THEOREMS = {
         "naive_tree_lossless",
         "naive_tree_proper",
     ),
-    "GreedyBlock": ("greedy_lossless", "greedy_proper", "greedy_accepts"),
+    "GreedyText": ("greedy_lossless", "greedy_proper"),
+    "GreedyAccepts": ("greedy_accepts",),
     "BlockOptimal": ("no_rule_accepts_more", "block_accepts_most"),
 }
 REALS = {"ClassicalDedekindReals.sig_forall_dec", "ClassicalDedekindReals.sig_not_dec"}
