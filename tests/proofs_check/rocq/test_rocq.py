@@ -20,11 +20,12 @@ from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance
 from draftproof.theory.table import Table
-from draftproof.theory.verifiers import named
+from draftproof.theory.verifiers import VERIFIERS, named
 
 SOURCES = Path(__file__).parents[3] / "proofs_check" / "rocq"
 ORDER = [
     "Programs",
+    "Rules",
     "Numbers",
     "Means",
     "Lossless",
@@ -39,6 +40,7 @@ ORDER = [
     "Selection",
     "TopDown",
     "Lift",
+    "Priority",
 ]
 THEOREMS = {
     "Traversal": ("traversal_lossless", "tree_traversal_lossless", "tree_traversal_proper"),
@@ -56,6 +58,7 @@ THEOREMS = {
     ),
     "Chains": ("token_lossless", "block_lossless", "block_accepts"),
     "Lift": ("lift_lossless",),
+    "Priority": ("priority_valid", "lifted_priority_lossless"),
     "Selection": (
         "selection_lossless",
         "token_fair",
@@ -142,8 +145,13 @@ WRONG = [
     ("TopDown", "Child _ _ _ => Choose (p c) go", "Child _ _ _ => Choose (q c) go"),
     ("TopDown", "go x else Choose (normalise (excess (p c) (q c))) go", "go x else Choose (p c) go"),
     ("TopDown", "else one_hot rest c (without p_c x)", "else one_hot rest c p_c"),
+    ("Lift", "Accept (share S (N.add S (N.sub N.one a)))", "Accept (share S N.one)"),
+    ("Lift", "lift rest c r ws (N.sub unused w)", "lift rest c r ws unused"),
+    ("Priority", "N.sub u (N.mul (R x) rate)", "N.sub u (R x)"),
+    ("Priority", "laws unkept (N.mul earlier u)", "laws unkept earlier"),
+    ("Priority", "if x =? y then N.mul unkept rate", "if x =? y then rate"),
 ]
-"""(the file whose proof fails, a piece of a definition in Programs.v, what a mistake makes of it)."""
+"""(the file whose proof fails, a piece of a definition, what a mistake makes of it)."""
 
 
 @pytest.mark.parametrize(("refusing", "right", "wrong"), WRONG)
@@ -151,9 +159,13 @@ def test_a_wrong_definition_is_not_proved(compiled, tmp_path, refusing, right, w
     *before, last = needed(refusing)
     for name in (*before, last):
         shutil.copy(compiled / f"{name}.v", tmp_path)
-    programs = (tmp_path / "Programs.v").read_text(encoding="utf-8")
-    assert right in programs
-    (tmp_path / "Programs.v").write_text(programs.replace(right, wrong))
+    for file in (tmp_path / "Programs.v", tmp_path / "Rules.v"):
+        definitions = file.read_text(encoding="utf-8")
+        if right in definitions:
+            file.write_text(definitions.replace(right, wrong))
+            break
+    else:
+        pytest.fail(f"no definition has {right!r}")
     for name in before:
         coqc(tmp_path, f"{name}.v")
     refused = subprocess.run(["coqc", "-q", f"{last}.v"], cwd=tmp_path, capture_output=True, check=False)
@@ -197,6 +209,8 @@ def instances():
         else:
             draft = Tree(random.choice(shapes), kind == 3)
             names = ("specinfer" if draft.replacement else "rrs", "traversal", *TOP_DOWN)
+            if draft.replacement and "lifted-priority" in VERIFIERS:
+                names += ("lifted-priority",)
         longest = draft.depth + 1
         if any(named(name).carry for name in names):
             longest *= ITERATIONS
@@ -230,6 +244,8 @@ RUN = {
     "nss": "always_stops (bind {draft} (fun tree => nss {p} tree []))",
     "naive-tree": "always_stops (bind {draft} (fun tree => naive_tree {V} {p} {q} tree []))",
     "one-hot": "always_stops (bind {draft} (fun tree => one_hot {V} {p} tree [] ({p} [])))",
+    "lifted-priority": "bind {draft} "
+    "(fun tree => lifted_priority {V} {p} (fun c k => repeat ({q} c) k) ({shape}) tree [])",
 }
 RUN_CUT = {
     "token": "always_stops (bind (draw_chain {q} {depth} []) "
@@ -253,7 +269,10 @@ def law_of(name, instance, i):
         drawn = f"(draw_paths {q} {draft.count} {draft.depth} [])"
     else:
         drawn = f"(draw {V} {q} {replacement} ({shape(draft.shape)}) [] ({q} []))"
-    run = RUN[name].format(V=V, p=p, q=q, replacement=replacement, draft=drawn, iterations=ITERATIONS)
+    given = {"replacement": replacement, "draft": drawn, "iterations": ITERATIONS}
+    if isinstance(draft, Tree):
+        given["shape"] = shape(draft.shape)
+    run = RUN[name].format(V=V, p=p, q=q, **given)
     law = f"law {V} ({run})" if named(name).carry is None else f"outcomes {V} 1 ({run})"
     return f"Eval vm_compute in shown ({law})."
 
@@ -274,7 +293,7 @@ def table(name, i, given):
     return f"Definition {name}{i} : context -> row := rows [{rows}]."
 
 
-HEAD = """Require Import List QArith Programs Numbers.
+HEAD = """Require Import List QArith Programs Rules Numbers.
 Import ListNotations RationalPrograms.
 Fixpoint same (c d : list nat) : bool :=
   match c, d with [], [] => true | x :: c, y :: d => andb (Nat.eqb x y) (same c d) | _, _ => false end.
