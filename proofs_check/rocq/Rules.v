@@ -133,6 +133,50 @@ Definition priority_masses (order : list row -> row -> list token) (laws : list 
     list N.num :=
   shares (fst (planned order laws t)) drawn N.one.
 
+(** The drawn tokens that are judged with one token's rates, each with a coin; [j] is the first one's number. *)
+Fixpoint judge_token (x : token) (rates : list N.num) (drawn : list token) (j : nat) (otherwise : program (option nat)) :
+    program (option nat) :=
+  match rates, drawn with
+  | rate :: rates, y :: drawn =>
+      let next := judge_token x rates drawn (S j) otherwise in
+      if x =? y then Accept rate (fun kept => if kept then Return (Some j) else next) else next
+  | _, _ => otherwise
+  end.
+
+(** The number of the child that is kept, if any. *)
+Fixpoint judge (steps : list (token * list N.num)) (drawn : list token) : program (option nat) :=
+  match steps with
+  | [] => Return None
+  | (x, rates) :: steps => judge_token x rates drawn 0 (judge steps drawn)
+  end.
+
+(** The priority rule node by node (theory/verifiers/priority.py). *)
+Section Nodes.
+Variable V : nat.
+Variable p : context -> row.
+Variable laws : context -> nat -> list row.
+
+Definition priority_node (s : shape) (siblings : children) (c : context) (go : nat -> program stop) : program stop :=
+  match s with
+  | NoShape => Return (c, p c)
+  | Shape _ _ =>
+      let found := planned (by_ratio V) (laws c (count s)) (p c) in
+      bind (judge (fst found) (tokens_of siblings)) (fun kept =>
+        match kept with Some j => go j | None => Return (c, normalise V (snd found)) end)
+  end.
+
+Fixpoint kept_child (s : shape) (siblings : children) (c : context) (j : nat) : program stop :=
+  match s, siblings, j with
+  | Shape below _, Child x b _, 0 => priority_node below b (c ++ [x]) (kept_child below b (c ++ [x]))
+  | Shape _ rest, Child _ _ r, S j => kept_child rest r c j
+  | _, _, _ => Return (c, p c)
+  end.
+
+Definition priority (s : shape) (siblings : children) (c : context) : program stop :=
+  priority_node s siblings c (kept_child s siblings c).
+
+End Nodes.
+
 (** The lift of the priority rule (theory/verifiers/lifted_priority.py). *)
 Definition lifted_priority (V : nat) (p : context -> row) (laws : context -> nat -> list row) (s : shape)
     (siblings : children) (c : context) : program (option stop) :=

@@ -41,6 +41,7 @@ ORDER = [
     "TopDown",
     "Lift",
     "Priority",
+    "PriorityNodes",
 ]
 THEOREMS = {
     "Traversal": ("traversal_lossless", "tree_traversal_lossless", "tree_traversal_proper"),
@@ -59,6 +60,7 @@ THEOREMS = {
     "Chains": ("token_lossless", "block_lossless", "block_accepts"),
     "Lift": ("lift_lossless",),
     "Priority": ("priority_valid", "lifted_priority_lossless"),
+    "PriorityNodes": ("priority_lossless",),
     "Selection": (
         "selection_lossless",
         "token_fair",
@@ -147,6 +149,7 @@ WRONG = [
     ("TopDown", "else one_hot rest c (without p_c x)", "else one_hot rest c p_c"),
     ("Lift", "Accept (share S (N.add S (N.sub N.one a)))", "Accept (share S N.one)"),
     ("Lift", "lift rest c r ws (N.sub unused w)", "lift rest c r ws unused"),
+    ("PriorityNodes", "rates drawn (S j) otherwise in", "rates drawn j otherwise in"),
     ("Priority", "N.sub u (N.mul (R x) rate)", "N.sub u (R x)"),
     ("Priority", "laws unkept (N.mul earlier u)", "laws unkept earlier"),
     ("Priority", "if x =? y then N.mul unkept rate", "if x =? y then rate"),
@@ -209,8 +212,8 @@ def instances():
         else:
             draft = Tree(random.choice(shapes), kind == 3)
             names = ("specinfer" if draft.replacement else "rrs", "traversal", *TOP_DOWN)
-            if draft.replacement and "lifted-priority" in VERIFIERS:
-                names += ("lifted-priority",)
+            if draft.replacement:
+                names += tuple(name for name in ("priority", "lifted-priority") if name in VERIFIERS)
         longest = draft.depth + 1
         if any(named(name).carry for name in names):
             longest *= ITERATIONS
@@ -244,6 +247,8 @@ RUN = {
     "nss": "always_stops (bind {draft} (fun tree => nss {p} tree []))",
     "naive-tree": "always_stops (bind {draft} (fun tree => naive_tree {V} {p} {q} tree []))",
     "one-hot": "always_stops (bind {draft} (fun tree => one_hot {V} {p} tree [] ({p} [])))",
+    "priority": "always_stops (bind {draft} "
+    "(fun tree => priority {V} {p} (fun c k => repeat ({q} c) k) ({shape}) tree []))",
     "lifted-priority": "bind {draft} "
     "(fun tree => lifted_priority {V} {p} (fun c k => repeat ({q} c) k) ({shape}) tree [])",
 }
