@@ -25,6 +25,7 @@ def _python(file: str, name: str) -> str:
 
 
 def _rocq(name: str) -> str:
-    source = (HOUSE / "proofs_check" / "rocq" / "Programs.v").read_text(encoding="utf-8")
+    folder = HOUSE / "proofs_check" / "rocq"
+    source = "".join((folder / file).read_text(encoding="utf-8") for file in ("Programs.v", "Rules.v"))
     [definition] = re.findall(rf"^(?:Fixpoint|Definition) {name}\b.*?\.$", source, re.MULTILINE | re.DOTALL)
     return f"```coq\n{definition}\n```"

@@ -22,8 +22,7 @@ Fixpoint weight (u : list token) (c : context) (w : R) : R :=
   match u with [] => w | x :: u => weight u (c ++ [x]) (share (w * p c x) (q c x)) end.
 
 (** The probability that the draft from [c] begins with [u]. *)
-Fixpoint drafted (u : list token) (c : context) : R :=
-  match u with [] => 1 | x :: u => q c x * drafted u (c ++ [x]) end.
+Notation drafted := (joint q).
 
 (** Whether [d] begins with [u], as a number. *)
 Fixpoint begins (u d : list token) : R :=
@@ -62,9 +61,9 @@ Proof.
   - rewrite IH, <- app_assoc. simpl. lra.
 Qed.
 
-Lemma drafted_snoc : forall u x c, drafted (u ++ [x]) c = drafted u c * q (c ++ u) x.
+Lemma joint_snoc : forall (rows : context -> row) u x c, joint rows (u ++ [x]) c = joint rows u c * rows (c ++ u) x.
 Proof.
-  induction u as [|y u IH]; simpl; intros x c.
+  intros rows. induction u as [|y u IH]; simpl; intros x c.
   - rewrite app_nil_r. lra.
   - rewrite IH, <- app_assoc. simpl. lra.
 Qed.
@@ -75,11 +74,6 @@ Proof.
   induction u as [|y u IH]; simpl; intros x c w.
   - rewrite app_nil_r. auto.
   - rewrite IH, <- app_assoc. auto.
-Qed.
-
-Lemma drafted_nonneg : forall u c, 0 <= drafted u c.
-Proof.
-  induction u as [|x u IH]; simpl; intros c; [lra|]. apply Rmult_le_pos; auto. apply q_rows.
 Qed.
 
 Lemma weight_nonneg : forall u c w, 0 <= w <= 1 -> 0 <= weight u c w <= 1.
@@ -190,8 +184,8 @@ Proof.
         - intros [d r] R. unfold accepts, emitted. simpl. rewrite app_assoc.
           apply (one_token_more (c ++ v) x Ix d r R []). }
       rewrite !mean_sub, !mean_mul in M. rewrite Eu in M. lra. }
-    rewrite drafted_snoc, weight_snoc.
-    pose proof (D (v ++ [x]) L U) as B. rewrite drafted_snoc in B.
+    rewrite joint_snoc, weight_snoc.
+    pose proof (D (v ++ [x]) L U) as B. rewrite joint_snoc in B.
     assert (W : 0 <= weight v c 1 <= 1) by (apply weight_nonneg; lra).
     assert (N : 0 <= p (c ++ v) x) by apply p_rows. assert (Q : 0 <= q (c ++ v) x) by apply q_rows.
     rewrite Rmult_assoc, share_mass by (auto; apply Rmult_le_pos; lra).
@@ -232,9 +226,9 @@ Proof.
   assert (Empty : forall depth c w, 0 <= w <= 1 -> mean (block_from V p q depth c w) (accepts_if c []) = w).
   { intros depth c w W.
     pose proof (block_accepts V p q p_rows q_rows depth c w W) as J. rewrite block_from_subtree in * by auto.
-    assert (X : proper V (subtree V p q true (chain depth) c w (p c) (q c))
+    assert (X : proper V (subtree V p q true (chain q depth c) c w (p c) (q c))
       (fun found => match found with Some s => stops_below V c s | None => w < 1 end))
-      by (apply subtree_proper; auto; [apply q_law, q_rows|apply entered_target; auto]).
+      by (apply subtree_proper; auto; [apply chain_possible; auto|apply q_law, q_rows|apply entered_target; auto]).
     rewrite (mean_ext_proper V _ _ _ (accepts_if c []) (fun found => 1 - rejected found) X).
     - rewrite mean_sub, J, (mean_one V _ _ _ X). lra.
     - intros [[d r]|] F; simpl; [|lra]. destruct F as [[e E] _]. unfold accepts. simpl in *.
@@ -253,7 +247,7 @@ Proof.
     + rewrite !block_from_subtree by auto.
       apply (mean_ext_proper V _ _ (fun found =>
         match found with Some s => stops_below V (c ++ [y]) s | None => share (w * p c y) (q c y) < 1 end)).
-      * apply subtree_proper; auto; [apply q_law, q_rows|apply entered_target; auto].
+      * apply subtree_proper; auto; [apply chain_possible; auto|apply q_law, q_rows|apply entered_target; auto].
       * intros [s|] F; simpl.
         -- unfold accepts. rewrite <- app_assoc. auto.
         -- unfold accepts. simpl. rewrite begins_longer. lra.
@@ -262,7 +256,7 @@ Proof.
         match found with Some s => stops_below V (c ++ [y]) s | None => share (w * p c y) (q c y) < 1 end)
         _ (fun _ => 0 * 0)).
       * rewrite mean_mul. lra.
-      * apply subtree_proper; auto; [apply q_law, q_rows|apply entered_target; auto].
+      * apply subtree_proper; auto; [apply chain_possible; auto|apply q_law, q_rows|apply entered_target; auto].
       * intros [s|] F; simpl.
         -- destruct F as [[e E] _]. unfold accepts. rewrite E, <- app_assoc, begins_app. simpl.
            destruct (Nat.eqb_spec x y); [contradiction|lra].

@@ -34,16 +34,17 @@ Fixpoint given (x : token) (tokens : list token) (ws : list R) : R :=
   | _, _ => 0
   end.
 
-Hypothesis rule_masses : forall c k t tokens,
+Hypothesis rule_masses : forall c k t tokens, (forall y, 0 <= t y) ->
   length (masses c k t tokens) = length tokens /\
   (forall w, In w (masses c k t tokens) -> 0 <= w) /\ sum (masses c k t tokens) <= 1.
 Hypothesis rule_rest : forall c k t x, (forall y, 0 <= t y) -> 0 <= rest_of c k t x.
 Hypothesis rule_valid : forall c k t x, (forall y, 0 <= t y) -> total t <= 1 -> In x (vocabulary V) ->
   mean (siblings c k) (fun tokens => given x tokens (masses c k t tokens)) + rest_of c k t x = t x.
 
-(** ** Drafts and the lift *)
+Notation lift_at := (lift_at V p masses rest_of).
+Notation lift := (lift V p masses rest_of).
 
-Fixpoint count (s : shape) : nat := match s with NoShape => 0 | Shape _ rest => S (count rest) end.
+(** ** Drafts *)
 
 Definition draw_at (s : shape) (c : context) (below : list token -> program children) : program children :=
   match s with NoShape => Return NoChild | Shape _ _ => bind (siblings c (count s)) below end.
@@ -57,34 +58,6 @@ Fixpoint draw_below (s : shape) (c : context) (tokens : list token) : program ch
   | _, _ => Return NoChild
   end.
 
-Fixpoint tokens_of (d : children) : list token :=
-  match d with NoChild => [] | Child x _ rest => x :: tokens_of rest end.
-
-(** A node entered with rate [a]: its children with their masses, then the node itself. *)
-Definition lift_at (s : shape) (c : context) (a : R) (d : children)
-    (try : list R -> R -> program (option stop)) : program (option stop) :=
-  match s with
-  | NoShape => Accept a (fun accepted => Return (if accepted then Some (c, p c) else None))
-  | Shape _ _ =>
-      let t := scale a (p c) in
-      let rest := rest_of c (count s) t in
-      bind (try (masses c (count s) t (tokens_of d)) 1) (fun found =>
-        match found with
-        | Some stop => Return (Some stop)
-        | None => Accept (share (total rest) (1 - (a - total rest))) (fun accepted =>
-                    Return (if accepted then Some (c, normalise rest) else None))
-        end)
-  end.
-
-(** Each child's subtree is entered with its mass over what the earlier ones left of 1. *)
-Fixpoint lift (s : shape) (c : context) (d : children) (ws : list R) (left : R) : program (option stop) :=
-  match s, d, ws with
-  | Shape below rest, Child x b r, w :: ws =>
-      bind (lift_at below (c ++ [x]) (share w left) b (lift below (c ++ [x]) b)) (fun found =>
-        match found with Some stop => Return (Some stop) | None => lift rest c r ws (left - w) end)
-  | _, _, _ => Return None
-  end.
-
 (** Draw the subtree of [c], then verify it. *)
 Definition node (s : shape) (c : context) (a : R) : program (option stop) :=
   bind (draw_at s c (draw_below s c)) (fun d => lift_at s c a d (lift s c d)).
@@ -93,12 +66,6 @@ Definition below (s : shape) (c : context) (tokens : list token) (ws : list R) (
   bind (draw_below s c tokens) (fun d => lift s c d ws left).
 
 (** ** A draft has mass 1 *)
-
-Lemma mean_const : forall A (m : program A) post v, proper V m post -> mean m (fun _ => v) = v.
-Proof.
-  intros A m post v H. rewrite (mean_ext V _ _ _ (fun _ => v * 1)) by (intros; lra).
-  rewrite mean_mul, (mean_one V _ _ _ H). lra.
-Qed.
 
 Lemma draw_at_proper : forall s c below, (forall tokens, proper V (below tokens) (fun _ => True)) ->
   proper V (draw_at s c below) (fun _ => True).
@@ -135,7 +102,7 @@ Proof.
       match found with Some s => f (Some s) | None => mean (lift r c later ws (left - w)) f end))).
   2: { intros later. rewrite mean_bind. apply mean_ext. intros [s|]; reflexivity. }
   rewrite mean_swap. apply mean_ext. intros [s|].
-  - apply (mean_const _ _ _ _ (draw_below_proper r c tokens)).
+  - apply (mean_const V _ _ _ _ (draw_below_proper r c tokens)).
   - reflexivity.
 Qed.
 
@@ -205,7 +172,7 @@ Proof.
   destruct (entered_scale V a (p c)) as [T M]; [split; [auto|right; apply p_rows]|]. fold t in T, M.
   set (rest := rest_of c k t). assert (N : forall x, 0 <= rest x) by (intros; apply rule_rest; auto).
   set (R := total rest). assert (R0 : 0 <= R) by (apply total_nonneg; auto).
-  set (own := Accept (share R (1 - (a - R))) (fun accepted => Return (if accepted then Some (c, normalise rest) else None))).
+  set (own := Accept (share R (R + (1 - a))) (fun accepted => Return (if accepted then Some (c, normalise rest) else None))).
   (* verification sees the siblings, then what is below them *)
   assert (E : forall f, mean (node s c a) f = mean (siblings c k) (fun tokens =>
     mean (below s c tokens (masses c k t tokens) 1) (fun found =>
@@ -222,7 +189,7 @@ Proof.
   assert (C : forall tokens, (length tokens <= k)%nat ->
     mean (below s c tokens (masses c k t tokens) 1) (emitted_if V G) = worth G c tokens (masses c k t tokens) /\
     mean (below s c tokens (masses c k t tokens) 1) rejected = 1 - sum (masses c k t tokens)).
-  { intros tokens L. destruct (rule_masses c k t tokens) as [W1 [W2 W3]].
+  { intros tokens L. destruct (rule_masses c k t tokens T) as [W1 [W2 W3]].
     destruct (H G HG c tokens (masses c k t tokens) 1 W1 L W2 W3). lra. }
   (* their means over the siblings, by the rule *)
   assert (K1 : mean (siblings c k) (fun tokens => worth G c tokens (masses c k t tokens)) =
@@ -232,14 +199,14 @@ Proof.
     - rewrite mean_total. apply total_ext_in. intros x I. rewrite mean_mul.
       pose proof (rule_valid c k t x T) as Z. fold rest in Z. rewrite <- Z by (auto; lra). ring.
     - intros tokens [_ I]. rewrite worth_given by auto. apply total_ext. intros; ring. }
-  assert (K2 : mean (siblings c k) (fun tokens => 1 - sum (masses c k t tokens)) = 1 - (a - R)).
-  { rewrite mean_sub, (mean_one V _ _ _ (siblings_proper c k)). f_equal.
+  assert (K2 : mean (siblings c k) (fun tokens => 1 - sum (masses c k t tokens)) = R + (1 - a)).
+  { replace (R + (1 - a)) with (1 - (a - R)) by ring. rewrite mean_sub, (mean_one V _ _ _ (siblings_proper c k)). f_equal.
     rewrite (mean_ext_proper V _ _ _ _ (fun tokens => total (fun x => given x tokens (masses c k t tokens)))
       (siblings_proper c k)).
     - rewrite mean_total. unfold R. rewrite <- M, <- total_sub. apply total_ext_in. intros x I.
       pose proof (rule_valid c k t x T) as Z. fold rest in Z. rewrite <- Z by (auto; lra). ring.
-    - intros tokens [_ I]. apply sum_given; auto. apply rule_masses. }
-  assert (S : (1 - (a - R)) * share R (1 - (a - R)) = R) by (apply share_of_whole; lra).
+    - intros tokens [_ I]. apply sum_given; auto. apply (rule_masses c k t tokens T). }
+  assert (S : (R + (1 - a)) * share R (R + (1 - a)) = R) by (apply share_of_whole; lra).
   assert (W : R * total (fun y => normalise rest y * G (c ++ [y])) = total (fun y => rest y * G (c ++ [y]))).
   { rewrite <- total_mul. apply total_ext_in. intros y I. destruct (Rle_lt_or_eq_dec _ _ R0) as [P|Z].
     - rewrite <- Rmult_assoc. unfold R. rewrite normalise_total; auto.
@@ -249,17 +216,17 @@ Proof.
       mean own (emitted_if V G) * (1 - sum (masses c k t tokens))) (siblings_proper c k)).
     + rewrite mean_add, mean_mul, K1, K2. unfold own. simpl.
       replace (total (fun x => (t x - rest x) * G (c ++ [x])) +
-               (share R (1 - (a - R)) * total (fun y => normalise rest y * G (c ++ [y])) +
-                (1 - share R (1 - (a - R))) * 0) * (1 - (a - R)))
+               (share R (R + (1 - a)) * total (fun y => normalise rest y * G (c ++ [y])) +
+                (1 - share R (R + (1 - a))) * 0) * (R + (1 - a)))
         with (total (fun x => (t x - rest x) * G (c ++ [x])) +
-              ((1 - (a - R)) * share R (1 - (a - R))) * total (fun y => normalise rest y * G (c ++ [y]))) by ring.
+              ((R + (1 - a)) * share R (R + (1 - a))) * total (fun y => normalise rest y * G (c ++ [y]))) by ring.
       rewrite S, W, <- total_add, (HG c), <- total_mul. apply total_ext. intros x. unfold t, scale. ring.
     + intros tokens [L _]. rewrite split_emitted. destruct (C tokens L) as [C1 C2]. rewrite C1, C2. ring.
   - rewrite E, (mean_ext_proper V _ _ _ _ (fun tokens =>
       mean own rejected * (1 - sum (masses c k t tokens))) (siblings_proper c k)).
     + rewrite mean_mul, K2. unfold own. simpl.
-      replace ((share R (1 - (a - R)) * 0 + (1 - share R (1 - (a - R))) * 1) * (1 - (a - R)))
-        with ((1 - (a - R)) - (1 - (a - R)) * share R (1 - (a - R))) by ring.
+      replace ((share R (R + (1 - a)) * 0 + (1 - share R (R + (1 - a))) * 1) * (R + (1 - a)))
+        with ((R + (1 - a)) - (R + (1 - a)) * share R (R + (1 - a))) by ring.
       rewrite S. lra.
     + intros tokens [L _]. rewrite split_rejected. destruct (C tokens L) as [_ C2]. rewrite C2. ring.
 Qed.
@@ -284,9 +251,7 @@ Theorem lift_lossless : forall s c, lossless_if V p c (node s c 1).
 Proof.
   intros s c. split.
   - intros G HG. destruct (node_stops_everywhere s G HG c 1) as [L _]; [lra|]. rewrite L. lra.
-  - assert (HG : harmonic V p (fun _ => 1)).
-    { intros d. destruct (p_rows d) as [_ S]. rewrite <- S at 1. apply total_ext. intros; lra. }
-    destruct (node_stops_everywhere s _ HG c 1) as [_ R]; [lra|]. rewrite R. lra.
+  - destruct (node_stops_everywhere s _ (harmonic_one V p p_rows) c 1) as [_ R]; [lra|]. rewrite R. lra.
 Qed.
 
 End Lift.

@@ -197,6 +197,13 @@ Proof.
     lra.
 Qed.
 
+(** What does not depend on the program's result is its own mean. *)
+Lemma mean_const : forall A (m : program A) post v, proper m post -> mean m (fun _ => v) = v.
+Proof.
+  intros A m post v H. rewrite (mean_ext _ _ _ (fun _ => v * 1)) by (intros; lra).
+  rewrite mean_mul, (mean_one _ _ _ H). lra.
+Qed.
+
 (** ** Rows *)
 
 (** A row that something may be drawn from, or that has run out. *)
@@ -256,6 +263,37 @@ Proof. intros. unfold RealPrograms.normalise. destruct (Rlt_dec 0 (total r)); [c
 
 Lemma normalise_total : forall r x, 0 < total r -> total r * normalise r x = r x.
 Proof. intros. unfold RealPrograms.normalise. destruct (Rlt_dec 0 (total r)); [|lra]. field. lra. Qed.
+
+Lemma positive_min : forall a b, positive (a - b) = a - Rmin a b.
+Proof. intros. exact (excess_min (fun _ => a) (fun _ => b) 0%nat). Qed.
+
+Lemma share_positive : forall u v, 0 <= u -> 0 < v -> 0 < share u v -> 0 < u.
+Proof.
+  intros u v U W. unfold share. simpl. destruct (Rlt_dec u v); [|lra]. intros H.
+  destruct (Rle_lt_or_eq_dec _ _ U) as [|Z]; auto. subst. unfold Rdiv in H. rewrite Rmult_0_l in H. lra.
+Qed.
+
+Lemma share_below_one : forall u v, share u v < 1 -> u < v.
+Proof. intros u v. unfold share. simpl. destruct (Rlt_dec u v); auto. lra. Qed.
+
+Lemma excess_difference : forall t r,
+  total (excess t r) - total (excess r t) = total t - total r.
+Proof.
+  intros. rewrite !total_excess.
+  rewrite (total_ext (fun x => Rmin (r x) (t x)) (fun x => Rmin (t x) (r x))) by (intros; apply Rmin_comm). lra.
+Qed.
+
+Lemma normalise_nonneg : forall r x, (forall y, 0 <= r y) -> 0 <= normalise r x.
+Proof.
+  intros r x N. unfold RealPrograms.normalise. simpl. destruct (Rlt_dec 0 (total r)) as [P|]; auto.
+  apply Rmult_le_pos; auto. left. apply Rinv_0_lt_compat. auto.
+Qed.
+
+Lemma normalise_positive : forall r x, (forall y, 0 <= r y) -> 0 < normalise r x -> 0 < r x.
+Proof.
+  intros r x N P. destruct (Rle_lt_or_eq_dec _ _ (N x)) as [|Z]; auto. exfalso. revert P.
+  unfold RealPrograms.normalise. simpl. destruct (Rlt_dec 0 (total r)); [unfold Rdiv|]; rewrite <- Z; lra.
+Qed.
 
 (** The proposal of the siblings to come is a row, or there are none to come. *)
 Lemma after_row : forall replacement q x, is_row_or_empty q -> is_row_or_empty (after V replacement q x).

@@ -4,7 +4,7 @@
     probability.  What is proved about these definitions (over the real numbers) and what a test evaluates
     beside the Python (over the rationals) is one text: the functor [Over] below. *)
 
-Require Import List Arith.
+Require Import List Arith Bool.
 Import ListNotations.
 
 (** The operations that verifiers compute with. *)
@@ -65,6 +65,8 @@ Definition scale (factor : N.num) (p : row) : row := fun x => N.mul factor (p x)
 Definition normalise (r : row) : row :=
   if N.less N.zero (total r) then fun x => N.div (r x) (total r) else r.
 
+Definition point (x : token) : row := fun y => if y =? x then N.one else N.zero.
+
 Definition without (r : row) (x : token) : row :=
   normalise (fun y => if y =? x then N.zero else r y).
 
@@ -122,6 +124,52 @@ Fixpoint draw_chain (depth : nat) (c : context) : program (list token) :=
   | S less => Choose (q c) (fun x => bind (draw_chain less (c ++ [x])) (fun path => Return (x :: path)))
   end.
 
+(** A chain that is drawn as far as [keep] says: whether it goes on is decided by the tokens before. *)
+Variable keep : context -> bool.
+
+Fixpoint draw_kept (depth : nat) (c : context) : program (list token) :=
+  match depth with
+  | 0 => Return []
+  | S less =>
+      if keep c
+      then Choose (q c) (fun x => bind (draw_kept less (c ++ [x])) (fun path => Return (x :: path)))
+      else Return []
+  end.
+
+(** The tokens of a chain that are kept. *)
+Fixpoint kept (path : list token) (c : context) : list token :=
+  match path with
+  | [] => []
+  | x :: rest => if keep c then x :: kept rest (c ++ [x]) else []
+  end.
+
+(** ** K paths, merged by prefix (theory/drafts/paths.py) *)
+
+(** [count] independent runs. *)
+Fixpoint runs {A} (count : nat) (m : program A) : program (list A) :=
+  match count with
+  | 0 => Return []
+  | S fewer => bind m (fun a => bind (runs fewer m) (fun more => Return (a :: more)))
+  end.
+
+(** A path as a tree. *)
+Fixpoint as_children (path : list token) : children :=
+  match path with [] => NoChild | x :: rest => Child x (as_children rest) NoChild end.
+
+(** The tree with one path more; a token that is new at its node becomes the last sibling. *)
+Fixpoint insert (tree : children) (path : list token) : children :=
+  match path, tree with
+  | [], _ => tree
+  | _, NoChild => as_children path
+  | x :: more, Child y below rest =>
+      if x =? y then Child y (insert below more) rest else Child y below (insert rest path)
+  end.
+
+Definition merged (paths : list (list token)) : children := fold_left insert paths NoChild.
+
+Definition draw_paths (count depth : nat) (c : context) : program children :=
+  bind (runs count (draw_chain depth c)) (fun paths => Return (merged paths)).
+
 (** ** Verifiers: where verification stops, and the row that the extra token is drawn from *)
 
 Definition stop := (context * row)%type.
@@ -156,6 +204,43 @@ Fixpoint block_below (path : list token) (c : context) (w : N.num) : program (op
 Definition block_verify (path : list token) (c : context) : program (option stop) :=
   block_below path c N.one.
 
+(** theory/verifiers/greedy_block.py, for a [target] that may be modified: [P] and [Q] are the joint
+    probabilities of the block's tokens down to [c] under the target and the proposal. *)
+Fixpoint greedy_below (target : context -> row) (path : list token) (c : context) (P Q : N.num) : program (option stop) :=
+  match path with
+  | [] => Accept (share P Q) (fun accepted => Return (if accepted then Some (c, target c) else None))
+  | x :: rest =>
+      bind (greedy_below target rest (c ++ [x]) (N.mul P (target c x)) (N.mul Q (q c x))) (fun found =>
+        match found with
+        | Some stop => Return (Some stop)
+        | None =>
+            let want := scale P (target c) in
+            let have := scale Q (q c) in
+            let residual := excess want have in
+            Accept (share (total residual) (total (excess have want))) (fun accepted =>
+              Return (if accepted then Some (c, normalise residual) else None))
+        end)
+  end.
+
+(** The joint probability of the tokens [u] after [c]. *)
+Fixpoint joint (rows : context -> row) (u : list token) (c : context) : N.num :=
+  match u with [] => N.one | x :: u => N.mul (rows c x) (joint rows u (c ++ [x])) end.
+
+(** The target for the tokens that a stopped block still owes. *)
+Definition modified (target : context -> row) (start stop : nat) : context -> row := fun c =>
+  if (start <? length c) && (length c <? stop)
+  then
+    let P := joint target (skipn start c) (firstn start c) in
+    let Q := joint q (skipn start c) (firstn start c) in
+    normalise (excess (scale P (target c)) (scale Q (q c)))
+  else target c.
+
+(** The target of the next iteration after a block from [c] that stopped at [stopped]. *)
+Definition carry (target : context -> row) (depth : nat) (c stopped : context) : context -> row :=
+  if length stopped + 1 <? length c + depth
+  then modified target (length c) (length c + depth)
+  else target.
+
 (** theory/verifiers/specinfer.py (with replacement) and rrs.py (without) *)
 Fixpoint recursive_rejection (siblings : children) (c : context) (p_c q_c : row) : program stop :=
   match siblings with
@@ -182,6 +267,47 @@ Fixpoint traverse (siblings : children) (c : context) (a : N.num) (p_c q_c : row
           end)
   end.
 
+(** The token [y] came out of [c]: the stop if it was not drafted, or [node] at the first drafted copy, which is told
+    what to do with the token that comes out there. *)
+Fixpoint descend (node : children -> context -> (token -> program stop) -> program stop)
+    (siblings : children) (c : context) (y : token) : program stop :=
+  match siblings with
+  | NoChild => Return (c, point y)
+  | Child x below rest =>
+      if x =? y then node below (c ++ [y]) (descend node below (c ++ [y])) else descend node rest c y
+  end.
+
+(** theory/verifiers/nss.py *)
+Definition nss_node (siblings : children) (c : context) (go : token -> program stop) : program stop :=
+  match siblings with
+  | NoChild => Return (c, p c)
+  | Child _ _ _ => Choose (p c) go
+  end.
+
+Definition nss (siblings : children) (c : context) : program stop :=
+  nss_node siblings c (descend nss_node siblings c).
+
+(** theory/verifiers/naive_tree.py *)
+Definition naive_node (siblings : children) (c : context) (go : token -> program stop) : program stop :=
+  match siblings with
+  | NoChild => Return (c, p c)
+  | Child x _ _ =>
+      Accept (share (p c x) (q c x)) (fun accepted =>
+        if accepted then go x else Choose (normalise (excess (p c) (q c))) go)
+  end.
+
+Definition naive_tree (siblings : children) (c : context) : program stop :=
+  naive_node siblings c (descend naive_node siblings c).
+
+(** theory/verifiers/one_hot.py *)
+Fixpoint one_hot (siblings : children) (c : context) (p_c : row) : program stop :=
+  match siblings with
+  | NoChild => Return (c, p_c)
+  | Child x below rest =>
+      Accept (p_c x) (fun accepted =>
+        if accepted then one_hot below (c ++ [x]) (p (c ++ [x])) else one_hot rest c (without p_c x))
+  end.
+
 (** One iteration: draw, then verify. *)
 Definition token_iteration (depth : nat) (c : context) : program stop :=
   bind (draw_chain depth c) (fun path => token_verify path c).
@@ -189,11 +315,26 @@ Definition token_iteration (depth : nat) (c : context) : program stop :=
 Definition block_iteration (depth : nat) (c : context) : program (option stop) :=
   bind (draw_chain depth c) (fun path => block_verify path c).
 
-Definition recursive_rejection_iteration (s : shape) (c : context) : program stop :=
-  bind (draw s c (q c)) (fun siblings => recursive_rejection siblings c (p c) (q c)).
+Definition recursive_rejection_iteration (draft : program children) (c : context) : program stop :=
+  bind draft (fun siblings => recursive_rejection siblings c (p c) (q c)).
 
-Definition traversal_iteration (s : shape) (c : context) : program (option stop) :=
-  bind (draw s c (q c)) (fun siblings => traverse siblings c N.one (p c) (q c)).
+Definition traversal_iteration (draft : program children) (c : context) : program (option stop) :=
+  bind draft (fun siblings => traverse siblings c N.one (p c) (q c)).
+
+Definition greedy_iteration (target : context -> row) (depth : nat) (c : context) : program (option stop) :=
+  bind (draw_chain depth c) (fun path => greedy_below target path c N.one N.one).
+
+(** The text after several iterations of greedy block verification, each with the target that is carried to it. *)
+Fixpoint greedy_text (iterations depth : nat) (target : context -> row) (c : context) : program context :=
+  match iterations with
+  | 0 => Return c
+  | S fewer =>
+      bind (greedy_iteration target depth c) (fun found =>
+        match found with
+        | Some (d, r) => Choose r (fun y => greedy_text fewer depth (carry target depth c d) (d ++ [y]))
+        | None => Return c
+        end)
+  end.
 
 (** The law of the emitted block: words with their masses, one for each stop and extra token. *)
 Definition law (iteration : program (option stop)) : list (context * N.num) :=

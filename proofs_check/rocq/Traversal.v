@@ -1,7 +1,7 @@
 (** Traversal Verification (weng2025traversal, Algorithm 3) is lossless on every tree.
 
-    For every vocabulary, every shape of tree, siblings drawn with or without replacement, and every target and
-    proposal, zeros included.  The statement that the induction carries: a subtree that is entered with rate [a]
+    For every vocabulary, every draft whose siblings are drawn in order, with or without replacement, and every
+    target and proposal, zeros included.  The statement that the induction carries: a subtree that is entered with rate [a]
     stops with probability [a], and what is emitted then follows the row of its root and the target. *)
 
 Require Import Reals Lra List.
@@ -18,13 +18,13 @@ Hypothesis q_rows : forall c, is_row V (q c).
 Notation total := (total V).
 Notation mean := (mean V).
 Notation normalise := (normalise V).
-Notation draw := (draw V q replacement).
+Notation sampled := (sampled V q (in_order V replacement)).
 Notation traverse := (traverse V p q replacement).
 Notation after := (after V replacement).
 
-(** Draw the children of [c], then traverse them. *)
-Definition subtree (s : shape) (c : context) (a : R) (p_c q_c : row) : program (option stop) :=
-  bind (draw s c q_c) (fun siblings => traverse siblings c a p_c q_c).
+(** Draft below [c], then traverse. *)
+Definition subtree (draft : program children) (c : context) (a : R) (p_c q_c : row) : program (option stop) :=
+  bind draft (fun siblings => traverse siblings c a p_c q_c).
 
 (** The rate and the row of a node after a child was rejected. *)
 Definition next_rate (a : R) (p_c q_c : row) : R :=
@@ -32,9 +32,8 @@ Definition next_rate (a : R) (p_c q_c : row) : R :=
 Definition next_row (a : R) (p_c q_c : row) : row := normalise (excess (scale a p_c) q_c).
 
 (** The first child [x] may be judged before its later siblings are drawn. *)
-Lemma first_child : forall below rest c x a p_c q_c f, is_row_or_empty V q_c ->
-  mean (bind (bind (draw below (c ++ [x]) (q (c ++ [x]))) (fun drawn_below =>
-              bind (draw rest c (after q_c x)) (fun drawn_rest => Return (Child x drawn_below drawn_rest))))
+Lemma first_child_first : forall below rest c r x a p_c q_c f, sampled c r rest ->
+  mean (bind (bind below (fun drawn_below => bind rest (fun drawn_rest => Return (Child x drawn_below drawn_rest))))
              (fun siblings => traverse siblings c a p_c q_c)) f =
   mean (subtree below (c ++ [x]) (share (a * p_c x) (q_c x)) (p (c ++ [x])) (q (c ++ [x])))
        (fun found => match found with
@@ -42,7 +41,7 @@ Lemma first_child : forall below rest c x a p_c q_c f, is_row_or_empty V q_c ->
                      | None => mean (subtree rest c (next_rate a p_c q_c) (next_row a p_c q_c) (after q_c x)) f
                      end).
 Proof.
-  intros below rest c x a p_c q_c f H. unfold subtree. rewrite !mean_bind. apply mean_ext. intros drawn.
+  intros below rest c r x a p_c q_c f H. unfold subtree. rewrite !mean_bind. apply mean_ext. intros drawn.
   rewrite mean_bind. simpl.
   rewrite (mean_ext V _ _ _ (fun later =>
     mean (traverse drawn (c ++ [x]) (share (a * p_c x) (q_c x)) (p (c ++ [x])) (q (c ++ [x])))
@@ -52,7 +51,7 @@ Proof.
                     end))).
   2: { intros later. rewrite mean_bind. apply mean_ext. intros [s|]; reflexivity. }
   rewrite mean_swap. apply mean_ext. intros [s|].
-  - apply mean_draw; auto. apply after_row. auto.
+  - apply (mean_sampled V q _ c r rest H).
   - reflexivity.
 Qed.
 
@@ -107,94 +106,139 @@ Proof.
         lra.
 Qed.
 
-Theorem subtree_stops : forall s G, harmonic V p G -> forall c a p_c q_c,
-  entered V a p_c -> is_row_or_empty V q_c ->
-  mean (subtree s c a p_c q_c) (emitted_if V G) = total (fun y => a * p_c y * G (c ++ [y])) /\
-  mean (subtree s c a p_c q_c) rejected = 1 - a.
+Theorem subtree_stops : forall G, harmonic V p G -> forall c q_c draft, sampled c q_c draft ->
+  forall a p_c, entered V a p_c ->
+  mean (subtree draft c a p_c q_c) (emitted_if V G) = total (fun y => a * p_c y * G (c ++ [y])) /\
+  mean (subtree draft c a p_c q_c) rejected = 1 - a.
 Proof.
-  induction s as [|below IHb rest IHr]; intros G HG c a p_c q_c E H; unfold subtree; simpl.
-  - rewrite <- (total_mul V a). split; [|lra]. rewrite Rmult_0_r, Rplus_0_r. apply total_ext. intros; lra.
-  - destruct (Rlt_dec 0 (total q_c)) as [L|L].
-    2: { simpl. rewrite <- (total_mul V a). split; [|lra]. rewrite Rmult_0_r, Rplus_0_r. apply total_ext. intros; lra. }
-    pose proof (drawable V q_c H L) as Q.
+  intros G HG c q_c draft H.
+  induction H as [c q_c|c q_c decision decide taken below rest row_after Q D N B IHb S IHr|c q_c m m' H IH E];
+    intros a p_c E'; unfold subtree.
+  - simpl. rewrite <- (total_mul V a). split; [|lra]. rewrite Rmult_0_r, Rplus_0_r. apply total_ext. intros; lra.
+  - rename E' into E. simpl.
     destruct (entered_scale V a p_c E) as [T M]. set (t := scale a p_c) in *. set (r := excess t q_c).
     set (a' := next_rate a p_c q_c). set (G' := total (fun y => a' * next_row a p_c q_c y * G (c ++ [y]))).
     assert (R : forall x, 0 <= r x) by (intros; apply excess_nonneg).
-    assert (D : total (fun x => q_c x * (1 - share (t x) (q_c x))) = total r + (1 - a))
+    assert (J : total (fun x => q_c x * (1 - share (t x) (q_c x))) = total r + (1 - a))
       by (unfold r; rewrite <- M; apply rejected_mass; auto).
     assert (A : 0 <= a <= 1) by apply E.
-    (* each first child, by the induction hypotheses *)
+    (* each first child and decision, by the induction hypotheses *)
     assert (X : forall x, In x (vocabulary V) ->
-      q_c x * mean (bind (bind (draw below (c ++ [x]) (q (c ++ [x]))) (fun drawn_below =>
-                          bind (draw rest c (after q_c x)) (fun drawn_rest => Return (Child x drawn_below drawn_rest))))
+      q_c x * mean (bind (bind (decide x) (fun d => bind (below x d) (fun drawn_below =>
+                          bind (rest x d) (fun drawn_rest => Return (Child x drawn_below drawn_rest)))))
                     (fun siblings => traverse siblings c a p_c q_c)) (emitted_if V G) =
       q_c x * share (t x) (q_c x) * G (c ++ [x]) + q_c x * (1 - share (t x) (q_c x)) * G' /\
-      q_c x * mean (bind (bind (draw below (c ++ [x]) (q (c ++ [x]))) (fun drawn_below =>
-                          bind (draw rest c (after q_c x)) (fun drawn_rest => Return (Child x drawn_below drawn_rest))))
+      q_c x * mean (bind (bind (decide x) (fun d => bind (below x d) (fun drawn_below =>
+                          bind (rest x d) (fun drawn_rest => Return (Child x drawn_below drawn_rest)))))
                     (fun siblings => traverse siblings c a p_c q_c)) rejected =
       q_c x * (1 - share (t x) (q_c x)) * (1 - a')).
-    { intros x I. rewrite !first_child, split_emitted, split_rejected by auto.
-      destruct (IHb G HG (c ++ [x]) (share (a * p_c x) (q_c x)) (p (c ++ [x])) (q (c ++ [x]))) as [F1 F2].
-      { split; [apply share_bounds, T|right; apply p_rows]. }
-      { apply q_law, q_rows. }
-      rewrite F1, F2. change (a * p_c x) with (t x).
-      rewrite (total_ext V _ (fun y => share (t x) (q_c x) * (p (c ++ [x]) y * G ((c ++ [x]) ++ [y])))) by (intros; lra).
-      rewrite total_mul, <- (HG (c ++ [x])).
-      destruct (Rlt_dec 0 (total r + (1 - a))) as [P|N].
-      - destruct (IHr G HG c a' (next_row a p_c q_c) (after q_c x)) as [F3 F4].
-        { apply next_entered; auto. } { apply after_row; auto. }
-        fold a'. rewrite F3, F4. fold G'. split; ring.
-      - assert (Z : q_c x * (1 - share (t x) (q_c x)) = 0).
-        { apply (total_zero V (fun x => q_c x * (1 - share (t x) (q_c x)))); auto.
-          - intros y. apply (rejection_nonneg V t q_c T Q).
-          - pose proof (total_nonneg V r R). lra. }
-        rewrite !(Rmult_comm (mean _ _)), <- !Rmult_assoc, !Rmult_plus_distr_l, <- !Rmult_assoc, !Z. split; ring. }
+    { intros x I.
+      set (later := fun d => subtree (rest x d) c a' (next_row a p_c q_c) (after q_c x)).
+      (* for each decision: what the child gets, and what is left to the rest *)
+      assert (Y : forall f v, (forall d, taken x d ->
+          mean (subtree (below x d) (c ++ [x]) (share (t x) (q_c x)) (p (c ++ [x])) (q (c ++ [x])))
+            (fun found => match found with Some s => f (Some s) | None => mean (later d) f end) =
+          v + mean (later d) f * (1 - share (t x) (q_c x))) ->
+        mean (bind (bind (decide x) (fun d => bind (below x d) (fun drawn_below =>
+                bind (rest x d) (fun drawn_rest => Return (Child x drawn_below drawn_rest)))))
+              (fun siblings => traverse siblings c a p_c q_c)) f =
+        v + mean (decide x) (fun d => mean (later d) f) * (1 - share (t x) (q_c x))).
+      { intros f v Hv. rewrite !mean_bind.
+        rewrite (mean_ext_proper V _ _ _ _ (fun d => v + (1 - share (t x) (q_c x)) * mean (later d) f) (D x I)).
+        - rewrite mean_add, mean_mul, (mean_const V _ _ _ _ (D x I)). lra.
+        - intros d K. pose proof (first_child_first (below x d) (rest x d) c (row_after x d) x a p_c q_c f (S x d K)) as F.
+          rewrite mean_bind in F. rewrite F. fold (t x). fold a'. fold (later d).
+          change (a * p_c x) with (t x). rewrite Hv by auto. lra. }
+      assert (Z : forall v w, (0 < total r + (1 - a) -> v = w) ->
+        q_c x * (v * (1 - share (t x) (q_c x))) = q_c x * (1 - share (t x) (q_c x)) * w).
+      { intros v w V'. destruct (Rlt_dec 0 (total r + (1 - a))) as [P|P].
+        - rewrite (V' P). ring.
+        - assert (Z : q_c x * (1 - share (t x) (q_c x)) = 0).
+          { apply (total_zero V (fun x => q_c x * (1 - share (t x) (q_c x)))); auto.
+            - intros y. apply (rejection_nonneg V t q_c T Q).
+            - pose proof (total_nonneg V r R). lra. }
+          replace (q_c x * (v * (1 - share (t x) (q_c x)))) with ((q_c x * (1 - share (t x) (q_c x))) * v) by ring.
+          rewrite Z. ring. }
+      assert (K : share (t x) (q_c x) * G (c ++ [x]) =
+                  total (fun y => share (t x) (q_c x) * p (c ++ [x]) y * G ((c ++ [x]) ++ [y]))).
+      { rewrite (total_ext V _ (fun y => share (t x) (q_c x) * (p (c ++ [x]) y * G ((c ++ [x]) ++ [y])))) by (intros; lra).
+        rewrite total_mul, <- (HG (c ++ [x])). auto. }
+      assert (IB : forall d, taken x d -> _) by exact (fun d k => IHb x d k (share (t x) (q_c x)) (p (c ++ [x]))
+        (conj (share_bounds (t x) (q_c x) (T x)) (or_intror (p_rows (c ++ [x]))))).
+      assert (IR : 0 < total r + (1 - a) -> forall d, taken x d ->
+        mean (later d) (emitted_if V G) = G' /\ mean (later d) rejected = 1 - a').
+      { intros P d k. unfold later. rewrite <- (N x d k). apply IHr; auto. apply next_entered; auto. }
+      split.
+      - rewrite (Y (emitted_if V G) (share (t x) (q_c x) * G (c ++ [x]))).
+        + rewrite Rmult_plus_distr_l, (Z _ G'); [ring|]. intros P.
+          rewrite (mean_ext_proper V _ _ _ _ (fun _ => G') (D x I)); [apply (mean_const V _ _ _ _ (D x I))|].
+          intros d k. apply (IR P d k).
+        + intros d k. rewrite split_emitted. destruct (IB d k) as [F1 F2]. rewrite F1, F2, K. ring.
+      - rewrite (Y rejected 0).
+        + rewrite Rplus_0_l. apply Z. intros P.
+          rewrite (mean_ext_proper V _ _ _ _ (fun _ => 1 - a') (D x I)); [apply (mean_const V _ _ _ _ (D x I))|].
+          intros d k. apply (IR P d k).
+        + intros d k. rewrite split_rejected. destruct (IB d k) as [F1 F2]. rewrite F2. ring. }
     (* their sum *)
-    assert (S : (total r + (1 - a)) * a' = total r).
+    assert (W' : (total r + (1 - a)) * a' = total r).
     { apply share_of_whole. pose proof (total_nonneg V r R). fold t. fold r. lra. }
     assert (W : (total r + (1 - a)) * G' = total (fun y => r y * G (c ++ [y]))).
     { unfold G'. rewrite <- total_mul. apply total_ext_in. intros y I.
       replace ((total r + (1 - a)) * (a' * next_row a p_c q_c y * G (c ++ [y])))
         with (((total r + (1 - a)) * a') * next_row a p_c q_c y * G (c ++ [y])) by ring.
-      rewrite S. destruct (Rle_lt_or_eq_dec _ _ (total_nonneg V r R)) as [P|Z].
+      rewrite W'. destruct (Rle_lt_or_eq_dec _ _ (total_nonneg V r R)) as [P|Z].
       - unfold next_row. rewrite normalise_total; auto.
       - rewrite (total_zero V r R (eq_sym Z) y I), <- Z. ring. }
-    simpl. split.
-    + rewrite (total_ext_in V _ _ (fun x I => proj1 (X x I))), total_add, total_mul_right, D, W, <- total_add.
+    split.
+    + rewrite (total_ext_in V _ _ (fun x I => proj1 (X x I))), total_add, total_mul_right, J, W, <- total_add.
       apply total_ext. intros x. rewrite <- Rmult_plus_distr_r. f_equal.
       apply (accepted_and_residual V t q_c T Q).
-    + rewrite (total_ext_in V _ _ (fun x I => proj2 (X x I))), total_mul_right, D. lra.
+    + rewrite (total_ext_in V _ _ (fun x I => proj2 (X x I))), total_mul_right, J. lra.
+  - rewrite !mean_bind, !E, <- !mean_bind. apply (IH a p_c E').
 Qed.
 
-Theorem traversal_lossless : forall s c, lossless_if V p c (traversal_iteration V p q replacement s c).
+Theorem traversal_lossless : forall c draft, sampled c (q c) draft ->
+  lossless_if V p c (traversal_iteration V p q replacement draft c).
 Proof.
-  intros s c. assert (E : entered V 1 (p c)) by (split; [lra|right; apply p_rows]).
-  assert (H : forall G, harmonic V p G -> _) by exact (fun G HG => subtree_stops s G HG c 1 (p c) (q c) E (q_law V q q_rows c)).
+  intros c draft D. assert (E : entered V 1 (p c)) by (split; [lra|right; apply p_rows]).
+  assert (H : forall G, harmonic V p G -> _) by exact (fun G HG => subtree_stops G HG c (q c) draft D 1 (p c) E).
   split.
   - intros G HG. destruct (H G HG) as [H1 _]. unfold subtree in H1. unfold traversal_iteration. rewrite H1, (HG c).
     apply total_ext. intros. lra.
-  - assert (HG : harmonic V p (fun _ => 1)).
-    { intros d. destruct (p_rows d) as [_ S]. rewrite <- S at 1. apply total_ext. intros; lra. }
-    destruct (H _ HG) as [_ H2]. unfold subtree in H2. unfold traversal_iteration. rewrite H2. lra.
+  - destruct (H _ (harmonic_one V p p_rows)) as [_ H2]. unfold subtree in H2. unfold traversal_iteration.
+    rewrite H2. lra.
 Qed.
 
-Lemma subtree_proper : forall s c a p_c q_c, is_row_or_empty V q_c -> entered V a p_c ->
-  proper V (subtree s c a p_c q_c)
+Lemma subtree_proper : forall draft c a p_c q_c,
+  proper V draft (fun siblings => possible V q replacement siblings c q_c) ->
+  is_row_or_empty V q_c -> entered V a p_c ->
+  proper V (subtree draft c a p_c q_c)
     (fun found => match found with Some s => stops_below V c s | None => a < 1 end).
 Proof.
-  intros s c a p_c q_c H E.
-  apply (proper_bind V _ _ _ _ (fun siblings => possible V q replacement siblings c q_c));
-    [apply draw_proper; auto|].
-  intros siblings P. apply traverse_proper; auto.
+  intros draft c a p_c q_c D H E.
+  apply (proper_bind V _ _ _ _ _ _ D). intros siblings P. apply traverse_proper; auto.
 Qed.
 
-Theorem traversal_proper : forall s c, proper V (traversal_iteration V p q replacement s c)
-  (fun found => match found with Some s => stops_below V c s | None => False end).
+Theorem traversal_proper : forall c draft,
+  proper V draft (fun siblings => possible V q replacement siblings c (q c)) ->
+  proper V (traversal_iteration V p q replacement draft c)
+    (fun found => match found with Some s => stops_below V c s | None => False end).
 Proof.
-  intros s c. apply (proper_weaken V _ _ (fun found =>
+  intros c draft D. apply (proper_weaken V _ _ (fun found =>
     match found with Some s => stops_below V c s | None => 1 < 1 end)).
-  - apply subtree_proper; [apply q_law, q_rows|]. split; [lra|right; apply p_rows].
+  - apply subtree_proper; auto; [apply q_law, q_rows|]. split; [lra|right; apply p_rows].
   - intros [r|] F; simpl; auto. lra.
 Qed.
+
+(** ** Trees *)
+
+Theorem tree_traversal_lossless : forall s c,
+  lossless_if V p c (traversal_iteration V p q replacement (draw V q replacement s c (q c)) c).
+Proof. intros. apply traversal_lossless, draw_sampled, q_law; auto. Qed.
+
+Theorem tree_traversal_proper : forall s c,
+  proper V (traversal_iteration V p q replacement (draw V q replacement s c (q c)) c)
+    (fun found => match found with Some s => stops_below V c s | None => False end).
+Proof. intros. apply traversal_proper, draw_proper, q_law; auto. Qed.
 
 End Traversal.

@@ -1,0 +1,187 @@
+(** Single-step rules: their lift to trees, and the plan of the priority rule, over any kind of number. *)
+
+Require Import List Arith.
+Require Import Programs.
+Import ListNotations.
+
+Module Over (N : NUMBER).
+Include Programs.Over N.
+
+(** ** The lift of a rule *)
+
+Section Lift.
+Variable V : nat.
+Variable p : context -> row.
+
+(** The rule: of a row and the drawn children, the mass of each child, and the row that is left. *)
+Variable masses : context -> nat -> row -> list token -> list N.num.
+Variable rest_of : context -> nat -> row -> row.
+
+Fixpoint count (s : shape) : nat := match s with NoShape => 0 | Shape _ rest => S (count rest) end.
+
+Fixpoint tokens_of (d : children) : list token :=
+  match d with NoChild => [] | Child x _ rest => x :: tokens_of rest end.
+
+(** A node entered with rate [a]: its children with their masses, then the node itself. *)
+Definition lift_at (s : shape) (c : context) (a : N.num) (d : children)
+    (try : list N.num -> N.num -> program (option stop)) : program (option stop) :=
+  match s with
+  | NoShape => Accept a (fun accepted => Return (if accepted then Some (c, p c) else None))
+  | Shape _ _ =>
+      let t := scale a (p c) in
+      let rest := rest_of c (count s) t in
+      bind (try (masses c (count s) t (tokens_of d)) N.one) (fun found =>
+        match found with
+        | Some stop => Return (Some stop)
+        | None =>
+            let S := total V rest in
+            Accept (share S (N.add S (N.sub N.one a))) (fun accepted =>
+              Return (if accepted then Some (c, normalise V rest) else None))
+        end)
+  end.
+
+(** Each child's subtree is entered with its mass over what the earlier ones left of 1. *)
+Fixpoint lift (s : shape) (c : context) (d : children) (ws : list N.num) (unused : N.num) : program (option stop) :=
+  match s, d, ws with
+  | Shape below rest, Child x b r, w :: ws =>
+      bind (lift_at below (c ++ [x]) (share w unused) b (lift below (c ++ [x]) b)) (fun found =>
+        match found with Some stop => Return (Some stop) | None => lift rest c r ws (N.sub unused w) end)
+  | _, _, _ => Return None
+  end.
+
+End Lift.
+
+(** ** The plan of the priority rule *)
+
+Definition minimum (a b : N.num) : N.num := if N.less b a then b else a.
+Definition product (factors : list N.num) : N.num := fold_right N.mul N.one factors.
+
+(** One token, sibling by sibling: the rates, and what is then left of [unkept] and of the token's mass.
+    [earlier] is the product of [unkept] over the siblings before. *)
+Fixpoint plan_token (x : token) (laws : list row) (unkept : list N.num) (earlier owed : N.num) :
+    list N.num * list N.num * N.num :=
+  match laws, unkept with
+  | R :: laws, u :: unkept =>
+      let most := N.mul (R x) (N.mul earlier (product unkept)) in
+      let mass := minimum owed most in
+      let rate := share mass most in
+      let u := N.sub u (N.mul (R x) rate) in
+      let '(rates, after, owed) := plan_token x laws unkept (N.mul earlier u) (N.sub owed mass) in
+      (rate :: rates, u :: after, owed)
+  | _, _ => ([], [], owed)
+  end.
+
+(** Token by token in [order]: each token with its rate for every sibling, and what is left of the row. *)
+Fixpoint plan (order : list token) (laws : list row) (unkept : list N.num) (owed : row) :
+    list (token * list N.num) * row :=
+  match order with
+  | [] => ([], owed)
+  | x :: order =>
+      let '(rates, unkept, owed_x) := plan_token x laws unkept N.one (owed x) in
+      let '(rest, owed) := plan order laws unkept (fun y => if y =? x then owed_x else owed y) in
+      ((x, rates) :: rest, owed)
+  end.
+
+(** The shares of the drawn tokens that are judged with one token's rates, and the chance that none is kept. *)
+Fixpoint shares_at (x : token) (rates : list N.num) (drawn : list token) (unkept : N.num) : list N.num * N.num :=
+  match rates, drawn with
+  | rate :: rates, y :: drawn =>
+      let kept := if x =? y then N.mul unkept rate else N.zero in
+      let '(shares, unkept) := shares_at x rates drawn (N.sub unkept kept) in
+      (kept :: shares, unkept)
+  | _, _ => (map (fun _ => N.zero) drawn, unkept)
+  end.
+
+Fixpoint added (a b : list N.num) : list N.num :=
+  match a, b with x :: a, y :: b => N.add x y :: added a b | _, _ => [] end.
+
+(** The probability with which each drawn token is the one that is kept. *)
+Fixpoint shares (planned : list (token * list N.num)) (drawn : list token) (unkept : N.num) : list N.num :=
+  match planned with
+  | [] => map (fun _ => N.zero) drawn
+  | (x, rates) :: planned =>
+      let '(now, unkept) := shares_at x rates drawn unkept in
+      added now (shares planned drawn unkept)
+  end.
+
+(** Siblings are drawn independently, each from its own row. *)
+Fixpoint draw_each (laws : list row) : program (list token) :=
+  match laws with
+  | [] => Return []
+  | R :: laws => Choose R (fun x => bind (draw_each laws) (fun drawn => Return (x :: drawn)))
+  end.
+
+(** The order of the rule: the largest t / sum_j R_j first, ties by id; tokens that no sibling can be are left out. *)
+Definition included (laws : list row) (x : token) : N.num := fold_right (fun (R : row) sum => N.add (R x) sum) N.zero laws.
+
+Fixpoint place (better : token -> token -> bool) (x : token) (sorted : list token) : list token :=
+  match sorted with
+  | [] => [x]
+  | y :: more => if better y x then y :: place better x more else x :: sorted
+  end.
+
+Definition by_ratio (V : nat) (laws : list row) (t : row) : list token :=
+  let ratio x := N.div (t x) (included laws x) in
+  fold_right (place (fun y x => N.less (ratio x) (ratio y))) []
+    (filter (fun x => N.less N.zero (included laws x)) (vocabulary V)).
+
+(** The rule for the row [t], with the tokens judged in [order]. *)
+Definition planned (order : list row -> row -> list token) (laws : list row) (t : row) : list (token * list N.num) * row :=
+  plan (order laws t) laws (map (fun _ => N.one) laws) t.
+
+Definition priority_masses (order : list row -> row -> list token) (laws : list row) (t : row) (drawn : list token) :
+    list N.num :=
+  shares (fst (planned order laws t)) drawn N.one.
+
+(** The drawn tokens that are judged with one token's rates, each with a coin; [j] is the first one's number. *)
+Fixpoint judge_token (x : token) (rates : list N.num) (drawn : list token) (j : nat) (otherwise : program (option nat)) :
+    program (option nat) :=
+  match rates, drawn with
+  | rate :: rates, y :: drawn =>
+      let next := judge_token x rates drawn (S j) otherwise in
+      if x =? y then Accept rate (fun kept => if kept then Return (Some j) else next) else next
+  | _, _ => otherwise
+  end.
+
+(** The number of the child that is kept, if any. *)
+Fixpoint judge (steps : list (token * list N.num)) (drawn : list token) : program (option nat) :=
+  match steps with
+  | [] => Return None
+  | (x, rates) :: steps => judge_token x rates drawn 0 (judge steps drawn)
+  end.
+
+(** The priority rule node by node (theory/verifiers/priority.py). *)
+Section Nodes.
+Variable V : nat.
+Variable p : context -> row.
+Variable laws : context -> nat -> list row.
+
+Definition priority_node (s : shape) (siblings : children) (c : context) (go : nat -> program stop) : program stop :=
+  match s with
+  | NoShape => Return (c, p c)
+  | Shape _ _ =>
+      let found := planned (by_ratio V) (laws c (count s)) (p c) in
+      bind (judge (fst found) (tokens_of siblings)) (fun kept =>
+        match kept with Some j => go j | None => Return (c, normalise V (snd found)) end)
+  end.
+
+Fixpoint kept_child (s : shape) (siblings : children) (c : context) (j : nat) : program stop :=
+  match s, siblings, j with
+  | Shape below _, Child x b _, 0 => priority_node below b (c ++ [x]) (kept_child below b (c ++ [x]))
+  | Shape _ rest, Child _ _ r, S j => kept_child rest r c j
+  | _, _, _ => Return (c, p c)
+  end.
+
+Definition priority (s : shape) (siblings : children) (c : context) : program stop :=
+  priority_node s siblings c (kept_child s siblings c).
+
+End Nodes.
+
+(** The lift of the priority rule (theory/verifiers/lifted_priority.py). *)
+Definition lifted_priority (V : nat) (p : context -> row) (laws : context -> nat -> list row) (s : shape)
+    (siblings : children) (c : context) : program (option stop) :=
+  let masses c k := priority_masses (by_ratio V) (laws c k) in
+  let rest_of c k t := snd (planned (by_ratio V) (laws c k) t) in
+  lift_at V p masses rest_of s c N.one siblings (lift V p masses rest_of s c siblings).
+
+End Over.
