@@ -38,7 +38,6 @@ from draftproof.proofs_check.every_size.values import (
     Without,
     Zipped,
 )
-from draftproof.simulators.enumerate import outcomes
 from draftproof.theory import rows
 
 ROW_FACTS = ("target's row", "law of the next child", "drafter's row", "law", "law, or nothing at rate 0", "unknown")
@@ -92,6 +91,44 @@ def length(value: Any) -> int:
 PASS, AGAIN = "pass", object()
 
 
+class Finished(Exception):
+    """No mass is left that could go on: every run has stopped."""
+
+
+class Branches:
+    """The oracle that takes both sides of every coin in turn, also those of probability zero."""
+
+    def __init__(self, start: Any):
+        self.start = start
+        self.trail: list[list[tuple[bool, Any]]] = []
+        self.at = 0
+
+    @property
+    def weight(self) -> Any:
+        """The probability of the sides taken so far."""
+        return self.trail[-1][-1][1] if self.trail else self.start
+
+    def accept(self, probability: Any) -> bool:
+        if self.at == len(self.trail):
+            weight = self.weight
+            self.trail.append([(False, weight * (1 - probability)), (True, weight * probability)])
+        self.at += 1
+        return self.trail[self.at - 1][-1][0]
+
+    def choose(self, row: Any) -> int:
+        raise NotFollowed("a token is chosen in a loop whose passes are alike")
+
+    def next(self) -> bool:
+        """Back to the last coin with a side left; False when all were taken."""
+        self.at = 0
+        while self.trail:
+            self.trail[-1].pop()
+            if self.trail[-1]:
+                return True
+            self.trail.pop()
+        return False
+
+
 class Hypotheses:
     """All claims of one proof, as a run sees them that starts at the claim `current`."""
 
@@ -114,9 +151,12 @@ class Hypotheses:
         """One run from the claim's place."""
         run.function, run.start = claim.function, claim.place
         env = {name: self._start_value(run, claim, name) for name in claim.env}
-        if isinstance(claim.place, Function):
-            return run.go(claim.place.first, env)
-        return run.go(run.enter(claim.place, env), env)
+        step = claim.place.first if isinstance(claim.place, Function) else run.enter(claim.place, env)
+        try:
+            last = run.go(step, env)
+        except Finished:
+            return run.gained
+        return run.gained + run.reach * last
 
     def wanted(self, run: Run, claim: Claim) -> Symbol:
         """The mass that the claim says y gets, rate times r(y)."""
@@ -166,9 +206,7 @@ class Hypotheses:
         return run.decide("nothing left", (False, True))
 
     def _number(self, run: Run, name: str, kind: str) -> Symbol:
-        number = run.space.get(f"number {name}", kind)
-        assert isinstance(number, Symbol)
-        return number
+        return run.number_or_row(f"number {name}", kind)
 
     def _rate(self, run: Run, claim: Claim, env: Env) -> Any:
         if claim.rate is None:
@@ -309,6 +347,7 @@ class Hypotheses:
             if isinstance(old, Symbol | Row | TargetRow) and name != NEXT_CHILD:
                 fact = claim.facts_of(name)[claim.facts.setdefault(name, 0)]
                 if not self._holds(run, claim, fact, value, env, node):
+                    run.must_occur()
                     claim.facts[name] += 1
                     raise Weaken(f"{name}: {fact}")
 
@@ -341,18 +380,21 @@ class Hypotheses:
 
     # Loops whose passes do not depend on each other.
 
-    def _passes(self, run: Run, loop: Loop, env: Env, bind: Any) -> list[tuple[Any, Any, Run]]:
+    def _passes(self, run: Run, loop: Loop, env: Env, child: Node, item: Any) -> list[tuple[Any, Any, Run]]:
         # (weight, mass of y or AGAIN, the run) of every way that one pass of the loop's body can go.
-        def program(oracle: Any) -> tuple[Any, Run]:
+        found = []
+        oracle = Branches(run.space.number(1))
+        while True:
             inner = Run(run.space, oracle, run.scenario, run.mode, self)
             inner.here, inner.function, inner.examined = run.here, run.function, True
-            inner.series, inner.start = run.series, (PASS, loop)
+            inner.series, inner.bounds, inner.start = run.series, run.bounds, (PASS, loop)
+            inner.child = child = Node(child.token)
             inside = dict(env)
-            bind(inner, inside)
-            return inner.go(loop.body, inside), inner
-
-        found = [(weight, result, inner) for weight, (result, inner) in outcomes(program, run.space.number(1))]
-        return found
+            inner.bind(loop.statement.target, child if item is None else (child, item), inside)
+            found.append((oracle, inner.go(loop.body, inside), inner))
+            found[-1] = (oracle.weight, *found[-1][1:])
+            if not oracle.next():
+                return found
 
     def _forget(self, loop: Loop, env: Env) -> None:
         for name in loop.assigned:
@@ -369,27 +411,21 @@ class Hypotheses:
         law, space = run.proposal_row, run.space
         self.passes = True
         for item, count in segments:
-
-            def bind(inner: Run, inside: Env, item: Any = item) -> None:
-                index = inner.oracle.choose(law)
-                whole = index > 0 if space.individual is None else index > space.individual
-                inner.child = Node(Token(index, whole))
-                pair = inner.child if item is None else (inner.child, item)
-                inner.bind(loop.statement.target, pair, inside)
-
-            before = space.forms
-            space.forms = set()
+            before, space.forms = space.forms, set()
             stops, gains = space.number(0), space.number(0)
-            own = space.number(0)
-            for weight, result, inner in self._passes(run, loop, env, bind):
-                if result is not AGAIN:
-                    stops, gains = stops + weight, gains + weight * result
-                    if inner.child.token.index == space.individual:
-                        own = own + weight
+            for index in range(space.tokens):
+                whole = index > (space.individual or 0)
+                stopped, gained = space.number(0), space.number(0)
+                for weight, result, _ in self._passes(run, loop, env, Node(Token(index, whole)), item):
+                    if result is not AGAIN:
+                        stopped, gained = stopped + weight, gained + weight * result
+                stopped, gained = law[index] * stopped, law[index] * gained
+                if index == space.individual and stopped.top:
+                    if space.own_degree(stopped.top) != {1} or space.own_degree(stopped.bottom) != {0}:
+                        raise NotFollowed("a child's stop is not linear in its token's entries")
+                stops, gains = stops + stopped, gains + gained
             drawn = set() if space.individual is None else space.own_factors(law[space.individual].top)
             run.same_signs(space.forms - drawn)
-            if own.top and (space.own_degree(own.top) != {1} or space.own_degree(own.bottom) != {0}):
-                raise NotFollowed("a child's stop is not linear in its token's entries")
             space.forms = before
             if isinstance(count, Count):
                 early, late = run.powers(stops)
@@ -398,10 +434,12 @@ class Hypotheses:
                 times = space.number(1)
             else:
                 raise NotFollowed(f"an item that stands {count} times in a list")
-            if space.individual is None and run.oracle.accept(stops * times):
-                return gains / stops
+            run.gained = run.gained + run.reach * gains * times
+            run.reach = run.reach * (1 - stops * times)
         if space.individual is not None:
-            raise Vacuous  # this run only had to see that a token of a class adds what is linear in its entries
+            raise Vacuous  # this run only had to see that what a token of a class adds is linear in its entries
+        if not run.reach > 0:
+            raise Finished
         return loop.exit
 
     def _exclusive(self, run: Run, loop: Loop, env: Env, masses: Masses) -> Symbol | Step:
@@ -421,25 +459,22 @@ class Hypotheses:
         self._forget(loop, start)
         start[numbers[0]] = left
         for index in (0, 1):
-
-            def bind(inner: Run, inside: Env, index: int = index) -> None:
-                inner.child = Node(Token(index, whole=index > 0))
-                inner.bind(loop.statement.target, (inner.child, w), inside)
-
             stopped = run.space.number(0)
-            for weight, result, inner in self._passes(run, loop, start, bind):
+            for weight, result, inner in self._passes(run, loop, start, Node(Token(index, index > 0)), w):
                 if result is not AGAIN:
                     stopped = stopped + weight
-                    if not result == int(index == 0):
+                    if result != int(index == 0):
                         raise NotFollowed("a stop elsewhere than at the child")
-                elif not inner.env[numbers[0]] == left - w:
+                elif inner.env[numbers[0]] != left - w:
                     raise NotFollowed("what is left is not what it was without the child's mass")
             if not stopped * left == w:
                 raise NotFollowed("a child is not entered with its mass over what is left")
         self._forget(loop, env)
         accepted = rows.total(masses.plan.taken)
-        if run.oracle.accept(accepted):
-            return masses.plan.taken[0] / accepted
+        run.gained = run.gained + run.reach * masses.plan.taken[0]
+        run.reach = run.reach * (1 - accepted)
+        if not run.reach > 0:
+            raise Finished
         return loop.exit
 
     # Loops that go back along the chain.

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NoReturn
 
 from draftproof.proofs_check.cells.symbol import ZERO, Symbol
 from draftproof.proofs_check.every_size.contracts import contract_of, planned
@@ -115,6 +115,7 @@ class Run:
         self.function: Function | None = None
         self.series: list[tuple[Symbol, Symbol, Symbol]] = []  # (b, and what `powers` says of it)
         self.env: Env = {}
+        self.gained, self.reach = space.number(0), space.number(1)  # mass that y got in loops, and mass that goes on
         self.bounds: dict[int, tuple[Symbol, bool]] = {}  # numbers known to be at least 0; whether also at most 1
 
     # What is unknown.
@@ -268,22 +269,39 @@ class Run:
         self.require_unit(probability, "a coin")
         return self.oracle.accept(self.space.number(1) * probability)
 
+    def refute(self, why: str) -> NoReturn:
+        """The run goes wrong, unless it cannot occur."""
+        self.must_occur()
+        raise Refuted(why)
+
+    def must_occur(self) -> None:
+        """Raises Vacuous where no numbers have the signs that the run depends on."""
+        if self.space.solver.find(self.space.enumeration.cell.facts.items()) is None:
+            raise Vacuous
+
     def require_unit(self, number: Any, what: str) -> None:
         """Raises Refuted unless the number lies in [0, 1]."""
         _, unit = self.bounds.get(id(number), (None, False))
         if not unit and (number < 0 or number > 1):
-            raise Refuted(f"{what} that can lie outside [0, 1]")
+            self.refute(f"{what} that can lie outside [0, 1]")
 
     def require_law(self, row: Row) -> None:
         if not row.positive and any(entry < 0 for entry in row):
-            raise Refuted("a row with a negative entry is drawn from")
+            self.refute("a row with a negative entry is drawn from")
         if not rows.total(row) == 1:
-            raise Refuted("a row is drawn from whose mass is not 1")
+            self.refute("a row is drawn from whose mass is not 1")
 
     def fresh(self, kind: str, *of: Any) -> Any:
         """An unknown of which only the kind is known: the same one for the same arguments `of`."""
         results = self.hypotheses.results
-        return self.space.get(f"result {results.setdefault(repr((kind, of)), 1 + len(results))}", kind)
+        return self.number_or_row(f"result {results.setdefault(repr((kind, of)), 1 + len(results))}", kind)
+
+    def number_or_row(self, name: str, kind: str) -> Any:
+        """The unknown of that name, with what its kind says of its sign."""
+        unknown = self.space.get(name, kind)
+        if isinstance(unknown, Symbol):
+            self.bounds.setdefault(id(unknown), (unknown, kind == UNIT))
+        return unknown
 
     def powers(self, b: Symbol) -> tuple[Symbol, Symbol]:
         """1 + (1 - b) + .. + (1 - b)^(K-2) and (1 - b)^(K-1), with K children: b times the first is 1 - the other."""
@@ -291,7 +309,6 @@ class Run:
             if b == known:
                 return early, late
         early, late = self.fresh(POSITIVE_NUMBER, "early", b), self.fresh(UNIT, "late", b)
-        self.bounds[id(early)], self.bounds[id(late)] = (early, False), (late, True)
         self.space.assume(1 - b * early - late, ZERO)
         self.series.append((b, early, late))
         return early, late
@@ -314,7 +331,7 @@ class Run:
                     self.value(value, env)
             case ast.Assert(test=test):
                 if not self.truth(self.value(test, env)):
-                    raise Refuted(f"the assertion of line {statement.lineno} can fail")
+                    self.refute(f"the assertion of line {statement.lineno} can fail")
             case ast.For() as loop:
                 items = self.value(loop.iter, env)
                 if isinstance(items, Children) and self.examined:
@@ -438,7 +455,10 @@ class Run:
             case Row(), Token():
                 if index.whole and index is not (self.child and self.child.token):
                     raise NotFollowed("the entry of a token that was not drafted")
-                return value[index.index]
+                entry = value[index.index]
+                if value.positive:
+                    self.bounds.setdefault(id(entry), (entry, False))
+                return entry
             case Named(name="target"), Prefix(node=node):
                 node = self.resolved(node)
                 return self.target_row if node is self.here else TargetRow(node)
