@@ -93,11 +93,13 @@ def must_have_mass_one(row: Row) -> None:
 
 class Enumeration:
     """Runs programs on numbers of the type `number`, and answers their comparisons by the present cell;
-    `cells` counts the runs that came to an end: one for each way of drawing in each cell.
+    `cells` counts the runs that came to an end: one for each way of drawing in each cell. `checked`: the program
+    itself refuses probabilities below 0.
     """
 
-    def __init__(self, variables: fmpq_mpoly_ctx, deadline: float = float("inf")):
+    def __init__(self, variables: fmpq_mpoly_ctx, deadline: float = float("inf"), checked: bool = False):
         self.solver = Solver()
+        self.checked = checked
         self.number = field(variables, lambda signs, *product: self.cell.within(signs, *product))
         self.deadline = deadline
         self.cells = 0
@@ -173,7 +175,7 @@ class Enumeration:
         self.cell = cell
         try:
             possible = mass > 0
-            negative = not possible and mass < 0
+            negative = not (possible or self.checked) and mass < 0
         except Cut as cut:
             polynomial, signs = cut.polynomial, cut.signs
         else:

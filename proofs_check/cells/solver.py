@@ -19,7 +19,7 @@ CONDITIONS = {
     ZERO | POSITIVE: lambda e: e >= 0,
     NEGATIVE | POSITIVE: lambda e: e != 0,
 }
-MILLISECONDS = 5000  # time limit of one question to z3
+MILLISECONDS = 5000  # time limit of one question to z3, unless another is given
 
 Point = dict[str, fmpq]  # variable name -> rational
 
@@ -33,8 +33,9 @@ class Solver:
     kept. After the deadline a new question raises OutOfTime.
     """
 
-    def __init__(self, deadline: float = float("inf")):
+    def __init__(self, deadline: float = float("inf"), milliseconds: int = MILLISECONDS):
         self.deadline = deadline
+        self.milliseconds = milliseconds
         self.polynomials: dict[str, fmpq_mpoly] = {}
         self.names: dict[str, frozenset[str]] = {}
         self._factors: dict[str, list[tuple[str, int]]] = {}
@@ -73,10 +74,10 @@ class Solver:
             self._answers[key] = None if answer == z3.unsat else point
         return self._answers[key]
 
-    def model(self, facts: Iterable[tuple[str, int]]) -> tuple[Any, dict[str, Any]]:
+    def model(self, facts: Iterable[tuple[str, int]], milliseconds: int | None = None) -> tuple[Any, dict[str, Any]]:
         """z3's answer to whether the facts can hold together, with the values of its model if it has one."""
         solver = z3.SolverFor("QF_NRA")
-        solver.set("timeout", MILLISECONDS)
+        solver.set("timeout", self.milliseconds if milliseconds is None else milliseconds)
         solver.set("ctrl_c", False)  # Ctrl-C is Python's
         for key, signs in facts:
             if signs != ANY:

@@ -411,6 +411,8 @@ class Hypotheses:
         law, space = run.proposal_row, run.space
         self.passes = True
         for item, count in segments:
+            if not run.reach > 0:
+                raise Finished
             before, space.forms = space.forms, set()
             stops, gains = space.number(0), space.number(0)
             for index in range(space.tokens):
@@ -437,7 +439,7 @@ class Hypotheses:
             run.gained = run.gained + run.reach * gains * times
             run.reach = run.reach * (1 - stops * times)
         if space.individual is not None:
-            raise Vacuous  # this run only had to see that what a token of a class adds is linear in its entries
+            raise Finished  # this run only had to see that what a token of a class adds is linear in its entries
         if not run.reach > 0:
             raise Finished
         return loop.exit

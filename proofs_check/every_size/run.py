@@ -276,7 +276,7 @@ class Run:
 
     def must_occur(self) -> None:
         """Raises Vacuous where no numbers have the signs that the run depends on."""
-        if self.space.solver.find(self.space.enumeration.cell.facts.items()) is None:
+        if self.space.surely_empty(self.space.enumeration.cell):
             raise Vacuous
 
     def require_unit(self, number: Any, what: str) -> None:
@@ -563,26 +563,31 @@ class Run:
             result = self.compared_rows(function, *arguments)
         else:
             with self.space.notes():
-                result = function(*[each.index if isinstance(each, Token) else each for each in arguments])
+                try:
+                    result = function(*[each.index if isinstance(each, Token) else each for each in arguments])
+                except ZeroDivisionError:
+                    if function is not rows.share or not self.positive(arguments[0]):
+                        raise
+                    result = self.space.number(1)  # the part is not below 0, so not below a whole of 0
         if isinstance(result, tuple):
             result = Row(result)
         self.bound(function, arguments, result)
         return result
 
+    def positive(self, value: Any) -> bool:
+        """Whether a number or the entries of a row are known not to be below 0."""
+        if isinstance(value, Row):
+            return value.positive
+        return not isinstance(value, Symbol) or id(value) in self.bounds or self.space.never_below_zero(value)
+
     def bound(self, function: Callable, arguments: list[Any], result: Any) -> None:
         """Notes what is known of a result's sign by the way that it was made."""
-
-        def positive(value: Any) -> bool:
-            if isinstance(value, Row):
-                return value.positive
-            return not isinstance(value, Symbol) or id(value) in self.bounds
-
         if isinstance(result, Row):
-            result.positive = function in (rows.excess, rows.point) or all(map(positive, arguments))
+            result.positive = function in (rows.excess, rows.point) or all(map(self.positive, arguments))
         elif isinstance(result, Symbol):
-            if function is rows.share and positive(arguments[0]):
+            if function is rows.share and self.positive(arguments[0]):
                 self.bounds[id(result)] = (result, True)
-            elif function is rows.positive or all(map(positive, arguments)):
+            elif function is rows.positive or all(map(self.positive, arguments)):
                 self.bounds[id(result)] = (result, False)
 
     def worked_out(self, value: Any) -> Any:

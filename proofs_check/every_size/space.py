@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from time import thread_time
 from typing import TypeAlias
 
+import z3
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
 from draftproof.proofs_check.cells.cell import Cell
@@ -18,6 +19,10 @@ from draftproof.theory.oracle import Oracle
 
 LAW, PART, UNIT, POSITIVE_NUMBER = "law", "part", "unit", "number"
 """Kinds of unknowns: a row of mass 1; a row of any mass; a number in [0, 1]; a number of at least 0."""
+
+
+BRIEF, LONG = 200, 10_000
+"""Milliseconds for a question to z3: whether a cut leaves both sides, and whether a cell that would refute is empty."""
 
 
 class Grow(Exception):
@@ -81,7 +86,7 @@ class Space:
             for name in _names(unknown, kind, tokens)
         ]
         context = fmpq_mpoly_ctx.get(names or ["unused"], Ordering.degrevlex)
-        self.enumeration = Enumeration(context, thread_time() + seconds)
+        self.enumeration = Enumeration(context, thread_time() + seconds, checked=True)
         self.number = self.enumeration.number
         self.solver: Solver = self.enumeration.solver
         self.known: dict[str, Row | Symbol] = {}
@@ -106,6 +111,7 @@ class Space:
             if kind == UNIT:
                 at_least_zero(context.constant(1) - variable)
             self.known[unknown] = self.number(variable)
+        self.positive_forms: dict[str, bool] = {}
         self.classified: list[fmpq_mpoly] = []
         for terms, allowed in signs:
             polynomial = self._polynomial(terms)
@@ -115,6 +121,7 @@ class Space:
             key, flipped = self.solver.canonical(polynomial)
             facts[key] = facts.get(key, ANY) & (flip(allowed) if flipped else allowed)
         found = self.solver.find(facts.items())
+        self.solver.milliseconds = BRIEF
         self.possible = found is not None
         point = {name: fmpq(1, 3) for name in context.names()} | found if found else None
         if point and not all(sign(value(self.solver.polynomials[key], point)) & allowed for key, allowed in facts.items()):
@@ -157,6 +164,26 @@ class Space:
         form = number.top * number.bottom if signs != ZERO else number.top
         if self.enumeration.cell.signs(form) & ~signs:
             raise Assume(terms_of(form), signs)
+
+    def never_below_zero(self, number: Symbol) -> bool:
+        """Whether what is known of the unknown numbers alone, not of rows, shows that this one is at least 0."""
+        form = number.top * number.bottom
+        if form.is_constant():
+            return bool(form.leading_coefficient() >= 0) if form else True
+        key, flipped = self.solver.canonical(form)
+        if key not in self.positive_forms:
+            scalars = [fact for fact in self.whole.facts.items() if not self._has_entries(fact[0])]
+            below = POSITIVE if flipped else NEGATIVE
+            self.positive_forms[key] = not self._has_entries(key) and self.solver.find([*scalars, (key, below)]) is None
+        return self.positive_forms[key]
+
+    def _has_entries(self, key: str) -> bool:
+        return any("_" in name for name in self.solver.names[key])
+
+    def surely_empty(self, cell: Cell) -> bool:
+        """Whether no numbers have the signs of the cell, z3 being given more time than for a cut."""
+        facts = cell.facts.items()
+        return self.solver.find(facts) is None or self.solver.model(facts, LONG)[0] == z3.unsat
 
     def classify(self, differences: Sequence[Symbol]) -> list[bool]:
         """Whether the difference is at most 0, for y and every class of tokens: where it is 0, either answer. Raises
