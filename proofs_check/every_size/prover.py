@@ -8,9 +8,12 @@ from itertools import product
 from time import thread_time
 from typing import Any, TypeAlias
 
+from flint import fmpq
+
 from draftproof.proofs_check.cells.cell import sides
 from draftproof.proofs_check.cells.solver import OutOfTime
 from draftproof.proofs_check.cells.symbol import NEGATIVE, POSITIVE, ZERO, Symbol
+from draftproof.proofs_check.cells.symbol import sign as sign_of
 from draftproof.proofs_check.every_size.claims import Claim, Hypotheses, Weaken
 from draftproof.proofs_check.every_size.flow import Function, Loop, NotFollowed, flow_of
 from draftproof.proofs_check.every_size.run import Decide, Refuted, Run, Vacuous
@@ -200,8 +203,14 @@ class Proof:
         """
         known = [sign for form in forms for sign in form.signs]
 
+        tokens = 1 + individual + self.classes
+        space = Space(self.unknowns, tokens, 1 if individual else None, 1e9, known)
+
         def possible(form: Terms, sign: int) -> bool:
-            tokens = 1 + individual + self.classes
+            if not form.keys() - {()}:
+                return bool(sign_of(form.get((), fmpq(0))) & sign)
+            if space.excludes(form, sign):
+                return False
             return Space(self.unknowns, tokens, 1 if individual else None, 1e9, [*known, (form, sign)]).possible
 
         can = [
@@ -209,8 +218,8 @@ class Proof:
             or (BELOW,)
             for form in terms
         ]
-        if len(set(can)) == 1 and len(can[0]) == 1:  # the form has the same sign everywhere
-            signs = [(form, can[0][0]) for form in terms]
+        if all(len(options) == 1 for options in can):  # the form tells no more tokens apart
+            signs = [(form, options[0]) for form, options in zip(terms, can, strict=True)]
             self.on_all_classes(check, individual, [*forms, Form(signs, tells_apart=False)])
             return
         first = 1 + individual
