@@ -70,6 +70,7 @@ class Result:
     drafts: list[str] = field(default_factory=list)
     claims: list[str] = field(default_factory=list)
     contracts: list[str] = field(default_factory=list)
+    cells: int = 0
     seconds: float = 0.0
 
 
@@ -107,7 +108,10 @@ def prove_every_size(verifier: Verifier, seconds: float = 60.0) -> Result:
             if mode == "chain" and covered:
                 continue  # a chain is a tree whose nodes have one child
             proof = Proof(verifier, mode, started + seconds)
-            proof.prove()
+            try:
+                proof.prove()
+            finally:
+                result.cells += proof.cells
             asked = asked or proof.hypotheses.asked_draft
             result.drafts.append(mode)
             result.claims += [each for each in proof.hypotheses.told() if each not in result.claims]
@@ -138,6 +142,7 @@ class Proof:
         self.unknowns: dict[str, str] = {}
         self.hypotheses = Hypotheses({}, {})
         self.classes = 2
+        self.cells = 0
         self.holding = 0
 
     def prove(self) -> None:
@@ -222,6 +227,7 @@ class Proof:
                 return
             try:
                 loose = check(space)
+                self.cells += space.enumeration.cells
                 break
             except Grow as grow:
                 self.unknowns[grow.name] = grow.kind
