@@ -43,6 +43,7 @@ DRAFTS: dict[str, Keys] = {
     "tree": {"replacement": (bool, False), **_SHAPE},
     "top-k": _SHAPE,
     "greedy": _SHAPE,
+    "stratified": _SHAPE,
 }
 """Kind of draft -> its keys. Without its own `depth` or `shape` it has every depth of the family."""
 
