@@ -68,7 +68,8 @@ class Draft:
     """What one call of a drafting scheme returns.
 
     `replacement`: siblings were drawn with replacement. `stratified`: from the strata of their parent's
-    proposal. `merged`: the draft is i.i.d. paths, merged by prefix. `paths` lists the drafted paths from root to leaf in drawing order, equal ones repeated.
+    proposal. `merged`: the draft is i.i.d. paths, merged by prefix. `paths` lists the drafted paths from
+    root to leaf in drawing order, equal ones repeated.
     """
 
     __slots__ = ("_paths", "merged", "replacement", "root", "stratified")

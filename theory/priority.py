@@ -10,6 +10,7 @@ holds for any order, and where tokens share a class.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.memo import remembered
@@ -18,13 +19,13 @@ from draftproof.theory.rows import Number, Row, add, minimum, one, possible, rat
 
 @dataclass(frozen=True)
 class Plan:
-    """`rate[x, j]` is the chance that token x is kept when sibling j is x and is judged, `mass[x, j]` the chance
-    that it is kept at all. The pairs stand in the order in which they are judged. `left` is what the kept
-    ones leave of t.
+    """`rate[x, j]` is the chance that token x is kept when sibling j is x and is judged, `mass[x, j]` the
+    chance that it is kept at all. The pairs stand in the order in which they are judged. `left` is what the
+    kept ones leave of t.
     """
 
     rate: dict[tuple[int, int], Number]
-    mass: dict[tuple[int, int], Number]
+    mass: dict[tuple[int, int], Any]
     left: Row
 
     def judged(self, node: Node) -> Iterator[tuple[Node, Number]]:

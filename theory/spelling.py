@@ -1,8 +1,8 @@
 """Drafts in one word, read wherever a draft is asked for.
 
 `chain:GAMMA` · `paths:KxGAMMA` · `tree:CHILDRENxDEPTH` (`tree:` without replacement, `tree+:` with) ·
-`top-k:`, `greedy:` and `strata:` like `tree:` · `spechub:GAMMA`. A tree's shape may also be spelled out, as in an
-instance file, `tree:[[[],[]],[[]]]`, or be `eagle`.
+`top-k:`, `greedy:` and `strata:` like `tree:` · `spechub:GAMMA`. A tree's shape may also be spelled out,
+as in an instance file, `tree:[[[],[]],[[]]]`, or be `eagle`.
 """
 
 import json
@@ -19,7 +19,10 @@ from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput, quoted
 
-EXAMPLES = "chain:4, paths:3x4, tree:2x3, tree+:2x3, tree:[[[],[]],[[]]], top-k:2x2, greedy:3x1, strata:4x2, spechub:2"
+EXAMPLES = (
+    "chain:4, paths:3x4, tree:2x3, tree+:2x3, tree:[[[],[]],[[]]], top-k:2x2, greedy:3x1, strata:4x2, "
+    "spechub:2"
+)
 
 EAGLE = [[[[[[], []], [], []], [], []], [[], []], [[], []]], [[[]], []], [[], []], [[]]]
 """The sparse tree of EAGLE (li2024eagle): 25 tokens, most of them below the likeliest first ones."""

@@ -164,7 +164,8 @@ _all(
     (
         "the first judged child alone",
         "                node = child\n                break\n",
-        "                node = child\n            else:\n                return node, normalise(plan.left)\n            break\n",
+        "                node = child\n"
+        "            else:\n                return node, normalise(plan.left)\n            break\n",
     ),
 )
 _all(

@@ -67,4 +67,4 @@ def test_floats_too():
     (first, second) = strata((0.5, 0.3, 0.2), 2)
     assert first == (1.0, 0.0, 0.0)
     assert second == pytest.approx((0.0, 0.6, 0.4))
-    assert ONE == total(strata((ONE / 2, ONE / 2), 2)[1])
+    assert total(strata((ONE / 2, ONE / 2), 2)[1]) == ONE

@@ -14,7 +14,8 @@ from draftproof.theory.table import Rows
 
 @dataclass(frozen=True)
 class Stratified(Shaped):
-    """The j-th child is drawn from the j-th stratum of q, independently of its siblings (docs/near-optimal.md).
+    """The j-th child is drawn from the j-th stratum of q, independently of its siblings
+    (docs/near-optimal.md).
 
     Where q has fewer tokens than the shape has children, each is drafted once. In an uneven tree the
     deepest child should stand first.

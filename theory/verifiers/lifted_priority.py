@@ -22,9 +22,9 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 def lift(oracle: Oracle, draft: Draft, v: Node, a: Number, target: Rows) -> Stop | None:
     """The subtree of v, entered with rate a: where it stops, with probability a, or None.
 
-    The plan for t = a p keeps child j with probability w_j; each child's subtree, in drawing order, is entered
-    with w_j over what the earlier ones left. Then v itself stops with S / (S + 1 - a), S the mass that the
-    plan leaves of t, Y ~ norm(what it leaves).
+    The plan for t = a p keeps child j with probability w_j; each child's subtree, in drawing order, is
+    entered with w_j over what the earlier ones left. Then v itself stops with S / (S + 1 - a), S the mass
+    that the plan leaves of t, Y ~ norm(what it leaves).
     """
     p = target[v.prefix]
     if not v.children:
