@@ -57,8 +57,9 @@ def of_the_distance(values: np.ndarray) -> list[list[object]]:
 def of_the_optimum(values: np.ndarray) -> list[list[object]]:
     """The distribution of each column over the last."""
     out: list[list[object]] = []
+    some = values[:, -1] > OPEN
     for column, name in enumerate(STRATA):
-        share = values[:, column] / values[:, -1]
+        share = values[some, column] / values[some, -1]
         quantiles = [round(float(q), 3) for q in np.quantile(share, [0.1, 0.5, 0.9])]
         mean, least = round(float(share.mean()), 3), round(float(share.min()), 3)
         out.append([name, round(float(values[:, column].mean()), 4), mean, least, *quantiles])
