@@ -21,6 +21,7 @@ class _NeedsTorch(LazyGroup):
 HELP = {
     "bench": "How fast verification is; with --model, how fast decoding is.",
     "generate": "Continue a text by speculative decoding, with any verifier and draft.",
+    "record": "Rows of a target and a drafter, for `draftproof gap --rows`.",
     "train": "Train a target, a drafter and a feature drafter from nothing.",
     "validate": "Does decoding with real models follow the target's law?",
     "verify": "Are the batched verifiers those of the exact engine?",
