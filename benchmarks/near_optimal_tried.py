@@ -5,6 +5,10 @@
 * plan order: the lift enters children in the order in which they are judged, not in drawing order;
 * classes: tokens judged together whose t / pi are in one quarter of an octave, sibling by sibling;
 * tail first: the same, with the last stratum first;
+* added rates: tokens in the usual order, but a child is kept with min(r, what those judged before it left of
+  1): rates add up, where coins of their own would waste what several accept. Each r is solved for, from the
+  law of what the other siblings leave;
+* added, tail first: the same with the last stratum first;
 * likeliest first: tokens in the order of pi, whatever t is.
 
 Means of exact E[tau] over random instances of `Mixed` rows, V = 3, 4 and 5 in turn. Every variant is
@@ -34,7 +38,6 @@ SHAPES = {
     "two paths": (((),), ((),)),
     "deepest first": (((), ()), ()),
     "deepest last": ((), ((), ())),
-    "binary": every(2, 2),
 }
 
 
@@ -51,9 +54,65 @@ def in_classes(t: Row, laws: tuple[Row, ...], of: str) -> Plan:
     groups = [[x for x in drafted if kind(x) == c] for c in sorted({*map(kind, drafted)}, reverse=True)]
     if of != "tail first":
         return plan(t, laws, groups)
-    last, k = plan(t, laws[::-1], groups), len(laws) - 1
-    turned = [{(x, k - j): value for (x, j), value in part.items()} for part in (last.rate, last.mass)]
-    return Plan(*turned, last.left)
+    return turned(plan(t, laws[::-1], groups))
+
+
+class Added(Plan):
+    """A plan whose rates add up."""
+
+    def shares(self, node: Node) -> list[Number]:
+        left, kept = one(self.left), {}
+        for child, rate in self.judged(node):
+            kept[child] = min(rate, left)
+            left = left - kept[child]
+        return [kept[child] for child in node.children]
+
+
+def added(t: Row, laws: tuple[Row, ...]) -> Plan:
+    """What sibling j takes of x is R_j(x) E[min(r, L)], L what the others judged before leave of 1. r is
+    chosen to take all that is left of t(x); 1 if that takes less.
+    """
+    pi, number = included(laws), one(t)
+    order = sorted((x for x, mass in enumerate(pi) if mass > 0), key=lambda x: t[x] / pi[x], reverse=True)
+    used = [{number * 0: number} for _ in laws]  # the law of each sibling's rate; 0 while it was not judged
+    left, rate, mass = list(t), {}, {}
+    for x in order:
+        for j, R in enumerate(laws):
+            if not R[x] > 0:
+                continue
+            L = {number: number}
+            for i, law in enumerate(used):
+                if i != j:
+                    after: dict[Number, Number] = {}
+                    for rest, chance in L.items():
+                        for r, part in law.items():
+                            still = max(rest - r, number * 0)
+                            after[still] = after.get(still, number * 0) + chance * part
+                    L = after
+            r, taken = solved(left[x] / R[x], L)
+            rate[x, j], mass[x, j] = r, R[x] * taken
+            left[x] = left[x] - mass[x, j]
+            used[j][number * 0] = used[j][number * 0] - R[x]
+            used[j][r] = used[j].get(r, number * 0) + R[x]
+    return Added(rate, mass, tuple(left))
+
+
+def solved(want: Number, L: dict[Number, Number]) -> tuple[Number, Number]:
+    """(r, E[min(r, L)]): the r from 0 to 1 with that mean, or 1 if the mean is less there."""
+    at = reached = want * 0
+    for end in sorted(L):
+        slope = sum((chance for rest, chance in L.items() if rest >= end), want * 0)
+        if slope > 0 and reached + slope * (end - at) >= want:
+            return at + (want - reached) / slope, want
+        at, reached = end, reached + slope * (end - at)
+    return want * 0 + 1, reached
+
+
+def turned(made: Plan) -> Plan:
+    """The plan of siblings that were given last first."""
+    k = max((j for _, j in made.rate), default=0)
+    parts = [{(x, k - j): value for (x, j), value in part.items()} for part in (made.rate, made.mass)]
+    return type(made)(*parts, made.left)
 
 
 def in_plan_order(oracle: Oracle, draft: Draft, v: Node, a: Number, target: Rows) -> Stop | None:
@@ -84,6 +143,10 @@ def variants(instances: list) -> dict[str, float]:
     for name in ("classes", "tail first", "likeliest first"):
         lifted_priority.planned = lambda d, v, t, name=name: in_classes(t, d.laws(v), name)
         mean(name)
+    lifted_priority.planned = lambda d, v, t: added(t, d.laws(v))
+    mean("added rates")
+    lifted_priority.planned = lambda d, v, t: turned(added(t, d.laws(v)[::-1]))
+    mean("added, tail first")
     lifted_priority.planned = usual
     return out
 
