@@ -253,7 +253,7 @@ class Hypotheses:
 
     def arrive(self, run: Run, loop: Loop, env: Env) -> Symbol | Step:
         statement = loop.statement
-        items = env.get(iterator(statement)) if hasattr(statement, "target") else None
+        items = env.get(iterator(statement)) if isinstance(statement, ast.For) else None
         if run.start == (PASS, loop):
             run.env = env
             return AGAIN  # type: ignore[return-value]
@@ -269,7 +269,7 @@ class Hypotheses:
                 raise NotFollowed("a chain's child is a loop of its own")
             if run.examined or not run.inner:
                 return loop.exit
-            run.bind(statement.target, run.draw_child(run.proposal_row), env)
+            run.bind(loop.target, run.draw_child(run.proposal_row), env)
             return loop.body
         fresh = isinstance(items, Children) and run.mode == "with replacement" and not run.examined
         state = Symbol | Row | TargetRow | list | Stack
@@ -283,7 +283,7 @@ class Hypotheses:
             if run.mode == "without replacement":
                 child = run.child
                 if run.start is loop and child is not None and child.token is not None:
-                    law = Without(law, child.token)
+                    law = None if law is None else Without(law, child.token)
                 env[NEXT_CHILD] = law
         elif isinstance(items, Edges):
             node = run.child if run.start is loop else run.here
@@ -291,7 +291,7 @@ class Hypotheses:
                 run.use(node)
         elif items is None:
             tested = {
-                each.id for each in ast.walk(statement.test) if isinstance(each, ast.Name)
+                each.id for each in ast.walk(loop.condition) if isinstance(each, ast.Name)
             } & loop.assigned
             nodes = [env[name] for name in tested if isinstance(env.get(name), Node)]
             if len(nodes) != 1:
@@ -419,7 +419,7 @@ class Hypotheses:
             inner.series, inner.bounds, inner.start = run.series, run.bounds, (PASS, loop)
             inner.child = child = Node(child.token)
             inside = dict(env)
-            inner.bind(loop.statement.target, child if item is None else (child, item), inside)
+            inner.bind(loop.target, child if item is None else (child, item), inside)
             result = inner.go(loop.body, inside)
             if result is AGAIN and any(
                 isinstance(value, Node) and inner.env.get(name) is not value for name, value in env.items()

@@ -35,7 +35,7 @@ def smallest_rho(run: Any, p: Row, q: Row, k: Count, steps: int = 0) -> Symbol:
     _require(isinstance(p, Row) and isinstance(q, Row) and isinstance(k, Count), "smallest_rho")
     inverse = run.fresh(UNIT, "1 / rho", p, q)
     run.space.assume(inverse, POSITIVE)
-    b = rows.total(run.operation(rows.meet, [run.operation(rows.scale, [inverse, p]), q]))
+    b: Any = rows.total(run.operation(rows.meet, [run.operation(rows.scale, [inverse, p]), q]))
     run.space.assume(1 - geometric(run, b, k) * inverse, ZERO | POSITIVE)
     rho = 1 / inverse
     run.bounds[id(rho)] = (rho, False)

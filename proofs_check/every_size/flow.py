@@ -53,6 +53,18 @@ class Loop:
     def __repr__(self) -> str:
         return f"the loop of line {self.statement.lineno}"  # of the function
 
+    @property
+    def target(self) -> ast.expr:
+        """What a `for` loop binds."""
+        assert isinstance(self.statement, ast.For)
+        return self.statement.target
+
+    @property
+    def condition(self) -> ast.expr:
+        """What a `while` loop tests."""
+        assert isinstance(self.statement, ast.While)
+        return self.statement.test
+
     @cached_property
     def assigned(self) -> frozenset[str]:
         """The names whose value the loop can change: assigned in it, or a list that a method is called on."""

@@ -158,7 +158,7 @@ class Run:
         """Whether `here` has children."""
         return self.decide("has children", (False, True))
 
-    def draw_child(self, law: Row | None) -> Node:
+    def draw_child(self, law: Any) -> Node:
         """The next child of `here`; its token has the law, or is any token where that is None."""
         self.examined = True
         if law is None or self.mode == "any":
@@ -439,7 +439,7 @@ class Run:
                     self.value(value, env), method, [self.value(each, env) for each in arguments]
                 )
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=keywords):
-                options = {each.arg: each.value for each in keywords}
+                options = {str(each.arg): each.value for each in keywords}
                 return self.call(self.name(name, env), [self.value(each, env) for each in arguments], options)
         raise NotFollowed(f"line {expression.lineno}: {type(expression).__name__} is not followed")
 
@@ -554,7 +554,7 @@ class Run:
             looked_at is token or (looked_at.index == token.index and not token.whole)
         ):
             return child
-        drafted = self.space.get(f"drafted {token.index} {looked_at and looked_at.index}", UNIT)
+        drafted: Any = self.space.get(f"drafted {token.index} {looked_at and looked_at.index}", UNIT)
         if not self.oracle.accept(drafted):
             return None
         self.examined = True

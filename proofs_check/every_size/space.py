@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import thread_time
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import z3
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
@@ -86,7 +86,7 @@ class Space:
         self.enumeration = Enumeration(context, thread_time() + seconds, checked=True)
         self.number = self.enumeration.number
         self.solver: Solver = self.enumeration.solver
-        self.known: dict[str, Row | Symbol] = {}
+        self.known: dict[str, Any] = {}  # rows and numbers, by name
         facts: dict[str, int] = {}
 
         def at_least_zero(polynomial: fmpq_mpoly) -> None:
@@ -141,7 +141,7 @@ class Space:
         self.explicit: set[str] = set()
         self.noting = ""
         self.whole_class = list(context.gens())  # the individual token is all of the last class
-        for at in self.own:
+        for at in self.own if individual is not None else ():
             row = self.known[context.names()[at].rsplit("_", 1)[0]]
             self.whole_class[at] = row[individual].top + row[-1].top
         plain = self.number.within
@@ -152,7 +152,7 @@ class Space:
 
         self.number.within = staticmethod(within)  # type: ignore[assignment]
 
-    def get(self, name: str, kind: str) -> Row | Symbol:
+    def get(self, name: str, kind: str) -> Any:
         """The unknown of that name. Raises Grow where the space has none."""
         if name not in self.known:
             raise Grow(name, kind)
