@@ -1,7 +1,8 @@
 """A batch: several requests at once, and the rule that selects which of their drafted tokens are verified."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from math import prod
 
 from draftproof.theory.draft import Draft, chained
 from draftproof.theory.drafts.chain import Chain
@@ -57,10 +58,7 @@ class Batch:
                 raise BadInput(f"request {r}: selection is defined on chains, not on {request.draft.label}")
         if isinstance(self.capacity, bool) or not isinstance(self.capacity, int) or self.capacity < 0:
             raise BadInput(f"selection: capacity must be a whole number from 0, not {quoted(self.capacity)}")
-        count = 1
-        for request in self.requests:
-            count *= request.draft.outcomes(request.vocab)
-        if count > OUTCOMES:
+        if self.outcomes > OUTCOMES:
             raise BadInput(f"the batch has more than {OUTCOMES:,} drafts, too many to enumerate")
         most = min(self.capacity, sum(request.draft.depth for request in self.requests))
         object.__setattr__(self, "capacity", most)
@@ -71,10 +69,10 @@ class Batch:
         if len(self.speed) <= most:
             raise BadInput(f"selection: speed needs {most + 1} numbers, for 0 to {most} verified tokens")
 
-    def floats(self) -> "Batch":
-        """The same batch in float64 numbers."""
-        requests = tuple(request.floats() for request in self.requests)
-        return replace(self, requests=requests, speed=tuple(map(float, self.speed)))  # type: ignore[arg-type]
+    @property
+    def outcomes(self) -> int:
+        """An upper bound of how many drafts of the whole batch there are."""
+        return prod(request.draft.outcomes(request.vocab) for request in self.requests)
 
     def lengths(self, drafts: Sequence[Prefix]) -> list[int]:
         """How many tokens of each draft the rule keeps. Raises Unpredictable if the rule reads too much."""
