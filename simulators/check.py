@@ -69,7 +69,7 @@ class Tally:
         self.lossless += verdict.lossless
         self.worst = max(self.worst, verdict.total_variation)
         if isinstance(verdict, BatchVerdict):
-            self.worst_alone = max(self.worst_alone, *verdict.marginals)
+            self.worst_alone = max((self.worst_alone, *verdict.marginals))
         if not verdict.lossless:
             found = piece.size, verdict.instance, piece.family, index
             if self.smallest is None or found[:2] < self.smallest[:2]:

@@ -66,6 +66,8 @@ class Batch:
             number = one(self.requests[0].target[()])
             speed = tuple(number / (len(self.requests) + kept) for kept in range(most + 1))
             object.__setattr__(self, "speed", speed)
+        if any(speed < 0 for speed in self.speed):
+            raise BadInput("selection: speed has a number below 0")
         if len(self.speed) <= most:
             raise BadInput(f"selection: speed needs {most + 1} numbers, for 0 to {most} verified tokens")
 
