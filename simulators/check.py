@@ -20,14 +20,14 @@ from draftproof.theory.numbers import ZERO
 from draftproof.theory.selection.view import Rule
 from draftproof.theory.verifier import Verifier
 
-Family = Sequence[Instance] | Sequence[Batch]
+Family = Sequence[Instance]
 
 
 @dataclass(frozen=True)
 class Piece:
     """Some instances of one family, all with one kind of draft, and the verifiers to check on them."""
 
-    family: Family
+    family: Family | Sequence[Batch]
     indices: range
     verifiers: tuple[Verifier, ...]
     draft: str
@@ -52,7 +52,7 @@ class Tally:
     lossless: int = 0
     worst: fmpq = ZERO
     worst_alone: fmpq = ZERO
-    smallest: tuple[tuple[int, int], str, Family, int] | None = None
+    smallest: tuple[tuple[int, int], str, Family | Sequence[Batch], int] | None = None
 
     @property
     def found_lossless(self) -> bool:
@@ -132,9 +132,7 @@ def batch_pieces(families: Iterable[Sequence[Batch]], verifiers: Sequence[Verifi
             yield Piece(family, indices, tuple(fit), "batch", (drafts, vocab))
 
 
-def pieces(
-    families: Iterable[Sequence[Instance]], verifiers: Sequence[Verifier], force: bool = False
-) -> Iterator[Piece]:
+def pieces(families: Iterable[Family], verifiers: Sequence[Verifier], force: bool = False) -> Iterator[Piece]:
     """Splits the work into pieces. A family reduced by symmetry is left out for verifiers that order
     tokens.
     """
