@@ -94,6 +94,7 @@ WITNESSES: dict[str, tuple[int, list[tuple[Rows, Rows]], int, list[str]]] = {
         [],
     ),
     "dspark-retrospective": (2, [APPENDIX], 2, ["1", "1/2", "1/2"]),
+    "drop-forbidden": (3, [({(): ["1/2", "1/2", "0"]}, {(): ["1/2", "0", "1/2"]})], 1, []),
     "confidence-drop": (2, [({(): ["1/2", "1/2"]}, {(): ["1/3", "2/3"]})], 1, []),
 }
 """Rule -> a small batch on which it loses the law: vocabulary, rows of each request, capacity, speed."""

@@ -6,12 +6,15 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from flint import fmpq
+
 from draftproof.simulators.files import text_of
 from draftproof.theory.batch import Batch
 from draftproof.theory.drafts import SCHEMES, Scheme
 from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import DIGITS, exact, text
+from draftproof.theory.processors import PROCESSORS, Step, processed
 from draftproof.theory.rows import Prefix
 from draftproof.theory.selection import named as rule_named
 from draftproof.theory.spelling import scheme as spelled_scheme
@@ -52,12 +55,35 @@ def parse(content: str, name: str = "") -> Instance:
 
 
 def _instance(value: Any, name: str) -> Instance:
-    document = _object(value, "the instance", {"vocab", "target", "proposal", "draft"})
+    required = {"vocab", "target", "proposal", "draft"}
+    document = _object(value, "the instance", required, {*required, "processors"})
     vocab = document["vocab"]
     if isinstance(vocab, bool) or not isinstance(vocab, int) or not 1 <= vocab <= VOCAB:
         raise BadInput(f"vocab: must be a whole number from 1 to {VOCAB}, not {quoted(vocab)}")
     target, proposal = (_table(document[key], key, vocab) for key in ("target", "proposal"))
-    return Instance(target, proposal, scheme(document["draft"]), name)
+    steps = _processors(document.get("processors", []))
+    return processed(Instance(target, proposal, scheme(document["draft"]), name), steps)
+
+
+def _processors(value: Any) -> list[Step]:
+    if not isinstance(value, list):
+        raise BadInput("processors: must be a list")
+    steps = []
+    for number, each in enumerate(value, 1):
+        where = f"processor {number}"
+        kind = _unique(each, where).get("kind")
+        if not isinstance(kind, str) or kind not in PROCESSORS:
+            raise BadInput(f"{where}: kind {quoted(kind)} is not one of {', '.join(PROCESSORS)}")
+        names = {field.name for field in fields(PROCESSORS[kind])}
+        _object(each, where, {"kind", *names}, {"kind", "on", *names})
+        on = each.get("on", "both")
+        if on not in ("target", "proposal", "both"):
+            raise BadInput(f"{where}: on must be target, proposal or both, not {quoted(on)}")
+        try:
+            steps.append((PROCESSORS[kind](**{name: each[name] for name in names}), on))
+        except BadInput as error:
+            raise BadInput(f"{where}: {error}") from None
+    return steps
 
 
 def _batch(value: Any, name: str) -> Batch:
@@ -119,7 +145,23 @@ def document(instance: Instance) -> dict[str, Any]:
         "target": {spelled(prefix): [text(x) for x in row] for prefix, row in instance.target.given()},
         "proposal": {spelled(prefix): [text(x) for x in row] for prefix, row in instance.proposal.given()},
         "draft": draft_document(instance.draft),
+        **({"processors": steps} if (steps := _steps(instance)) else {}),
     }
+
+
+def _steps(instance: Instance) -> list[dict[str, Any]]:
+    # The processors of target and proposal; one that is on both is listed for each.
+    return [
+        {"kind": each.kind, "on": on, **{f.name: _written(getattr(each, f.name)) for f in fields(each)}}  # type: ignore[arg-type]
+        for on, table in (("target", instance.target), ("proposal", instance.proposal))
+        for each in getattr(table, "processors", ())
+    ]
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, fmpq):
+        return text(value)
+    return {key: _written(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
 def draft_document(draft: Scheme) -> dict[str, Any]:

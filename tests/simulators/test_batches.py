@@ -183,3 +183,14 @@ def test_requests_may_differ():
     assert (two.draft, three.draft) == (Chain(1), Chain(2))
     for rule in PREDICTABLE:
         assert judge_batch(Batch((two, three), rule, 2), TOKEN).lossless
+
+
+def test_a_forbidden_token_is_not_an_absent_one():
+    """Refilled from p as if nothing had been drawn, token 0 comes out with 3/4; else with 1/2."""
+    verdict = judge_batch(witness("drop-forbidden"), TOKEN)
+    assert (verdict.joint.prefixes, verdict.joint.got, verdict.joint.want) == (
+        ((0,),),
+        fmpq(3, 4),
+        fmpq(1, 2),
+    )
+    assert judge_batch(witness("drop-forbidden", named("all")), TOKEN).lossless

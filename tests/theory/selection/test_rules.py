@@ -34,6 +34,7 @@ def kept(rule, drafts, capacity=2, speed=(), requests=TWO):
         ("tetris-refill", [0, 2]),
         ("tetris-shifted", [1, 1]),  # first tokens have the score 1
         ("confidence-stop", [1, 1]),
+        ("drop-forbidden", [1, 1]),  # p > 0 everywhere
         ("confidence-drop", [0, 2]),  # 1/4 is below 2/5
         ("dspark", [1, 1]),
         ("dspark-retrospective", [1, 1]),
