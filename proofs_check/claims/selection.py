@@ -107,7 +107,7 @@ CLAIMS = (
         "tetris-repaired-lossless",
         "TETRIS that judges the first dropped token too, with the row of the extra token, keeps the joint "
         "law and accepts as many of the kept tokens.",
-        "ours; docs/selection.md",
+        "our derivation; docs/selection.md",
         f"{PAIR}, V = 2",
         Joint("tetris-repaired", 2),
         seconds=3,
@@ -115,7 +115,7 @@ CLAIMS = (
     Claim(
         "tetris-refill-two-tokens",
         "TETRIS refilled against q 1_K keeps the joint law and accepts as many tokens.",
-        "ours; docs/selection.md",
+        "our derivation; docs/selection.md",
         f"{PAIR}, V = 2",
         Joint("tetris-refill", 2),
         seconds=9,
@@ -123,7 +123,7 @@ CLAIMS = (
     Claim(
         "tetris-refill-joint",
         "TETRIS refilled against q 1_K keeps the joint law.",
-        "ours; docs/selection.md",
+        "our derivation; docs/selection.md",
         f"{PAIR}, V = 3",
         lambda: _on_its_witness("tetris-refill"),
         REFUTED,
@@ -133,7 +133,7 @@ CLAIMS = (
     Claim(
         "dspark-past-a-fall",
         "DSpark that looks past a fall of the throughput keeps the law.",
-        "dspark2026, Appendix A",
+        "dspark2026throughput, Appendix A",
         "one request, a chain of 2, V = 2",
         lambda: _on_its_witness("dspark-retrospective"),
         REFUTED,
@@ -143,7 +143,7 @@ CLAIMS = (
         "predictable-selection",
         "A rule that reads only what it has revealed keeps the joint law of token, block and traversal "
         "verification and of HSD.",
-        "ours; docs/selection.md",
+        "our derivation; docs/selection.md",
         "two and three requests, chains of 2, V = 2 and 3",
         _predictable,
         unrefuted(960),

@@ -75,7 +75,7 @@ APPENDIX: tuple[Rows, Rows] = (
     {(): ["7/10", "3/10"], (0,): ["1/2", "1/2"], (1,): ["1", "0"]},
     {(): ["1/2", "1/2"], (0,): ["1/2", "1/2"], (1,): ["0", "1"]},
 )
-"""Target and proposal of the instance in Appendix A of dspark2026, with rows that make it exact."""
+"""Target and proposal of the instance in Appendix A of dspark2026throughput, with rows that make it exact."""
 
 WITNESSES: dict[str, tuple[int, list[tuple[Rows, Rows]], int, list[str]]] = {
     "tetris": (

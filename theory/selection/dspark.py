@@ -24,5 +24,9 @@ def select(view: View) -> None:
 
 
 RULE = Rule(
-    "dspark", "dspark2026, Algorithm 1", "kept tokens of all requests", predictable=True, select=select
+    "dspark",
+    "dspark2026throughput, Algorithm 1",
+    "kept tokens of all requests",
+    predictable=True,
+    select=select,
 )

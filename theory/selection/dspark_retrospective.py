@@ -39,7 +39,7 @@ def select(view: View) -> None:
 
 RULE = Rule(
     "dspark-retrospective",
-    "dspark2026, Appendix A",
+    "dspark2026throughput, Appendix A",
     "the drafted tokens of all requests",
     predictable=False,
     select=select,

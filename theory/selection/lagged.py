@@ -13,4 +13,4 @@ def select(view: View) -> None:
     keep_best(view, scores)
 
 
-RULE = Rule("lagged", "dspark2026, Section 4", "earlier calls", predictable=True, select=select)
+RULE = Rule("lagged", "dspark2026throughput, Section 4", "earlier calls", predictable=True, select=select)
