@@ -4,16 +4,20 @@ import os
 import signal
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import active_children, get_context
 
 from flint import fmpq
 
+from draftproof.simulators.batches import BatchVerdict, judge_batch, must_verify
 from draftproof.simulators.verdict import Verdict, judge
+from draftproof.theory.batch import Batch
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ZERO
+from draftproof.theory.selection.view import Rule
 from draftproof.theory.verifier import Verifier
 
 Family = Sequence[Instance]
@@ -23,7 +27,7 @@ Family = Sequence[Instance]
 class Piece:
     """Some instances of one family, all with one kind of draft, and the verifiers to check on them."""
 
-    family: Family
+    family: Family | Sequence[Batch]
     indices: range
     verifiers: tuple[Verifier, ...]
     draft: str
@@ -37,24 +41,35 @@ class Piece:
 
 @dataclass
 class Tally:
-    """The results of one verifier; `smallest` locates the smallest failing instance."""
+    """The results of one verifier, or of a selection rule with it; `smallest` locates the smallest failing
+    instance.
+    """
 
     verifier: Verifier
+    rule: Rule | None = None
     drafts: set[str] = field(default_factory=set)
     instances: int = 0
     lossless: int = 0
     worst: fmpq = ZERO
-    smallest: tuple[tuple[int, int], str, Family, int] | None = None
+    worst_alone: fmpq = ZERO
+    smallest: tuple[tuple[int, int], str, Family | Sequence[Batch], int] | None = None
 
     @property
     def found_lossless(self) -> bool:
         return self.lossless == self.instances
+
+    @property
+    def declared(self) -> bool:
+        """Whether the verifier, and the rule beside it, are declared lossless."""
+        return self.verifier.lossless and (self.rule is None or self.rule.predictable)
 
     def add(self, verdict: Verdict, piece: Piece, index: int) -> None:
         self.drafts.add(piece.draft)
         self.instances += 1
         self.lossless += verdict.lossless
         self.worst = max(self.worst, verdict.total_variation)
+        if isinstance(verdict, BatchVerdict):
+            self.worst_alone = max((self.worst_alone, *verdict.marginals))
         if not verdict.lossless:
             found = piece.size, verdict.instance, piece.family, index
             if self.smallest is None or found[:2] < self.smallest[:2]:
@@ -66,10 +81,10 @@ class Tally:
         A verifier declared lossy may be lossless on a few instances; on a `thorough` suite, which was
         made to expose it, being lossless everywhere is a disagreement.
         """
-        decided = self.instances and (self.verifier.lossless or thorough)
-        return not decided or self.found_lossless == self.verifier.lossless
+        decided = self.instances and (self.declared or thorough)
+        return not decided or self.found_lossless == self.declared
 
-    def failing(self) -> Instance | None:
+    def failing(self) -> Instance | Batch | None:
         """The smallest instance found on which the verifier is not lossless."""
         return self.smallest[2][self.smallest[3]] if self.smallest else None
 
@@ -101,6 +116,22 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def batch_pieces(families: Iterable[Sequence[Batch]], verifiers: Sequence[Verifier]) -> Iterator[Piece]:
+    """The work on batches; verifiers that do not fit are left out."""
+    fit = []
+    for verifier in verifiers:
+        with suppress(BadInput):
+            must_verify(verifier)
+            fit.append(verifier)
+    for family in families:
+        first = family[0]
+        drafts = first.outcomes
+        for start in range(0, len(family), chunk(drafts)):
+            indices = range(start, min(start + chunk(drafts), len(family)))
+            vocab = max(request.vocab for request in first.requests)
+            yield Piece(family, indices, tuple(fit), "batch", (drafts, vocab))
+
+
 def pieces(families: Iterable[Family], verifiers: Sequence[Verifier], force: bool = False) -> Iterator[Piece]:
     """Splits the work into pieces. A family reduced by symmetry is left out for verifiers that order
     tokens.
@@ -129,7 +160,7 @@ def chunk(drafts: int) -> int:
 def judged(piece: Piece) -> list[tuple[int, Verdict]]:
     """The verdicts of one piece of work: (index in the family, verdict)."""
     return [
-        (index, judge(instance, verifier))
+        (index, judge_batch(instance, verifier) if isinstance(instance, Batch) else judge(instance, verifier))
         for index in piece.indices
         for instance in [piece.family[index]]
         for verifier in piece.verifiers

@@ -1,16 +1,20 @@
 """Terminal output: tables, numbers, witnesses and progress bars."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from flint import fmpq
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from draftproof.simulators.batches import BatchVerdict, Words
 from draftproof.simulators.check import Tally
+from draftproof.simulators.instances.batches import document as batch_document
 from draftproof.simulators.instances.files import document, spelled
 from draftproof.simulators.verdict import Verdict, Wrong
+from draftproof.theory.batch import Batch
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law
 from draftproof.theory.numbers import shown, text
@@ -86,6 +90,27 @@ def verdicts(tallies: Iterable[Tally]) -> Table:
     return made
 
 
+def selections(tallies: Iterable[Tally]) -> Table:
+    """The closing table of `check` on batches."""
+    headings = "selection", "verifier", "batches", "lossless", "joint TV", "TV of one", "declared", "found"
+    made = table("Selection rules: the joint law of a batch", "llrrrrll", *headings)
+    for tally in tallies:
+        found = tally.found_lossless
+        assert tally.rule is not None
+        made.add_row(
+            tally.rule.name,
+            tally.verifier.name,
+            f"{tally.instances:,}",
+            f"{tally.lossless:,}",
+            shown(tally.worst),
+            shown(tally.worst_alone),
+            declared(tally.declared),
+            declared(found),
+            style="bold red" if not found and tally.declared else "",
+        )
+    return made
+
+
 def law(emitted: Law, most: int = 40) -> Table:
     """The first words of a law as a table."""
     made = table("", "lrr", "tokens", "probability", "")
@@ -106,6 +131,40 @@ def witness(wrong: Wrong) -> str:
 def why(verdict: Verdict) -> str:
     """Why the verifier is not lossless, in words: the invalid branch, or the first wrong prefix."""
     return verdict.invalid or (witness(verdict.wrong) if verdict.wrong else "")
+
+
+def joint_law(emitted: Mapping[Words, fmpq], most: int = 40) -> Table:
+    """The first words of a batch's joint law as a table."""
+    made = table("", "lrr", "tokens of each request", "probability", "")
+    for words, mass in list(emitted.items())[:most]:
+        made.add_row(together(words), text(mass), f"{float(mass):.6f}")
+    if len(emitted) > most:
+        made.add_row("...", f"{len(emitted) - most} more; --json has all", "")
+    return made
+
+
+def together(words: Words) -> str:
+    """One word of each request, as keys of the joint law are spelled."""
+    return " | ".join(map(spelled, words))
+
+
+def why_joint(verdict: BatchVerdict) -> str:
+    """Why the batch's law is wrong, in words."""
+    if verdict.invalid or verdict.joint is None:
+        return verdict.invalid
+    wrong = verdict.joint
+    first = [f"request {r} {spelled(x)!r}" for r, x in enumerate(wrong.prefixes, 1) if x]
+    return (
+        f"{' and '.join(first)} come out first with probability {shown(wrong.got)}, "
+        f"and should with {shown(wrong.want)}"
+    )
+
+
+def smallest_batch(batch: Batch, verdict: BatchVerdict) -> str:
+    """The smallest batch found on which a selection rule loses the law, ready to be saved and run."""
+    there = json.dumps(batch_document(batch))
+    what = f"{verdict.selection} with {verdict.verifier}"
+    return f"{what} is not lossless on\n  {there}\n  where {why_joint(verdict)}"
 
 
 def smallest(instance: Instance, verdict: Verdict) -> str:

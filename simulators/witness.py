@@ -2,11 +2,15 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from math import lcm
 from time import monotonic
+from typing import Any, TypeVar
 
+from draftproof.simulators.batches import BatchVerdict, judge_batch
 from draftproof.simulators.instances.make import Key, assembled, weighted
 from draftproof.simulators.verdict import Verdict, judge
+from draftproof.theory.batch import Batch
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -17,13 +21,17 @@ from draftproof.theory.verifier import Verifier
 Rows = dict[Key, Row]
 
 
-def shrink(instance: Instance, fails: Callable[[Instance], bool], seconds: float = 5.0) -> Instance:
+Given = TypeVar("Given", Instance, Batch)
+
+
+def shrink(instance: Given, fails: Callable[[Given], bool], seconds: float = 5.0) -> Given:
     """Makes the instance smaller for as long as `fails` holds: shorter drafts, fewer symbols, rows that do
     not depend on the context, smaller denominators. Stops when no single step helps or time is up.
     """
     deadline = monotonic() + seconds
     while True:
-        for smaller in _smaller(instance):
+        steps: Any = _smaller_batches(instance) if isinstance(instance, Batch) else _smaller(instance)
+        for smaller in steps:
             if monotonic() > deadline:
                 return instance
             if fails(smaller):
@@ -39,6 +47,25 @@ def smallest(
     """A smaller instance on which the verifier is still not lossless, and the verdict there."""
     small = shrink(instance, lambda each: not judge(each, verifier, iterations).lossless)
     return small, judge(small, verifier, iterations)
+
+
+def smallest_batch(batch: Batch, verifier: Verifier) -> tuple[Batch, BatchVerdict]:
+    """A smaller batch that is still not lossless, and the verdict there."""
+    small = shrink(batch, lambda each: not judge_batch(each, verifier).lossless)
+    return small, judge_batch(small, verifier)
+
+
+def _smaller_batches(batch: Batch) -> Iterator[Batch]:
+    # Fewer requests, a smaller capacity, a smaller request.
+    requests = batch.requests
+    for r in range(len(requests)):
+        if len(requests) > 1:
+            yield replace(batch, requests=requests[:r] + requests[r + 1 :])
+    if batch.capacity:
+        yield replace(batch, capacity=batch.capacity - 1)
+    for r, request in enumerate(requests):
+        for smaller in _smaller(request):
+            yield replace(batch, requests=(*requests[:r], smaller, *requests[r + 1 :]))
 
 
 def _smaller(instance: Instance) -> Iterator[Instance]:

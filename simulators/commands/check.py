@@ -11,16 +11,20 @@ from typing import Any
 import click
 
 from draftproof.simulators import screen
-from draftproof.simulators.check import Family, Piece, Tally, cores, must_apply, pieces, run
+from draftproof.simulators.batches import BatchVerdict, must_verify
+from draftproof.simulators.check import Piece, Tally, batch_pieces, cores, must_apply, pieces, run
 from draftproof.simulators.commands.entry import INTERRUPTED
 from draftproof.simulators.commands.options import FILE, force_option, json_option
-from draftproof.simulators.instances.files import read
+from draftproof.simulators.instances.batches import standard_batches
+from draftproof.simulators.instances.files import read_any
 from draftproof.simulators.instances.suite import from_text, standard
 from draftproof.simulators.verdict import Verdict
-from draftproof.simulators.witness import smallest
+from draftproof.simulators.witness import smallest, smallest_batch
+from draftproof.theory.batch import Batch
 from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import text
-from draftproof.theory.verifier import Verifier
+from draftproof.theory.selection import RULES
 from draftproof.theory.verifiers import VERIFIERS, named
 
 
@@ -52,30 +56,34 @@ def check(
     """Exhaustive exact losslessness checks.
 
     With no instance: every verifier, on every draft it is made for, over the standard suite of
-    hand-made, exhaustive, random, adversarial and real-text instances. --json then answers with a
+    hand-made, exhaustive, random, adversarial and real-text instances, and every selection rule on batches
+    of requests. --json then answers with a
     summary of each verifier and its first wrong verdict; --rows adds all verdicts. Exit status 0 when
     every verdict is as declared, 1 when one is not, 2 for bad input.
     """
     verifiers = [named(name) for name in dict.fromkeys(names)] or list(VERIFIERS.values())
     if source is None and (vocab, depth) != (None, None):
         raise BadInput("--vocab and --depth go with --text")
-    given = [read(path) for path in instances]
+    given = [read_any(path) for path in instances]
     if names and not force:
         for instance in given:
             for verifier in verifiers:
-                must_apply(verifier, instance)
-    families: list[Family] = [[instance] for instance in given]
+                must_verify(verifier) if isinstance(instance, Batch) else must_apply(verifier, instance)
+    families: list[Sequence[Instance]] = [[each] for each in given if isinstance(each, Instance)]
+    batches: list[Sequence[Batch]] = [[each] for each in given if isinstance(each, Batch)]
     if source is not None:
         families += from_text(source, 3 if vocab is None else vocab, 2 if depth is None else depth)
-    suite = families or standard()
-    work = list(pieces(suite, verifiers, force))
-    found = _enumerate(work, verifiers, cores() if jobs is None else jobs, as_json, rows or bool(families))
-    thorough = not families and not found.left
+    whole = not families and not batches
+    work = list(pieces(standard() if whole else families, verifiers, force))
+    beside = verifiers if names or not whole else [named("token")]
+    work += batch_pieces(standard_batches() if whole else batches, beside)
+    found = _enumerate(work, cores() if jobs is None else jobs, as_json, rows or not whole)
+    thorough = whole and not found.left
     ok = all(tally.as_declared(thorough) for tally in found.tallies.values())
     if as_json:
         answer = {
             "results": found.results,
-            "summary": [_summary(tally) for tally in found.tallies.values() if tally.instances],
+            "summary": [_summary(tally) for tally in found.tallies.values()],
             "ok": ok,
             "instances": found.instances,
             "seconds": found.seconds,
@@ -88,26 +96,26 @@ def check(
 
 @dataclass
 class _Found:
-    tallies: dict[str, Tally]
+    tallies: dict[tuple[str, str], Tally] = field(default_factory=dict)  # (selection rule or "", verifier)
     results: list[dict[str, Any]] = field(default_factory=list)
     instances: int = 0
     left: int = 0
     seconds: float = 0.0
 
 
-def _enumerate(
-    work: Sequence[Piece], verifiers: Sequence[Verifier], jobs: int, keep: bool, every: bool
-) -> _Found:
+def _enumerate(work: Sequence[Piece], jobs: int, keep: bool, every: bool) -> _Found:
     # With `keep` results are kept: all of them if `every` is set, else the first wrong one of each verifier.
     started = monotonic()
-    found = _Found({verifier.name: Tally(verifier) for verifier in verifiers})
+    found = _Found()
     found.left = sum(len(piece.indices) for piece in work)
     with screen.progress() as bar:
         task = bar.add_task("enumerating", total=sum(piece.effort for piece in work), done=0, all=found.left)
         try:
             for piece, verdicts in run(work, min(jobs, 1 + len(work) // 8)):
                 for index, verdict in verdicts:
-                    tally = found.tallies[verdict.verifier]
+                    rule = RULES[verdict.selection] if isinstance(verdict, BatchVerdict) else None
+                    key = rule.name if rule else "", verdict.verifier
+                    tally = found.tallies.setdefault(key, Tally(named(verdict.verifier), rule))
                     first_wrong = not verdict.lossless and tally.found_lossless
                     tally.add(verdict, piece, index)
                     if keep and (every or first_wrong):
@@ -122,15 +130,23 @@ def _enumerate(
                 "draftproof: a worker process died (out of memory?); the results so far follow", err=True
             )
     found.seconds = round(monotonic() - started, 3)
+    found.tallies = dict(sorted(found.tallies.items()))
     return found
 
 
 def _show(found: _Found, ok: bool) -> None:
-    tallies = [tally for tally in found.tallies.values() if tally.instances]
+    tallies = list(found.tallies.values())
     for tally in tallies:
-        if (failing := tally.failing()) is not None:
+        failing = tally.failing()
+        if isinstance(failing, Batch):
+            click.echo(screen.smallest_batch(*smallest_batch(failing, tally.verifier)))
+        elif failing is not None:
             click.echo(screen.smallest(*smallest(failing, tally.verifier)))
-    screen.console().print(screen.verdicts(tallies))
+    alone, batches = ([tally for tally in tallies if bool(tally.rule) == beside] for beside in (False, True))
+    if alone or not batches:
+        screen.console().print(screen.verdicts(alone))
+    if batches:
+        screen.console().print(screen.selections(batches))
     laws = sum(tally.instances for tally in tallies)
     conclusion = "every verdict is as declared" if ok else "NOT every verdict is as declared"
     if not found.instances:
@@ -146,8 +162,9 @@ def _summary(tally: Tally) -> dict[str, Any]:
         "drafts": sorted(tally.drafts),
         "instances": tally.instances,
         "lossless": tally.lossless,
-        "declared": tally.verifier.lossless,
+        "declared": tally.declared,
         "total_variation": text(tally.worst),
+        **({"selection": tally.rule.name, "marginal": text(tally.worst_alone)} if tally.rule else {}),
     }
 
 
@@ -160,4 +177,10 @@ def _result(verdict: Verdict) -> dict[str, Any]:
         "total_variation": text(verdict.total_variation),
         "expected_accepted": text(verdict.expected_accepted),
         **({"invalid": verdict.invalid} if verdict.invalid else {}),
+        **(beside(verdict) if isinstance(verdict, BatchVerdict) else {}),
     }
+
+
+def beside(verdict: BatchVerdict) -> dict[str, Any]:
+    """What the answer on a batch has beside that on an instance."""
+    return {"selection": verdict.selection, "marginals": [text(each) for each in verdict.marginals]}

@@ -11,12 +11,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from draftproof.simulators import screen
+from draftproof.simulators.batch_gap import BatchGap, measure_batch
 from draftproof.simulators.check import applies, must_apply, must_fit
 from draftproof.simulators.commands.entry import INTERRUPTED
 from draftproof.simulators.commands.gap_rows import rows
 from draftproof.simulators.commands.options import FILE, force_option, json_option
 from draftproof.simulators.figures import required
-from draftproof.simulators.instances.files import document, draft_of, read
+from draftproof.simulators.instances.files import document, draft_of, read_any
 from draftproof.simulators.instances.randoms import Mixed, Randoms
 from draftproof.simulators.screen import shown
 from draftproof.simulators.study import ensembles, worst
@@ -32,6 +33,7 @@ from draftproof.simulators.study.gap import (
     measure,
     summarise,
 )
+from draftproof.theory.batch import Batch
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import text
@@ -85,13 +87,13 @@ def gap(as_json: bool, **options: Any) -> int:
     With an instance: E[tau] of every verifier made for its draft, and its share of the best that
     lossless verifiers without state can do (stateless) and of the best that any coupling of draft
     and target blocks can do (full information). Verifiers are run, where that takes a moment, and
-    "closed form" stands beside the value of one that was not. Without an instance: means over random
-    instances on three standard drafts, or on one --draft. With --vary: a figure and its numbers. With
-    --worst: the instance of small rationals on which a verifier was found furthest below the stateless
-    optimum, on standard output as an instance file. With
-    --rows: what a node of your own models accepts, by draft and verifier, for 1 to 16 siblings; the file
-    has arrays `target` and `proposal` [n, V] of probabilities and perhaps `sequence` [n] (`draftproof gpu
-    record` writes one).
+    "closed form" stands beside the value of one that was not. With a batch of requests: the tokens
+    emitted under every selection rule, and the most under a predictable one. Without an instance: means
+    over random instances on three standard drafts, or on one --draft. With --vary: a figure and its
+    numbers. With --worst: the instance of small rationals on which a verifier was found furthest below
+    the stateless optimum, on standard output as an instance file. With --rows: what a node of your own models
+    accepts, by draft and verifier, for 1 to 16 siblings; the file has arrays `target` and `proposal` [n, V]
+    of probabilities and perhaps `sequence` [n] (`draftproof gpu record` writes one).
     """
     given = {name: value for name, value in options.items() if value not in (None, ()) and value is not False}
     modes = [mode for mode in ("worst", "vary", "rows", "instance") if mode in given]
@@ -120,7 +122,9 @@ def _spelled(mode: str) -> str:
 
 
 def _instance(path: Path, verifiers: Sequence[Verifier], force: bool, as_json: bool) -> int:
-    given = read(path)
+    given = read_any(path)
+    if isinstance(given, Batch):
+        return _batch(given, verifiers or [named("token")], as_json)
     if not force:
         for verifier in verifiers:
             must_apply(verifier, given)
@@ -136,6 +140,36 @@ def _instance(path: Path, verifiers: Sequence[Verifier], force: bool, as_json: b
         for name, why in found.invalid.items():
             click.echo(f"{name}: {why}")
     return 0
+
+
+def _batch(batch: Batch, verifiers: Sequence[Verifier], as_json: bool) -> int:
+    found = [measure_batch(batch, verifier) for verifier in verifiers]
+    if as_json:
+        click.echo(json.dumps({"batch": [_batch_document(each) for each in found]}))
+        return 0
+    for each in found:
+        title = f"{batch.name}: {each.verifier} with at most {batch.capacity} drafted tokens verified"
+        table = screen.table(escape(title), "lrrl", "selection", "emitted", "", "")
+        for name, mean in (
+            ("optimum, looking ahead", each.ahead),
+            ("optimum, predictable", each.predictable),
+        ):
+            table.add_row(name, shown(mean), f"{float(mean):.6f}", "over all such rules")
+        table.add_section()
+        for name, mean in sorted(each.emitted.items(), key=lambda pair: -pair[1]):
+            note = "" if each.lossless[name] else "not lossless here"
+            table.add_row(name, shown(mean), f"{float(mean):.6f}", note)
+        screen.console().print(table)
+    return 0
+
+
+def _batch_document(found: BatchGap) -> dict[str, Any]:
+    return {
+        "verifier": found.verifier,
+        "expected_emitted": {name: text(mean) for name, mean in found.emitted.items()},
+        "lossless": dict(found.lossless),
+        "optimum": {"predictable": text(found.predictable), "looking_ahead": text(found.ahead)},
+    }
 
 
 def _ensembles(

@@ -6,14 +6,19 @@ from pathlib import Path
 import click
 
 from draftproof.simulators import screen
+from draftproof.simulators.batches import batch_law, judge_batch, must_verify
 from draftproof.simulators.check import must_apply
+from draftproof.simulators.commands.check import beside
 from draftproof.simulators.commands.options import FILE, force_option, json_option
 from draftproof.simulators.enumerate import emission
-from draftproof.simulators.instances.files import read, spelled
+from draftproof.simulators.instances.files import read_any, spelled
 from draftproof.simulators.verdict import joint, judge
-from draftproof.simulators.witness import smallest
+from draftproof.simulators.witness import smallest, smallest_batch
+from draftproof.theory.batch import Batch
+from draftproof.theory.errors import BadInput
 from draftproof.theory.law import Law
 from draftproof.theory.numbers import text
+from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import named
 
 
@@ -31,7 +36,14 @@ def law(instance: Path, name: str, iterations: int, force: bool, as_json: bool) 
     With --iterations N above 1: the joint law of the first depth + N tokens over N iterations,
     with the state that the verifier keeps. Exit status 0 when lossless, 1 when not, 2 for bad input.
     """
-    verifier, given = named(name), read(instance)
+    verifier, given = named(name), read_any(instance)
+    if isinstance(given, Batch):
+        must_verify(verifier)
+        if iterations > 1:
+            raise BadInput(
+                f"{instance}: a batch is judged over one call; --iterations goes with one instance"
+            )
+        return _batch(given, verifier, as_json)
     if not force:
         must_apply(verifier, given)
     with screen.progress("iterations") as bar:
@@ -66,4 +78,35 @@ def law(instance: Path, name: str, iterations: int, force: bool, as_json: bool) 
     )
     if small:
         click.echo(f"{screen.why(verdict)}\n{screen.smallest(*small)}")
+    return int(not verdict.lossless)
+
+
+def _batch(batch: Batch, verifier: Verifier, as_json: bool) -> int:
+    verdict = judge_batch(batch, verifier)
+    emitted = {} if verdict.invalid else batch_law(batch, verifier)
+    if as_json:
+        answer = {
+            "verifier": verifier.name,
+            "lossless": verdict.lossless,
+            "total_variation": text(verdict.total_variation),
+            "expected_accepted": text(verdict.expected_accepted),
+            "law": {screen.together(words): text(mass) for words, mass in emitted.items()},
+            **beside(verdict),
+            **({"invalid": verdict.invalid} if verdict.invalid else {}),
+        }
+        click.echo(json.dumps(answer))
+        return int(not verdict.lossless)
+    what = f"{batch.rule.name} with {verifier.name} on {batch.name}"
+    if verdict.invalid:
+        click.echo(f"{what}: no law: {verdict.invalid}")
+        return 1
+    click.echo(f"{what}: joint law of the emitted blocks")
+    screen.console().print(screen.joint_law(emitted))
+    alone = ", ".join(map(screen.shown, verdict.marginals))
+    click.echo(
+        f"{screen.declared(verdict.lossless)}: total variation {screen.shown(verdict.total_variation)}, "
+        f"of each request {alone}, sum of E[tau] {screen.shown(verdict.expected_accepted)}"
+    )
+    if not verdict.lossless:
+        click.echo(f"{screen.why_joint(verdict)}\n{screen.smallest_batch(*smallest_batch(batch, verifier))}")
     return int(not verdict.lossless)

@@ -6,12 +6,17 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from flint import fmpq
+
 from draftproof.simulators.files import text_of
+from draftproof.theory.batch import Batch
 from draftproof.theory.drafts import SCHEMES, Scheme
 from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.instance import Instance
-from draftproof.theory.numbers import DIGITS, text
+from draftproof.theory.numbers import DIGITS, exact, text
+from draftproof.theory.processors import PROCESSORS, Step, processed
 from draftproof.theory.rows import Prefix
+from draftproof.theory.selection import named as rule_named
 from draftproof.theory.spelling import scheme as spelled_scheme
 from draftproof.theory.table import Table
 
@@ -23,9 +28,18 @@ _PREFIX = re.compile(r"(0|[1-9]\d{0,9})( (0|[1-9]\d{0,9}))*", re.ASCII)
 
 def read(path: Path) -> Instance:
     """The instance in a file, or on standard input (`-`); BadInput names the file, the key and the fault."""
+    found = read_any(path)
+    if isinstance(found, Batch):
+        raise BadInput(f"{path}: holds a batch of requests, and one instance is needed")
+    return found
+
+
+def read_any(path: Path) -> Instance | Batch:
+    """The instance or the batch of requests in a file; errors as of `read`."""
     content = text_of(path)
     try:
-        return parse(content, str(path))
+        value = decoded(content)
+        return (_batch if isinstance(value, dict) and "requests" in value else _instance)(value, str(path))
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
 
@@ -37,12 +51,61 @@ def parse(content: str, name: str = "") -> Instance:
     ...       ' "draft": {"kind": "chain", "depth": 2}}').proposal[()]
     (1/2, 1/2)
     """
-    document = _object(decoded(content), "the instance", {"vocab", "target", "proposal", "draft"})
+    return _instance(decoded(content), name)
+
+
+def _instance(value: Any, name: str) -> Instance:
+    required = {"vocab", "target", "proposal", "draft"}
+    document = _object(value, "the instance", required, {*required, "processors"})
     vocab = document["vocab"]
     if isinstance(vocab, bool) or not isinstance(vocab, int) or not 1 <= vocab <= VOCAB:
         raise BadInput(f"vocab: must be a whole number from 1 to {VOCAB}, not {quoted(vocab)}")
     target, proposal = (_table(document[key], key, vocab) for key in ("target", "proposal"))
-    return Instance(target, proposal, scheme(document["draft"]), name)
+    steps = _processors(document.get("processors", []))
+    return processed(Instance(target, proposal, scheme(document["draft"]), name), steps)
+
+
+def _processors(value: Any) -> list[Step]:
+    if not isinstance(value, list):
+        raise BadInput("processors: must be a list")
+    steps = []
+    for number, each in enumerate(value, 1):
+        where = f"processor {number}"
+        kind = _unique(each, where).get("kind")
+        if not isinstance(kind, str) or kind not in PROCESSORS:
+            raise BadInput(f"{where}: kind {quoted(kind)} is not one of {', '.join(PROCESSORS)}")
+        names = {field.name for field in fields(PROCESSORS[kind])}
+        _object(each, where, {"kind", *names}, {"kind", "on", *names})
+        on = each.get("on", "both")
+        if on not in ("target", "proposal", "both"):
+            raise BadInput(f"{where}: on must be target, proposal or both, not {quoted(on)}")
+        try:
+            steps.append((PROCESSORS[kind](**{name: each[name] for name in names}), on))
+        except BadInput as error:
+            raise BadInput(f"{where}: {error}") from None
+    return steps
+
+
+def _batch(value: Any, name: str) -> Batch:
+    document = _object(value, "the batch", {"requests", "selection"})
+    if not isinstance(document["requests"], list):
+        raise BadInput("requests: must be a list of instances")
+    requests = []
+    for r, each in enumerate(document["requests"], 1):
+        try:
+            requests.append(_instance(each, f"{name}, request {r}"))
+        except BadInput as error:
+            raise BadInput(f"request {r}: {error}") from None
+    chosen = document["selection"]
+    _object(chosen, "selection", {"rule", "capacity"}, {"rule", "capacity", "speed"})
+    speed = chosen.get("speed", [])
+    if not isinstance(speed, list):
+        raise BadInput("selection: speed must be a list of numbers")
+    try:
+        rule, exactly = rule_named(chosen["rule"]), tuple(exact(each) for each in speed)
+    except BadInput as error:
+        raise BadInput(f"selection: {error}") from None
+    return Batch(tuple(requests), rule, chosen["capacity"], exactly, name)
 
 
 def scheme(value: Any) -> Scheme:
@@ -82,7 +145,23 @@ def document(instance: Instance) -> dict[str, Any]:
         "target": {spelled(prefix): [text(x) for x in row] for prefix, row in instance.target.given()},
         "proposal": {spelled(prefix): [text(x) for x in row] for prefix, row in instance.proposal.given()},
         "draft": draft_document(instance.draft),
+        **({"processors": steps} if (steps := _steps(instance)) else {}),
     }
+
+
+def _steps(instance: Instance) -> list[dict[str, Any]]:
+    # The processors of target and proposal; one that is on both is listed for each.
+    return [
+        {"kind": each.kind, "on": on, **{f.name: _written(getattr(each, f.name)) for f in fields(each)}}  # type: ignore[arg-type]
+        for on, table in (("target", instance.target), ("proposal", instance.proposal))
+        for each in getattr(table, "processors", ())
+    ]
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, fmpq):
+        return text(value)
+    return {key: _written(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
 def draft_document(draft: Scheme) -> dict[str, Any]:

@@ -1,0 +1,272 @@
+"""Processors: what changes a next-token row by the tokens before it, as grammars and penalties do.
+
+A processor is a function of the prefix, so a drafted row must be processed with the drafted tokens in its
+history. Rows are probabilities, so a bias or a penalty is a factor where logits would have a summand.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Protocol, TypeAlias
+
+from flint import fmpq
+
+from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import ZERO, exact
+from draftproof.theory.rows import Prefix, Row, descending, normalise, total
+from draftproof.theory.table import Table
+
+
+class Processor(Protocol):
+    """One step of processing: weights in place of the row's masses, not yet normalised."""
+
+    kind: ClassVar[str]
+
+    def __call__(self, row: Row, prefix: Prefix) -> Row: ...
+
+
+@dataclass(frozen=True)
+class Mask:
+    """A grammar: a deterministic automaton, state -> token -> state. Tokens without an edge are forbidden.
+
+    After a prefix that the automaton does not read the row stays as it is: nothing of it is ever emitted.
+
+    >>> Mask("a", {"a": {"0": "a"}})((fmpq(1, 2), fmpq(1, 2)), (0,))
+    (1/2, 0)
+    """
+
+    start: str
+    edges: Mapping[str, Mapping[str, str]]
+    kind: ClassVar[str] = "mask"
+
+    def __post_init__(self) -> None:
+        edges = self.edges
+        if not isinstance(edges, dict) or not all(isinstance(each, dict) for each in edges.values()):
+            raise BadInput("edges must be an object: state -> token -> state")
+        for state in (self.start, *(x for each in edges.values() for x in each.values())):
+            if not isinstance(state, str) or state not in edges:
+                raise BadInput(f"state {quoted(state)} is not in edges")
+            if not edges[state]:
+                raise BadInput(f"state {quoted(state)} has no way out")
+
+    def __call__(self, row: Row, prefix: Prefix) -> Row:
+        state: str | None = self.start
+        for token in prefix:
+            state = self.edges[state].get(str(token))
+            if state is None:
+                return row
+        return tuple([mass if str(x) in self.edges[state] else ZERO for x, mass in enumerate(row)])
+
+
+@dataclass(frozen=True)
+class Frequency:
+    """Each earlier occurrence of a token multiplies its weight by `factor`: exp(-penalty) of logits."""
+
+    factor: object
+    kind: ClassVar[str] = "frequency"
+
+    def __post_init__(self) -> None:
+        _positive(self, "factor")
+
+    def __call__(self, row: Row, prefix: Prefix) -> Row:
+        seen = Counter(prefix)
+        return tuple([mass * _power(self.factor, seen[x]) for x, mass in enumerate(row)])
+
+
+@dataclass(frozen=True)
+class Presence:
+    """A token that occurred has its weight multiplied by `factor`, once."""
+
+    factor: object
+    kind: ClassVar[str] = "presence"
+
+    def __post_init__(self) -> None:
+        _positive(self, "factor")
+
+    def __call__(self, row: Row, prefix: Prefix) -> Row:
+        return tuple([mass * self.factor if x in prefix else mass for x, mass in enumerate(row)])
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """A token that occurred has its log-probability multiplied by `penalty`, a whole number."""
+
+    penalty: int
+    kind: ClassVar[str] = "repetition"
+
+    def __post_init__(self) -> None:
+        _whole(self.penalty, "penalty")
+
+    def __call__(self, row: Row, prefix: Prefix) -> Row:
+        return tuple([_power(mass, self.penalty) if x in prefix else mass for x, mass in enumerate(row)])
+
+
+@dataclass(frozen=True)
+class Bias:
+    """The weight of each token listed is multiplied by its factor."""
+
+    factors: Mapping[str, object]
+    kind: ClassVar[str] = "bias"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.factors, dict):
+            raise BadInput("factors must be an object: token -> factor")
+        factors = {token: _factor(value) for token, value in self.factors.items()}
+        object.__setattr__(self, "factors", factors)
+
+    def __call__(self, row: Row, prefix: Prefix) -> Row:
+        return tuple([mass * self.factors.get(str(x), 1) for x, mass in enumerate(row)])  # type: ignore[operator]
+
+
+@dataclass(frozen=True)
+class MinP:
+    """Tokens below `share` of the largest mass are removed."""
+
+    share: object
+    kind: ClassVar[str] = "min-p"
+
+    def __post_init__(self) -> None:
+        _positive(self, "share")
+
+    def __call__(self, row: Row, prefix: Prefix) -> Row:
+        least = max(row) * self.share  # type: ignore[operator]
+        return tuple([ZERO if mass < least else mass for mass in row])
+
+
+@dataclass(frozen=True)
+class TopK:
+    """Only the `count` likeliest tokens stay, ties by id."""
+
+    count: int
+    kind: ClassVar[str] = "top-k"
+
+    def __post_init__(self) -> None:
+        _whole(self.count, "count")
+
+    def __call__(self, row: Row, prefix: Prefix) -> Row:
+        stay = descending(row)[: self.count]
+        return tuple([mass if x in stay else ZERO for x, mass in enumerate(row)])
+
+
+@dataclass(frozen=True)
+class TopP:
+    """Only the likeliest tokens stay that are needed for a share `mass` of the row, ties by id."""
+
+    mass: object
+    kind: ClassVar[str] = "top-p"
+
+    def __post_init__(self) -> None:
+        _positive(self, "mass")
+
+    def __call__(self, row: Row, prefix: Prefix) -> Row:
+        stay: list[int] = []
+        reached, wanted = ZERO, total(row) * self.mass
+        for x in descending(row):
+            if not reached < wanted:
+                break
+            stay.append(x)
+            reached = reached + row[x]
+        return tuple([mass if x in stay else ZERO for x, mass in enumerate(row)])
+
+
+PROCESSORS: dict[str, type] = {
+    each.kind: each for each in (Mask, Frequency, Presence, Repetition, Bias, MinP, TopK, TopP)
+}
+"""Kind in an instance file -> processor."""
+
+
+class Processed(Table):
+    """A table whose rows pass through processors, in their order, and are normalised again.
+
+    `given` has the rows before processing. Raises BadInput for a row of which nothing is left.
+
+    >>> Processed(Table.exact(2, {(): ["1/3", "2/3"]}), (Presence("1/2"),))[(1,)]
+    (1/2, 1/2)
+    """
+
+    __slots__ = ("_processed", "processors")
+
+    def __init__(self, table: Table, processors: Sequence[Processor]):
+        super().__init__(table.vocab, dict(table.given()))
+        self.processors = tuple(processors)
+        self._processed: dict[Prefix, Row] = {}
+
+    def __getitem__(self, prefix: Prefix) -> Row:
+        if prefix not in self._processed:
+            row = super().__getitem__(prefix)
+            for processor in self.processors:
+                row = processor(row, prefix)
+                if not total(row) > 0:
+                    where = quoted(" ".join(map(str, prefix)))
+                    raise BadInput(f"{processor.kind} leaves nothing of the row after {where}")
+                row = normalise(row)
+            self._processed[prefix] = row
+        return self._processed[prefix]
+
+    def floats(self) -> Table:
+        raise BadInput("processed rows are exact; they are not run in floats")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Processed) and super().__eq__(other) and self.processors == other.processors
+
+    __hash__ = Table.__hash__
+
+    def __reduce__(self) -> tuple:
+        return Processed, (Table(self.vocab, dict(self.given())), self.processors)
+
+
+Step: TypeAlias = tuple[Processor, str]
+"""A processor, and what it is on: "target", "proposal" or "both"."""
+
+
+def processed(instance: Instance, steps: Sequence[Step]) -> Instance:
+    """The instance with processors on its rows. Every row that a draft can reach is processed at once, so
+    that BadInput names the first of which nothing is left.
+    """
+    if not steps:
+        return instance
+    tables = []
+    for which, table in (("target", instance.target), ("proposal", instance.proposal)):
+        mine = [step for step, on in steps if on in (which, "both")]
+        tables.append(Processed(table, mine) if mine else table)
+    target, proposal = tables
+    reached: list[Prefix] = [()]
+    for depth in range(instance.draft.depth + 1):
+        rows = [(prefix, target[prefix]) for prefix in reached]
+        if depth == instance.draft.depth:
+            break
+        drawn = [proposal[prefix] for prefix in reached]
+        reached = [
+            (*prefix, x)
+            for (prefix, p), q in zip(rows, drawn, strict=True)
+            for x in range(instance.vocab)
+            if p[x] > 0 or q[x] > 0
+        ]
+    return replace(instance, target=target, proposal=proposal)
+
+
+def _power(number: object, times: int) -> fmpq:
+    result = fmpq(1)
+    for _ in range(times):
+        result = result * number  # type: ignore[operator]
+    return result
+
+
+def _factor(value: object) -> fmpq:
+    number = exact(value)
+    if not number > 0:
+        raise BadInput(f"a factor must be above 0, not {quoted(value)}")
+    return number
+
+
+def _positive(processor: object, name: str) -> None:
+    value = exact(getattr(processor, name))
+    if not value > 0:
+        raise BadInput(f"{name} must be above 0, not {value}")
+    object.__setattr__(processor, name, value)
+
+
+def _whole(value: object, name: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1000:
+        raise BadInput(f"{name} must be a whole number from 1 to 1000, not {quoted(value)}")
