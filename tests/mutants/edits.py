@@ -15,7 +15,16 @@ from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.verifier import Verifier
-from draftproof.theory.verifiers import block, lifted_priority, priority, rrs, token, traversal, typical
+from draftproof.theory.verifiers import (
+    block,
+    lifted_priority,
+    lifted_split,
+    priority,
+    rrs,
+    token,
+    traversal,
+    typical,
+)
 from tests.mutants.registry import rule
 
 CHAINS = (Chain(1), Chain(2))
@@ -176,8 +185,8 @@ _all(
     ("share of what is left not updated", "left = left - w", "pass"),
     (
         "rate not handed down",
-        "lift(oracle, draft, child, share(w, left), target)",
-        "lift(oracle, draft, child, a, target)",
+        "lift(oracle, draft, child, share(w, left), target, planned)",
+        "lift(oracle, draft, child, a, target, planned)",
     ),
     ("rate of the stop turned", "share(S, S + (1 - a))", "share(1 - a, S + (1 - a))"),
     ("rate of the stop without 1 - a", "share(S, S + (1 - a))", "S"),
@@ -189,6 +198,16 @@ _all(
         "planned(Draft(v, stratified=not draft.stratified),",
     ),
     ("siblings turned", "zip(v.children, plan.shares(v)", "zip(v.children, plan.shares(v)[::-1]"),
+)
+_all(
+    lifted_split,
+    DOUBLE,
+    ("nobody refuses in a gap", "if keeps:", "if True:"),
+    ("parts judged in the order of tokens", "in sorted(line)", "in line"),
+    ("rate of the whole token", "(b - a) / rest[x]", "(b - a) / q[x]"),
+    ("kept whatever the siblings do", "prod(unkept) * rate", "unkept[j] * rate"),
+    ("kept parts not taken from t", "left[x] = left[x] - mass(taken)", "pass"),
+    ("one sibling too many", "len(node.shape))", "len(node.shape) + 1)"),
 )
 rule(
     "typical acceptance", "lossy by design: a threshold in the place of a coin", typical.VERIFIER, (Chain(2),)

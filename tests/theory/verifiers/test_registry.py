@@ -35,6 +35,7 @@ NAMES = [
     "multipath-block",
     "priority",
     "lifted-priority",
+    "lifted-split",
     "one-hot",
     "sampling-match",
     "typical",
