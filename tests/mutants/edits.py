@@ -11,12 +11,14 @@ from typing import Any
 
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import (
     block,
+    lifted_hu_greedy,
     lifted_priority,
     lifted_split,
     priority,
@@ -198,6 +200,14 @@ _all(
         "planned(Draft(v, stratified=not draft.stratified),",
     ),
     ("siblings turned", "zip(v.children, plan.shares(v)", "zip(v.children, plan.shares(v)[::-1]"),
+)
+_all(
+    lifted_hu_greedy,
+    tuple(Greedy(tree.shape) for tree in PLAIN),
+    ("q not renormalised off T", "q = without(node.proposal, *T)", "q = node.proposal"),
+    ("T kept whatever x does", "(1 - kept) * share(t[y], refused)", "share(t[y], refused)"),
+    ("T kept with its t alone", "share(t[y], refused)", "t[y]"),
+    ("T left to the extra token too", "given = add(given, scale(t[y], point(y, t)))", "pass"),
 )
 _all(
     lifted_split,
