@@ -21,6 +21,7 @@ from draftproof.theory.verifiers import (
     lifted_hu_greedy,
     lifted_priority,
     lifted_split,
+    lifted_without,
     priority,
     rrs,
     token,
@@ -208,6 +209,19 @@ _all(
     ("T kept whatever x does", "(1 - kept) * share(t[y], refused)", "share(t[y], refused)"),
     ("T kept with its t alone", "share(t[y], refused)", "t[y]"),
     ("T left to the extra token too", "given = add(given, scale(t[y], point(y, t)))", "pass"),
+)
+_all(
+    lifted_without,
+    PLAIN,
+    ("set law of i.i.d. draws", "len(node.shape), draft.merged", "len(node.shape), True"),
+    ("what was judged before is forgotten", "mass = mass * (1 - rate[y])", "pass"),
+    ("rate of the whole inclusion", "share(left[x], reach)", "share(left[x], pi[x])"),
+    ("kept ones not taken from t", "left[x] = left[x] - minimum(left[x], reach)", "pass"),
+    (
+        "judged in drawing order",
+        "for x, rate in self.rate.items():",
+        "for x, rate in [(child.token, self.rate[child.token]) for child in node.children]:",
+    ),
 )
 _all(
     lifted_split,

@@ -15,7 +15,9 @@ from tests.checks import assert_lossless, assert_same_law, is_lossy, mean_accept
 VERIFIER, RULE = named("lifted-hu-greedy"), named("hu-greedy")
 
 
-@pytest.mark.parametrize("shape", [every(2, 2), ((), ((),)), (((), ()), ()), ((), (), ((),)), (((),),)], ids=str)
+@pytest.mark.parametrize(
+    "shape", [every(2, 2), ((), ((),)), (((), ()), ()), ((), (), ((),)), (((),),)], ids=str
+)
 @settings(max_examples=10)
 @given(data=st.data())
 def test_the_law_is_exact_on_every_shape(shape, data):

@@ -36,6 +36,7 @@ NAMES = [
     "priority",
     "lifted-priority",
     "lifted-split",
+    "lifted-without",
     "lifted-hu-greedy",
     "one-hot",
     "sampling-match",
