@@ -25,7 +25,7 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 
 @dataclass(frozen=True)
 class Kept:
-    """`each`: the probability with which each child is the one that is kept. `left`: what that leaves of t."""
+    """`each`: the probability with which each child is the one kept. `left`: what that leaves of t."""
 
     each: list[Any]
     left: Row

@@ -15,7 +15,7 @@ from draftproof.theory.rows import Number, Row, normalise, one, scale, share, to
 from draftproof.theory.verifier import CHAIN, Draft, Node, Oracle, Rows, Stop, Verifier
 
 Planned: TypeAlias = Callable[[Draft, Node, Row], Any]
-"""What a drafted node keeps of t: an object with `shares(node)` and `left`, as `draftproof.theory.priority.Plan`."""
+"""What a node keeps of t: an object with `shares(node)` and `left`, as `draftproof.theory.priority.Plan`."""
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:

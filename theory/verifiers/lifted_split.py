@@ -79,7 +79,9 @@ def split(t: Row, q: Row, count: int) -> Split:
     drafted = [x for x, chance in enumerate(q) if possible(chance)]
     for x in sorted(drafted, key=lambda x: ratio(t[x], q[x]), reverse=True):
         end = sum((b - a for a, b in free), zero)
-        taken = window(free, _leftmost(lambda s, x=x: mass(window(free, s, q[x])) - t[x], end), q[x])
+        taken = window(
+            free, _leftmost(lambda s, x=x, free=free: mass(window(free, s, q[x])) - t[x], end), q[x]
+        )
         free = without(free, taken)
         left[x] = left[x] - mass(taken)
         rest[x] = rest[x] - sum((b - a for a, b in taken), zero)

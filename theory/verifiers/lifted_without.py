@@ -27,8 +27,8 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 
 @dataclass(frozen=True)
 class Plan:
-    """`rate[x]`: the chance that x is kept where it is drawn and judged, in the order of judging. `left`: what
-    the kept ones leave of t.
+    """`rate[x]`: the chance that x, drawn and judged, is kept; tokens stand in the order of judging. `left`:
+    what the kept ones leave of t.
     """
 
     rate: dict[int, Number]
