@@ -305,6 +305,7 @@ def main() -> None:
         values, cluster = measured(target, drafter.model, options, temperature)
         means, halves = values.mean(axis=0), half_width(values, cluster)
         off = half_width(values - values[:, :, :1], cluster)
+        assert halves is not None and off is not None, "one prompt has no interval"
         rows = []
         for d, names in enumerate(DESIGNS):
             cells: list[object] = []
@@ -324,7 +325,7 @@ def main() -> None:
                 "rows": rows,
             }
         )
-    print(json.dumps({"tables": tables}, indent=2))
+    print(json.dumps({"tables": tables}, indent=2, ensure_ascii=False))
 
 
 if __name__ == "__main__":

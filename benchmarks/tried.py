@@ -48,12 +48,12 @@ def fitted(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 
 def inclusion(q: np.ndarray, quantiles: np.ndarray, count: int) -> np.ndarray:
-    """The pi of sum `count` of largest mean sum min(p, pi): P(p > pi) is the same for all tokens with pi < 1."""
-    kind, low, high = octave(np.maximum(q, 1e-300)), 0.0, 1.0
+    """The pi of sum `count` and largest mean sum min(p, pi): P(p > pi) is one number for all with pi < 1."""
+    kind, low, high, pi = octave(np.maximum(q, 1e-300)), 0.0, 1.0, q
     for _ in range(30):
         level = (low + high) / 2
         at = np.array([np.interp(level, LEVELS, row) for row in quantiles])
-        pi = np.minimum(1, q * at[kind])
+        pi = np.asarray(np.minimum(1, q * at[kind]))
         low, high = (level, high) if pi.sum() < count else (low, level)
     return pi * min(1.0, count / pi.sum())
 
