@@ -305,7 +305,8 @@ def main() -> None:
         values, cluster = measured(target, drafter.model, options, temperature)
         means, halves = values.mean(axis=0), half_width(values, cluster)
         off = half_width(values - values[:, :, :1], cluster)
-        assert halves is not None and off is not None, "one prompt has no interval"
+        assert halves is not None, "one prompt has no interval"
+        assert off is not None
         rows = []
         for d, names in enumerate(DESIGNS):
             cells: list[object] = []
