@@ -34,7 +34,10 @@ VECTORS = {
     path.stem: json.loads(path.read_text(encoding="utf-8"))
     for path in sorted((Path(__file__).parent / "vectors").glob("*.json"))
 }
-"""Published laws: an instance, what each verifier must give on it, and the optimal values."""
+"""Published laws: an instance, what each verifier must give on it, and for most the optimal values."""
+
+OPTIMA = {name: vector for name, vector in VECTORS.items() if "optimum" in vector}
+"""Those with optimal values."""
 
 
 def written(

@@ -21,12 +21,12 @@ def rows(path: Path, count: int | None, out: Path | None, as_json: bool) -> int:
     if out is not None:
         figures.required()  # a missing matplotlib is reported before the work
     recorded = Recorded(path)
-    n = min(count or recorded.shape[0], recorded.shape[0])
+    chosen = recorded.chosen(count)
+    n, sequences = len(chosen), len(set(recorded.sequence[chosen].tolist()))
     with screen.progress("rows") as bar:
         task = bar.add_task("measuring", total=n)
         found = measured(recorded, count, lambda: bar.advance(task))
     written = [] if out is None else drawn(found, out)
-    sequences = len(set(recorded.sequence.tolist()))
     if as_json:
         click.echo(json.dumps(document(found, recorded, n, sequences)))
         return 0

@@ -15,9 +15,7 @@ SIBLINGS = 1, 2, 3, 4, 6, 8, 12, 16
 """The numbers of siblings K that are tabulated."""
 
 CLASSES, OCTAVE = 64, 4
-"""The priority rule's classes: so many in all, so many to a factor of 2 of p / pi; the token form at K up to
-8 differs by less than 0.001 on the shipped pair (docs/near-optimal.md).
-"""
+"""The priority rule's classes: so many in all, so many to a factor of 2 of p / pi."""
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,11 @@ class Recorded:
                 p, q = (self._row(number, name, file, dtype) for name, file, _, dtype in files)
                 yield p, q
 
+    def chosen(self, count: int | None) -> np.ndarray:
+        """The numbers of `count` rows, evenly spaced; of all for None or where there are not more."""
+        n = self.shape[0]
+        return np.unique(np.linspace(0, n - 1, min(count or n, n)).round().astype(int))
+
     def _row(self, number: int, name: str, file: IO[bytes], dtype: np.dtype) -> np.ndarray:
         row = np.frombuffer(self._exactly(file, self.shape[1] * dtype.itemsize, name), dtype).astype(float)
         mass = row.sum()
@@ -123,9 +128,8 @@ class Accepted:
 def measured(
     recorded: Recorded, count: int | None = None, progress: Callable[[], object] = lambda: None
 ) -> list[Accepted]:
-    """Every column on `count` rows, evenly spaced (None: all); intervals are clustered by sequence."""
-    n = recorded.shape[0]
-    chosen = np.unique(np.linspace(0, n - 1, min(count or n, n)).round().astype(int))
+    """Every column on the rows `chosen`; intervals are clustered by sequence."""
+    chosen = recorded.chosen(count)
     found = []
     for number, (p, q) in enumerate(recorded.rows()):
         if number in chosen:

@@ -137,6 +137,8 @@ def test_the_command(tmp_path, capsys):
     assert enter(commands(), ["gap", "--rows", str(path), "--count", "4", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert (answer["rows"], answer["vocab"], answer["sequences"]) == (4, 12, 3)
+    assert enter(commands(), ["gap", "--rows", str(path), "--count", "2", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["sequences"] == 2
     assert len(answer["acceptance"]) == len(COLUMNS)
 
 

@@ -7,11 +7,11 @@ from draftproof.simulators.instances.files import parse, spelled
 from draftproof.simulators.verdict import judge
 from draftproof.theory.numbers import text
 from draftproof.theory.verifiers import VERIFIERS, named
-from tests.problems import VECTORS
+from tests.problems import OPTIMA, VECTORS
 
 INSTANCES = {name: parse(json.dumps(vector["instance"]), name) for name, vector in VECTORS.items()}
 EXPECTED = [(name, verifier) for name, vector in VECTORS.items() for verifier in vector["expected"]]
-WITH_OPTIMA = pytest.mark.parametrize("name", [name for name in INSTANCES if "optimum" in VECTORS[name]])
+WITH_OPTIMA = pytest.mark.parametrize("name", OPTIMA)
 CHAINS = pytest.mark.parametrize("name", [name for name in INSTANCES if "chain" in name])
 
 
