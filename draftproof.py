@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from draftproof.simulators.api import check, gap, law
     from draftproof.simulators.audit import assert_lossless, examine
     from draftproof.simulators.instances.files import read
+    from draftproof.theory.drafts.best_first import BestFirst
     from draftproof.theory.drafts.chain import Chain
     from draftproof.theory.drafts.greedy import Greedy
     from draftproof.theory.drafts.paths import Paths
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __path__ = [str(Path(__file__).resolve().parent)]
 
 __all__ = [
+    "BestFirst",
     "Chain",
     "Greedy",
     "Instance",
@@ -55,6 +57,7 @@ __all__ = [
 ]
 
 _WHERE = {
+    "BestFirst": "theory.drafts.best_first:BestFirst",
     "Chain": "theory.drafts.chain:Chain",
     "Greedy": "theory.drafts.greedy:Greedy",
     "Instance": "theory.instance:Instance",

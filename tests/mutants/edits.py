@@ -16,6 +16,7 @@ from typing import Any
 from draftproof.simulators.instances.suite import GROUPS
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
@@ -23,7 +24,10 @@ from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import (
     block,
     layered,
+    lifted_hu_greedy,
     lifted_priority,
+    lifted_split,
+    lifted_without,
     priority,
     rrs,
     token,
@@ -225,8 +229,8 @@ _all(
     ("share of what is left not updated", "left = left - w", "pass"),
     (
         "rate not handed down",
-        "lift(oracle, draft, child, share(w, left), target)",
-        "lift(oracle, draft, child, a, target)",
+        "lift(oracle, draft, child, share(w, left), target, planned)",
+        "lift(oracle, draft, child, a, target, planned)",
     ),
     ("rate of the stop turned", "share(S, S + (1 - a))", "share(1 - a, S + (1 - a))"),
     ("rate of the stop without 1 - a", "share(S, S + (1 - a))", "S"),
@@ -238,6 +242,37 @@ _all(
         "planned(Draft(v, stratified=not draft.stratified),",
     ),
     ("siblings turned", "zip(v.children, plan.shares(v)", "zip(v.children, plan.shares(v)[::-1]"),
+)
+_all(
+    lifted_hu_greedy,
+    tuple(Greedy(tree.shape) for tree in PLAIN),
+    ("q not renormalised off T", "q = without(node.proposal, *T)", "q = node.proposal"),
+    ("T kept whatever x does", "(1 - kept) * share(t[y], refused)", "share(t[y], refused)"),
+    ("T kept with its t alone", "share(t[y], refused)", "t[y]"),
+    ("T left to the extra token too", "given = add(given, scale(t[y], point(y, t)))", "pass"),
+)
+_all(
+    lifted_without,
+    PLAIN,
+    ("set law of i.i.d. draws", "len(node.shape), draft.merged", "len(node.shape), True"),
+    ("what was judged before is forgotten", "mass = mass * (1 - rate[y])", "pass"),
+    ("rate of the whole inclusion", "share(left[x], reach)", "share(left[x], pi[x])"),
+    ("kept ones not taken from t", "left[x] = left[x] - minimum(left[x], reach)", "pass"),
+    (
+        "judged in drawing order",
+        "for x, rate in self.rate.items():",
+        "for x, rate in [(child.token, self.rate[child.token]) for child in node.children]:",
+    ),
+)
+_all(
+    lifted_split,
+    DOUBLE,
+    ("nobody refuses in a gap", "if keeps:", "if True:"),
+    ("parts judged in the order of tokens", "in sorted(line)", "in line"),
+    ("rate of the whole token", "(b - a) / rest[x]", "(b - a) / q[x]"),
+    ("kept whatever the siblings do", "prod(unkept) * rate", "unkept[j] * rate"),
+    ("kept parts not taken from t", "left[x] = left[x] - mass(taken)", "pass"),
+    ("one sibling too many", "len(node.shape))", "len(node.shape) + 1)"),
 )
 rule(
     "typical acceptance", "lossy by design: a threshold in the place of a coin", typical.VERIFIER, (Chain(2),)

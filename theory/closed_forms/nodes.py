@@ -17,6 +17,7 @@ from typing import TypeAlias
 from flint import fmpq
 
 from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.best_first import BestFirst
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.shape import Shape, chain, every
@@ -89,6 +90,8 @@ def shape_of(draft: Scheme) -> Shape:
         return chain(draft.depth)
     if isinstance(draft, Paths):
         return (chain(draft.depth - 1),) * draft.count
+    if isinstance(draft, BestFirst):
+        raise BadInput("no closed form for trees whose shape is drawn")
     return every(2, draft.depth) if isinstance(draft, SpecHub) else draft.shape  # type: ignore[attr-defined]
 
 

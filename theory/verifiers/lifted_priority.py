@@ -7,9 +7,15 @@
 38/25
 """
 
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
 from draftproof.theory.priority import planned
-from draftproof.theory.rows import Number, normalise, one, scale, share, total
+from draftproof.theory.rows import Number, Row, normalise, one, scale, share, total
 from draftproof.theory.verifier import CHAIN, Draft, Node, Oracle, Rows, Stop, Verifier
+
+Planned: TypeAlias = Callable[[Draft, Node, Row], Any]
+"""What a node keeps of t: an object with `shares(node)` and `left`, as `draftproof.theory.priority.Plan`."""
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
@@ -19,12 +25,14 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     return stop
 
 
-def lift(oracle: Oracle, draft: Draft, v: Node, a: Number, target: Rows) -> Stop | None:
+def lift(
+    oracle: Oracle, draft: Draft, v: Node, a: Number, target: Rows, planned: Planned = planned
+) -> Stop | None:
     """The subtree of v, entered with rate a: where it stops, with probability a, or None.
 
     The plan for t = a p keeps child j with probability w_j; each child's subtree, in drawing order, is
     entered with w_j over what the earlier ones left. Then v itself stops with S / (S + 1 - a), S the mass
-    that the plan leaves of t, Y ~ norm(what it leaves).
+    that the plan leaves of t, Y ~ norm(what it leaves). `planned` may be another rule at a node.
     """
     p = target[v.prefix]
     if not v.children:
@@ -32,7 +40,7 @@ def lift(oracle: Oracle, draft: Draft, v: Node, a: Number, target: Rows) -> Stop
     plan = planned(draft, v, scale(a, p))
     left = one(p)
     for child, w in zip(v.children, plan.shares(v), strict=True):
-        if stop := lift(oracle, draft, child, share(w, left), target):
+        if stop := lift(oracle, draft, child, share(w, left), target, planned):
             return stop
         left = left - w
     S = total(plan.left)

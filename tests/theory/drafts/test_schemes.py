@@ -89,5 +89,14 @@ def test_without_choice_nothing_is_random(label, data):
 
 
 def test_schemes_are_found_by_their_kind():
-    assert set(SCHEMES) == {"chain", "tree", "paths", "top-k", "greedy", "spechub", "stratified"}
+    assert set(SCHEMES) == {
+        "chain",
+        "tree",
+        "paths",
+        "top-k",
+        "greedy",
+        "spechub",
+        "stratified",
+        "best-first",
+    }
     assert all(scheme.kind == kind for kind, scheme in SCHEMES.items())

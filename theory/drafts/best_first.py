@@ -1,0 +1,103 @@
+"""A tree of N tokens that grows where they pay: below the node most likely to be accepted first."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.drafts.shape import NODES, checked_depth
+from draftproof.theory.drafts.stratified import from_strata
+from draftproof.theory.errors import BadInput
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Number, Prefix, Row, one, supported
+from draftproof.theory.strata import inclusion
+from draftproof.theory.table import Rows
+
+
+@dataclass(frozen=True)
+class BestFirst:
+    """Stratified siblings, `nodes` tokens in all, none deeper than `depth` (docs/near-optimal.md).
+
+    The growth is best first, as DDTree's over products of q. A node's *reach* is the product, along its path,
+    of `accepted` over pi: how likely a token is kept once it is drafted. Of the nodes without children the
+    one of largest reach, the earliest of equals, gets its children next: as many that the last of them adds
+    at least what a token is worth elsewhere, the reach of all such nodes together over the tokens left.
+
+    A node's number of children depends on earlier draws alone, and is fixed before its first child is drawn.
+    That keeps lossless what is lossless on every fixed shape: given all earlier draws, the children drawn
+    last are ordinary strata below a leaf, and a verifier emits the same law with them as without them; they
+    can be taken away, and so on back to the root.
+
+    >>> BestFirst(4, depth=2).outcomes(support=2)
+    16
+    """
+
+    nodes: int
+    depth: int
+    kind: ClassVar[str] = "best-first"
+    label = "stratified"
+
+    def __post_init__(self) -> None:
+        checked_depth(self.nodes, "nodes", NODES)
+        checked_depth(self.depth)
+        if self.depth > self.nodes:
+            raise BadInput(f"{self.nodes} nodes cannot be {self.depth} deep")
+
+    def draw(self, oracle: Oracle, proposal: Rows, context: Prefix = ()) -> Draft:
+        below: dict[int, list[int]] = {}  # node -> its children; numbered as drawn
+        prefixes, left = [context], self.nodes
+        leaves: dict[int, Number] = {0: one(proposal[context])}
+        while left and leaves:
+            v = max(leaves, key=lambda leaf: leaves[leaf])
+            value = sum(leaves.values()) / left
+            reach, q = leaves.pop(v), proposal[prefixes[v]]
+            tokens = from_strata(oracle, q, worthwhile(q, reach, value, left))
+            below[v] = list(range(len(prefixes), len(prefixes) + len(tokens)))
+            prefixes += [(*prefixes[v], x) for x in tokens]
+            left -= len(tokens)
+            if len(prefixes[-1]) - len(context) < self.depth:
+                kept, pi = accepted(q, len(tokens)), inclusion(q, len(tokens))
+                leaves |= {i: reach * kept[x] / pi[x] for i, x in zip(below[v], tokens, strict=True)}
+
+        def built(v: int) -> Node:
+            q = proposal[prefixes[v]] if v in below else None
+            return Node(prefixes[v], q, tuple(map(built, below.get(v, ()))))
+
+        return Draft(built(0), stratified=True)
+
+    def outcomes(self, support: int) -> int:
+        return support**self.nodes
+
+    def smaller(self) -> "Iterator[BestFirst]":
+        if self.nodes > 1:
+            yield BestFirst(self.nodes - 1, min(self.depth, self.nodes - 1))
+        if self.depth > 1:
+            yield BestFirst(self.nodes, self.depth - 1)
+
+
+def accepted(q: Row, count: int) -> Row:
+    """How much of each token `count` siblings are expected to accept, q (1 - (q / (q + pi))^2).
+
+    That is the mean of min(p, pi) where p / q has the law P(p / q > r) = 2 / (1 + r)^3, of mean 1: one
+    sibling keeps 3/4, two of a flat row 8/9. Only growth uses it: whatever p is, verification is lossless.
+
+    >>> from draftproof.theory.numbers import exact
+    >>> accepted((exact("1/2"), exact("1/2")), 1), accepted((exact("1/2"), exact("1/2")), 2)
+    ((3/8, 3/8), (4/9, 4/9))
+    """
+    pi = inclusion(q, count)
+    return tuple([x * (1 - (x / (x + part)) ** 2) if x > 0 else x for x, part in zip(q, pi, strict=True)])
+
+
+def worthwhile(q: Row, reach: Number, value: Number, most: int) -> int:
+    """How many siblings: the last adds at least `value` to what the node accepts, times its reach."""
+    count, kept = 1, sum(accepted(q, 1))
+    while count < min(most, supported(q)):
+        more = sum(accepted(q, count + 1))
+        if reach * (more - kept) < value:
+            break
+        count, kept = count + 1, more
+    return count
+
+
+SCHEME = BestFirst

@@ -1,0 +1,106 @@
+"""The priority rule for siblings drawn without replacement, and for K paths merged by prefix, lifted.
+
+>>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.instances.scenarios import scenario
+>>> from draftproof.theory.drafts.tree import Tree
+>>> emission(scenario("toy", Tree((((),), ((),))), 3), VERIFIER).expected_accepted
+79/50
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from draftproof.theory.memo import remembered
+from draftproof.theory.rows import Number, Row, minimum, one, possible, ratio, share
+from draftproof.theory.transport.siblings import set_law
+from draftproof.theory.verifier import CHAIN, PATHS, Draft, Node, Oracle, Rows, Stop, Verifier
+from draftproof.theory.verifiers.lifted_priority import lift
+
+
+def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
+    """The lift of `by_sets`, entered with rate 1."""
+    root = draft.root
+    stop = lift(oracle, draft, root, one(target[root.prefix]), target, planned)
+    assert stop is not None, "entered with rate 1: S / (S + 1 - 1)"
+    return stop
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`rate[x]`: the chance that x, drawn and judged, is kept; tokens stand in the order of judging. `left`:
+    what the kept ones leave of t.
+    """
+
+    rate: dict[int, Number]
+    left: Row
+
+    def shares(self, node: Node) -> list[Any]:
+        """The probability with which each drafted child is the one that is kept, in drawing order."""
+        drawn = {child.token for child in node.children}
+        unkept, kept = one(self.left), {}
+        for x, rate in self.rate.items():
+            if x in drawn:
+                kept[x] = unkept * rate
+                unkept = unkept - kept[x]
+        return [kept[child.token] for child in node.children]
+
+
+def planned(draft: Draft, node: Node, t: Row) -> Plan:
+    """The plan of a drafted node."""
+    return by_sets(t, node.proposal, len(node.shape), draft.merged)
+
+
+@remembered(4096)
+def by_sets(t: Row, q: Row, count: int, replacement: bool) -> Plan:
+    """Tokens in the order of t(x) over the chance pi(x) that x is drawn, each kept as often as t allows.
+
+    Siblings are not independent: that x is drawn and nothing before it kept has a chance that is summed over
+    the sets that can be drawn, hence toy vocabularies; for two siblings without replacement `second` needs
+    one pass over q.
+    """
+    draws, left = set_law(q, count, replacement), list(t)
+    with_x = {x: [(s, mass) for s, mass in draws.items() if x in s] for x in range(len(q)) if possible(q[x])}
+    pi = {x: sum((mass for _, mass in found), 0 * t[x]) for x, found in with_x.items()}
+    rate: dict[int, Number] = {}
+    for x in sorted(pi, key=lambda x: ratio(t[x], pi[x]), reverse=True):
+        reach = 0 * t[x]
+        for s, mass in with_x[x]:
+            for y in s & rate.keys():
+                mass = mass * (1 - rate[y])
+            reach = reach + mass
+        rate[x] = share(left[x], reach)
+        left[x] = left[x] - minimum(left[x], reach)
+    return Plan(rate, tuple(left))
+
+
+def second(t: Row, q: Row) -> Row:
+    """How much of each token two siblings without replacement keep, in one pass over the sorted tokens: x and
+    y are both drawn with q(x) q(y) (1 / (1 - q(x)) + 1 / (1 - q(y))), so that two sums over the tokens before
+    x are enough. Every token has q < 1.
+
+    >>> from draftproof.theory.numbers import exact
+    >>> second((exact("1/2"), exact("1/3"), exact("1/6")), (exact("1/5"), exact("1/5"), exact("3/5")))
+    (1/2, 1/3, 912/5555)
+    """
+    odds = [x / (1 - x) for x in q]
+    both = sum(odds[1:], odds[0])
+    pi = [x * (1 + both - part) for x, part in zip(q, odds, strict=True)]
+    kept = [0 * x for x in t]
+    masses, parts = 0 * both, 0 * both
+    drafted = [x for x in range(len(q)) if possible(q[x])]
+    for x in sorted(drafted, key=lambda x: ratio(t[x], pi[x]), reverse=True):
+        reach = pi[x] - odds[x] * masses - q[x] * parts
+        kept[x] = minimum(t[x], reach)
+        rate = share(t[x], reach)
+        masses, parts = masses + q[x] * rate, parts + odds[x] * rate
+    return tuple(kept)
+
+
+VERIFIER = Verifier(
+    "lifted-without",
+    "draftproof, docs/near-optimal.md: the priority rule for draws without replacement",
+    (*CHAIN, "tree without replacement", *PATHS),
+    lossless=True,
+    verify=verify,
+    ordered=True,
+)
