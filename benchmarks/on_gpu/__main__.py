@@ -107,7 +107,8 @@ def _run(options: argparse.Namespace, call: float, started: float) -> None:
         os.environ["CUDA_VISIBLE_DEVICES"] = ""
     found = machine.probed()
     small = options.small or not found["gpu"]
-    print(found["name"], file=sys.stderr)
+    missing = [name for name, number in found["versions"].items() if number == "missing"]
+    print(found["name"], f"missing: {', '.join(missing) or 'nothing'}", sep="\n", file=sys.stderr)
     if not found["gpu"]:
         why = f" ({found['error']})" if found.get("error") else ""
         print(f"no GPU is used{why}: a small version of every stage runs, no figure counts", file=sys.stderr)

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from math import inf
 
 from benchmarks.on_gpu.runs import GRACE, Results, Run
 
@@ -62,5 +63,6 @@ def carried_out(
     end = started + call - RESERVE + PROBE
     for number, run in enumerate(runs):
         kept = sum(seconds[number + 1 :])
-        results.add(ready(run), lambda kept=kept: end - kept - time.monotonic())
+        most = inf if seconds[number] else run.limit
+        results.add(ready(run), lambda kept=kept, most=most: min(most, end - kept - time.monotonic()))
         after()

@@ -14,6 +14,7 @@ import torch
 
 from draftproof.gpu.bench.cases import make
 from draftproof.gpu.kernels import NAMES, verify
+from draftproof.gpu.verify import named
 
 VOCAB, GAMMA, BATCH = 5000, 2, 2
 
@@ -21,7 +22,7 @@ VOCAB, GAMMA, BATCH = 5000, 2, 2
 def main() -> None:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     for name in NAMES:
-        draft = "tree" if name in ("traversal", "rrs", "specinfer", "nss", "one-hot") else "chain"
+        draft = "tree" if "tree without replacement" in named(name).drafts else "chain"
         verify(name, make(draft, GAMMA, VOCAB, BATCH, device, torch.bfloat16))
         if device.type == "cuda":
             torch.cuda.synchronize()

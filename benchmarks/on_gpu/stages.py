@@ -70,7 +70,7 @@ def _whole(pair: Path, out: Path, before: float) -> list[list[Run]]:
             _decoding("chain:4", 60, 3, "--draft", "chain:4", verifiers="token block"),
         ],
         [
-            *([*train, _pack(pair, out, 30)] if train else []),
+            *train,
             _decoding("tree", 60, 4, "--draft", "tree:2x3", verifiers="rrs traversal"),
             _decoding("chain:8", 60, 4, "--draft", "chain:8", verifiers="token block"),
             _validation(130),
@@ -78,8 +78,9 @@ def _whole(pair: Path, out: Path, before: float) -> list[list[Run]]:
                 "features", 50, 3, "--draft", "chain:4", "--drafter", "features", verifiers="token block"
             ),
             _decoding("top-k", 40, 3, "--draft", "top-k:4x4x16", verifiers="one-hot"),
+            _pack(pair, out, 20),
             _sanitizer("racecheck", 40),
-            _kernels("grid", 70, least=20),
+            _kernels("grid", 50, least=20),
             _decoding(BESIDE, 50, 1, "--draft", "chain:4", "--no-graphs", verifiers="block"),
             _decoding("colder", 60, 2, "--draft", "chain:4", verifiers="token block", heats="0.2 0.6"),
             _tests("the rest", 160, *SEVERAL, "tests/gpu", "--ignore=tests/gpu/kernels"),
