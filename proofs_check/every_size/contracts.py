@@ -1,20 +1,23 @@
 """Functions that a proof does not run but of which it assumes a stated property.
 
-A contract is pinned to the function's source: where the source has changed, the contract is void and the proof
-stops there. Each contract is tested on exact instances (`tests/proofs_check/every_size/test_contracts.py`).
+A contract is tested on exact instances (`tests/proofs_check/every_size/test_contracts.py`) and tied to the
+code that was tested: where that has changed, the contract is void, and a proof that needs it stops there.
 """
 
+import ast
 import inspect
 from collections.abc import Callable
+from functools import lru_cache
 from hashlib import sha256
+from types import ModuleType
 from typing import Any
 
 from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
 from draftproof.proofs_check.every_size.flow import NotFollowed
 from draftproof.proofs_check.every_size.space import PART, UNIT
-from draftproof.proofs_check.every_size.values import Count, Masses, Named, Node, Plan, Row
+from draftproof.proofs_check.every_size.values import Count, Masses, Named, Plan, Row
 from draftproof.theory import rows
-from draftproof.theory.transport import level, siblings
+from draftproof.theory.transport import flow, level, siblings
 from draftproof.theory.verifiers import k_seq, layered
 
 Contract = Callable[..., Any]
@@ -43,7 +46,9 @@ def plan(run: Any, targets: list, laws: list, left: Symbol, segments: int = 1) -
     """For each way that the children can be drawn, masses for their tokens, none below 0 and together at most
     `left`; on average over the draws no token gets more than the row has of it.
     """
-    _require(len(targets) == len(laws) == 1 and isinstance(targets[0], Row) and isinstance(laws[0], Named), "plan")
+    _require(
+        len(targets) == len(laws) == 1 and isinstance(targets[0], Row) and isinstance(laws[0], Named), "plan"
+    )
     _require(isinstance(left, Symbol) and bool(left == 1) and laws[0].name == "law of the children", "plan")
     rest = run.fresh(PART, "rest", targets[0])
     taken = Row(a - b for a, b in zip(targets[0], rest, strict=True))
@@ -87,31 +92,48 @@ def _require(holds: bool, name: str) -> None:
         raise NotFollowed(f"{name} is called in a way that its contract does not cover")
 
 
-CONTRACTS: dict[Callable, tuple[str, Contract]] = {
-    k_seq.geometric: ("", geometric),
-    k_seq.smallest_rho: ("", smallest_rho),
-    level.plan: ("", plan),
-    siblings.law_below: ("", law_below),
-    siblings.siblings: ("", drawn),
-    layered.shared: ("", shared),
+CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, Contract]] = {
+    k_seq.geometric: ((k_seq,), "b53246dc50a24bfc", geometric),
+    k_seq.smallest_rho: ((k_seq,), "b53246dc50a24bfc", smallest_rho),
+    level.plan: ((level, flow, siblings), "77d8e013f4469f0b", plan),
+    siblings.law_below: ((siblings,), "ff2771d696e7b6be", law_below),
+    siblings.siblings: ((siblings,), "ff2771d696e7b6be", drawn),
+    layered.shared: ((layered, level), "e5ffc8643d35ed3a", shared),
 }
-"""Function -> (hash of the source that the contract was tested for, contract)."""
+"""Function -> (the modules that it runs, the hash of their code that the contract was tested for, the
+contract).
+"""
 
 
-def contract_of(function: Any) -> Contract | None:
-    """The contract of a function, None if it has none. Raises NotFollowed where its source has changed."""
+def contract_of(run: Any, function: Any) -> Contract | None:
+    """The contract of a function, None if it has none. Raises NotFollowed where the code has changed since."""
     try:
         found = CONTRACTS.get(function)
     except TypeError:
         return None
     if found is None:
         return None
-    pinned, contract = found
-    if pinned and pinned != digest(function):
+    modules, tested, contract = found
+    if digest(*modules) != tested:
         raise NotFollowed(f"{function.__name__} has changed since its contract was tested")
+    said = f"{function.__name__}: {' '.join((contract.__doc__ or '').split())}"
+    if said not in run.hypotheses.contracts:
+        run.hypotheses.contracts.append(said)
     return contract
 
 
-def digest(function: Callable) -> str:
-    """A hash of the function's source."""
-    return sha256(inspect.getsource(inspect.unwrap(function)).encode()).hexdigest()[:16]
+@lru_cache(64)
+def digest(*modules: ModuleType) -> str:
+    """A hash of the modules' code, without docstrings, comments and layout."""
+    parts = []
+    for module in modules:
+        tree = ast.parse(inspect.getsource(module))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef):
+                node.body = [
+                    each
+                    for each in node.body
+                    if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
+                ] or [ast.Pass()]
+        parts.append(ast.dump(tree))
+    return sha256("".join(parts).encode()).hexdigest()[:16]
