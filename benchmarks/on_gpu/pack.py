@@ -5,7 +5,7 @@
 
 The files of the pair are put into one archive, in which the low bytes of the 16-bit weights stand before
 the high bytes: the high bytes hold the exponents and become a third as large. Packing fails if the pair is
-not finished, or if it needs more than four files of 16 MiB, and then leaves none.
+not finished, or if it needs more than four files of 14 MiB, and then leaves none.
 """
 
 import argparse
@@ -21,7 +21,7 @@ import numpy as np
 
 from benchmarks.on_gpu.stages import finished
 
-PIECE = 16 * 2**20
+PIECE = 14 * 2**20
 """Bytes of the largest file."""
 
 PIECES = 4

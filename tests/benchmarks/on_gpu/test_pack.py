@@ -32,7 +32,7 @@ def test_there_and_back(pair, tmp_path, monkeypatch):
     files = pack.pack(pair, tmp_path / "out")
     assert [file.name for file in files] == ["pair.0", "pair.1", "pair.2"]
     assert all(file.stat().st_size <= 100_000 for file in files)
-    # A pair of 67 MiB at this ratio takes three files of 16 MiB; four and a report must stay below 64 MiB.
+    # A pair of 67 MiB at this ratio takes four files, which with a report stay below 64 MiB.
     assert sum(file.stat().st_size for file in files) < 0.72 * 400_000
     pack.join(tmp_path / "out", tmp_path / "back")
     assert content(tmp_path / "back") == content(pair)

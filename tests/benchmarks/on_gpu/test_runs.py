@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.on_gpu.figure import runs
 from benchmarks.on_gpu.runs import Results, Run
-from benchmarks.on_gpu.stages import MODEL, counted, parts
+from benchmarks.on_gpu.stages import MODEL, counted, parts, sanitized
 from draftproof.gpu.commands import gpu
 
 MACHINE = {"gpu": False, "name": "CPU"}
@@ -133,6 +133,16 @@ def test_what_pytest_prints_is_counted():
     assert counted(TEXT.partition("====")[0])["complete"] is False
     assert counted(TEXT + "!!!!!!! KeyboardInterrupt !!!!!!!")["complete"] is False
     assert counted("no tests ran in 0.1s") is None
+
+
+def test_what_compute_sanitizer_prints_is_counted():
+    said = "========= COMPUTE-SANITIZER\nlaunched one-hot\n"
+    errors = "========= ERROR SUMMARY: 2 errors\n"
+    hazards = "========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)\n"
+    none = {"launched": ["one-hot"], "complete": False}
+    assert sanitized(said + errors) == {"errors": 2, **none}
+    assert sanitized(said + "all were launched\n" + hazards) == {"errors": 1, **none, "complete": True}
+    assert sanitized(said) is None
 
 
 @pytest.mark.parametrize("small", [True, False])
