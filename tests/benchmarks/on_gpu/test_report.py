@@ -27,7 +27,7 @@ def claimed(small):
         document["machine"] |= {"gpu": True, "name": "a GPU"}
         document["small"] = False
     for run in found["kernels"]["runs"]:
-        for point in run["answer"]["points"]:
+        for point in run["answer"]["points"] if run["name"] != "sizes" else ():
             point["method"] = point["method"].replace("torch", "kernels")
     found["verify"]["runs"][0]["answer"]["kernels"]["run"] = "compiled"
     for run in found["bench"]["runs"]:
