@@ -47,11 +47,8 @@ def packed(data: bytes) -> bytes:
 
 def unpacked(data: bytes) -> bytes:
     """The inverse of `packed`."""
-    size = int.from_bytes(data[:8], "big")
-    turned = lzma.decompress(data[8:])
-    if len(turned) != size + size % 2:
-        raise ValueError(f"{len(turned):,} of {size:,} bytes")
-    return np.frombuffer(turned, dtype=np.uint8).reshape(2, -1).T.tobytes()[:size]
+    turned = np.frombuffer(lzma.decompress(data[8:]), dtype=np.uint8).reshape(2, -1)
+    return turned.T.tobytes()[: int.from_bytes(data[:8], "big")]
 
 
 def pack(pair: Path, out: Path) -> list[Path]:

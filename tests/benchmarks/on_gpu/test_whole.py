@@ -51,6 +51,20 @@ def test_the_report_alone(tmp_path):
     assert "no figure below is one of a GPU" in done.stdout
 
 
+def test_what_came_back_in_several_folders_is_taken_together(tmp_path):
+    for number, stages in enumerate((("train", "bench"), ("bench",))):
+        (tmp_path / str(number)).mkdir()
+        each = BEFORE | {"name": f"call {number}", "answer": None}
+        found = {stage: {"stage": stage, "small": True, "runs": [each], **ABOUT} for stage in stages}
+        (tmp_path / str(number) / "results.json").write_text(json.dumps(found))
+    for _ in range(2):  # a second time adds nothing
+        done = run("--report", tmp_path / "0", tmp_path / "1", "--out", tmp_path / "all")
+        assert done.returncode == 0, done.stderr
+        found = json.loads((tmp_path / "all" / "results.json").read_text())
+        names = {stage: [each["name"] for each in document["runs"]] for stage, document in found.items()}
+        assert names == {"train": ["call 0"], "bench": ["call 0", "call 1"]}
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
