@@ -20,7 +20,8 @@ def runs(found: Mapping[str, Any], stage: str) -> list[dict[str, Any]]:
     made = found[stage]["runs"] if stage in found else []
     last: dict[str, dict[str, Any]] = {}
     for run in made:
-        if run["answer"] is not None or not last.get(run["name"], run)["answer"]:
+        known = last.get(run["name"])
+        if known is None or known["answer"] is None or run["answer"] is not None:
             last[run["name"]] = run
     return list(last.values())
 
