@@ -26,6 +26,11 @@ MACHINE_PROOFS = {
     "recursive-lossless": "recursive_rejection_lossless",
     "traversal-lossless": "traversal_lossless",
     "lift-lossless": "lift_lossless",
+    "nss-lossless": "nss_lossless",
+    "one-hot-lossless": "one_hot_lossless",
+    "greedy-lossless": "greedy_lossless",
+    "priority-every-size": "priority_lossless",
+    "lifted-priority-every-size": "lifted_priority_lossless",
 }
 """Claim -> its theorem in proofs_check/rocq."""
 
@@ -111,3 +116,19 @@ def by_induction() -> Iterator[Claim]:
                 yield Claim(each.key, each.statement, each.source, scope, run, EVERY, 2.0)
                 continue
             yield Claim(each.key, each.statement, each.source, scope, Induction(theorem.key), theorem.verdict)
+
+
+def from_code() -> Iterator[Claim]:
+    """Claims for verifiers whose code is run at every size, and for which no argument was written."""
+    independent = "every chain, every tree with replacement or with stratified siblings"
+    for name, statement, scope in (
+        (
+            "naive-tree",
+            "NaiveTree, which judges the first child by token verification, is lossless.",
+            "every tree and path",
+        ),
+        ("priority", "The priority rule, node by node, is lossless.", independent),
+        ("lifted-priority", "The lift of the priority rule is lossless.", independent),
+    ):
+        source = named(name).source
+        yield Claim(f"{name}-every-size", statement, source, scope, CodeRun((name,)), EVERY, 2.0)

@@ -260,8 +260,8 @@ class Hypotheses:
         match items:
             case Zipped(columns=(Children(), Segments(items=segments))):
                 return self._alike(run, loop, env, segments)
-            case Masses():
-                return self._exclusive(run, loop, env, items)
+            case (Masses() as masses) | Zipped(columns=(Children(), Masses() as masses)):
+                return self._exclusive(run, loop, env, masses)
             case Zipped() | Backwards():
                 return self._arrive_later(run, loop, items)
         if isinstance(items, Children) and run.mode == "chain":  # one child at most
@@ -271,11 +271,10 @@ class Hypotheses:
                 return loop.exit
             run.bind(statement.target, run.draw_child(run.proposal_row), env)
             return loop.body
-        if isinstance(items, Children) and run.mode == "with replacement" and not run.examined:
-            if not any(
-                isinstance(env.get(name), Symbol | Row | TargetRow | list | Stack) for name in loop.assigned
-            ):
-                return self._alike(run, loop, env, ((None, Count()),))
+        fresh = isinstance(items, Children) and run.mode == "with replacement" and not run.examined
+        state = Symbol | Row | TargetRow | list | Stack
+        if fresh and not any(isinstance(env.get(name), state) for name in loop.assigned):
+            return self._alike(run, loop, env, ((None, Count()),))
         if isinstance(items, Children):
             node: Any = run.here
             if run.examined and run.start is not loop:
@@ -363,9 +362,11 @@ class Hypotheses:
             value = env.get(name, UNKNOWN)
             if isinstance(old, Node) and value is not node:
                 raise NotFollowed(f"{name} is not the node of the loop")
-            if isinstance(old, FIXED) and (name not in claim.changing or isinstance(old, Edges | Children)):
-                if not _same(value, old):
-                    raise NotFollowed(f"{name} is not the same wherever the place is reached")
+            fixed = isinstance(old, FIXED) and (
+                name not in claim.changing or isinstance(old, Edges | Children)
+            )
+            if fixed and not _same(value, old):
+                raise NotFollowed(f"{name} is not the same wherever the place is reached")
             if isinstance(old, Stack | list) and name in claim.changing:
                 for number in value.top:
                     if isinstance(number, Symbol | int) and (number < 0 or number > 1):
@@ -419,14 +420,20 @@ class Hypotheses:
             inner.child = child = Node(child.token)
             inside = dict(env)
             inner.bind(loop.statement.target, child if item is None else (child, item), inside)
-            found.append((oracle, inner.go(loop.body, inside), inner))
-            found[-1] = (oracle.weight, *found[-1][1:])
+            result = inner.go(loop.body, inside)
+            if result is AGAIN and any(
+                isinstance(value, Node) and inner.env.get(name) is not value for name, value in env.items()
+            ):
+                raise NotFollowed(f"{loop}: a pass that goes on changes the node")
+            found.append((oracle.weight, result, inner))
             if not oracle.next():
                 return found
 
     def _forget(self, loop: Loop, env: Env) -> None:
+        # What the loop assigns, but for nodes, which a pass that goes on must leave as they were.
         for name in loop.assigned:
-            env[name] = UNKNOWN
+            if not isinstance(env.get(name), Node):
+                env[name] = UNKNOWN
 
     def _alike(self, run: Run, loop: Loop, env: Env, segments: tuple) -> Symbol | Step:
         """A loop over i.i.d. children that changes nothing: with K children alike, of which each stops the
@@ -450,9 +457,8 @@ class Hypotheses:
                     if result is not AGAIN:
                         stopped, gained = stopped + weight, gained + weight * result
                 stopped, gained = law[index] * stopped, law[index] * gained
-                if index == space.individual and stopped.top:
-                    if space.own_degree(stopped.top) != {1} or space.own_degree(stopped.bottom) != {0}:
-                        raise NotFollowed("a child's stop is not linear in its token's entries")
+                if index == space.individual and not space.linear(stopped):
+                    raise NotFollowed("a child's stop is not linear in its token's entries")
                 stops, gains = stops + stopped, gains + gained
             drawn = set() if space.individual is None else space.own_factors(law[space.individual].top)
             run.same_signs(space.forms - drawn)
@@ -467,7 +473,7 @@ class Hypotheses:
             run.gained = run.gained + run.reach * gains * times
             run.reach = run.reach * (1 - stops * times)
         if space.individual is not None:
-            raise Finished  # this run only had to see that what a token of a class adds is linear in its entries
+            raise Finished  # this run only had to see that what a token adds is linear in its entries
         if not run.reach > 0:
             raise Finished
         return loop.exit
@@ -480,14 +486,16 @@ class Hypotheses:
             raise NotFollowed("the children of a node are looked at twice")
         run.examined = True
         numbers = [name for name in loop.assigned if isinstance(env.get(name), Symbol)]
-        if len(numbers) != 1 or not env[numbers[0]] == 1:
+        if not masses.judged and (len(numbers) != 1 or env[numbers[0]] != 1):
             raise NotFollowed("what is left of 1 is not known")
         left, w = run.fresh(UNIT, "left"), run.fresh(UNIT, "mass")
+        if masses.judged:
+            left, numbers = run.space.number(1), []
         run.space.assume(left, POSITIVE)
         run.space.assume(left - w, ZERO | POSITIVE)
         start = dict(env)
         self._forget(loop, start)
-        start[numbers[0]] = left
+        start |= dict.fromkeys(numbers, left)
         for index in (0, 1):
             stopped = run.space.number(0)
             for weight, result, inner in self._passes(run, loop, start, Node(Token(index, index > 0)), w):
@@ -495,7 +503,7 @@ class Hypotheses:
                     stopped = stopped + weight
                     if result != int(index == 0):
                         raise NotFollowed("a stop elsewhere than at the child")
-                elif inner.env[numbers[0]] != left - w:
+                elif any(inner.env[name] != left - w for name in numbers):
                     raise NotFollowed("what is left is not what it was without the child's mass")
             if not stopped * left == w:
                 raise NotFollowed("a child is not entered with its mass over what is left")

@@ -16,7 +16,7 @@ from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
 from draftproof.proofs_check.every_size.flow import NotFollowed
 from draftproof.proofs_check.every_size.space import PART, UNIT
 from draftproof.proofs_check.every_size.values import Count, Masses, Named, Plan, Row
-from draftproof.theory import rows
+from draftproof.theory import draft, priority, rows
 from draftproof.theory.transport import flow, level, siblings
 from draftproof.theory.verifiers import k_seq, layered
 
@@ -50,13 +50,26 @@ def plan(run: Any, targets: list, laws: list, left: Symbol, segments: int = 1) -
         len(targets) == len(laws) == 1 and isinstance(targets[0], Row) and isinstance(laws[0], Named), "plan"
     )
     _require(isinstance(left, Symbol) and bool(left == 1) and laws[0].name == "law of the children", "plan")
-    rest = run.fresh(PART, "rest", targets[0])
-    taken = Row(a - b for a, b in zip(targets[0], rest, strict=True))
+    return _plan(run, targets[0])
+
+
+def priority_plan(run: Any, draft: Any, node: Any, row: Row) -> Plan:
+    """Children are judged in some order, each kept with its rate; or each has its share of being the one
+    that is kept, none below 0 and together at most 1. On average over the draws no token is kept more than
+    the row has of it.
+    """
+    _require(node is run.here and isinstance(row, Row), "planned")
+    return _plan(run, row)
+
+
+def _plan(run: Any, row: Row) -> Plan:
+    rest = run.fresh(PART, "rest", row)
+    taken = Row(a - b for a, b in zip(row, rest, strict=True))
     for entry in taken:
         run.space.assume(entry, ZERO | POSITIVE)
     taken.positive = True
     run.space.assume(1 - rows.total(taken), ZERO | POSITIVE)
-    return Plan(targets[0], taken, rest)
+    return Plan(row, taken, rest)
 
 
 def planned(run: Any, value: Plan, method: str, arguments: list) -> Any:
@@ -66,6 +79,10 @@ def planned(run: Any, value: Plan, method: str, arguments: list) -> Any:
             return value.rest
         case "given", [Named(name="children as drawn")]:
             return Masses(value)
+        case "shares", [node] if node is run.here:
+            return Masses(value)
+        case "judged", [node] if node is run.here:
+            return Masses(value, judged=True)
     raise NotFollowed(f"Plan.{method}")
 
 
@@ -95,9 +112,10 @@ def _require(holds: bool, name: str) -> None:
 CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, Contract]] = {
     k_seq.geometric: ((k_seq,), "b53246dc50a24bfc", geometric),
     k_seq.smallest_rho: ((k_seq,), "b53246dc50a24bfc", smallest_rho),
-    level.plan: ((level, flow, siblings), "77d8e013f4469f0b", plan),
-    siblings.law_below: ((siblings,), "ff2771d696e7b6be", law_below),
-    siblings.siblings: ((siblings,), "ff2771d696e7b6be", drawn),
+    level.plan: ((level, flow, siblings), "74c4b7ae5ef0e4ed", plan),
+    siblings.law_below: ((siblings,), "42306fc3ad6c0001", law_below),
+    siblings.siblings: ((siblings,), "42306fc3ad6c0001", drawn),
+    priority.planned: ((priority, draft), "de81e51a9568a76f", priority_plan),
     layered.shared: ((layered, level), "e5ffc8643d35ed3a", shared),
 }
 """Function -> (the modules that it runs, the hash of their code that the contract was tested for, the
@@ -106,7 +124,7 @@ contract).
 
 
 def contract_of(run: Any, function: Any) -> Contract | None:
-    """The contract of a function, None if it has none. Raises NotFollowed where the code has changed since."""
+    """The contract of a function, None if it has none. Raises NotFollowed where its code has changed."""
     try:
         found = CONTRACTS.get(function)
     except TypeError:

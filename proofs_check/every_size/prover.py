@@ -220,7 +220,7 @@ class Proof:
         return Space(self.unknowns, tokens, 1 if individual else None, self.deadline - thread_time(), signs)
 
     def on_all_classes(self, check: Check, individual: bool, forms: Sequence[Form] = ()) -> None:
-        """The check in every way that tokens can be told apart by the signs of the forms that are compared."""
+        """The check in every way that the signs of the compared forms can tell tokens apart."""
         while True:
             space = self.space(individual, forms)
             if forms and not space.possible:
@@ -338,7 +338,7 @@ class Proof:
             return law * value
 
         for _, value in space.expectation(program):
-            if value.top and (space.own_degree(value.top) != {1} or space.own_degree(value.bottom) != {0}):
+            if not space.linear(value):
                 raise Fails(f"{claim}: what a drafted token adds is not linear in its entries")
         known = {each for form in space.classified for each in space.own_factors(form)}
         return self.own_forms(space) - drawn - known

@@ -516,6 +516,8 @@ class Run:
                 return token
             case Plan(taken=taken), "accepted":
                 return rows.total(taken)
+            case Plan(rest=rest), "left":
+                return rest
             case Named(name="draft"), "root" if self.hypotheses.at_root:
                 return self.here
             case Named(name="draft"), "path" if self.mode == "chain":
@@ -547,10 +549,12 @@ class Run:
     def lookup(self, token: Token) -> Node | None:
         """`here.child(token)`: whether the token was drafted depends on the siblings."""
         child = self.child
-        if child is not None and child.token is not None:
-            if child.token is token or (child.token.index == token.index and not token.whole):
-                return child
-        drafted = self.space.get(f"drafted {token.index} {child and child.token and child.token.index}", UNIT)
+        looked_at = None if child is None else child.token
+        if looked_at is not None and (
+            looked_at is token or (looked_at.index == token.index and not token.whole)
+        ):
+            return child
+        drafted = self.space.get(f"drafted {token.index} {looked_at and looked_at.index}", UNIT)
         if not self.oracle.accept(drafted):
             return None
         self.examined = True
@@ -582,9 +586,9 @@ class Run:
     def operation(self, function: Callable, arguments: list[Any]) -> Any:
         """A function of theory/rows.py, run as it stands on the entries of the tokens and classes."""
         kinds = OPERATIONS[function]
-        if function is rows.without and len(arguments) == 2 and isinstance(arguments[0], Row | Without):
-            if isinstance(arguments[1], Token):
-                return Without(arguments[0], arguments[1])
+        match arguments:
+            case [Row() | Without() as row, Token() as token] if function is rows.without:
+                return Without(row, token)
         arguments = [
             self.space.number(each) if type(each) is int else self.worked_out(each) for each in arguments
         ]

@@ -162,6 +162,12 @@ class Space:
         """The parts of the space, each with the expectation of the program as a rational function."""
         return leaves(self.whole, self.enumeration.expectation(program, self.whole))
 
+    def linear(self, number: Symbol) -> bool:
+        """Whether the number is linear in the individual token's entries, or zero."""
+        return not number.top or (
+            self.own_degree(number.top) == {1} and self.own_degree(number.bottom) == {0}
+        )
+
     def own_degree(self, polynomial: fmpq_mpoly) -> set[int]:
         """The degrees of the polynomial's terms in the individual token's entries."""
         return {sum(int(powers[at]) for at in self.own) for powers, _ in polynomial.terms()}

@@ -143,9 +143,12 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Masses:
-    """Exclusive masses of the children, by a plan: none below 0, their sum at most 1."""
+    """What a plan gives to each child: exclusive masses, none below 0 and together at most 1; or, `judged`,
+    the children in the plan's order, each with the rate at which it is kept where no earlier one was.
+    """
 
     plan: Plan
+    judged: bool = False
 
 
 class Unknown:
