@@ -1,31 +1,44 @@
-"""Measures everything that is required of a GPU by one command, stage by stage.
+"""Measures everything that is required of a GPU, within a budget of seconds.
 
-    python -m benchmarks.on_gpu [STAGE ...] --out FOLDER
+    python -m benchmarks.on_gpu --part 1/3 --out FOLDER [--budget 1800]
+    python -m benchmarks.on_gpu STAGE ... --out FOLDER
 
-Stages, the most important first (without a name all of them run):
+Without a stage or --part the three parts run one after the other; a call of one part, or of stages by name,
+ends within 600 s. Stages, and the parts that they are in:
 
-    verify    draftproof gpu verify: torch and the compiled kernels against the exact engine
-    kernels   time of verification at V = 131,072, also of other packages; then the whole grid
-    tests     the tests of tests/gpu, compiled on the GPU
-    train     draftproof gpu train --preset gpu; an interrupted run is continued
-    validate  draftproof gpu validate on that pair
-    bench     draftproof gpu bench on that pair: chains and trees, temperatures 0.2 to 1
+    kernels    1, 3   time of verification at V = 131,072, also of other packages; other sizes; the whole grid
+    verify     1      draftproof gpu verify: torch and the compiled kernels against the exact engine
+    sanitizer  1, 3   compute-sanitizer on one small launch of each kernel
+    tests      1, 3   the tests of tests/gpu, compiled on the GPU
+    train      2, 3   draftproof gpu train --preset gpu; interrupted training is continued; the pair is packed
+    bench      2, 3   draftproof gpu bench on that pair: chains and trees
+    validate   3      draftproof gpu validate on that pair
 
 Every command runs in a separate process with a time limit. At the limit the process first gets Ctrl-C, so
-that finished measurements are kept. A stage writes STAGE.json and STAGE.log in FOLDER. After each command
-report.md is rewritten from all these files: the requirements, the measurements, and whether they hold.
---report only does this. Without a GPU a small version of every stage runs as a test, and no figure counts.
+that finished measurements are kept. The limits add up to the budget: with less, the last commands of a part
+are shortened, then dropped, which is said first; time that a command leaves goes to the next ones. A
+command that needs a package or program that is missing is left out, in one line.
+
+FOLDER gets seven files at most: results.json, rewritten after each command; run.log; report.md: the
+requirements, the measurements, and whether they hold; and the packed pair, pair.0 to pair.3
+(`python -m benchmarks.on_gpu.pack --join FOLDER PAIR` unpacks it). --report [OTHER ...] runs nothing: it
+takes the results of other folders into FOLDER and rewrites report.md. Without a GPU (also with --device cpu)
+a small version of every stage runs as a test, and no figure counts.
 """
 
 import argparse
+import os
 import signal
 import sys
+import time
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.on_gpu import machine
-from benchmarks.on_gpu.report import documents, report
-from benchmarks.on_gpu.runs import Folder
-from benchmarks.on_gpu.stages import STAGES, stages
+from benchmarks.on_gpu.budget import CALL, RESERVE, carried_out, forecast
+from benchmarks.on_gpu.report import report
+from benchmarks.on_gpu.runs import Results, Run, documents, written
+from benchmarks.on_gpu.stages import MODEL, PARTS, STAGES, finished, parts
 
 INTERRUPTED = 130
 
@@ -34,6 +47,7 @@ PAIR = machine.ROOT / "build" / "pair"
 
 
 def main() -> int:
+    started = time.monotonic()
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.on_gpu",
         description=__doc__,
@@ -48,20 +62,35 @@ def main() -> int:
         metavar="FOLDER",
         help="folder of the trained pair [default: build/pair]",
     )
+    numbers = [f"{number}/{PARTS}" for number in range(1, PARTS + 1)]
+    parser.add_argument("--part", choices=numbers, help="run one part")
+    parser.add_argument(
+        "--budget", type=float, default=PARTS * CALL, metavar="SECONDS", help="[default: 1800]"
+    )
+    parser.add_argument("--device", choices=["cuda", "cpu"], help="cpu: use no GPU")
     parser.add_argument("--small", action="store_true", help="run the small version even on a GPU")
-    parser.add_argument("--report", action="store_true", help="run nothing, only rewrite report.md")
+    parser.add_argument(
+        "--report", nargs="*", type=Path, metavar="OTHER", help="run nothing, only rewrite report.md"
+    )
     options = parser.parse_args()
     unknown = [name for name in options.stages if name not in STAGES]
     if unknown:
         parser.error(f"no stage is named {unknown[0]!r}; there are {', '.join(STAGES)}")
+    if options.stages and options.part:
+        parser.error("--part and stages by name exclude each other")
+    call = min(CALL, options.budget / (1 if options.stages else PARTS))
+    if not call > RESERVE:
+        parser.error(f"--budget {options.budget:g}: a call needs more than {RESERVE:.0f} s")
     try:
         options.out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        parser.error(f"--out {options.out}: {(error.strerror or str(error)).lower()}")
+        if options.report is not None:
+            _collect(options.out, options.report)
+    except (OSError, ValueError) as error:
+        parser.error(f"--out {options.out}: {(getattr(error, 'strerror', '') or str(error)).lower()}")
     status = 0
     try:
-        if not options.report:
-            _run(options)
+        if options.report is None:
+            _run(options, call, started)
     except KeyboardInterrupt:
         print("interrupted: finished measurements are in the report", file=sys.stderr)
         status = INTERRUPTED
@@ -70,24 +99,54 @@ def main() -> int:
     return status
 
 
-def _run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace, call: float, started: float) -> None:
     # A shell's background job ignores Ctrl-C, and so would all processes that it starts.
     for ended in (signal.SIGINT, signal.SIGTERM):
         signal.signal(ended, signal.default_int_handler)
+    if options.device == "cpu":
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""
     found = machine.probed()
     small = options.small or not found["gpu"]
-    print(found["name"], file=sys.stderr)
+    missing = [name for name, number in found["versions"].items() if number == "missing"]
+    print(found["name"], f"missing: {', '.join(missing) or 'nothing'}", sep="\n", file=sys.stderr)
     if not found["gpu"]:
         why = f" ({found['error']})" if found.get("error") else ""
         print(f"no GPU is used{why}: a small version of every stage runs, no figure counts", file=sys.stderr)
-    for name in options.stages or STAGES:
-        folder = Folder(options.out, name, found, small)
-        runs = stages(small, options.pair.resolve(), folder.before)[name]
-        if not runs:
-            print(f"{name}: {options.pair} is finished; remove it to train again", file=sys.stderr)
-        for run in runs:
-            folder.add(run)
-            _write(options.out)
+    results, pair = Results(options.out, found, small), options.pair.resolve()
+
+    def ready(run: Run) -> Run:
+        model = str(pair) if finished(pair) and not small else "shipped"
+        command = [model if part == MODEL else part for part in run.command]
+        return replace(run, command=command, otherwise=run.otherwise and ready(run.otherwise))
+
+    for part in range(PARTS):
+        planned = parts(small, pair, options.out.resolve(), results.before)
+        if options.stages:
+            every = {(run.stage, run.name): run for each in planned for run in each}
+            planned = [[run for name in options.stages for run in every.values() if run.stage == name]]
+        elif options.part and not options.part.startswith(f"{part + 1}/"):
+            continue
+        runs = planned[0 if options.stages else part]
+        lines = forecast(runs, call)
+        print(f"{call:.0f} s for {len(runs)} commands", *lines, sep="\n  ", file=sys.stderr, flush=True)
+        carried_out(runs, call, results, started, lambda: _write(options.out), ready)
+        started = time.monotonic()
+        if options.stages:
+            break
+
+
+def _collect(out: Path, others: list[Path]) -> None:
+    # The runs of several folders, stage by stage, in the order in which the folders are named.
+    stages = documents(out)
+    for other in others:
+        for stage, document in documents(other).items():
+            known = stages.get(stage)
+            if known and known["small"] == document["small"]:
+                new = [run for run in document["runs"] if run not in known["runs"]]
+                document = document | {"runs": [*known["runs"], *new]}
+            stages[stage] = document
+    if stages:
+        written(out, stages)
 
 
 def _write(out: Path) -> None:

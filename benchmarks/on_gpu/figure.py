@@ -16,8 +16,14 @@ class Figure:
 
 
 def runs(found: Mapping[str, Any], stage: str) -> list[dict[str, Any]]:
-    """The commands of a stage that were run; if one replaced another of the same name, only the last."""
-    return list({run["name"]: run for run in found[stage]["runs"]}.values()) if stage in found else []
+    """The commands of a stage that were run; of those of one name only the last that answered."""
+    made = found[stage]["runs"] if stage in found else []
+    last: dict[str, dict[str, Any]] = {}
+    for run in made:
+        known = last.get(run["name"])
+        if known is None or known["answer"] is None or run["answer"] is not None:
+            last[run["name"]] = run
+    return list(last.values())
 
 
 def answer(found: Mapping[str, Any], stage: str, name: str | None = None) -> Any:

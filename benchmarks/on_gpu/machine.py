@@ -11,7 +11,10 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 """The folder in which all commands run."""
 
-PACKAGES = "numpy", "python-flint", "scipy", "tokenizers", "torch", "transformers", "triton"
+PACKAGES = (
+    *("numpy", "python-flint", "scipy", "click", "rich", "tokenizers", "torch", "transformers", "triton"),
+    *("pot", "z3-solver", "pytest", "hypothesis", "flashinfer-python", "sglang", "vllm"),
+)
 LIMIT = 120
 
 

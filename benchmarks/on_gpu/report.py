@@ -1,22 +1,10 @@
 """report.md: the requirements on a GPU, the measurements, and whether they hold."""
 
-import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from benchmarks.on_gpu.required import Figure, figures
 from benchmarks.on_gpu.stages import STAGES
-
-
-def documents(out: Path) -> dict[str, dict[str, Any]]:
-    """STAGE.json of every stage that wrote one."""
-    found = {}
-    for stage in STAGES:
-        file = out / f"{stage}.json"
-        if file.is_file():
-            found[stage] = json.loads(file.read_text(encoding="utf-8"))
-    return found
 
 
 def counts(document: Mapping[str, Any]) -> bool:
@@ -34,11 +22,11 @@ def report(found: Mapping[str, dict[str, Any]]) -> str:
     lines += ["| " + " | ".join(_cells(each, document)) + " |" for each, document in rows]
     lines += ["", "## What was run", "", "| stage | machine | command | exit status | seconds |"]
     lines += ["| --- | --- | --- | --- | --- |"]
-    for stage, document in found.items():
+    for stage, document in _ordered(found):
         where = document["machine"]["name"] + (", small" if document["small"] else "")
         for run in document["runs"]:
             command = f"{run['name']}: `{_brief(run['command'])}`"
-            status = f"{run['status']}{', stopped' * run['stopped']}"
+            status = f"{run.get('why') or run['status']}{', stopped' * run['stopped']}"
             cells = stage, where, command, status, f"{run['seconds']:.1f}"
             lines.append("| " + " | ".join(map(_escaped, cells)) + " |")
     return "\n".join([*lines, "", *_machines(found)]) + "\n"
@@ -57,7 +45,7 @@ def _cells(each: Figure, document: Mapping[str, Any] | None) -> list[str]:
 
 def _machines(found: Mapping[str, dict[str, Any]]) -> list[str]:
     lines = []
-    for stage, document in found.items():
+    for stage, document in _ordered(found):
         machine = document["machine"]
         versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
         where = f"{machine['name']}; commit {machine.get('commit') or 'unknown'}"
@@ -70,8 +58,12 @@ def _machines(found: Mapping[str, dict[str, Any]]) -> list[str]:
     return lines
 
 
+def _ordered(found: Mapping[str, dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
+    return [(stage, found[stage]) for stage in STAGES if stage in found]
+
+
 def _brief(command: str) -> str:
-    return command.partition(" -m ")[2].replace("benchmarks.on_gpu.command", "gpu")
+    return command.partition(" -m ")[2].replace("benchmarks.on_gpu.command", "gpu") or command
 
 
 def _escaped(cell: str) -> str:

@@ -16,7 +16,14 @@ LIMIT = 480
 
 def figures(found: Mapping[str, dict[str, Any]]) -> list[Figure]:
     """The figures in the order of the stages, including those that were not measured."""
-    return [*_verify(found), *timing(found), *_tests(found), *_train(found), *decoding(found)]
+    return [
+        *timing(found),
+        *_verify(found),
+        *_sanitizer(found),
+        *_tests(found),
+        *_train(found),
+        *decoding(found),
+    ]
 
 
 def _verify(found: Mapping[str, Any]) -> Iterator[Figure]:
@@ -37,6 +44,17 @@ def _verify(found: Mapping[str, Any]) -> Iterator[Figure]:
             measured += f"; {part['run'] or part['skipped']}"
             fine = fine and part["run"] == "compiled"
         yield Figure("verify", required, *settled(measured, fine, said["complete"]))
+
+
+def _sanitizer(found: Mapping[str, Any]) -> Iterator[Figure]:
+    for tool, what in (("memcheck", "no access out of bounds"), ("racecheck", "no race")):
+        required = f"compute-sanitizer finds {what} in one small launch of each kernel"
+        said = answer(found, "sanitizer", tool)
+        if said is None:
+            yield Figure("sanitizer", required)
+            continue
+        measured = f"{said['errors']} errors; launched: {', '.join(said['launched'])}"
+        yield Figure("sanitizer", required, *settled(measured, said["errors"] == 0, said["complete"]))
 
 
 def _tests(found: Mapping[str, Any]) -> Iterator[Figure]:
@@ -61,9 +79,9 @@ def _passed(required: str, done: list[dict[str, Any] | None], counts: list[dict[
 
 
 def _train(found: Mapping[str, Any]) -> Iterator[Figure]:
-    last = next(iter(runs(found, "train")[-1:]), None)
+    last = next((run for run in runs(found, "train") if run["name"] == "pair"), None)
     required = f"a pair of tens of millions of parameters is trained in less than {LIMIT} s"
-    if last is None:
+    if last is None or last["status"] is None:
         yield Figure("train", required)
     elif last["answer"] is None:
         yield Figure("train", required, f"not finished in {last['seconds']:.0f} s", False)

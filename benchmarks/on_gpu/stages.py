@@ -1,4 +1,4 @@
-"""The stages in order, each a few commands; and a small version of each."""
+"""The commands of the three calls, the most important first; and a small version of each."""
 
 import re
 import sys
@@ -10,13 +10,22 @@ from typing import Any
 
 from benchmarks.on_gpu.runs import Run
 
-STAGES = "verify", "kernels", "tests", "train", "validate", "bench"
+STAGES = "kernels", "verify", "sanitizer", "tests", "train", "bench", "validate"
+
+PARTS = 3
+"""Number of calls."""
+
+MODEL = "{model}"
+"""Stands in a command for the trained pair, which may not be there yet when the command is planned."""
 
 BESIDE = "chain without graphs"
 """Measured only to show the gain from graphs; it counts for no figure."""
 
 SEVERAL = ("-n", "6") if find_spec("xdist") else ()
 """Processes for the tests if pytest-xdist is installed; they share the GPU."""
+
+COMMANDS = "torch", "numpy", "scipy", "click", "rich", "flint"
+"""What every `draftproof gpu` command imports."""
 
 OUTCOME = "PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS"
 TEST = re.compile(
@@ -25,97 +34,173 @@ TEST = re.compile(
 )
 """A line of pytest's output, with or without several processes."""
 
-
-def stages(small: bool, pair: Path, before: float = 0.0) -> dict[str, Sequence[Run]]:
-    """The stages by name; `before` is the seconds that an unfinished training run has already taken."""
-    return _small(pair) if small else _whole(pair, before if (pair / "work").is_dir() else 0.0)
+SUMMARY = re.compile(r"^=+ (?:ERROR|RACECHECK) SUMMARY: (\d+) ", re.MULTILINE)
+"""The last line of compute-sanitizer."""
 
 
-def _train(pair: Path, limit: float, preset: str, small: bool = False, before: float = 0.0) -> list[Run]:
-    # Empty if the pair is finished: its time is already known.
-    if _finished(pair):
-        return []
-    return [_gpu("pair", limit, "train", str(pair), "--preset", preset, small=small, before=before)]
+def parts(small: bool, pair: Path, out: Path, before: float = 0.0) -> list[list[Run]]:
+    """The commands of each call; `before` is the seconds that an unfinished training run has already taken.
+
+    Training that was stopped in the second call is continued in the third.
+    """
+    return _small(pair, out) if small else _whole(pair, out, before if (pair / "work").is_dir() else 0.0)
 
 
-def _whole(pair: Path, before: float) -> dict[str, Sequence[Run]]:
-    size = ("--vocab", "131072", "--gamma", "8")
-    model = ("--model", str(pair) if _finished(pair) else "shipped")
-    bench = ("bench", *model, "--count", "4", "--max-new-tokens", "128", "--repeats", "5")
-    return {
-        "verify": [_gpu("all", 400, "verify")],
-        "kernels": [
-            _gpu("chain, B = 64", 75, "bench", "--draft", "chain", *size, "--batch", "64"),
-            _gpu("chain, B = 1", 60, "bench", "--draft", "chain", *size, "--batch", "1"),
-            _gpu("tree, B = 8", 60, "bench", "--draft", "tree", *size, "--batch", "8"),
-            _gpu("grid", 150, "bench"),
-            _tuning(130),
-        ],
-        "tests": [
-            _tests("kernels", 160, *SEVERAL, "-m", "slow or not slow", "tests/gpu/kernels"),
-            _tests("the rest", 160, *SEVERAL, "tests/gpu", "--ignore=tests/gpu/kernels"),
-        ],
-        "train": _train(pair, 470, "gpu", before=before),
-        "validate": [_decoding("all", 330, "validate", *model)],
-        "bench": [
-            _decoding("chain", 130, *bench, "--draft", "chain:4", "--draft", "chain:8"),
-            _decoding("tree", 130, *bench, "--draft", "tree:2x3"),
-            _decoding("top-k", 80, *bench, "--draft", "top-k:4x4x16"),
-            _gpu(BESIDE, 60, *bench, "--draft", "chain:4", "--verifier", "block", "--no-graphs"),
-        ],
-    }
-
-
-def _small(pair: Path) -> dict[str, Sequence[Run]]:
-    size = ("--vocab", "256", "--gamma", "8")
-    model, verifiers = ("--model", "shipped"), ("token", "block", "rrs", "traversal")
-    named = tuple(part for name in verifiers for part in ("--verifier", name))
-    bench = ("bench", *model, "--count", "1", "--max-new-tokens", "16", "--repeats", "2", *named)
-    few = ("--runs", "50", "--max-new-tokens", "8", "--top-k", "2", "--length", "2", "--no-specimens")
-    return {
-        "verify": [_gpu("all", 300, "verify", "--vocab", "1000", small=True)],
-        "kernels": [
-            _gpu("chain, B = 64", 90, "bench", "--draft", "chain", *size, "--batch", "4"),
-            _gpu("chain, B = 1", 90, "bench", "--draft", "chain", *size, "--batch", "1"),
-            _gpu("tree, B = 8", 90, "bench", "--draft", "tree", *size, "--batch", "1"),
-            _tuning(90),
-        ],
-        "tests": [
-            _tests("kernels", 120, "tests/gpu/kernels/test_extremes.py", "-k", "one_token or names_rows"),
-            _tests("the rest", 120, "tests/gpu/test_draft.py"),
-        ],
-        "train": _train(pair.with_name(pair.name + "-small"), 300, "tiny", small=True),
-        "validate": [_gpu("all", 240, "validate", *model, *few, "--draft", "chain:2", "--verifier", "block")],
-        "bench": [
-            _gpu("chain", 180, *bench, "--draft", "chain:4", "--temperature", "1"),
-            _gpu("tree", 180, *bench, "--draft", "tree:2x2", "--temperature", "1"),
-        ],
-    }
-
-
-def _finished(pair: Path) -> bool:
+def finished(pair: Path) -> bool:
+    """Whether the pair in that folder is trained."""
     return (pair / "train.json").is_file() and not (pair / "work").is_dir()
 
 
-def _gpu(name: str, limit: float, *arguments: str, small: bool = False, before: float = 0.0) -> Run:
+def _whole(pair: Path, out: Path, before: float) -> list[list[Run]]:
+    size = ("--vocab", "131072", "--gamma", "8")
+    train = [] if finished(pair) else [_train(pair, 470, "gpu", least=60, before=before)]
+    return [
+        [
+            _kernels("chain, B = 64", 55, "--draft", "chain", *size, "--batch", "64"),
+            _kernels("chain, B = 1", 45, "--draft", "chain", *size, "--batch", "1"),
+            _kernels("tree, B = 8", 50, "--draft", "tree", *size, "--batch", "8"),
+            _gpu("verify", "all", 180, "verify", least=60),
+            _sanitizer("memcheck", 50),
+            _tests("kernels", 100, *SEVERAL, "-m", "slow or not slow", "tests/gpu/kernels"),
+            _tuning(80),
+        ],
+        [
+            *train,
+            _pack(pair, out, 30),
+            _decoding("chain:4", 60, 3, "--draft", "chain:4", verifiers="token block"),
+        ],
+        [
+            *train,
+            _decoding("tree", 60, 4, "--draft", "tree:2x3", verifiers="rrs traversal"),
+            _decoding("chain:8", 60, 4, "--draft", "chain:8", verifiers="token block"),
+            _validation(130),
+            _decoding(
+                "features", 50, 3, "--draft", "chain:4", "--drafter", "features", verifiers="token block"
+            ),
+            _decoding("top-k", 40, 3, "--draft", "top-k:4x4x16", verifiers="one-hot"),
+            _pack(pair, out, 20),
+            _sanitizer("racecheck", 40),
+            _kernels("grid", 50, least=20),
+            _decoding(BESIDE, 50, 1, "--draft", "chain:4", "--no-graphs", verifiers="block"),
+            _decoding("colder", 60, 2, "--draft", "chain:4", verifiers="token block", heats="0.2 0.6"),
+            _tests("the rest", 160, *SEVERAL, "tests/gpu", "--ignore=tests/gpu/kernels"),
+        ],
+    ]
+
+
+def _small(pair: Path, out: Path) -> list[list[Run]]:
+    pair = pair.with_name(pair.name + "-small")
+    size = ("--vocab", "256", "--gamma", "8")
+    few = ("--runs", "50", "--max-new-tokens", "8", "--top-k", "2", "--length", "2", "--no-specimens")
+    train = [] if finished(pair) else [_train(pair, 300, "tiny", small=True)]
+    return [
+        [
+            _kernels("chain, B = 64", 70, "--draft", "chain", *size, "--batch", "4"),
+            _kernels("chain, B = 1", 70, "--draft", "chain", *size, "--batch", "1"),
+            _kernels("tree, B = 8", 70, "--draft", "tree", *size, "--batch", "1"),
+            _gpu("verify", "all", 150, "verify", "--vocab", "1000", small=True),
+            _sanitizer("memcheck", 60),
+            _tests("kernels", 80, "tests/gpu/kernels/test_extremes.py", "-k", "one_token or names_rows"),
+            _tuning(60),
+        ],
+        [*train, _pack(pair, out, 30)],
+        [
+            _decoding("tree", 100, 2, "--draft", "tree:2x2", verifiers="rrs traversal", tokens=(1, 16)),
+            _decoding("chain:4", 100, 2, "--draft", "chain:4", verifiers="token block", tokens=(1, 16)),
+            _validation(120, *few, "--draft", "chain:2", "--verifier", "block"),
+            _sanitizer("racecheck", 60),
+            _tests("the rest", 80, "tests/gpu/test_draft.py"),
+        ],
+    ]
+
+
+def _gpu(
+    stage: str,
+    name: str,
+    limit: float,
+    *arguments: str,
+    small: bool = False,
+    least: float = 10.0,
+    needs: Sequence[str] = (),
+    before: float = 0.0,
+) -> Run:
     command = [sys.executable, "-m", "benchmarks.on_gpu.command", *(["--small"] if small else [])]
-    return Run(name, [*command, *arguments, "--json"], limit, before=before)
+    wanted = (*COMMANDS, *needs)
+    return Run(stage, name, [*command, *arguments, "--json"], limit, least, needs=wanted, before=before)
 
 
-def _decoding(name: str, limit: float, *arguments: str) -> Run:
-    # If graphs fail, plain launches can still be measured.
-    return replace(_gpu(name, limit, *arguments), otherwise=_gpu(name, limit, *arguments, "--no-graphs"))
+def _kernels(name: str, limit: float, *arguments: str, least: float = 15.0) -> Run:
+    return _gpu("kernels", name, limit, "bench", *arguments, least=least)
+
+
+def _train(pair: Path, limit: float, preset: str, **about: Any) -> Run:
+    arguments = ("train", str(pair), "--preset", preset)
+    return _gpu("train", "pair", limit, *arguments, needs=("transformers", "tokenizers"), **about)
+
+
+def _decoding(
+    name: str,
+    limit: float,
+    repeats: int,
+    *arguments: str,
+    verifiers: str,
+    heats: str = "1",
+    tokens: tuple[int, int] = (4, 64),
+) -> Run:
+    # tokens: number of prompts, tokens of each text. If graphs fail, plain launches can still be measured.
+    count, length = map(str, tokens)
+    plan = ("--count", count, "--max-new-tokens", length, "--repeats", str(repeats))
+    chosen = [part for each in verifiers.split() for part in ("--verifier", each)]
+    chosen += [part for each in heats.split() for part in ("--temperature", each)]
+    whole = ("bench", "--model", MODEL, *plan, *chosen, *arguments)
+    run = _gpu("bench", name, limit, *whole, least=25, needs=("transformers",))
+    return run if "--no-graphs" in arguments else replace(run, otherwise=_plain(run))
+
+
+def _validation(limit: float, *arguments: str) -> Run:
+    whole = ("validate", "--model", MODEL, *arguments)
+    run = _gpu("validate", "all", limit, *whole, least=40, needs=("transformers",))
+    return replace(run, otherwise=_plain(run))
+
+
+def _plain(run: Run) -> Run:
+    return replace(run, command=[*run.command, "--no-graphs"])
+
+
+def _pack(pair: Path, out: Path, limit: float) -> Run:
+    return Run("train", "pack", [sys.executable, "-m", "benchmarks.on_gpu.pack", str(pair), str(out)], limit)
 
 
 def _tuning(limit: float) -> Run:
     # No figure depends on it: it shows which sizes are best and which kernel takes the time.
-    return Run("sizes", [sys.executable, "-m", "benchmarks.on_gpu.kernel_tuning", "--json"], limit)
+    command = [sys.executable, "-m", "benchmarks.on_gpu.kernel_tuning", "--json"]
+    return Run("kernels", "sizes", command, limit, 20, needs=("torch", "scipy", "triton"))
+
+
+def _sanitizer(tool: str, limit: float) -> Run:
+    program = [sys.executable, "-m", "benchmarks.on_gpu.launches"]
+    command = ["compute-sanitizer", "--tool", tool, *program]
+    return Run("sanitizer", tool, command, limit, 20, sanitized, ("compute-sanitizer", "torch", "triton"))
 
 
 def _tests(name: str, limit: float, *arguments: str) -> Run:
     # A warning from another release of torch is not a failure here.
     pytest = [sys.executable, "-m", "pytest", "-v", "--tb=short", "-p", "no:cacheprovider", "-W", "default"]
-    return Run(name, [*pytest, *arguments], limit, counted)
+    needs = (*COMMANDS, "pytest", "hypothesis")
+    return Run("tests", name, [*pytest, *arguments], limit, 20, counted, needs)
+
+
+def sanitized(output: str) -> dict[str, Any] | None:
+    """The errors that compute-sanitizer counted, and what was launched; None if it counted nothing.
+
+    >>> text = "launched block\\nall were launched\\n========= ERROR SUMMARY: 0 errors\\n"
+    >>> sanitized(text)
+    {'errors': 0, 'launched': ['block'], 'complete': True}
+    """
+    found = SUMMARY.search(output)
+    launched = re.findall(r"^launched ([\w-]+)$", output, re.MULTILINE)
+    complete = "all were launched" in output.splitlines()
+    return {"errors": int(found[1]), "launched": launched, "complete": complete} if found else None
 
 
 def counted(output: str) -> dict[str, Any] | None:

@@ -1,13 +1,14 @@
 """Commands under a time limit: whatever they do, the folder has what was said until then."""
 
 import json
+from dataclasses import replace
 
 import click
 import pytest
 
 from benchmarks.on_gpu.figure import runs
-from benchmarks.on_gpu.runs import Folder, Run
-from benchmarks.on_gpu.stages import STAGES, counted, stages
+from benchmarks.on_gpu.runs import Results, Run
+from benchmarks.on_gpu.stages import MODEL, counted, parts, sanitized
 from draftproof.gpu.commands import gpu
 
 MACHINE = {"gpu": False, "name": "CPU"}
@@ -22,31 +23,39 @@ tests/a.py::two[x PASSED y] SKIPPED (no GPU)                             [ 75%]
 """
 
 
-def folder(out, stage="verify", small=False):
-    return Folder(out, stage, MACHINE, small, grace=0.5)
+def left(seconds):
+    return lambda: seconds
+
+
+def shell(name, script, **about):
+    return Run("verify", name, ["sh", "-c", script], 20, **about)
+
+
+def results(out, small=False):
+    return Results(out, MACHINE, small, grace=0.5)
 
 
 def kept(out, stage="verify"):
-    return json.loads((out / f"{stage}.json").read_text())["runs"]
+    return json.loads((out / "results.json").read_text())[stage]["runs"]
 
 
 def test_what_a_command_answers_and_says_is_kept(tmp_path):
-    made = folder(tmp_path)
-    made.add(Run("one", ["sh", "-c", """echo '{"a": 1}'; echo progress >&2"""], 20))
-    made.add(Run("two", ["sh", "-c", "echo lost; echo why >&2; exit 3"], 20))
+    made = results(tmp_path)
+    made.add(shell("one", """echo '{"a": 1}'; echo progress >&2"""), left(20))
+    made.add(shell("two", "echo lost; echo why >&2; exit 3"), left(20))
     one, two = kept(tmp_path)
     assert (one["answer"], one["status"], one["stopped"]) == ({"a": 1}, 0, False)
     assert (two["answer"], two["status"], two["stopped"]) == (None, 3, False)
-    log = (tmp_path / "verify.log").read_text()
+    log = (tmp_path / "run.log").read_text()
     assert all(word in log for word in ("progress", "lost", "why", "[exit status 3"))
     assert '{"a": 1}' not in log.replace("echo", "").split("progress")[1]
 
 
 def test_a_command_that_runs_too_long_is_asked_to_stop_then_made_to(tmp_path):
-    made = folder(tmp_path)
-    made.add(Run("heeds", ["sh", "-c", HEEDS], 1))
-    made.add(Run("deaf", ["sh", "-c", DEAF], 1))
-    made.add(Run("next", ["sh", "-c", "echo {}"], 20))
+    made = results(tmp_path)
+    made.add(shell("heeds", HEEDS, least=1), left(1))
+    made.add(shell("deaf", DEAF, least=1), left(1))
+    made.add(shell("next", "echo {}"), left(20))
     heeds, deaf, after = kept(tmp_path)
     assert (heeds["answer"], heeds["status"], heeds["stopped"]) == ({"complete": False}, 130, True)
     assert (deaf["answer"], deaf["status"], deaf["stopped"]) == (None, -9, True)
@@ -54,45 +63,64 @@ def test_a_command_that_runs_too_long_is_asked_to_stop_then_made_to(tmp_path):
 
 
 def test_a_program_that_is_not_there_does_not_end_the_stage(tmp_path):
-    made = folder(tmp_path)
-    made.add(Run("nowhere", ["/nowhere/python"], 20))
-    made.add(Run("next", ["sh", "-c", "echo {}"], 20))
+    made = results(tmp_path)
+    made.add(Run("verify", "nowhere", ["/nowhere/python"], 20), left(20))
+    made.add(shell("next", "echo {}"), left(20))
     assert [run["status"] for run in kept(tmp_path)] == [127, 0]
-    assert "nowhere" in (tmp_path / "verify.log").read_text()
+    assert "nowhere" in (tmp_path / "run.log").read_text()
 
 
 def test_where_a_command_fails_another_takes_its_place(tmp_path):
-    plain = Run("one", ["sh", "-c", "echo '{\"plain\": 1}'"], 20)
-    made = folder(tmp_path)
-    made.add(Run("one", ["sh", "-c", "echo trace >&2; exit 1"], 20, otherwise=plain))
-    made.add(Run("two", ["sh", "-c", 'echo {\\"fine\\": 1}'], 20, otherwise=plain))
+    plain = shell("one", "echo '{\"plain\": 1}'")
+    made = results(tmp_path)
+    made.add(shell("one", "echo trace >&2; exit 1", otherwise=plain), left(20))
+    made.add(shell("two", 'echo {\\"fine\\": 1}', otherwise=plain), left(20))
     assert [run["status"] for run in kept(tmp_path)] == [1, 0, 0]
-    left = {run["name"]: run["answer"] for run in runs({"verify": {"runs": kept(tmp_path)}}, "verify")}
-    assert left == {"one": {"plain": 1}, "two": {"fine": 1}}
+    named = {run["name"]: run["answer"] for run in runs({"verify": {"runs": kept(tmp_path)}}, "verify")}
+    assert named == {"one": {"plain": 1}, "two": {"fine": 1}}
+
+
+def test_what_lacks_something_or_time_is_left_out_in_one_line(tmp_path, capfd):
+    made = results(tmp_path)
+    made.add(shell("peer", "echo {}", needs=("json", "sh", "no_such_package")), left(20))
+    made.add(shell("late", "echo {}", least=15), left(14))
+    made.add(shell("next", "echo {}", needs=("json", "sh"), least=15), left(15))
+    assert [run["answer"] for run in kept(tmp_path)] == [None, None, {}]
+    assert [run.get("why") for run in kept(tmp_path)] == [
+        "lacks no_such_package",
+        "no time: 14 s of at least 15",
+        None,
+    ]
+    first, second, *_ = capfd.readouterr().err.splitlines()
+    assert first == "verify: peer: not run, lacks no_such_package"
+    assert second == "verify: late: not run, no time: 14 s of at least 15"
+
+
+def test_a_later_call_continues_the_file(tmp_path):
+    results(tmp_path).add(shell("one", "echo {}"), left(20))
+    results(tmp_path).add(shell("two", "echo {}"), left(20))
+    assert [run["name"] for run in kept(tmp_path)] == ["one", "two"]
+    results(tmp_path, small=True).add(shell("three", "echo {}"), left(20))
+    assert [run["name"] for run in kept(tmp_path)] == ["three"]  # small figures never stand beside whole ones
 
 
 def test_seconds_of_unfinished_training_are_counted(tmp_path):
     pair = tmp_path / "pair"
     (pair / "work").mkdir(parents=True)
-    made = folder(tmp_path, "train")
-    assert made.before == 0
-    made.add(Run("pair", ["sh", "-c", "exit 1"], 20, before=100))
-    assert folder(tmp_path, "train").before >= 100
-    assert folder(tmp_path, "train", small=True).before == 0
-    (run,) = stages(False, pair, 100)["train"]
-    assert run.before == 100
-    made.add(Run("pair", ["sh", "-c", "echo '{\"seconds\": 1}'"], 20))
-    assert folder(tmp_path, "train").before == 0
+    one = replace(shell("pair", "exit 1"), stage="train")
+    assert results(tmp_path).before == 0
+    results(tmp_path).add(replace(one, before=100), left(20))
+    assert results(tmp_path).before >= 100
+    results(tmp_path).add(one, left(0))
+    assert results(tmp_path).before >= 100
+    assert results(tmp_path, small=True).before == 0
+    training = [run for part in parts(False, pair, tmp_path, 100) for run in part if run.name == "pair"]
+    assert [run.before for run in training] == [100, 100]
+    results(tmp_path).add(replace(one, command=["echo", '{"seconds": 1}']), left(20))
+    assert results(tmp_path).before == 0
     (pair / "work").rmdir()
     (pair / "train.json").write_text("{}")
-    assert stages(False, pair)["train"] == []
-
-
-def test_no_stage_takes_eight_minutes(tmp_path):
-    for small in (True, False):
-        found = stages(small, tmp_path)
-        assert tuple(found) == STAGES
-        assert all(sum(run.limit for run in each) < 480 for each in found.values())
+    assert not [run for part in parts(False, pair, tmp_path) for run in part if run.name == "pair"]
 
 
 def test_what_pytest_prints_is_counted():
@@ -107,14 +135,25 @@ def test_what_pytest_prints_is_counted():
     assert counted("no tests ran in 0.1s") is None
 
 
+def test_what_compute_sanitizer_prints_is_counted():
+    said = "========= COMPUTE-SANITIZER\nlaunched one-hot\n"
+    errors = "========= ERROR SUMMARY: 2 errors\n"
+    hazards = "========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)\n"
+    none = {"launched": ["one-hot"], "complete": False}
+    assert sanitized(said + errors) == {"errors": 2, **none}
+    assert sanitized(said + "all were launched\n" + hazards) == {"errors": 1, **none, "complete": True}
+    assert sanitized(said) is None
+
+
 @pytest.mark.parametrize("small", [True, False])
 def test_every_command_is_one_that_draftproof_takes(small, tmp_path):
     pytest.importorskip("torch")  # --no-graphs is carried out when it is read
     parsed = 0
-    every = [run for found in stages(small, tmp_path / "pair").values() for run in found]
+    every = [run for part in parts(small, tmp_path / "pair", tmp_path) for run in part]
     for run in every + [run.otherwise for run in every if run.otherwise]:
         _, found, arguments = " ".join(run.command).partition("benchmarks.on_gpu.command ")
         if found:
+            arguments = arguments.replace(MODEL, "shipped")
             name, *options = arguments.removeprefix("--small ").split()
             command = gpu.get_command(click.Context(gpu), name)
             assert command.make_context(name, options).params["as_json"]

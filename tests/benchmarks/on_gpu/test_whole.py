@@ -13,6 +13,8 @@ from benchmarks.on_gpu.machine import ROOT
 from benchmarks.on_gpu.stages import STAGES
 
 COMMAND = [sys.executable, "-m", "benchmarks.on_gpu"]
+BEFORE = {"name": "all", "command": "x", "status": 0, "seconds": 1.0, "stopped": False, "answer": {}}
+ABOUT = {"when": "before", "machine": {"name": "CPU", "gpu": False, "versions": {}}}
 
 
 def run(*arguments):
@@ -22,20 +24,24 @@ def run(*arguments):
 @pytest.mark.slow
 @pytest.mark.skipif(not find_spec("transformers") or not find_spec("triton"), reason="needs the extra gpu")
 def test_every_stage_runs_in_its_small_version(tmp_path):
-    done = run("--small", "--out", tmp_path / "out", "--pair", tmp_path / "pair")
+    out = tmp_path / "out"
+    done = run("--device", "cpu", "--out", out, "--pair", tmp_path / "pair")
     assert done.returncode == 0, done.stderr
-    for stage in STAGES:
-        found = json.loads((tmp_path / "out" / f"{stage}.json").read_text())
-        log = (tmp_path / "out" / f"{stage}.log").read_text()
-        assert found["small"]
-        assert "Traceback" not in log
-        for each in found["runs"]:
-            assert each["stopped"] or (each["status"] == 0 and each["answer"]), (each, log)
-    page = (tmp_path / "out" / "report.md").read_text()
+    log = (out / "run.log").read_text()
+    assert "Traceback" not in log
+    found = json.loads((out / "results.json").read_text())
+    assert set(found) == set(STAGES)
+    for document in found.values():
+        assert document["small"]
+        for each in document["runs"]:
+            fine = each["status"] == 0 and each["answer"]
+            assert each["stopped"] or fine or each["why"].startswith("lacks"), (each, log)
+    assert {path.name for path in out.iterdir()} == {"results.json", "run.log", "report.md", "pair.0"}
+    page = (out / "report.md").read_text()
     assert done.stdout == page + "\n"
     assert "| yes |" not in page
     assert "**NO**" not in page
-    assert all(file.stat().st_size < 1_000_000 for file in (tmp_path / "out").iterdir())
+    assert all(file.stat().st_size < 16 * 2**20 for file in out.iterdir())
 
 
 def test_the_report_alone(tmp_path):
@@ -45,12 +51,29 @@ def test_the_report_alone(tmp_path):
     assert "no figure below is one of a GPU" in done.stdout
 
 
+def test_what_came_back_in_several_folders_is_taken_together(tmp_path):
+    for number, stages in enumerate((("train", "bench"), ("bench",))):
+        (tmp_path / str(number)).mkdir()
+        each = BEFORE | {"name": f"call {number}", "answer": None}
+        found = {stage: {"stage": stage, "small": True, "runs": [each], **ABOUT} for stage in stages}
+        (tmp_path / str(number) / "results.json").write_text(json.dumps(found))
+    for _ in range(2):  # a second time adds nothing
+        done = run("--report", tmp_path / "0", tmp_path / "1", "--out", tmp_path / "all")
+        assert done.returncode == 0, done.stderr
+        found = json.loads((tmp_path / "all" / "results.json").read_text())
+        names = {stage: [each["name"] for each in document["runs"]] for stage, document in found.items()}
+        assert names == {"train": ["call 0"], "bench": ["call 0", "call 1"]}
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (["nonsense", "--out", "."], "no stage is named 'nonsense'"),
         ([], "--out"),
         (["--report", "--out", "/dev/null/x"], "not a directory"),
+        (["verify", "--part", "1/3", "--out", "."], "exclude each other"),
+        (["--part", "4/3", "--out", "."], "invalid choice"),
+        (["--budget", "120", "--out", "."], "a call needs more than 40 s"),
     ],
 )
 def test_nonsense_is_one_line(arguments, says):
@@ -62,14 +85,16 @@ def test_nonsense_is_one_line(arguments, says):
 @pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_stopped_from_outside_the_report_is_written(sent, tmp_path):
-    child = subprocess.Popen(
-        [*COMMAND, "tests", "--small", "--out", tmp_path], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    )
-    while not (tmp_path / "tests.log").is_file():
+    known = {"train": {"small": True, "runs": [BEFORE], **ABOUT}}
+    (tmp_path / "results.json").write_text(json.dumps(known))
+    arguments = ["sanitizer", "tests", "--device", "cpu", "--out", tmp_path]
+    child = subprocess.Popen([*COMMAND, *arguments], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    while child.poll() is None and not (tmp_path / "run.log").is_file():
         time.sleep(0.1)
     child.send_signal(sent)
     out, _ = child.communicate(timeout=100)
     assert child.returncode == 130
     assert "## What was run" in out
-    (kept,) = json.loads((tmp_path / "tests.json").read_text())["runs"]
-    assert not kept["stopped"]
+    found = json.loads((tmp_path / "results.json").read_text())
+    assert found["train"] == known["train"]
+    assert not found["tests"]["runs"][0]["stopped"]

@@ -1,0 +1,34 @@
+"""One small launch of every kernel, for a checker of memory accesses and races.
+
+    compute-sanitizer --tool memcheck python -m benchmarks.on_gpu.launches
+
+Each verifier is run once on two requests with a vocabulary of 5,000 tokens, which is no multiple of a block.
+Without a GPU it runs in Triton's interpreter, where the checker sees nothing.
+"""
+
+import os
+
+os.environ.setdefault("PYTORCH_NO_CUDA_MEMORY_CACHING", "1")  # so that each tensor has its own bounds
+
+import torch
+
+from draftproof.gpu.bench.cases import make
+from draftproof.gpu.kernels import NAMES, verify
+from draftproof.gpu.verify import named
+
+VOCAB, GAMMA, BATCH = 5000, 2, 2
+
+
+def main() -> None:
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    for name in NAMES:
+        draft = "tree" if "tree without replacement" in named(name).drafts else "chain"
+        verify(name, make(draft, GAMMA, VOCAB, BATCH, device, torch.bfloat16))
+        if device.type == "cuda":
+            torch.cuda.synchronize()
+        print(f"launched {name}", flush=True)
+    print("all were launched")
+
+
+if __name__ == "__main__":
+    main()
