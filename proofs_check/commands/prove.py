@@ -10,9 +10,9 @@ import click
 from draftproof.proofs_check.induction import THEOREMS, Theorem
 from draftproof.proofs_check.prove import Proof, load_progress, save_progress
 from draftproof.proofs_check.prove import prove as prove_size
-from draftproof.proofs_check.sources import digest
 from draftproof.simulators.commands.options import json_option
 from draftproof.simulators.instances.files import document, draft_of
+from draftproof.simulators.sources import digest, drafting, rules
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
@@ -25,6 +25,7 @@ from draftproof.theory.verifiers import named
 
 STATUS = {"proved": 0, "refuted": 1, "undecided": 3}
 EVERY_SIZE = "every vocabulary and depth"
+PROVER = "draftproof.proofs_check.prove"
 
 
 @click.command()
@@ -77,7 +78,7 @@ def prove(
     if scheme.label not in rule.drafts:
         raise BadInput(f"{rule.name} is made for {', '.join(rule.drafts)}, not for {scheme.label}")
     statement = f"{rule.name} vocab={vocab} {scheme}"
-    sources = digest(rule, scheme) if resume else ""
+    sources = digest(PROVER, *rules(rule), drafting(scheme)) if resume else ""
     found = load_progress(resume, statement, sources) if resume else ([], None)
     if found is None:
         click.echo(f"{resume}: was made with other sources; the proof starts again", err=True)
