@@ -93,7 +93,7 @@ def _imports(source: bytes, package: str) -> tuple[str, ...]:
         return ()
     names = {name for statement in statements for name in _named(statement, package)}
     parents = {name.rsplit(".", n)[0] for name in names for n in range(1, name.count(".") + 1)}
-    return tuple(sorted(names | parents))
+    return tuple(sorted((names | parents) - {"draftproof"}))  # which holds no logic and leads everywhere
 
 
 def _named(statement: ast.AST, package: str) -> Iterator[str]:

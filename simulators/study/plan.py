@@ -112,16 +112,18 @@ def computed(chunk: Chunk) -> tuple[str, bytes]:
 
 def encoded(table: pa.Table, made_of: Mapping[str, Any]) -> bytes:
     """The bytes of a Parquet file, the same for the same table; `made_of` is kept in its metadata."""
-    table = table.replace_schema_metadata({MADE_OF: json.dumps(made_of, sort_keys=True)})
     numbers = [
         field.name for field in table.schema if pa.types.is_floating(field.type)
     ]  # floats hardly compress
     packed: Any = {name: "NONE" if name in numbers else "LZ4" for name in table.column_names}
     words: Any = [name for name in table.column_names if name not in numbers and name != "index"]
     out = pa.BufferOutputStream(pa.system_memory_pool())  # reuses its memory from chunk to chunk
-    parquet.write_table(
-        table, out, compression=packed, use_dictionary=words, write_statistics=False, store_schema=False
-    )
+    options: Any = {"write_statistics": False, "store_schema": False}
+    with parquet.ParquetWriter(
+        out, table.schema, compression=packed, use_dictionary=words, **options
+    ) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({MADE_OF: json.dumps(made_of, sort_keys=True)})
     return out.getvalue().to_pybytes()
 
 
