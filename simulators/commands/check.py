@@ -54,7 +54,7 @@ def check(
     With no instance: every verifier, on every draft it is made for, over the standard suite of
     hand-made, exhaustive, random, adversarial and real-text instances. --json then answers with a
     summary of each verifier and its first wrong verdict; --rows adds all verdicts. Exit status 0 when
-    every verdict is as declared, 1 when one is not, 2 for bad input.
+    every verdict is as declared (lossy, of a rule declared lossy), 1 when one is not, 2 for bad input.
     """
     verifiers = [named(name) for name in dict.fromkeys(names)] or list(VERIFIERS.values())
     if source is None and (vocab, depth) != (None, None):
@@ -93,6 +93,8 @@ class _Found:
     instances: int = 0
     left: int = 0
     seconds: float = 0.0
+    vocabs: set[int] = field(default_factory=set)
+    depths: set[int] = field(default_factory=set)
 
 
 def _enumerate(
@@ -112,6 +114,8 @@ def _enumerate(
                     tally.add(verdict, piece, index)
                     if keep and (every or first_wrong):
                         found.results.append(_result(verdict))
+                found.vocabs.add(piece.family[0].vocab)
+                found.depths.add(piece.family[0].draft.depth)
                 found.instances += len(piece.indices)
                 found.left -= len(piece.indices)
                 bar.update(task, advance=piece.effort, done=found.instances)
@@ -136,8 +140,14 @@ def _show(found: _Found, ok: bool) -> None:
     if not found.instances:
         conclusion = "no verdict yet"
     left = f"; interrupted with {found.left:,} instances left" if found.left else ""
-    count = f"{found.instances:,} instances, {laws:,} exact laws"
+    size = f" (V = {_spread(found.vocabs)}, depth {_spread(found.depths)})" if found.instances else ""
+    count = f"{found.instances:,} instances, {laws:,} exact laws{size}"
     click.echo(f"{count} in {found.seconds:.1f} s: {conclusion}{left}")
+
+
+def _spread(values: set[int]) -> str:
+    least, most = min(values), max(values)
+    return f"{least}" if least == most else f"{least} to {most}"
 
 
 def _summary(tally: Tally) -> dict[str, Any]:

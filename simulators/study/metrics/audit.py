@@ -108,8 +108,8 @@ def jobs(entry: Entry) -> Iterator[Audit]:
     versions = {}
     for name in entry.targets:
         with caught():
+            load.target(name)
             versions[name] = digest(load.source(name))
-            _target(name, versions[name])
     for family in entry.families():
         if family.draft.label != "chain":
             raise BadInput(f"drafts: audit is for chains, not for {family.draft.label}")
