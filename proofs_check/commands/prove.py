@@ -94,15 +94,15 @@ def prove(
         raise
     except Exception as error:  # a failure of the prover refutes nothing
         proof = Proof(rule.name, f"vocab={vocab} {scheme}", "undecided", why=_failure(error))
-    _tell(proof, as_json)
+    _tell(proof, as_json, scheme.depth)
     return STATUS[proof.verdict]
 
 
-def _tell(proof: Proof, as_json: bool) -> None:
+def _tell(proof: Proof, as_json: bool, depth: int | None = None) -> None:
     if as_json:
         click.echo(json.dumps(_answer(proof)))
     else:
-        _show(proof)
+        _show(proof, depth)
 
 
 def _failure(error: Exception) -> str:
@@ -138,9 +138,10 @@ def _answer(proof: Proof) -> dict[str, Any]:
     }
 
 
-def _show(proof: Proof) -> None:
+def _show(proof: Proof, depth: int | None) -> None:
+    size = f" depth={depth}" if depth is not None and "depth=" not in proof.scope else ""
     click.echo(
-        f"{proof.verifier}, {proof.scope}: {proof.verdict} "
+        f"{proof.verifier}, {proof.scope}{size}: {proof.verdict} "
         f"({proof.cells:,} cells, {proof.parameters} parameters, {proof.seconds:.1f} s)"
     )
     if proof.counterexample is not None:

@@ -82,5 +82,6 @@ def _from_file(path: Path) -> Any:
 
 def _is_beside(name: str, folder: Path) -> bool:
     file = getattr(sys.modules[name], "__file__", None)
-    own = file is not None and Path(file).resolve().is_relative_to(folder)
-    return own and name.split(".")[0] != "draftproof" and not INSTALLED & {*Path(file).parts}
+    if file is None or name.split(".")[0] == "draftproof" or INSTALLED & {*Path(file).parts}:
+        return False
+    return Path(file).resolve().is_relative_to(folder)
