@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from draftproof.theory.drafts.greedy import Greedy
     from draftproof.theory.drafts.paths import Paths
     from draftproof.theory.drafts.spechub import SpecHub
+    from draftproof.theory.drafts.stratified import Stratified
     from draftproof.theory.drafts.top_k import TopK
     from draftproof.theory.drafts.tree import Tree
     from draftproof.theory.instance import Instance
@@ -39,6 +40,7 @@ __all__ = [
     "Instance",
     "Paths",
     "SpecHub",
+    "Stratified",
     "Table",
     "TopK",
     "Tree",
@@ -58,6 +60,7 @@ _WHERE = {
     "Instance": "theory.instance:Instance",
     "Paths": "theory.drafts.paths:Paths",
     "SpecHub": "theory.drafts.spechub:SpecHub",
+    "Stratified": "theory.drafts.stratified:Stratified",
     "Table": "theory.table:Table",
     "TopK": "theory.drafts.top_k:TopK",
     "Tree": "theory.drafts.tree:Tree",

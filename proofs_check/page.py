@@ -15,6 +15,7 @@ registry (`python -m draftproof.proofs_check.page > docs/claims.md`); a test fai
 
 | verdict | means |
 | --- | --- |
+| proved for every vocabulary and depth | the verifier's own code was run on rows of any vocabulary, by induction ([proofs](proofs.md)) |
 | argument checked, not tied to the code | every size, typed by hand: a broken verifier changes nothing |
 | argument only | the same, without a step that the program could check |
 | proved for the sizes listed | for all real p and q of those sizes, zeros included, by cells of signs |
@@ -23,12 +24,11 @@ registry (`python -m draftproof.proofs_check.page > docs/claims.md`); a test fai
 
 | behind the verdict | means |
 | --- | --- |
+| code run | the verifier's own code, at every size |
 | sign cells | the code that the claim is about was run on symbols |
 | exact instances | that code was run on rational instances |
 | Rocq | Coq checked a proof of a program that is compared with the code ([machine proofs](rocq.md)) |
 | argument | nothing was run |
-
-No claim has *code run* behind it yet: the verifier's own code, at every size.
 
 Seconds are CPU seconds on a 2-core x86-64 virtual machine, rounded up.
 """

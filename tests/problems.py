@@ -7,6 +7,7 @@ from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.spechub import SpecHub
+from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import context_free
@@ -25,6 +26,7 @@ SCHEMES = {
     "top-k": TopK(LOPSIDED),
     "greedy": Greedy(LOPSIDED),
     "spechub": SpecHub(2),
+    "stratified": Stratified(LOPSIDED),
 }
 """One scheme of each label, small enough to enumerate with every verifier."""
 
@@ -32,7 +34,10 @@ VECTORS = {
     path.stem: json.loads(path.read_text(encoding="utf-8"))
     for path in sorted((Path(__file__).parent / "vectors").glob("*.json"))
 }
-"""Published laws: an instance, what each verifier must give on it, and the optimal values."""
+"""Published laws: an instance, what each verifier must give on it, and for most the optimal values."""
+
+OPTIMA = {name: vector for name, vector in VECTORS.items() if "optimum" in vector}
+"""Those with optimal values."""
 
 
 def written(

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.strata import strata
 
 
 class Node:
@@ -66,15 +67,24 @@ Path: TypeAlias = tuple[Node, ...]
 class Draft:
     """The result of one call of a drafting scheme.
 
-    `replacement`: siblings were drawn with replacement. `merged`: the draft is i.i.d. paths, merged by
-    prefix. `paths` lists the drafted paths from root to leaf in drawing order, equal ones repeated.
+    `replacement`: siblings were drawn with replacement. `stratified`: from the strata of their parent's
+    proposal. `merged`: the draft is i.i.d. paths, merged by prefix. `paths` lists the drafted paths from
+    root to leaf in drawing order, equal ones repeated.
     """
 
-    __slots__ = ("_paths", "merged", "replacement", "root")
+    __slots__ = ("_paths", "merged", "replacement", "root", "stratified")
 
-    def __init__(self, root: Node, *, replacement: bool = False, paths: tuple[Path, ...] | None = None):
+    def __init__(
+        self,
+        root: Node,
+        *,
+        replacement: bool = False,
+        stratified: bool = False,
+        paths: tuple[Path, ...] | None = None,
+    ):
         self.root = root
         self.replacement = replacement
+        self.stratified = stratified
         self.merged = paths is not None
         self._paths = paths
 
@@ -91,6 +101,12 @@ class Draft:
         at = len(node.prefix)
         leaves = (path[-1].prefix for path in self.paths)
         return tuple(leaf[at] for leaf in leaves if len(leaf) > at and leaf[:at] == node.prefix)
+
+    def laws(self, node: Node) -> tuple[Row, ...]:
+        """The row that each child of `node` was drawn from, where siblings are drawn independently."""
+        if self.stratified:
+            return strata(node.proposal, len(node.shape))
+        return (node.proposal,) * len(node.shape)
 
     @property
     def path(self) -> Path:

@@ -1,8 +1,8 @@
 """Drafts in one word, accepted wherever a draft is asked for.
 
 `chain:GAMMA` · `paths:KxGAMMA` · `tree:CHILDRENxDEPTH` (`tree:` without replacement, `tree+:` with) ·
-`top-k:` and `greedy:` like `tree:` · `spechub:GAMMA`. A tree's shape may also be spelled out, as in an
-instance file, `tree:[[[],[]],[[]]]`, or be `eagle`.
+`top-k:`, `greedy:` and `strata:` like `tree:` · `spechub:GAMMA`. A tree's shape may also be spelled out,
+as in an instance file, `tree:[[[],[]],[[]]]`, or be `eagle`.
 """
 
 import json
@@ -14,11 +14,15 @@ from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.shape import NODES, Shape, checked_depth, checked_shape, every
 from draftproof.theory.drafts.spechub import SpecHub
+from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput, quoted
 
-EXAMPLES = "chain:4, paths:3x4, tree:2x3, tree+:2x3, tree:[[[],[]],[[]]], top-k:2x2, greedy:3x1, spechub:2"
+EXAMPLES = (
+    "chain:4, paths:3x4, tree:2x3, tree+:2x3, tree:[[[],[]],[[]]], top-k:2x2, greedy:3x1, strata:4x2, "
+    "spechub:2"
+)
 
 EAGLE = [[[[[[], []], [], []], [], []], [[], []], [[], []]], [[[]], []], [[], []], [[]]]
 """The sparse tree of EAGLE (li2024eagle): 25 tokens, most of them below the likeliest first tokens."""
@@ -45,6 +49,8 @@ def scheme(spelling: str) -> Scheme:
             return TopK(shape(size))
         if kind == "greedy":
             return Greedy(shape(size))
+        if kind == "strata":
+            return Stratified(shape(size))
         if kind == "spechub":
             return SpecHub(*numbers(size, 1))
     except BadInput as error:

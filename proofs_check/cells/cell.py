@@ -146,7 +146,7 @@ def sides(cell: Cell, polynomial: fmpq_mpoly, signs: int) -> tuple[Cell | None, 
     sign_at_point = 0 if cell.point is None else sign(value(cell.solver.polynomials[key], cell.point))
     parts = _part(cell, key, yes, sign_at_point), _part(cell, key, no, sign_at_point)
     if parts == (None, None):  # z3 sees only now that the cell is empty: anything is true of it
-        return _with_fact(cell, key, yes, None), None
+        return with_fact(cell, key, yes, None), None
     return parts
 
 
@@ -155,12 +155,12 @@ def _part(cell: Cell, key: str, signs: int, sign_at_point: int) -> Cell | None:
     # make equalities of others.
     strict = signs & ~ZERO
     if sign_at_point & strict:
-        return _with_fact(cell, key, signs, cell.point)
+        return with_fact(cell, key, signs, cell.point)
     if strict and (part := _found(cell, key, strict, signs)) is not None:
         return part
     if not signs & ZERO:
         return None
-    part = _with_fact(cell, key, ZERO, cell.point) if sign_at_point & ZERO else _found(cell, key, ZERO, ZERO)
+    part = with_fact(cell, key, ZERO, cell.point) if sign_at_point & ZERO else _found(cell, key, ZERO, ZERO)
     return _tightened(part, key, cell) if part is not None and strict else part
 
 
@@ -175,7 +175,7 @@ def _found(cell: Cell, key: str, wanted: int, kept: int) -> Cell | None:
         point = {**cell.point, **found}
         if not all(sign(value(cell.solver.polynomials[k], point)) & s for k, s in [*near, (key, wanted)]):
             point = None
-    return _with_fact(cell, key, kept, point)
+    return with_fact(cell, key, kept, point)
 
 
 def _tightened(cell: Cell, key: str, before: Cell) -> Cell:
@@ -187,7 +187,7 @@ def _tightened(cell: Cell, key: str, before: Cell) -> Cell:
         known, _ = cell.solver.canonical(polynomial)
         signs = cell.facts.get(known, ANY)
         if signs in (NEGATIVE | ZERO, ZERO | POSITIVE) and _found(cell, known, signs & ~ZERO, signs) is None:
-            cell = _with_fact(cell, known, ZERO, cell.point)
+            cell = with_fact(cell, known, ZERO, cell.point)
     return cell
 
 
@@ -202,7 +202,7 @@ def _near(cell: Cell, key: str) -> list[tuple[str, int]]:
         names = reached
 
 
-def _with_fact(cell: Cell, key: str, signs: int, point: Point | None) -> Cell:
+def with_fact(cell: Cell, key: str, signs: int, point: Point | None) -> Cell:
     facts = {**cell.facts, key: signs}
     if signs != ZERO or (solved := solve(cell.solver.polynomials[key])) is None:
         return Cell(cell.solver, facts, cell.equal, point)
@@ -219,5 +219,5 @@ def _with_fact(cell: Cell, key: str, signs: int, point: Point | None) -> Cell:
     cell = Cell(cell.solver, rewritten, (*cell.equal, (name, polynomial)), point)
     for old, known in rewritten.items():
         if known == ZERO and solve(cell.solver.polynomials[old]) is not None:
-            return _with_fact(cell, old, ZERO, point)
+            return with_fact(cell, old, ZERO, point)
     return cell

@@ -93,8 +93,8 @@ def must_have_mass_one(row: Row) -> None:
 
 class Enumeration:
     """Runs programs on numbers of the type `number`, and answers their comparisons by the present cell;
-    `cells` counts the runs that came to an end: one for each way of drawing in each cell. `checked`: the program
-    itself refuses probabilities below 0.
+    `cells` counts the runs that came to an end: one for each way of drawing in each cell. `checked`: the
+    program itself refuses probabilities below 0.
     """
 
     def __init__(self, variables: fmpq_mpoly_ctx, deadline: float = float("inf"), checked: bool = False):

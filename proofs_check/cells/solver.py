@@ -74,7 +74,9 @@ class Solver:
             self._answers[key] = None if answer == z3.unsat else point
         return self._answers[key]
 
-    def model(self, facts: Iterable[tuple[str, int]], milliseconds: int | None = None) -> tuple[Any, dict[str, Any]]:
+    def model(
+        self, facts: Iterable[tuple[str, int]], milliseconds: int | None = None
+    ) -> tuple[Any, dict[str, Any]]:
         """z3's answer to whether the facts can hold together, with the values of its model if it has one."""
         solver = z3.SolverFor("QF_NRA")
         solver.set("timeout", self.milliseconds if milliseconds is None else milliseconds)

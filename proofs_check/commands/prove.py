@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from draftproof.proofs_check.every_size import Result, prove_every_size
 from draftproof.proofs_check.induction import THEOREMS, Theorem
 from draftproof.proofs_check.prove import Proof, load_progress, save_progress
 from draftproof.proofs_check.prove import prove as prove_size
@@ -26,6 +27,13 @@ from draftproof.theory.verifiers import named
 STATUS = {"proved": 0, "refuted": 1, "undecided": 3}
 EVERY_SIZE = "every vocabulary and depth"
 PROVER = "draftproof.proofs_check.prove"
+DRAWN = {
+    "chain": "one drafted chain",
+    "with replacement": "trees whose siblings are drawn with replacement",
+    "without replacement": "trees whose siblings are drawn without replacement, and merged paths",
+    "any": "drafts of any kind",
+}
+"""How the children of a node are drawn, in words."""
 
 
 @click.command()
@@ -70,7 +78,7 @@ def prove(
     if every_size:
         if (vocab, depth, spelled, resume) != (None,) * 4:
             raise BadInput("--every-size goes without --vocab, --depth, --draft and --resume")
-        return _every_size(rule, as_json)
+        return _every_size(rule, seconds, as_json)
     vocab = 2 if vocab is None else vocab
     if spelled is not None and depth is not None:
         raise BadInput("--depth and --draft exclude each other")
@@ -158,29 +166,56 @@ def _show(proof: Proof, depth: int | None) -> None:
             click.echo(f"words left: {words}{more}")
 
 
-def every_size_proof(rule: Verifier) -> Proof | None:
-    """A proof at every size that runs the verifier's own code; None where there is none, as yet for all."""
-    return None
-
-
-def _every_size(rule: Verifier, as_json: bool) -> int:
+def _every_size(rule: Verifier, seconds: float, as_json: bool) -> int:
     try:
-        proof = every_size_proof(rule)
-        if proof is not None:
-            _tell(proof, as_json)
-            return STATUS[proof.verdict]
+        found = prove_every_size(rule, seconds)
+        if found.verdict == "proved":
+            _tell_every_size(found, as_json)
+            return STATUS["proved"]
         theorem = next((each for each in THEOREMS.values() if rule.name in each.verifiers), None)
         if theorem is None:
-            raise BadInput(f"{rule.name}: no induction proof is written down; prove it at one size")
-        return _argue(rule, theorem, as_json)
-    except BadInput:
-        raise
+            _tell_every_size(found, as_json)
+            return STATUS["undecided"]
+        return _argue(rule, theorem, found.why, as_json)
     except Exception as error:
         _tell(Proof(rule.name, EVERY_SIZE, "undecided", why=_failure(error)), as_json)
         return STATUS["undecided"]
 
 
-def _argue(rule: Verifier, theorem: Theorem, as_json: bool) -> int:
+def _tell_every_size(found: Result, as_json: bool) -> None:
+    # What a proof that ran the verifier's own code found.
+    if as_json:
+        answer = {
+            "verifier": found.verifier,
+            "scope": EVERY_SIZE,
+            "verdict": found.verdict,
+            "cells": found.cells,
+            "counterexample": None,
+            "seconds": found.seconds,
+            "drafts": found.drafts,
+            "claims": found.claims,
+            "assumed": found.contracts,
+            "why": found.why,
+        }
+        click.echo(json.dumps(answer))
+        return
+    for mode in found.drafts:
+        click.echo(f"  its code was run on: {DRAWN[mode]}")
+    for claim in found.claims:
+        click.echo(f"  proved by induction: {claim}")
+    for contract in found.contracts:
+        click.echo(f"  assumed, tested apart: {contract}")
+    click.echo(f"{rule_line(found.verifier, found.verdict, found.seconds)}")
+    if found.why:
+        click.echo(found.why)
+
+
+def rule_line(verifier: str, verdict: str, seconds: float) -> str:
+    """The last line of an answer about every size."""
+    return f"{verifier}, {EVERY_SIZE}: {verdict} ({seconds:.1f} s)"
+
+
+def _argue(rule: Verifier, theorem: Theorem, why: str, as_json: bool) -> int:
     # The argument that was written for the verifier. It never looks at the code, so it proves nothing of it.
     checked = theorem.check()
     verdict = theorem.verdict if checked.holds else "undecided"
@@ -188,10 +223,11 @@ def _argue(rule: Verifier, theorem: Theorem, as_json: bool) -> int:
         answer = {
             "verifier": rule.name,
             "scope": EVERY_SIZE,
-            "verdict": verdict,
+            "verdict": "argument only" if checked.holds else "undecided",
             "cells": len(checked.steps),
             "counterexample": None,
             "seconds": checked.seconds,
+            "why": f"{verdict}; running the code: {why}",
         }
         click.echo(json.dumps(answer))
         return STATUS["undecided"]
@@ -200,5 +236,6 @@ def _argue(rule: Verifier, theorem: Theorem, as_json: bool) -> int:
         click.echo(f"  assumed: {line}")
     for step, holds in checked.steps:
         click.echo(f"  {'checked' if holds else 'NOT PROVED'}: {step}")
-    click.echo(f"\n{rule.name}, {EVERY_SIZE}: {verdict} ({checked.seconds:.1f} s)")
+    click.echo(f"\n{rule_line(rule.name, verdict, checked.seconds)}")
+    click.echo(f"running the code proved nothing: {why}")
     return STATUS["undecided"]

@@ -1,23 +1,26 @@
-"""Induction hypotheses: what a run does from the head of a loop, or in a call, on average over drafts and coins.
+"""Induction hypotheses: what a run does from the head of a loop, or in a call, on average over drafts and
+coins.
 
-The claim of a place in the code, about a node `here`, a row r and a rate a, all taken from the variables there:
+The claim of a place in the code, about a node `here`, a row r and a rate a, all taken from the variables
+there:
 
     verification stops at or below `here` with probability a; then the next token is y with probability
     r(y), and the target's law follows.
 
-A claim is proved by running the code once from its place, with every variable that the loop changes unknown,
-and taking the claims for granted at the places where the run arrives next: with one child less, one
-level deeper, or in a loop further inside. Which variables are r and a, and what else is known of the variables
-at that place, is found by trying.
+A claim is proved by running the code once from its place, with every variable that the loop changes
+unknown, and taking the claims for granted at the places where the run arrives next: with one child less,
+one level deeper, or in a loop further inside. Which variables are r and a, and what else is known of the
+variables at that place, is found by trying.
 """
 
+import ast
 from dataclasses import dataclass, field
 from typing import Any
 
 from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
-from draftproof.proofs_check.every_size.flow import Do, Function, Loop, NotFollowed, Return, Step, Test
-from draftproof.proofs_check.every_size.run import Env, Refuted, Run, Vacuous, iterator
-from draftproof.proofs_check.every_size.space import LAW, POSITIVE_NUMBER, UNIT
+from draftproof.proofs_check.every_size.flow import Function, Loop, NotFollowed, Step, assigned_from
+from draftproof.proofs_check.every_size.run import Env, Refuted, Run, iterator
+from draftproof.proofs_check.every_size.space import POSITIVE_NUMBER, UNIT
 from draftproof.proofs_check.every_size.values import (
     UNKNOWN,
     Backwards,
@@ -40,7 +43,14 @@ from draftproof.proofs_check.every_size.values import (
 )
 from draftproof.theory import rows
 
-ROW_FACTS = ("target's row", "law of the next child", "drafter's row", "law", "law, or nothing at rate 0", "unknown")
+ROW_FACTS = (
+    "target's row",
+    "law of the next child",
+    "drafter's row",
+    "law",
+    "law, or nothing at rate 0",
+    "unknown",
+)
 NUMBER_FACTS = ("unit", "at least 0", "unknown")
 """What can be known of a variable at a claim's place, from the strongest fact to the weakest."""
 
@@ -74,17 +84,27 @@ class Claim:
     rate: str | None = None
     later: tuple[Loop, Any] | None = None
 
+    def __str__(self) -> str:
+        place = f"{self.function}, {self.place}" if isinstance(self.place, Loop) else str(self.function)
+        rate, row = self.rate or 1, self.row or "the target's row"
+        return f"{place}: stops with probability {rate}, then follows {row}"
+
     def options(self) -> list[tuple[str | None, str | None]]:
         """(row, rate) that can be tried, the likeliest first."""
-        number = [n for n, v in self.env.items() if isinstance(v, Symbol) or (isinstance(v, list | Stack) and length(v) == 1)]
-        row = [n for n, v in self.env.items() if isinstance(v, Row | TargetRow) and n != NEXT_CHILD]
-        return [(r, a) for r in (*row, None) for a in (*number, None)]
+        numbers, rows_ = [], []
+        for name, value in self.env.items():
+            if isinstance(value, Symbol) or (isinstance(value, list | Stack) and length(value) == 1):
+                numbers.append(name)
+            if isinstance(value, Row | TargetRow) and name != NEXT_CHILD:
+                rows_.append(name)
+        return [(row, rate) for row in (*rows_, None) for rate in (*numbers, None)]
 
     def facts_of(self, name: str) -> tuple[str, ...]:
         return ROW_FACTS if isinstance(self.env[name], Row | TargetRow) else NUMBER_FACTS
 
 
-def length(value: Any) -> int:
+def length(value: "list | Stack") -> int:
+    """How many items the list has besides those of the nodes above."""
     return len(value.top if isinstance(value, Stack) else value)
 
 
@@ -137,6 +157,7 @@ class Hypotheses:
         self.chosen, self.facts = chosen, facts
         self.asked_draft = False
         self.passes = False  # whether a loop of passes that are alike was met
+        self.contracts: list[str] = []  # what was assumed of functions that were not run
         self.results: dict[str, int] = {}
         self.order: list[Loop | Function] = []
         self.current: Claim | None = None
@@ -144,6 +165,10 @@ class Hypotheses:
     @property
     def at_root(self) -> bool:
         return self.current is not None and self.current.place is self.order[0]
+
+    def told(self) -> list[str]:
+        """The claims in words, but for that of the verifier itself."""
+        return [str(self.claims[place]) for place in self.order[1:]]
 
     # Starting a run.
 
@@ -235,8 +260,8 @@ class Hypotheses:
         match items:
             case Zipped(columns=(Children(), Segments(items=segments))):
                 return self._alike(run, loop, env, segments)
-            case Masses():
-                return self._exclusive(run, loop, env, items)
+            case (Masses() as masses) | Zipped(columns=(Children(), Masses() as masses)):
+                return self._exclusive(run, loop, env, masses)
             case Zipped() | Backwards():
                 return self._arrive_later(run, loop, items)
         if isinstance(items, Children) and run.mode == "chain":  # one child at most
@@ -246,9 +271,10 @@ class Hypotheses:
                 return loop.exit
             run.bind(statement.target, run.draw_child(run.proposal_row), env)
             return loop.body
-        if isinstance(items, Children) and run.mode == "with replacement" and not run.examined:
-            if not any(isinstance(env.get(name), Symbol | Row | TargetRow | list | Stack) for name in loop.assigned):
-                return self._alike(run, loop, env, ((None, Count()),))
+        fresh = isinstance(items, Children) and run.mode == "with replacement" and not run.examined
+        state = Symbol | Row | TargetRow | list | Stack
+        if fresh and not any(isinstance(env.get(name), state) for name in loop.assigned):
+            return self._alike(run, loop, env, ((None, Count()),))
         if isinstance(items, Children):
             node: Any = run.here
             if run.examined and run.start is not loop:
@@ -264,32 +290,31 @@ class Hypotheses:
             if node is not run.here:
                 run.use(node)
         elif items is None:
-            nodes = {id(v): v for n, v in env.items() if isinstance(v, Node) and n in loop.assigned}
-            changing = [n for n, v in env.items() if isinstance(v, Node) and n in loop.assigned and n in self._tested(loop)]
-            if len(changing) != 1:
-                raise NotFollowed(f"line {statement.lineno}: the node of the loop is not known")
-            node = env[changing[0]]
+            tested = {
+                each.id for each in ast.walk(statement.test) if isinstance(each, ast.Name)
+            } & loop.assigned
+            nodes = [env[name] for name in tested if isinstance(env.get(name), Node)]
+            if len(nodes) != 1:
+                raise NotFollowed(f"{loop}: the node that it is about is not known")
+            node = nodes[0]
             if run.start is loop or run.examined or node is not run.here:
                 if node is run.here:
                     raise Refuted(f"line {statement.lineno}: the loop goes on at the same node")
                 run.use(node)
-            del nodes
         else:
             raise NotFollowed(f"line {statement.lineno}: a loop over {type(items).__name__}")
         claim = self.assume(loop, run.function, env, loop.assigned, node)
         env, own = self._split(run, claim, env, node)
         return self._apply(run, claim, env, node, own, loop)
 
-    def _tested(self, loop: Loop) -> set[str]:
-        import ast
-
-        assert isinstance(loop.statement, ast.While)
-        return {each.id for each in ast.walk(loop.statement.test) if isinstance(each, ast.Name)}
-
-    def assume(self, place: Loop | Function, function: Any, env: Env, changing: frozenset[str], node: Any = None) -> Claim:
+    def assume(
+        self, place: Loop | Function, function: Any, env: Env, changing: frozenset[str], node: Any = None
+    ) -> Claim:
         if place not in self.claims:
             extra = {name for name in env if name.startswith("for ")}
-            known = {name: value for name, value in env.items() if not isinstance(value, Node) or value is node}
+            known = {
+                name: value for name, value in env.items() if not isinstance(value, Node) or value is node
+            }
             claim = Claim(place, function, known, changing | extra)
             self.claims[place] = claim
             self.order.append(place)
@@ -307,7 +332,9 @@ class Hypotheses:
             now = env[name]
             top = now.top if isinstance(now, Stack) else now
             extra = len(top) - length(old)
-            if extra != (node is not run.here) or (isinstance(old, Stack) != isinstance(now, Stack) and extra == 0):
+            if extra != (node is not run.here) or (
+                isinstance(old, Stack) != isinstance(now, Stack) and extra == 0
+            ):
                 raise NotFollowed(f"{name} does not grow by one item a node")
             own[name] = top[0] if extra else None
             out[name] = Stack(list(top[extra:]), name)
@@ -335,9 +362,11 @@ class Hypotheses:
             value = env.get(name, UNKNOWN)
             if isinstance(old, Node) and value is not node:
                 raise NotFollowed(f"{name} is not the node of the loop")
-            if isinstance(old, FIXED) and (name not in claim.changing or isinstance(old, Edges | Children)):
-                if not _same(value, old):
-                    raise NotFollowed(f"{name} is not the same wherever the place is reached")
+            fixed = isinstance(old, FIXED) and (
+                name not in claim.changing or isinstance(old, Edges | Children)
+            )
+            if fixed and not _same(value, old):
+                raise NotFollowed(f"{name} is not the same wherever the place is reached")
             if isinstance(old, Stack | list) and name in claim.changing:
                 for number in value.top:
                     if isinstance(number, Symbol | int) and (number < 0 or number > 1):
@@ -391,18 +420,24 @@ class Hypotheses:
             inner.child = child = Node(child.token)
             inside = dict(env)
             inner.bind(loop.statement.target, child if item is None else (child, item), inside)
-            found.append((oracle, inner.go(loop.body, inside), inner))
-            found[-1] = (oracle.weight, *found[-1][1:])
+            result = inner.go(loop.body, inside)
+            if result is AGAIN and any(
+                isinstance(value, Node) and inner.env.get(name) is not value for name, value in env.items()
+            ):
+                raise NotFollowed(f"{loop}: a pass that goes on changes the node")
+            found.append((oracle.weight, result, inner))
             if not oracle.next():
                 return found
 
     def _forget(self, loop: Loop, env: Env) -> None:
+        # What the loop assigns, but for nodes, which a pass that goes on must leave as they were.
         for name in loop.assigned:
-            env[name] = UNKNOWN
+            if not isinstance(env.get(name), Node):
+                env[name] = UNKNOWN
 
     def _alike(self, run: Run, loop: Loop, env: Env, segments: tuple) -> Symbol | Step:
-        """A loop over i.i.d. children that changes nothing: with K children alike, of which each stops the run with
-        probability b, the K-th is reached with (1 - b)^(K-1).
+        """A loop over i.i.d. children that changes nothing: with K children alike, of which each stops the
+        run with probability b, the K-th is reached with (1 - b)^(K-1).
         """
         if run.mode != "with replacement" or run.examined:
             raise NotFollowed("children that are alike are drawn with replacement")
@@ -422,9 +457,8 @@ class Hypotheses:
                     if result is not AGAIN:
                         stopped, gained = stopped + weight, gained + weight * result
                 stopped, gained = law[index] * stopped, law[index] * gained
-                if index == space.individual and stopped.top:
-                    if space.own_degree(stopped.top) != {1} or space.own_degree(stopped.bottom) != {0}:
-                        raise NotFollowed("a child's stop is not linear in its token's entries")
+                if index == space.individual and not space.linear(stopped):
+                    raise NotFollowed("a child's stop is not linear in its token's entries")
                 stops, gains = stops + stopped, gains + gained
             drawn = set() if space.individual is None else space.own_factors(law[space.individual].top)
             run.same_signs(space.forms - drawn)
@@ -439,27 +473,29 @@ class Hypotheses:
             run.gained = run.gained + run.reach * gains * times
             run.reach = run.reach * (1 - stops * times)
         if space.individual is not None:
-            raise Finished  # this run only had to see that what a token of a class adds is linear in its entries
+            raise Finished  # this run only had to see that what a token adds is linear in its entries
         if not run.reach > 0:
             raise Finished
         return loop.exit
 
     def _exclusive(self, run: Run, loop: Loop, env: Env, masses: Masses) -> Symbol | Step:
-        """A loop that enters child j with w_j / left_j, left_j = 1 - w_1 - .. - w_(j-1): its child j is reached with
-        left_j and stops the run with w_j, whatever was drawn.
+        """A loop that enters child j with w_j / left_j, left_j = 1 - w_1 - .. - w_(j-1): its child j is
+        reached with left_j and stops the run with w_j, whatever was drawn.
         """
         if run.examined:
             raise NotFollowed("the children of a node are looked at twice")
         run.examined = True
         numbers = [name for name in loop.assigned if isinstance(env.get(name), Symbol)]
-        if len(numbers) != 1 or not env[numbers[0]] == 1:
+        if not masses.judged and (len(numbers) != 1 or env[numbers[0]] != 1):
             raise NotFollowed("what is left of 1 is not known")
         left, w = run.fresh(UNIT, "left"), run.fresh(UNIT, "mass")
+        if masses.judged:
+            left, numbers = run.space.number(1), []
         run.space.assume(left, POSITIVE)
         run.space.assume(left - w, ZERO | POSITIVE)
         start = dict(env)
         self._forget(loop, start)
-        start[numbers[0]] = left
+        start |= dict.fromkeys(numbers, left)
         for index in (0, 1):
             stopped = run.space.number(0)
             for weight, result, inner in self._passes(run, loop, start, Node(Token(index, index > 0)), w):
@@ -467,7 +503,7 @@ class Hypotheses:
                     stopped = stopped + weight
                     if result != int(index == 0):
                         raise NotFollowed("a stop elsewhere than at the child")
-                elif inner.env[numbers[0]] != left - w:
+                elif any(inner.env[name] != left - w for name in numbers):
                     raise NotFollowed("what is left is not what it was without the child's mass")
             if not stopped * left == w:
                 raise NotFollowed("a child is not entered with its mass over what is left")
@@ -496,8 +532,6 @@ class Hypotheses:
 
     def _go_on(self, run: Run, claim: Claim, own: Env, later: tuple[Loop, Any]) -> Symbol:
         # One pass of the later loop, for `here`, after nothing below it has stopped.
-        import ast
-
         loop, columns = later
         statement = loop.statement
         assert isinstance(statement, ast.For)
@@ -540,39 +574,6 @@ class Hypotheses:
         if claim.row is not None:
             raise NotFollowed("a function that is given its row")
         return Below(node) if run.accept(rate) else None
-
-
-def assigned_from(step: Step) -> set[str]:
-    """The names that are assigned in any step from this one on."""
-    import ast
-
-    seen: set[int] = set()
-    names: set[str] = set()
-    left = [step]
-    while left:
-        step = left.pop()
-        if id(step) in seen:
-            continue
-        seen.add(id(step))
-        tree: ast.AST | None = None
-        if isinstance(step, Do):
-            tree, following = step.statement, [step.next]
-        elif isinstance(step, Test):
-            tree, following = step.condition, [step.yes, step.no]
-        elif isinstance(step, Loop):
-            names |= step.assigned
-            following = [step.body, step.exit]
-        else:
-            assert isinstance(step, Return)
-            tree, following = step.value, []
-        for node in ast.walk(tree) if tree is not None else ():
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                names.add(node.id)
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                if isinstance(node.func.value, ast.Name) and node.func.attr in ("append", "pop"):
-                    names.add(node.func.value.id)
-        left += following
-    return names
 
 
 def _columns(items: Any) -> tuple[bool, tuple[str, ...]]:

@@ -1,20 +1,23 @@
 """Functions that a proof does not run but of which it assumes a stated property.
 
-A contract is pinned to the function's source: where the source has changed, the contract is void and the proof
-stops there. Each contract is tested on exact instances (`tests/proofs_check/every_size/test_contracts.py`).
+A contract is tested on exact instances (`tests/proofs_check/every_size/test_contracts.py`) and tied to the
+code that was tested: where that has changed, the contract is void, and a proof that needs it stops there.
 """
 
+import ast
 import inspect
 from collections.abc import Callable
+from functools import lru_cache
 from hashlib import sha256
+from types import ModuleType
 from typing import Any
 
 from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
 from draftproof.proofs_check.every_size.flow import NotFollowed
 from draftproof.proofs_check.every_size.space import PART, UNIT
-from draftproof.proofs_check.every_size.values import Count, Masses, Named, Node, Plan, Row
-from draftproof.theory import rows
-from draftproof.theory.transport import level, siblings
+from draftproof.proofs_check.every_size.values import Count, Masses, Named, Plan, Row
+from draftproof.theory import draft, priority, rows
+from draftproof.theory.transport import flow, level, siblings
 from draftproof.theory.verifiers import k_seq, layered
 
 Contract = Callable[..., Any]
@@ -43,15 +46,30 @@ def plan(run: Any, targets: list, laws: list, left: Symbol, segments: int = 1) -
     """For each way that the children can be drawn, masses for their tokens, none below 0 and together at most
     `left`; on average over the draws no token gets more than the row has of it.
     """
-    _require(len(targets) == len(laws) == 1 and isinstance(targets[0], Row) and isinstance(laws[0], Named), "plan")
+    _require(
+        len(targets) == len(laws) == 1 and isinstance(targets[0], Row) and isinstance(laws[0], Named), "plan"
+    )
     _require(isinstance(left, Symbol) and bool(left == 1) and laws[0].name == "law of the children", "plan")
-    rest = run.fresh(PART, "rest", targets[0])
-    taken = Row(a - b for a, b in zip(targets[0], rest, strict=True))
+    return _plan(run, targets[0])
+
+
+def priority_plan(run: Any, draft: Any, node: Any, row: Row) -> Plan:
+    """Children are judged in some order, each kept with its rate; or each has its share of being the one
+    that is kept, none below 0 and together at most 1. On average over the draws no token is kept more than
+    the row has of it.
+    """
+    _require(node is run.here and isinstance(row, Row), "planned")
+    return _plan(run, row)
+
+
+def _plan(run: Any, row: Row) -> Plan:
+    rest = run.fresh(PART, "rest", row)
+    taken = Row(a - b for a, b in zip(row, rest, strict=True))
     for entry in taken:
         run.space.assume(entry, ZERO | POSITIVE)
     taken.positive = True
     run.space.assume(1 - rows.total(taken), ZERO | POSITIVE)
-    return Plan(targets[0], taken, rest)
+    return Plan(row, taken, rest)
 
 
 def planned(run: Any, value: Plan, method: str, arguments: list) -> Any:
@@ -61,6 +79,10 @@ def planned(run: Any, value: Plan, method: str, arguments: list) -> Any:
             return value.rest
         case "given", [Named(name="children as drawn")]:
             return Masses(value)
+        case "shares", [node] if node is run.here:
+            return Masses(value)
+        case "judged", [node] if node is run.here:
+            return Masses(value, judged=True)
     raise NotFollowed(f"Plan.{method}")
 
 
@@ -87,31 +109,49 @@ def _require(holds: bool, name: str) -> None:
         raise NotFollowed(f"{name} is called in a way that its contract does not cover")
 
 
-CONTRACTS: dict[Callable, tuple[str, Contract]] = {
-    k_seq.geometric: ("", geometric),
-    k_seq.smallest_rho: ("", smallest_rho),
-    level.plan: ("", plan),
-    siblings.law_below: ("", law_below),
-    siblings.siblings: ("", drawn),
-    layered.shared: ("", shared),
+CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, Contract]] = {
+    k_seq.geometric: ((k_seq,), "b53246dc50a24bfc", geometric),
+    k_seq.smallest_rho: ((k_seq,), "b53246dc50a24bfc", smallest_rho),
+    level.plan: ((level, flow, siblings), "74c4b7ae5ef0e4ed", plan),
+    siblings.law_below: ((siblings,), "42306fc3ad6c0001", law_below),
+    siblings.siblings: ((siblings,), "42306fc3ad6c0001", drawn),
+    priority.planned: ((priority, draft), "de81e51a9568a76f", priority_plan),
+    layered.shared: ((layered, level), "e5ffc8643d35ed3a", shared),
 }
-"""Function -> (hash of the source that the contract was tested for, contract)."""
+"""Function -> (the modules that it runs, the hash of their code that the contract was tested for, the
+contract).
+"""
 
 
-def contract_of(function: Any) -> Contract | None:
-    """The contract of a function, None if it has none. Raises NotFollowed where its source has changed."""
+def contract_of(run: Any, function: Any) -> Contract | None:
+    """The contract of a function, None if it has none. Raises NotFollowed where its code has changed."""
     try:
         found = CONTRACTS.get(function)
     except TypeError:
         return None
     if found is None:
         return None
-    pinned, contract = found
-    if pinned and pinned != digest(function):
+    modules, tested, contract = found
+    if digest(*modules) != tested:
         raise NotFollowed(f"{function.__name__} has changed since its contract was tested")
+    said = f"{function.__name__}: {' '.join((contract.__doc__ or '').split())}"
+    if said not in run.hypotheses.contracts:
+        run.hypotheses.contracts.append(said)
     return contract
 
 
-def digest(function: Callable) -> str:
-    """A hash of the function's source."""
-    return sha256(inspect.getsource(inspect.unwrap(function)).encode()).hexdigest()[:16]
+@lru_cache(64)
+def digest(*modules: ModuleType) -> str:
+    """A hash of the modules' code, without docstrings, comments and layout."""
+    parts = []
+    for module in modules:
+        tree = ast.parse(inspect.getsource(module))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef):
+                node.body = [
+                    each
+                    for each in node.body
+                    if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
+                ] or [ast.Pass()]
+        parts.append(ast.dump(tree))
+    return sha256("".join(parts).encode()).hexdigest()[:16]

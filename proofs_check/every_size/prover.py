@@ -1,5 +1,11 @@
-"""Proves a verifier lossless for every vocabulary, every draft of its kinds, and all p and q, from its own code."""
-import os
+"""Proves a verifier lossless at every size: the induction hypotheses are found, and each is proved on
+symbols.
+
+How the drafted token x of a node is treated. Either the hypothesis holds for every x, or x has the law that
+the draft's kind says, and it holds on average: then it is proved on a vocabulary of y and as many classes
+of tokens as there are patterns of signs, and what a drafted token adds is shown to be linear in its
+entries, so that a class of tokens acts like one token that has their sums.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -8,15 +14,17 @@ from itertools import product
 from time import thread_time
 from typing import Any, TypeAlias
 
+from flint import fmpq
+
 from draftproof.proofs_check.cells.cell import sides
 from draftproof.proofs_check.cells.solver import OutOfTime
-from draftproof.proofs_check.cells.symbol import NEGATIVE, POSITIVE, ZERO, Symbol
+from draftproof.proofs_check.cells.symbol import NEGATIVE, POSITIVE, ZERO, Symbol, sign
 from draftproof.proofs_check.every_size.claims import Claim, Hypotheses, Weaken
-from draftproof.proofs_check.every_size.flow import Function, Loop, NotFollowed, flow_of
+from draftproof.proofs_check.every_size.flow import NotFollowed, flow_of
 from draftproof.proofs_check.every_size.run import Decide, Refuted, Run, Vacuous
 from draftproof.proofs_check.every_size.space import Assume, Classify, Grow, Space, Terms, terms_of
 from draftproof.proofs_check.every_size.values import Named
-from draftproof.theory.verifier import ALL, Verifier
+from draftproof.theory.verifier import Verifier
 
 MODES = {
     "chain": "chain",
@@ -24,114 +32,156 @@ MODES = {
     "tree without replacement": "without replacement",
     "paths": "without replacement",
 }
+"""Kind of draft -> how the children of a node are drawn. Merged paths: the children of a node are drawn
+without replacement, of a number that depends on what was drawn before. Drafts of any other kind: any
+children.
+"""
 
-DEBUG = os.environ.get('DBG')
+MOST_CLASSES = 4
+BELOW, ABOVE = NEGATIVE | ZERO, ZERO | POSITIVE
+Check: TypeAlias = Callable[[Space], set[str]]
 
 
 class Fails(Exception):
-    """A claim does not hold in some part of the space."""
+    """A claim does not hold for some numbers, or is not shown to."""
 
 
 class MoreClasses(Exception):
     """More patterns of signs are possible than there are classes of tokens."""
 
     def __init__(self, needed: int):
-        super().__init__(f"{needed} classes are needed")
-        if needed > 4:
-            raise NotFollowed(f"{needed} classes of tokens")
+        super().__init__(f"{needed} classes of tokens are needed")
+        if needed > MOST_CLASSES:
+            raise NotFollowed(f"{needed} classes of tokens are needed")
         self.needed = needed
+
+
+@dataclass
+class Result:
+    """`verdict` is "proved", or "undecided" with the reason in `why`.
+
+    `drafts` are the ways of drawing children that the proof covers, `claims` the induction hypotheses that
+    were found, `contracts` what is assumed of functions that were not run; `seconds` are CPU seconds.
+    """
+
+    verifier: str
+    verdict: str = "undecided"
+    why: str = ""
+    drafts: list[str] = field(default_factory=list)
+    claims: list[str] = field(default_factory=list)
+    contracts: list[str] = field(default_factory=list)
+    cells: int = 0
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
 class Form:
-    """A form in a token's entries that was compared with 0, with the sign that it has on y, on the individual token
-    if there is one, and on every class; or an assumption, which tells no tokens apart.
+    """A form in a token's entries that was compared with 0, with the sign that it has on y, on the
+    individual token if there is one, and on every class; or an assumption, which tells no tokens apart.
     """
 
     signs: list[tuple[Terms, int]]
     tells_apart: bool = True
 
 
-BELOW, ABOVE = NEGATIVE | ZERO, ZERO | POSITIVE
-Check: TypeAlias = Callable[[Space], set[str]]
-
-
-@dataclass
-class Result:
-    """The verdict "proved" or "not followed", with `why`; `claims` are the induction hypotheses that were found."""
-
-    verifier: str
-    verdict: str
-    why: str = ""
-    claims: list[str] = field(default_factory=list)
-    seconds: float = 0.0
-    modes: list[str] = field(default_factory=list)
-
-
 def prove_every_size(verifier: Verifier, seconds: float = 60.0) -> Result:
+    """Proves that one iteration of the verifier is lossless for every vocabulary, every draft of the kinds
+    that it is made for, and all p and q, zeros included. The verifier's own source is run; its text has to
+    be the code. Nothing is ever refuted here: what is not proved is undecided.
+
+    >>> from draftproof.theory.verifiers import named
+    >>> proof = prove_every_size(named("token"))
+    >>> proof.verdict, proof.claims
+    ('proved', ["verify, the loop of line 3: stops with probability 1, then follows the target's row"])
+    >>> prove_every_size(named("hsd-released")).verdict
+    'undecided'
+
+    """
     started = thread_time()
-    result = Result(verifier.name, "proved")
+    result = Result(verifier.name)
     try:
-        modes = list(dict.fromkeys(MODES.get(label, "any") for label in verifier.drafts))
-        if "any" in modes:
-            modes = ["any"]
-        modes.sort(key=lambda mode: mode == "chain")  # a chain is a tree of either kind
         asked = False
-        for mode in modes:
-            if mode == "chain" and (("without replacement" in modes) or ("with replacement" in modes and not asked)):
-                continue
+        for mode in modes_of(verifier):
+            covered = "without replacement" in result.drafts or (
+                "with replacement" in result.drafts and not asked
+            )
+            if mode == "chain" and covered:
+                continue  # a chain is a tree whose nodes have one child
             proof = Proof(verifier, mode, started + seconds)
-            proof.prove()
+            try:
+                proof.prove()
+            finally:
+                result.cells += proof.cells
             asked = asked or proof.hypotheses.asked_draft
-            result.modes.append(mode)
-            result.claims += proof.told()
-    except (NotFollowed, Fails, Refuted, OutOfTime, ZeroDivisionError) as error:
-        result.verdict, result.why = "not proved", f"{type(error).__name__}: {error}"
+            result.drafts.append(mode)
+            result.claims += [each for each in proof.hypotheses.told() if each not in result.claims]
+            result.contracts += [each for each in proof.hypotheses.contracts if each not in result.contracts]
+        result.verdict = "proved"
+    except OutOfTime:
+        result.why = f"out of time after {seconds:g} s"
+    except (NotFollowed, Fails, Refuted, ZeroDivisionError) as error:
+        result.why = str(error)
     result.seconds = round(thread_time() - started, 3)
     return result
 
 
+def modes_of(verifier: Verifier) -> list[str]:
+    """How the children of a node are drawn in the drafts that the verifier is made for, chains last."""
+    modes = list(dict.fromkeys(MODES.get(label, "any") for label in verifier.drafts))
+    return ["any"] if "any" in modes else sorted(modes, key=lambda mode: mode == "chain")
+
+
 class Proof:
+    """The proof for one way of drawing children: a search for induction hypotheses that hold."""
+
     def __init__(self, verifier: Verifier, mode: str, deadline: float):
         if verifier.carry is not None:
-            raise NotFollowed("a verifier that changes the target of later iterations")
+            raise NotFollowed("a verifier that changes the target of later iterations is not followed")
         self.root = flow_of(verifier.verify)
         self.mode, self.deadline = mode, deadline
         self.unknowns: dict[str, str] = {}
         self.hypotheses = Hypotheses({}, {})
-        self.tries = 0
         self.classes = 2
+        self.cells = 0
+        self.holding = 0
 
     def prove(self) -> None:
+        """Tries the rows and rates that the claims can be about, until every claim holds; raises what went
+        wrong in the attempt that came furthest.
+        """
         chosen: dict[Any, int] = {}
-        last: Exception | None = None
+        furthest: tuple[int, Exception] | None = None
         while True:
+            self.holding = 0
             try:
                 self.attempt(chosen)
                 return
-            except (Fails, Refuted, NotFollowed, Weaken, ZeroDivisionError) as error:
-                if DEBUG: print("   ", {repr(p): (p in self.hypotheses.claims and self.hypotheses.chosen.get(p,0)) for p in self.hypotheses.order[1:]}, type(error).__name__, str(error)[:300])
-                last = error if last is None or isinstance(error, Fails) else last
-                self.tries += 1
-                if thread_time() > self.deadline:
-                    raise OutOfTime("no time left") from None
-                for place in reversed(self.hypotheses.order[1:]):
-                    at = chosen.get(place, 0)
-                    claim = self.hypotheses.claims[place]
-                    if at + 1 < len(claim.options()):
-                        chosen[place] = at + 1
-                        break
-                    chosen[place] = 0
-                else:
-                    raise error if not isinstance(error, Weaken) else NotFollowed(str(error))
+            except (Fails, Refuted, NotFollowed, ZeroDivisionError) as error:
+                if furthest is None or self.holding > furthest[0]:
+                    furthest = self.holding, error
+            if thread_time() > self.deadline:
+                raise OutOfTime
+            for place in reversed(self.hypotheses.order[1:]):
+                chosen[place] = chosen.get(place, 0) + 1
+                if chosen[place] < len(self.hypotheses.claims[place].options()):
+                    break
+                chosen[place] = 0
+            else:
+                raise furthest[1]
 
     def attempt(self, chosen: dict[Any, int]) -> None:
+        """Proves the claims with the rows and rates chosen, knowing less of the variables until it is
+        enough.
+        """
         facts: dict[Any, dict[str, int]] = {}
         while True:
             self.hypotheses = hypotheses = Hypotheses(chosen, facts)
             names = [Named(name) for name in ("oracle", "draft", "target")]
-            env = dict(zip(self.root.parameters, names, strict=True))
-            hypotheses.assume(self.root, self.root, env, frozenset())
+            if len(self.root.parameters) != len(names):
+                raise NotFollowed(f"{self.root.name} does not take an oracle, a draft and a target")
+            hypotheses.assume(
+                self.root, self.root, dict(zip(self.root.parameters, names, strict=True)), frozenset()
+            )
             try:
                 for place in hypotheses.order:  # which grows as places are reached
                     hypotheses.current = hypotheses.claims[place]
@@ -146,6 +196,7 @@ class Proof:
         """The claim in every scenario of answers to what depends on the draft."""
         try:
             self.obligation(claim, scenario)
+            self.holding += 1
         except Decide as decide:
             for answer in decide.answers:
                 self.scenarios(claim, {**scenario, decide.question: answer})
@@ -161,81 +212,94 @@ class Proof:
         if self.hypotheses.passes:
             self.on_all_classes(lambda space: self.linear(space, claim, scenario), True)
 
-    def on_all_classes(
-        self, check: Check, individual: bool, forms: Sequence[Form] = ()
-    ) -> None:
-        """The check on every way that the classes of tokens can be told apart by the forms that are compared.
+    # Classes of tokens.
 
-        `forms` has the signs of each form so far, for the individual token and for every class. Of classes, which
-        are interchangeable, the order does not matter; where there are two, they differ.
-        """
+    def space(self, individual: bool, forms: Sequence[Form]) -> Space:
+        signs = [each for form in forms for each in form.signs]
         tokens = 1 + individual + self.classes
+        return Space(self.unknowns, tokens, 1 if individual else None, self.deadline - thread_time(), signs)
+
+    def on_all_classes(self, check: Check, individual: bool, forms: Sequence[Form] = ()) -> None:
+        """The check in every way that the signs of the compared forms can tell tokens apart."""
         while True:
-            signs = [sign for form in forms for sign in form.signs]
-            space = Space(self.unknowns, tokens, 1 if individual else None, self.deadline - thread_time(), signs)
+            space = self.space(individual, forms)
             if forms and not space.possible:
                 return
             try:
                 loose = check(space)
+                self.cells += space.enumeration.cells
                 break
             except Grow as grow:
                 self.unknowns[grow.name] = grow.kind
             except Assume as new:
                 forms = [*forms, Form([(new.terms, new.signs)], tells_apart=False)]
             except Classify as new:
-                self.told_apart(check, individual, list(forms), new.forms)
+                self.told_apart(check, individual, forms, new.forms)
                 return
         real = [form for form in loose if len(terms_of(space.solver.polynomials[form])) > 1]
         needed = 1 + sum(form.tells_apart for form in forms) + len(real) + len(space.explicit)
         if needed > self.classes:
-            if DEBUG: print("MORE", needed, [f.tells_apart for f in forms], real, space.explicit, loose)
             raise MoreClasses(needed)
 
-    def told_apart(self, check: Check, individual: bool, forms: list[Form], terms: list[Terms]) -> None:
+    def told_apart(self, check: Check, individual: bool, forms: Sequence[Form], terms: list[Terms]) -> None:
         """The check for the signs that one more form can have, on y, the individual token and every class.
 
-        Where classes have had the same signs so far and the form can have either sign on them, they are to differ in
-        the end: as many forms are expected as there are classes, less one. The order of such classes does not matter,
-        but for the class of the individual token, which is the last.
+        Where classes have had the same signs so far and the form can have either sign on them, they are to
+        differ in the end: as many forms are expected as there are classes, less one. The order of such
+        classes does not matter, but for the class of the individual token, which is the last.
         """
-        known = [sign for form in forms for sign in form.signs]
+        so_far = self.space(individual, forms)
 
-        def possible(form: Terms, sign: int) -> bool:
-            tokens = 1 + individual + self.classes
-            return Space(self.unknowns, tokens, 1 if individual else None, 1e9, [*known, (form, sign)]).possible
+        def possible(form: Terms, wanted: int) -> bool:
+            if not form.keys() - {()}:
+                return bool(sign(form.get((), fmpq(0))) & wanted)
+            if so_far.excludes(form, wanted):
+                return False
+            return self.space(individual, [*forms, Form([(form, wanted)])]).possible
 
         can = [
-            tuple(closed for open_, closed in ((NEGATIVE, BELOW), (POSITIVE, ABOVE)) if possible(form, open_))
+            tuple(
+                closed for strict, closed in ((NEGATIVE, BELOW), (POSITIVE, ABOVE)) if possible(form, strict)
+            )
             or (BELOW,)
             for form in terms
         ]
-        if len(set(can)) == 1 and len(can[0]) == 1:  # the form has the same sign everywhere
-            signs = [(form, can[0][0]) for form in terms]
+        if all(len(options) == 1 for options in can):  # the form tells no more tokens apart
+            signs = [(form, options[0]) for form, options in zip(terms, can, strict=True)]
             self.on_all_classes(check, individual, [*forms, Form(signs, tells_apart=False)])
             return
-        first = 1 + individual
+        for of_classes in self.patterns(forms, can, 1 + individual):
+            of_own = [NEGATIVE if of_classes[-1] == BELOW else ABOVE] * individual
+            for of_y in can[0]:
+                all_signs = [NEGATIVE if of_y == BELOW else ABOVE, *of_own, *of_classes]
+                self.on_all_classes(
+                    check, individual, [*forms, Form(list(zip(terms, all_signs, strict=True)))]
+                )
+
+    def patterns(
+        self, forms: Sequence[Form], can: Sequence[tuple[int, ...]], first: int
+    ) -> Iterator[tuple[int, ...]]:
+        """The signs of one more form on the classes, which start at the entry `first` of what is possible."""
         told = [form for form in forms if form.tells_apart]
         before = [tuple(form.signs[first + i][1] for form in told) for i in range(self.classes)]
         most = 2 ** max(0, self.classes - 2 - len(told))
-        free = range(self.classes - individual)
-        for of_classes in product(*can[first:]):
-            after = Counter(
+        free = range(self.classes - (first - 1))
+        for signs in product(*can[first:]):
+            alike = Counter(
                 (*old, new)
-                for old, new, options in zip(before, of_classes, can[first:], strict=True)
+                for old, new, options in zip(before, signs, can[first:], strict=True)
                 if len(options) == 2
             )
             in_order = all(
-                of_classes[i] <= of_classes[j] or can[first + i] != can[first + j]
+                signs[i] <= signs[j] or can[first + i] != can[first + j]
                 for i in free
                 for j in free
                 if i < j and before[i] == before[j]
             )
-            if not in_order or max(after.values(), default=0) > most:
-                continue
-            of_own = [NEGATIVE if of_classes[-1] == BELOW else ABOVE] * individual
-            for of_y in can[0]:
-                signs = [NEGATIVE if of_y == BELOW else ABOVE, *of_own, *of_classes]
-                self.on_all_classes(check, individual, [*forms, Form(list(zip(terms, signs, strict=True)))])
+            if in_order and max(alike.values(), default=0) <= most:
+                yield signs
+
+    # What is checked of a claim.
 
     def exactly(self, space: Space, claim: Claim, scenario: dict[str, Any]) -> set[str]:
         """The mass of y is what the claim says."""
@@ -252,11 +316,13 @@ class Proof:
             if not cell.agree(value, space.number(0)):
                 _, differs = sides(cell, value.top, ZERO)
                 if differs is not None and not space.surely_empty(differs):
-                    raise Fails(f"{claim.place!r}, {scenario}: mass differs by {value}")
+                    raise Fails(f"{claim}: a token's mass is not shown to be what the claim says")
         return set()
 
     def linear(self, space: Space, claim: Claim, scenario: dict[str, Any]) -> set[str]:
-        """A drafted token of a class adds what is linear in its entries, so that a class acts like one token."""
+        """A drafted token of a class adds what is linear in its entries, so that a class acts like one
+        token.
+        """
         drawn: set[str] = set()  # a drafted token's entry of its law is above zero
 
         def program(oracle: Any) -> Symbol:
@@ -272,15 +338,15 @@ class Proof:
             return law * value
 
         for _, value in space.expectation(program):
-            top, bottom = value.top, value.bottom
-            if top and (space.own_degree(top) != {1} or space.own_degree(bottom) != {0}):
-                raise Fails(f"{claim.place!r}, {scenario}: not linear in the drafted token's entries: {value}")
+            if not space.linear(value):
+                raise Fails(f"{claim}: what a drafted token adds is not linear in its entries")
         known = {each for form in space.classified for each in space.own_factors(form)}
         return self.own_forms(space) - drawn - known
 
     def own_forms(self, space: Space) -> set[str]:
         """The forms in the drafted token's entries that were compared. The last class's entries are 1 minus
-        the others, so its forms have them too: those vanish where the class is the individual token alone.
+        the others, so that its forms have them too: those vanish where the class is the individual token
+        alone.
         """
         out = set()
         for form in space.forms:
@@ -289,11 +355,4 @@ class Proof:
                 out.add(form)
             elif polynomial.compose(*space.whole_class, ctx=space.number.variables):
                 raise NotFollowed(f"a comparison that is not linear in a token's entries: {form}")
-        return out
-
-    def told(self) -> list[str]:
-        out = []
-        for place in self.hypotheses.order:
-            claim = self.hypotheses.claims[place]
-            out.append(f"{self.mode}: {claim.function.name} {type(place).__name__}: row {claim.row}, rate {claim.rate}")
         return out

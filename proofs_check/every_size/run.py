@@ -1,13 +1,23 @@
 """Runs a function's own syntax tree on abstract nodes and rows, from its start or from the head of a loop."""
 
 import ast
+import builtins
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NoReturn
 
 from draftproof.proofs_check.cells.symbol import ZERO, Symbol
 from draftproof.proofs_check.every_size.contracts import contract_of, planned
-from draftproof.proofs_check.every_size.flow import Do, Function, Loop, NotFollowed, Return, Step, Test, flow_of
+from draftproof.proofs_check.every_size.flow import (
+    Do,
+    Function,
+    Loop,
+    NotFollowed,
+    Return,
+    Step,
+    Test,
+    flow_of,
+)
 from draftproof.proofs_check.every_size.space import LAW, POSITIVE_NUMBER, UNIT, Space
 from draftproof.proofs_check.every_size.values import (
     UNKNOWN,
@@ -30,7 +40,6 @@ from draftproof.proofs_check.every_size.values import (
     Unknown,
     Without,
     Zipped,
-    stack,
 )
 from draftproof.theory import rows
 from draftproof.theory.oracle import Oracle
@@ -54,8 +63,8 @@ OPERATIONS: dict[Callable, tuple] = {
     rows.point: (TOKEN, ROW),
     rows.has_mass: (ROW,),
 }
-"""The functions of theory/rows.py that a proof can run, with their arguments: linear in a token's entries while the
-signs that they compare stay the same, or about one token.
+"""The functions of theory/rows.py that a proof can run, with their arguments: linear in a token's entries
+while the signs that they compare stay the same, or about one token.
 """
 
 ARITHMETIC: dict[type, Callable[[Any, Any], Any]] = {
@@ -71,7 +80,7 @@ COMPARISONS: dict[type, Callable[[Any, Any], bool]] = {
     ast.Gt: lambda a, b: a > b,
     ast.GtE: lambda a, b: a >= b,
     ast.Eq: lambda a, b: a == b,
-    ast.NotEq: lambda a, b: not a == b,
+    ast.NotEq: lambda a, b: a != b,
 }
 
 Env = dict[str, Any]
@@ -101,7 +110,8 @@ def iterator(loop: ast.For) -> str:
 class Run:
     """One run, in a `scenario` of answers to the questions that depend on the draft.
 
-    `hypotheses` answers arrivals at loops and calls of functions whose claim is assumed; it gets the run itself.
+    `hypotheses` answers arrivals at loops and calls of functions whose claim is assumed; it gets the run
+    itself.
     """
 
     def __init__(self, space: Space, oracle: Oracle, scenario: dict[str, Any], mode: str, hypotheses: Any):
@@ -115,8 +125,13 @@ class Run:
         self.function: Function | None = None
         self.series: list[tuple[Symbol, Symbol, Symbol]] = []  # (b, and what `powers` says of it)
         self.env: Env = {}
-        self.gained, self.reach = space.number(0), space.number(1)  # mass that y got in loops, and mass that goes on
-        self.bounds: dict[int, tuple[Symbol, bool]] = {}  # numbers known to be at least 0; whether also at most 1
+        self.gained, self.reach = (
+            space.number(0),
+            space.number(1),
+        )  # mass that y got in loops, and mass that goes on
+        self.bounds: dict[
+            int, tuple[Symbol, bool]
+        ] = {}  # numbers known to be at least 0; whether also at most 1
 
     # What is unknown.
 
@@ -216,7 +231,9 @@ class Run:
         return result
 
     def next_law(self, env: Env) -> Row | Without | None:
-        """The law of the next child: `env["next child"]` follows it as siblings are drawn without replacement."""
+        """The law of the next child: `env["next child"]` follows it as siblings are drawn without
+        replacement.
+        """
         if self.mode == "any":
             return None
         return env.get("next child", self.proposal_row)
@@ -288,7 +305,7 @@ class Run:
     def require_law(self, row: Row) -> None:
         if not row.positive and any(entry < 0 for entry in row):
             self.refute("a row with a negative entry is drawn from")
-        if not rows.total(row) == 1:
+        if rows.total(row) != 1:
             self.refute("a row is drawn from whose mass is not 1")
 
     def fresh(self, kind: str, *of: Any) -> Any:
@@ -304,7 +321,9 @@ class Run:
         return unknown
 
     def powers(self, b: Symbol) -> tuple[Symbol, Symbol]:
-        """1 + (1 - b) + .. + (1 - b)^(K-2) and (1 - b)^(K-1), with K children: b times the first is 1 - the other."""
+        """1 + (1 - b) + .. + (1 - b)^(K-2) and (1 - b)^(K-1), with K children: b times the first is 1 - the
+        other.
+        """
         for known, early, late in self.series:
             if b == known:
                 return early, late
@@ -346,7 +365,9 @@ class Run:
         match target:
             case ast.Name(id=name):
                 env[name] = value
-            case ast.Tuple(elts=[ast.Starred(value=ast.Name(id=first)), ast.Name(id=last)]) if isinstance(value, Chain):
+            case ast.Tuple(elts=[ast.Starred(value=ast.Name(id=first)), ast.Name(id=last)]) if isinstance(
+                value, Chain
+            ):
                 env[first], env[last] = Chain(inner=True), LeafOf()
             case ast.Tuple(elts=targets) if type(value) is tuple and len(value) == len(targets):
                 for each, part in zip(targets, value, strict=True):
@@ -359,8 +380,10 @@ class Run:
         if isinstance(value, Unknown):
             assert self.function is not None
             value = self.function.globals.get(name, UNKNOWN)
-            if name in env or isinstance(value, Unknown):
-                value = __builtins_of__(self.function).get(name, UNKNOWN) if name not in env else UNKNOWN
+            if name in env:
+                value = UNKNOWN
+            elif isinstance(value, Unknown):
+                value = vars(builtins).get(name, UNKNOWN)
         if isinstance(value, Unknown):
             raise NotFollowed(f"the value of {name} is not known where it is read")
         return value
@@ -412,7 +435,9 @@ class Run:
             case ast.Attribute(value=value, attr=attribute):
                 return self.attribute(self.value(value, env), attribute)
             case ast.Call(func=ast.Attribute(value=value, attr=method), args=arguments, keywords=[]):
-                return self.method(self.value(value, env), method, [self.value(each, env) for each in arguments])
+                return self.method(
+                    self.value(value, env), method, [self.value(each, env) for each in arguments]
+                )
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=keywords):
                 options = {each.arg: each.value for each in keywords}
                 return self.call(self.name(name, env), [self.value(each, env) for each in arguments], options)
@@ -481,7 +506,7 @@ class Run:
         if isinstance(value, Named) and value.name == "draft" and attribute != "root":
             self.hypotheses.asked_draft = True
         match value, attribute:
-            case (Node() | LeafOf()), "prefix":
+            case ((Node() | LeafOf()), "prefix"):
                 return Prefix(value)
             case Node(), "proposal" if value is self.here:
                 return self.proposal_row
@@ -491,6 +516,8 @@ class Run:
                 return token
             case Plan(taken=taken), "accepted":
                 return rows.total(taken)
+            case Plan(rest=rest), "left":
+                return rest
             case Named(name="draft"), "root" if self.hypotheses.at_root:
                 return self.here
             case Named(name="draft"), "path" if self.mode == "chain":
@@ -508,7 +535,7 @@ class Run:
                 self.require_law(row)
                 index = self.oracle.choose(row)
                 return Token(index, whole=index > (self.space.individual or 0))
-            case (list() | Stack()), "append", [item]:
+            case ((list() | Stack()), "append", [item]):
                 (value.top if isinstance(value, Stack) else value).append(item)
                 return None
             case Stack(top=[*_, _]), "pop", []:
@@ -522,10 +549,12 @@ class Run:
     def lookup(self, token: Token) -> Node | None:
         """`here.child(token)`: whether the token was drafted depends on the siblings."""
         child = self.child
-        if child is not None and child.token is not None:
-            if child.token is token or (child.token.index == token.index and not token.whole):
-                return child
-        drafted = self.space.get(f"drafted {token.index} {child and child.token and child.token.index}", UNIT)
+        looked_at = None if child is None else child.token
+        if looked_at is not None and (
+            looked_at is token or (looked_at.index == token.index and not token.whole)
+        ):
+            return child
+        drafted = self.space.get(f"drafted {token.index} {looked_at and looked_at.index}", UNIT)
         if not self.oracle.accept(drafted):
             return None
         self.examined = True
@@ -538,13 +567,17 @@ class Run:
             return self.sequence(function, arguments)
         if options:
             raise NotFollowed("arguments by name")
-        if function is rows.one and len(arguments) == 1 and isinstance(arguments[0], Row | TargetRow | Without):
+        if (
+            function is rows.one
+            and len(arguments) == 1
+            and isinstance(arguments[0], Row | TargetRow | Without)
+        ):
             return self.space.number(1)
         if function in OPERATIONS:
             return self.operation(function, arguments)
         if function is len and len(arguments) == 1 and isinstance(arguments[0], Children):
             return Count()
-        if (contract := contract_of(function)) is not None:
+        if (contract := contract_of(self, function)) is not None:
             return contract(self, *arguments)
         if isinstance(function, type) or not callable(function):
             raise NotFollowed(f"a call of {function!r}")
@@ -553,18 +586,24 @@ class Run:
     def operation(self, function: Callable, arguments: list[Any]) -> Any:
         """A function of theory/rows.py, run as it stands on the entries of the tokens and classes."""
         kinds = OPERATIONS[function]
-        if function is rows.without and len(arguments) == 2 and isinstance(arguments[0], Row | Without):
-            if isinstance(arguments[1], Token):
-                return Without(arguments[0], arguments[1])
-        arguments = [self.space.number(each) if type(each) is int else self.worked_out(each) for each in arguments]
+        match arguments:
+            case [Row() | Without() as row, Token() as token] if function is rows.without:
+                return Without(row, token)
+        arguments = [
+            self.space.number(each) if type(each) is int else self.worked_out(each) for each in arguments
+        ]
         if len(arguments) != len(kinds) or not all(map(isinstance, arguments, kinds)):
-            raise NotFollowed(f"{function.__name__} of {', '.join(type(each).__name__ for each in arguments)}")
+            raise NotFollowed(
+                f"{function.__name__} of {', '.join(type(each).__name__ for each in arguments)}"
+            )
         if function in (rows.excess, rows.meet):
             result = self.compared_rows(function, *arguments)
         else:
             with self.space.notes():
                 try:
-                    result = function(*[each.index if isinstance(each, Token) else each for each in arguments])
+                    result = function(
+                        *[each.index if isinstance(each, Token) else each for each in arguments]
+                    )
                 except ZeroDivisionError:
                     if function is not rows.share or not self.positive(arguments[0]):
                         raise
@@ -596,13 +635,15 @@ class Run:
         return value
 
     def compared_rows(self, function: Callable, p: Row, q: Row) -> tuple:
-        """(p - q)+ or min(p, q): y and the classes are told apart by the sign of p - q, and where it is 0 both
-        formulas give the same.
+        """(p - q)+ or min(p, q): y and the classes are told apart by the sign of p - q, and where it is 0
+        both formulas give the same.
         """
         differences = [a - b for a, b in zip(p, q, strict=True)]
         below = self.space.classify(differences)
         if function is rows.excess:
-            return tuple(self.space.number(0) if low else d for low, d in zip(below, differences, strict=True))
+            return tuple(
+                self.space.number(0) if low else d for low, d in zip(below, differences, strict=True)
+            )
         return tuple(a if low else b for low, a, b in zip(below, p, q, strict=True))
 
     def same_signs(self, forms: set[str]) -> None:
@@ -630,8 +671,3 @@ class Run:
             case _, [*columns] if function is zip:
                 return Zipped(tuple(columns))
         raise NotFollowed(f"{function.__name__} of {', '.join(type(each).__name__ for each in arguments)}")
-
-
-def __builtins_of__(function: Function) -> dict[str, Any]:
-    found = function.globals.get("__builtins__", {})
-    return found if isinstance(found, dict) else vars(found)

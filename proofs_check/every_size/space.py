@@ -8,12 +8,11 @@ from typing import TypeAlias
 import z3
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
-from draftproof.proofs_check.cells.cell import Cell
+from draftproof.proofs_check.cells.cell import Cell, with_fact
 from draftproof.proofs_check.cells.enumeration import Enumeration
 from draftproof.proofs_check.cells.solver import Solver
 from draftproof.proofs_check.cells.symbol import ANY, NEGATIVE, POSITIVE, ZERO, Symbol, flip, sign, value
 from draftproof.proofs_check.cells.tree import leaves
-from draftproof.proofs_check.every_size.flow import NotFollowed
 from draftproof.proofs_check.every_size.values import Row
 from draftproof.theory.oracle import Oracle
 
@@ -22,7 +21,9 @@ LAW, PART, UNIT, POSITIVE_NUMBER = "law", "part", "unit", "number"
 
 
 BRIEF, LONG = 200, 10_000
-"""Milliseconds for a question to z3: whether a cut leaves both sides, and whether a cell that would refute is empty."""
+"""Milliseconds for a question to z3: whether a cut leaves both sides, and whether a cell that would refute
+is empty.
+"""
 
 
 class Grow(Exception):
@@ -47,8 +48,8 @@ def terms_of(polynomial: fmpq_mpoly) -> Terms:
 
 
 class Classify(Exception):
-    """Tokens have to be told apart by the sign of a form: its terms for y, for the individual token if there is one,
-    and for every class.
+    """Tokens have to be told apart by the sign of a form: its terms for y, for the individual token if
+    there is one, and for every class.
     """
 
     def __init__(self, forms: list[Terms]):
@@ -67,8 +68,8 @@ class Assume(Exception):
 class Space:
     """Unknown rows over `tokens` tokens and unknown numbers, by name, and the cell of all their values.
 
-    A row's last entry is 1 minus the others. `individual` is the index of a token whose entries are compared as
-    those of one token, not of a class; `forms` collects what is found out about its signs.
+    A row's last entry is 1 minus the others. `individual` is the index of a token whose entries are
+    compared as those of one token, not of a class; `forms` collects what is found out about its signs.
     """
 
     def __init__(
@@ -80,11 +81,7 @@ class Space:
         signs: Sequence[tuple[Terms, int]] = (),
     ):
         self.tokens, self.individual = tokens, individual
-        names = [
-            name
-            for unknown, kind in unknowns.items()
-            for name in _names(unknown, kind, tokens)
-        ]
+        names = [name for unknown, kind in unknowns.items() for name in _names(unknown, kind, tokens)]
         context = fmpq_mpoly_ctx.get(names or ["unused"], Ordering.degrevlex)
         self.enumeration = Enumeration(context, thread_time() + seconds, checked=True)
         self.number = self.enumeration.number
@@ -124,12 +121,22 @@ class Space:
         self.solver.milliseconds = BRIEF
         self.possible = found is not None
         point = {name: fmpq(1, 3) for name in context.names()} | found if found else None
-        if point and not all(sign(value(self.solver.polynomials[key], point)) & allowed for key, allowed in facts.items()):
+        if point and not all(
+            sign(value(self.solver.polynomials[key], point)) & allowed for key, allowed in facts.items()
+        ):
             point = None
         self.whole = Cell(self.solver, facts, (), point)
-        self.own = [] if individual is None else [
-            at for at, name in enumerate(context.names()) if name.endswith(f"_{individual}") and name != "unused"
-        ]
+        for key in [key for key, allowed in facts.items() if allowed == ZERO]:
+            self.whole = with_fact(self.whole, key, ZERO, point)
+        self.own = (
+            []
+            if individual is None
+            else [
+                at
+                for at, name in enumerate(context.names())
+                if name.endswith(f"_{individual}") and name != "unused"
+            ]
+        )
         self.forms: set[str] = set()
         self.explicit: set[str] = set()
         self.noting = ""
@@ -155,6 +162,12 @@ class Space:
         """The parts of the space, each with the expectation of the program as a rational function."""
         return leaves(self.whole, self.enumeration.expectation(program, self.whole))
 
+    def linear(self, number: Symbol) -> bool:
+        """Whether the number is linear in the individual token's entries, or zero."""
+        return not number.top or (
+            self.own_degree(number.top) == {1} and self.own_degree(number.bottom) == {0}
+        )
+
     def own_degree(self, polynomial: fmpq_mpoly) -> set[int]:
         """The degrees of the polynomial's terms in the individual token's entries."""
         return {sum(int(powers[at]) for at in self.own) for powers, _ in polynomial.terms()}
@@ -166,7 +179,9 @@ class Space:
             raise Assume(terms_of(form), signs)
 
     def never_below_zero(self, number: Symbol) -> bool:
-        """Whether what is known of the unknown numbers alone, not of rows, shows that this one is at least 0."""
+        """Whether what is known of the unknown numbers alone, not of rows, shows that this one is at least
+        0.
+        """
         form = number.top * number.bottom
         if form.is_constant():
             return bool(form.leading_coefficient() >= 0) if form else True
@@ -174,11 +189,42 @@ class Space:
         if key not in self.positive_forms:
             scalars = [fact for fact in self.whole.facts.items() if not self._has_entries(fact[0])]
             below = POSITIVE if flipped else NEGATIVE
-            self.positive_forms[key] = not self._has_entries(key) and self.solver.find([*scalars, (key, below)]) is None
+            self.positive_forms[key] = (
+                not self._has_entries(key) and self.solver.find([*scalars, (key, below)]) is None
+            )
         return self.positive_forms[key]
 
     def _has_entries(self, key: str) -> bool:
         return any("_" in name for name in self.solver.names[key])
+
+    def excludes(self, terms: Terms, allowed: int) -> bool:
+        """Whether the facts about one token's entries and the unknown numbers exclude these signs of a
+        form.
+        """
+        context = self.number.variables
+        polynomial = self._polynomial(terms)
+        last = list(context.gens())  # with the last token's entries in the place of y's
+        for row in self.known.values():
+            if isinstance(row, Row) and not row[-1].top.is_constant() and row[0].top in last:
+                last[last.index(row[0].top)] = row[-1].top
+        for gens in (list(context.gens()), last):
+
+            def names(each: fmpq_mpoly) -> set[str]:
+                unused = set(each.unused_gens())
+                return {name for name in context.names() if name not in unused}
+
+            form = polynomial.compose(*gens, ctx=context)
+            near = {name for name in context.names() if "_" not in name} | names(form)
+            facts: dict[str, int] = {}
+            facts_of = [(self.solver.polynomials[key], signs) for key, signs in self.whole.facts.items()]
+            for old, signs in [*facts_of, (polynomial, allowed)]:
+                each = old.compose(*gens, ctx=context)
+                if names(each) <= near and not each.is_constant():
+                    key, flipped = self.solver.canonical(each)
+                    facts[key] = facts.get(key, ANY) & (flip(signs) if flipped else signs)
+            if self.solver.model(facts.items(), 2000)[0] == z3.unsat:
+                return True
+        return False
 
     def surely_empty(self, cell: Cell) -> bool:
         """Whether no numbers have the signs of the cell, z3 being given more time than for a cut."""
@@ -186,8 +232,8 @@ class Space:
         return self.solver.find(facts) is None or self.solver.model(facts, LONG)[0] == z3.unsat
 
     def classify(self, differences: Sequence[Symbol]) -> list[bool]:
-        """Whether the difference is at most 0, for y and every class of tokens: where it is 0, either answer. Raises
-        Classify unless that is known.
+        """Whether the difference is at most 0, for y and every class of tokens: where it is 0, either
+        answer. Raises Classify unless that is known.
         """
         forms = [difference.top * difference.bottom for difference in differences]
         signs = [self.whole.signs(form) for form in forms]
@@ -218,7 +264,9 @@ class Space:
 
     @contextmanager
     def notes(self, kind: str = "continuous") -> Iterator[None]:
-        """What is compared in this context decides what the code does: continuously, or by an explicit test."""
+        """What is compared in this context decides what the code does: continuously, or by an explicit
+        test.
+        """
         self.noting = kind
         try:
             yield

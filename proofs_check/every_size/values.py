@@ -2,22 +2,22 @@
 
 **Rows.** A vocabulary of any size is seen from one token y: the others are put together in classes. All
 operations on rows that `theory/rows.py` has are linear in a token's entries as long as the signs of the
-compared entries stay the same, so that tokens of equal signs act like one token that has their entries' sums.
-A row is therefore a tuple of a few Symbols: the entries of y, of a drafted token where there is one, and of
-the classes. Nothing else can be done with it: no loop over the tokens, no order, no arithmetic.
+compared entries stay the same, so that tokens of equal signs act like one token that has their entries'
+sums. A row is therefore a tuple of a few Symbols: the entries of y, of a drafted token where there is one,
+and of the classes. Nothing else can be done with it: no loop over the tokens, no order, no arithmetic.
 
-**Nodes.** `here` is the node that a claim is about, of any depth in any draft. Its rows are free. A child of it
-has a token; what is below the child is known by the induction hypothesis only.
+**Nodes.** `here` is the node that a claim is about, of any depth in any draft. Its rows are free. A child
+of it has a token; what is below the child is known by the induction hypothesis only.
 """
 
 from dataclasses import dataclass, field
 from typing import Any
 
-from draftproof.proofs_check.every_size.flow import NotFollowed
-
 
 class Row(tuple):
-    """The entries of the tokens and classes of tokens. `positive`: none is below 0, by the way that it was made."""
+    """The entries of the tokens and classes of tokens. `positive`: none is below 0, by the way that it was
+    made.
+    """
 
     positive: bool = False
 
@@ -143,9 +143,12 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Masses:
-    """Exclusive masses of the children, by a plan: none below 0, their sum at most 1."""
+    """What a plan gives to each child: exclusive masses, none below 0 and together at most 1; or, `judged`,
+    the children in the plan's order, each with the rate at which it is kept where no earlier one was.
+    """
 
     plan: Plan
+    judged: bool = False
 
 
 class Unknown:
@@ -153,10 +156,3 @@ class Unknown:
 
 
 UNKNOWN = Unknown()
-
-
-def stack(value: Any) -> "list | Stack":
-    """The value as a list; raises NotFollowed if it is none."""
-    if isinstance(value, list | Stack):
-        return value
-    raise NotFollowed(f"{type(value).__name__} is not a list")

@@ -297,7 +297,12 @@ class Tree(DraftVerifier):
 
         root = in_floats(draft.root)
         paths = tuple(tuple(new[id(node)] for node in path) for path in draft.paths)
-        floats = Draft(root, replacement=draft.replacement, paths=paths if draft.merged else None)
+        floats = Draft(
+            root,
+            replacement=draft.replacement,
+            stratified=draft.stratified,
+            paths=paths if draft.merged else None,
+        )
         return _FloatRows(target), floats, target.vocab, max(map(len, paths))
 
     def call(self, sandbox: Sandbox, source: Source, prepared: Any, position: int = 0) -> Prefix:

@@ -1,4 +1,4 @@
-"""The command `gap`: one instance, means over random ones, --vary and --worst."""
+"""The command `gap`: one instance, means over random ones, --vary, --worst and --rows."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,6 +13,7 @@ from rich.table import Table
 from draftproof.simulators import screen
 from draftproof.simulators.check import applies, must_apply, must_fit
 from draftproof.simulators.commands.entry import INTERRUPTED
+from draftproof.simulators.commands.gap_rows import rows
 from draftproof.simulators.commands.options import FILE, force_option, json_option
 from draftproof.simulators.figures import required
 from draftproof.simulators.instances.files import document, draft_of, read
@@ -40,10 +41,10 @@ from draftproof.theory.verifiers import named
 COUNT, SECONDS, VOCAB = 40, 20.0, 3
 
 BELONGS = {
-    "out": ("vary",),
+    "out": ("vary", "rows"),
     "draft": ("vary", "worst", ""),
     "vocab": ("vary", "worst", ""),
-    "count": ("vary", ""),
+    "count": ("vary", "rows", ""),
     "seconds": ("worst",),
     "seed": ("worst",),
     "verifier": ("vary", "instance", ""),
@@ -62,11 +63,18 @@ STATEFUL = (
 @click.argument("instance", required=False, type=FILE, metavar="[INSTANCE.json]")
 @click.option("--verifier", multiple=True, metavar="NAME", help="Only this verifier; may be repeated.")
 @click.option("--vary", type=click.Choice(list(VARIED)), help="Vary one thing over an ensemble.")
-@click.option("--out", type=FILE, metavar="FOLDER", help="The folder for --vary's figure and numbers.")
+@click.option("--out", type=FILE, metavar="FOLDER", help="The folder for the figure of --vary or --rows.")
 @click.option("--worst", metavar="NAME", help="Search for the instance with the largest gap.")
+@click.option(
+    "--rows", type=FILE, metavar="FILE.npz", help="Recorded rows: acceptance by draft and verifier."
+)
 @click.option("--draft", metavar="JSON", help=f"The draft of {MANY}, as in an instance file.")
 @click.option("--vocab", type=click.IntRange(1, 8), help=f"The vocabulary of {MANY} [default: {VOCAB}].")
-@click.option("--count", type=click.IntRange(1), help=f"Random instances at each point [default: {COUNT}].")
+@click.option(
+    "--count",
+    type=click.IntRange(1),
+    help=f"Random instances at each point [default: {COUNT}]; of --rows so many [default: all].",
+)
 @click.option("--seconds", type=click.FloatRange(0.1), help=f"Duration of --worst [default: {SECONDS:g}].")
 @click.option("--seed", type=int, help="Random seed of --worst [default: 0].")
 @force_option
@@ -80,16 +88,21 @@ def gap(as_json: bool, **options: Any) -> int:
     "closed form" stands beside the value of one that was not. Without an instance: means over random
     instances on three standard drafts, or on one --draft. With --vary: a figure and its numbers. With
     --worst: the instance of small rationals on which a verifier was found furthest below the stateless
-    optimum, on standard output as an instance file.
+    optimum, on standard output as an instance file. With
+    --rows: what a node of your own models accepts, by draft and verifier, for 1 to 16 siblings; the file
+    has arrays `target` and `proposal` [n, V] of probabilities and perhaps `sequence` [n] (`draftproof gpu
+    record` writes one).
     """
     given = {name: value for name, value in options.items() if value not in (None, ()) and value is not False}
-    modes = [mode for mode in ("worst", "vary", "instance") if mode in given]
+    modes = [mode for mode in ("worst", "vary", "rows", "instance") if mode in given]
     if len(modes) > 1:
         raise BadInput(f"{' and '.join(map(_spelled, modes))} do not go together")
     (mode,) = modes or [""]
     for option, allowed in BELONGS.items():
         if option in given and mode not in allowed:
             raise BadInput(f"--{option} goes with {' or '.join(_spelled(each) for each in allowed if each)}")
+    if mode == "rows":
+        return rows(given["rows"], given.get("count"), given.get("out"), as_json)
     vocab, count = given.get("vocab", VOCAB), given.get("count", COUNT)
     verifiers = [named(name) for name in dict.fromkeys(options["verifier"])]
     draft = draft_of(given["draft"]) if "draft" in given else None

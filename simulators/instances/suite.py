@@ -14,6 +14,7 @@ from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.shape import Shape, every
 from draftproof.theory.drafts.spechub import SpecHub
+from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
@@ -34,13 +35,14 @@ SOURCE = Path(argparse.__file__)
 def shallow() -> list[Scheme]:
     """Drafts of depth 1 with several children."""
     trees = [Tree(shape, replacement) for shape in (PAIR, TRIPLE) for replacement in (False, True)]
-    return [*trees, Paths(2, 1), Paths(3, 1), TopK(PAIR), Greedy(PAIR), Greedy(TRIPLE), SpecHub(1)]
+    strata = [Stratified(PAIR), Stratified(TRIPLE)]
+    return [*trees, *strata, Paths(2, 1), Paths(3, 1), TopK(PAIR), Greedy(PAIR), Greedy(TRIPLE), SpecHub(1)]
 
 
 def deep(vocab: int) -> list[Scheme]:
     """Drafts of depth 2 with several children; those with most outcomes only for two symbols."""
     shapes = (FORK, LOPSIDED, TWO_PATHS, BINARY)
-    trees = [Tree(shape) for shape in shapes]
+    trees: list[Scheme] = [kind(shape) for kind in (Tree, Stratified) for shape in shapes]
     trees += [Tree(shape, replacement=True) for shape in (shapes if vocab == 2 else shapes[:3])]
     return [*trees, Paths(2, 2), TopK(BINARY), Greedy(BINARY), SpecHub(2)]
 
@@ -49,7 +51,8 @@ def of_depth(depth: int) -> list[Scheme]:
     """One draft of every kind, so that each verifier is made for at least one."""
     two_wide = every(2, depth)
     trees = [Tree(two_wide, replacement) for replacement in (False, True)] if depth <= 2 else []
-    return [Chain(depth), *trees, Paths(2, depth), TopK(two_wide), Greedy(two_wide), SpecHub(depth)]
+    strata = [Stratified(two_wide)] if depth <= 2 else []
+    return [Chain(depth), *trees, Paths(2, depth), TopK(two_wide), Greedy(two_wide), SpecHub(depth), *strata]
 
 
 def standard() -> list[Sequence[Instance]]:

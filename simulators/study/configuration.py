@@ -43,6 +43,7 @@ DRAFTS: dict[str, Keys] = {
     "tree": {"replacement": (bool, False), **_SHAPE},
     "top-k": _SHAPE,
     "greedy": _SHAPE,
+    "stratified": _SHAPE,
 }
 """Kind of draft -> its keys. A draft without `depth` or `shape` gets every depth of the family."""
 

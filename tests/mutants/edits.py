@@ -16,16 +16,27 @@ from typing import Any
 from draftproof.simulators.instances.suite import GROUPS
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.verifier import Verifier
-from draftproof.theory.verifiers import block, layered, rrs, token, traversal, typical
+from draftproof.theory.verifiers import (
+    block,
+    layered,
+    lifted_priority,
+    priority,
+    rrs,
+    token,
+    traversal,
+    typical,
+)
 from tests.mutants.registry import rule
 
 CHAINS = (Chain(1), Chain(2))
 PLAIN = (Tree(((), ())), Tree((((), ()),)), Tree((((),), ())))
 DOUBLE = tuple(Tree(tree.shape, True) for tree in PLAIN)
 TURNS = (Tree(GROUPS),)
+STRATA = tuple(Stratified(tree.shape) for tree in PLAIN)
 FLAT = (TopK(((), ())), TopK((((),), ())))
 
 
@@ -176,6 +187,57 @@ _all(
     ),
     ("what a group took is not taken off", "left = left - left * sum(given.values(), L * 0)", "pass"),
     ("later groups plan with all", "laws, L, SEGMENTS", "laws, L * 0 + 1, SEGMENTS"),
+)
+_INDEPENDENT = (*DOUBLE, *STRATA)
+_all(
+    priority,
+    _INDEPENDENT,
+    ("acceptance turned", "if oracle.accept(rate)", "if not oracle.accept(rate)"),
+    ("normalisation dropped", "normalise(plan.left)", "plan.left"),
+    ("residual is p itself", "normalise(plan.left)", "target[node.prefix]"),
+    (
+        "plan of another row",
+        "planned(draft, node, target[node.prefix])",
+        "planned(draft, node, node.proposal)",
+    ),
+    (
+        "strata for i.i.d. draws and the reverse",
+        "planned(draft,",
+        "planned(Draft(node, stratified=not draft.stratified),",
+    ),
+    (
+        "judged in drawing order",
+        "in plan.judged(node)",
+        "in sorted(plan.judged(node), key=lambda pair: node.children.index(pair[0]))",
+    ),
+    (
+        "the first judged child alone",
+        "                node = child\n                break\n",
+        "                node = child\n"
+        "            else:\n                return node, normalise(plan.left)\n            break\n",
+    ),
+)
+_all(
+    lifted_priority,
+    _INDEPENDENT,
+    ("plan of p, not of a p", "planned(draft, v, scale(a, p))", "planned(draft, v, p)"),
+    ("entered with its share of the whole", "share(w, left)", "w"),
+    ("share of what is left not updated", "left = left - w", "pass"),
+    (
+        "rate not handed down",
+        "lift(oracle, draft, child, share(w, left), target)",
+        "lift(oracle, draft, child, a, target)",
+    ),
+    ("rate of the stop turned", "share(S, S + (1 - a))", "share(1 - a, S + (1 - a))"),
+    ("rate of the stop without 1 - a", "share(S, S + (1 - a))", "S"),
+    ("normalisation dropped", "normalise(plan.left)", "plan.left"),
+    ("residual is p itself", "(v, normalise(plan.left))", "(v, p)"),
+    (
+        "strata for i.i.d. draws and the reverse",
+        "planned(draft,",
+        "planned(Draft(v, stratified=not draft.stratified),",
+    ),
+    ("siblings turned", "zip(v.children, plan.shares(v)", "zip(v.children, plan.shares(v)[::-1]"),
 )
 rule(
     "typical acceptance", "lossy by design: a threshold in the place of a coin", typical.VERIFIER, (Chain(2),)

@@ -8,7 +8,15 @@ import pytest
 
 from draftproof import commands
 from draftproof.proofs_check.claims import CLAIMS
-from draftproof.proofs_check.claims.claim import MACHINE_PROOFS, REFUTED, SIZES, Induction
+from draftproof.proofs_check.claims.claim import (
+    CODE_RUN,
+    EVERY,
+    MACHINE_PROOFS,
+    REFUTED,
+    SIZES,
+    CodeRun,
+    Induction,
+)
 from draftproof.proofs_check.induction import THEOREMS
 from draftproof.proofs_check.induction.steps import ARGUMENT, CHECKED
 from draftproof.proofs_check.page import page
@@ -32,9 +40,8 @@ def test_verdict_that_takes_longer(claim):
 
 
 def test_every_theorem_is_claimed():
-    assert {claim.check.theorem for claim in CLAIMS.values() if isinstance(claim.check, Induction)} == set(
-        THEOREMS
-    )
+    argued = {claim.check.theorem for claim in CLAIMS.values() if isinstance(claim.check, Induction)}
+    assert argued | {key for key in CODE_RUN if key in THEOREMS} == set(THEOREMS)
 
 
 def test_every_verifier_is_judged():
@@ -59,7 +66,7 @@ def test_the_page_is_fresh():
 @pytest.mark.parametrize("claim", CLAIMS.values(), ids=lambda claim: claim.key)
 def test_verdicts_are_of_the_known_kinds(claim):
     searched = re.fullmatch(r"no counterexample in [\d,]+ exact instances", claim.verdict)
-    assert claim.verdict in (CHECKED, ARGUMENT, SIZES, REFUTED) or searched
+    assert claim.verdict in (EVERY, CHECKED, ARGUMENT, SIZES, REFUTED) or searched
 
 
 def test_nothing_typed_is_called_proved():
@@ -67,7 +74,8 @@ def test_nothing_typed_is_called_proved():
     for claim in CLAIMS.values():
         typed = isinstance(claim.check, Induction)
         assert ("argument" in claim.behind) == typed == (claim.verdict in (CHECKED, ARGUMENT)), claim.key
-        assert "code run" not in claim.behind
+        run = isinstance(claim.check, CodeRun)
+        assert ("code run" in claim.behind) == run == (claim.verdict == EVERY), claim.key
 
 
 def test_every_machine_proof_is_in_the_rocq_files():

@@ -13,7 +13,7 @@ import pytest
 from draftproof import commands
 from draftproof.proofs_check.cells.domain import Domain
 from draftproof.proofs_check.commands import prove as prove_command
-from draftproof.proofs_check.prove import Proof, load_progress, prove, save_progress
+from draftproof.proofs_check.prove import load_progress, prove, save_progress
 from draftproof.simulators.commands.entry import enter
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
@@ -184,33 +184,41 @@ def test_a_draft_may_be_spelled(capsys):
     assert "depth=1: proved" in out.splitlines()[0]
 
 
-@pytest.mark.parametrize(
-    "name", ["token", "block", "hsd", "rrs", "specinfer", "traversal", "greedy-block", "k-seq"]
-)
-def test_every_size_is_an_argument_that_is_not_tied_to_the_code(capsys, name):
+@pytest.mark.parametrize("name", ["token", "block", "rrs", "specinfer", "traversal", "one-hot", "k-seq"])
+def test_every_size_is_proved_from_the_code(capsys, name):
     status, said = answer(capsys, "prove", name, "--every-size")
-    assert (status, said["verdict"]) == (3, "argument checked, not tied to the code")
+    assert (status, said["verdict"]) == (0, "proved")
     assert said["scope"] == "every vocabulary and depth"
+    assert said["cells"] > 0
+    assert said["claims"]
     status, out, _ = run(capsys, "prove", name, "--every-size")
-    assert status == 3
-    assert f"{name}, every vocabulary and depth: argument checked, not tied to the code" in out
+    assert status == 0
+    assert f"{name}, every vocabulary and depth: proved" in out
 
 
-@pytest.mark.parametrize("name", ["one-hot", "optimal-transport"])
-def test_an_argument_without_steps_is_an_argument_only(capsys, name):
+@pytest.mark.parametrize("name", ["hsd", "greedy-block", "optimal-transport"])
+def test_what_is_not_tied_to_the_code_says_so(capsys, name):
     status, said = answer(capsys, "prove", name, "--every-size")
     assert (status, said["verdict"]) == (3, "argument only")
+    assert "running the code: " in said["why"]
+    status, out, _ = run(capsys, "prove", name, "--every-size")
+    assert status == 3
+    assert "not tied to the code" in out or "argument only" in out
+    assert "running the code proved nothing" in out
 
 
-def test_a_proof_from_the_code_comes_before_the_argument(capsys, monkeypatch):
-    found = Proof("block", "every vocabulary and depth", "proved", cells=7)
-    monkeypatch.setattr(
-        prove_command, "every_size_proof", lambda rule: found if rule.name == "block" else None
-    )
+def test_a_broken_verifier_is_not_proved_at_every_size(capsys, monkeypatch):
+    broken = edited(block, ("excess(scale(w_i, target[node.prefix]), ", "excess(target[node.prefix], "))
+    monkeypatch.setitem(VERIFIERS, "block", replace(broken, lossless=True))
     status, said = answer(capsys, "prove", "block", "--every-size")
-    assert (status, said["verdict"], said["cells"]) == (0, "proved", 7)
-    assert answer(capsys, "prove", "token", "--every-size")[0] == 3
-    monkeypatch.setattr(prove_command, "every_size_proof", Mock(side_effect=RuntimeError("a slip")))
+    assert (status, said["verdict"]) == (3, "argument only")
+    status, _, _ = run(capsys, "claims", "block-lossless")
+    assert status == 1, "the verdict is not the recorded one any more"
+
+
+def test_no_argument_and_no_proof_is_undecided(capsys, monkeypatch):
+    assert answer(capsys, "prove", "gls", "--every-size")[1]["verdict"] == "undecided"
+    monkeypatch.setattr(prove_command, "prove_every_size", Mock(side_effect=RuntimeError("a slip")))
     status, said = answer(capsys, "prove", "block", "--every-size")
     assert (status, said["verdict"]) == (3, "undecided")
 
@@ -219,7 +227,6 @@ def test_a_proof_from_the_code_comes_before_the_argument(capsys, monkeypatch):
     "arguments",
     [
         ["prove", "nobody"],
-        ["prove", "gls", "--every-size"],
         ["prove", "token", "--vocab", "1"],
         ["prove", "token", "--vocab", "16", "--depth", "16"],
         ["prove", "rrs", "--draft", '{"kind": "tree"}'],

@@ -4,9 +4,8 @@ from random import Random
 
 import pytest
 
+from draftproof.proofs_check.every_size import prove_every_size
 from tests.mutants.generated import MODULES, Generated, mutants, verdicts
-
-every_size = pytest.importorskip("draftproof.proofs_check.every_size")
 
 PROVED = (
     *("token", "nss", "one-hot", "specinfer", "rrs", "naive-tree"),
@@ -22,7 +21,7 @@ def _verdict(mutant: Generated) -> str:
     # A mutant that does not stop is handed over with a limit to its loops.
     endless = verdicts()[mutant.name].get("flaw") in ("does not stop", "a number without bound")
     verifier = mutant.guarded() if endless else mutant.verifier()
-    return every_size.prove_every_size(verifier, mutant.text).verdict
+    return prove_every_size(verifier).verdict
 
 
 def _cases() -> list:
@@ -42,4 +41,4 @@ def test_a_refuted_mutant_is_not_proved(mutant):
 
 @pytest.mark.parametrize("module", [each for each in MODULES if each.VERIFIER.name in PROVED])
 def test_the_original_is_proved(module):
-    assert every_size.prove_every_size(module.VERIFIER).verdict == "proved"
+    assert prove_every_size(module.VERIFIER).verdict == "proved"

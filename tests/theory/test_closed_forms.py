@@ -11,6 +11,7 @@ from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.spechub import SpecHub
+from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
@@ -24,7 +25,7 @@ DRAFTS: list[Scheme] = [
     *(Paths(count, depth) for count, depth in ((2, 2), (3, 1))),
     *(SpecHub(depth) for depth in (1, 2)),
     *(Tree(shape, replacement) for shape in SHAPES for replacement in (True, False)),
-    *(kind(shape) for shape in SHAPES for kind in (Greedy, TopK)),
+    *(kind(shape) for shape in SHAPES for kind in (Greedy, TopK, Stratified)),
 ]
 
 

@@ -13,6 +13,7 @@ from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.spechub import SpecHub
+from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
@@ -31,6 +32,7 @@ def test_each_kind(width, depth):
     assert draft_of(f"tree+:{size}") == Tree(every(width, depth), True)
     assert draft_of(f"top-k:{size}") == TopK(every(width, depth))
     assert draft_of(f"greedy:{size}") == Greedy(every(width, depth))
+    assert draft_of(f"strata:{size}") == Stratified(every(width, depth))
 
 
 def test_shapes_may_be_spelled_out():

@@ -120,7 +120,16 @@ def _walk(
 FORMS = {
     **{
         (name, "chain"): block
-        for name in ("block", "hsd", "traversal", "lifted", "lifted-k-seq", "layered", "multipath-block")
+        for name in (
+            "block",
+            "hsd",
+            "traversal",
+            "lifted",
+            "lifted-k-seq",
+            "lifted-priority",
+            "layered",
+            "multipath-block",
+        )
     },
     **{(name, "chain"): greedy_block for name in ("greedy-block", "hsd-naive")},
     ("hsd-released", "chain"): hsd_released,

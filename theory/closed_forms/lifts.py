@@ -15,6 +15,7 @@ from draftproof.theory.drafts.shape import Shape
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.priority import token_by_token
 from draftproof.theory.rows import Number, Prefix, possible, scale, share
 from draftproof.theory.transport.level import carriers, plan
 from draftproof.theory.transport.siblings import law_below
@@ -67,6 +68,30 @@ def lifted_k_seq(instance: Instance) -> Number:
     return mean((), shape_of(instance.draft), ONE)
 
 
+def lifted_priority(instance: Instance) -> Number:
+    """The probability with which each drawn child is kept, and what its subtree adds."""
+    target, proposal, stratified = instance.target, instance.proposal, instance.draft.label == "stratified"
+
+    def mean(prefix: Prefix, shape: Shape, a: Number) -> Number:
+        q = proposal[prefix]
+        draft = Draft(Node(prefix, q, (), shape), stratified=stratified)
+        laws = draft.laws(draft.root)
+        plan = token_by_token(scale(a, target[prefix]), laws)
+        out = sum(plan.mass.values(), ZERO)
+        for tokens in product(range(len(q)), repeat=len(laws)) if any(shape) else ():
+            if not possible(chance := prod((R[x] for R, x in zip(laws, tokens, strict=True)), start=ONE)):
+                continue
+            left = ONE
+            node = Node(prefix, q, tuple([Node((*prefix, x), None) for x in tokens]))
+            for x, below, w in zip(tokens, shape, plan.shares(node), strict=False):
+                if below and possible(w):
+                    out += chance * left * mean((*prefix, x), below, share(w, left))
+                left -= w
+        return out
+
+    return mean((), shape_of(instance.draft), ONE)
+
+
 def layered(instance: Instance) -> Number:
     """The mean, over the draws of the levels above, of the mass 1 - L that each level is given."""
     target, proposal, draft = instance.target, instance.proposal, _undrawn(instance)
@@ -110,4 +135,6 @@ FORMS = {
     **{("lifted", label): lifted for label in _LABELS},
     **{("layered", label): layered for label in _LABELS},
     ("lifted-k-seq", "tree with replacement"): lifted_k_seq,
+    ("lifted-priority", "tree with replacement"): lifted_priority,
+    ("lifted-priority", "stratified"): lifted_priority,
 }

@@ -24,6 +24,7 @@ from draftproof.theory.drafts.spechub import SpecHub
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.priority import token_by_token
 from draftproof.theory.races import agreement, target_law
 from draftproof.theory.rows import (
     Prefix,
@@ -39,6 +40,7 @@ from draftproof.theory.rows import (
     total,
     without,
 )
+from draftproof.theory.strata import strata
 from draftproof.theory.transport.resolution import resolve
 from draftproof.theory.transport.siblings import set_law
 from draftproof.theory.transport.single_step import Selection, canonical, emitted, optimal_rule
@@ -114,6 +116,14 @@ def distinct(q: Row, count: int) -> Masses:
             yield x, j, mass * sum(odds, ZERO)
 
 
+def stratified(q: Row, count: int) -> Masses:
+    """R_j(x) where the stratum before, the only other one that can have x, did not draw it."""
+    before = (ZERO,) * len(q)
+    for j, row in enumerate(strata(q, count)):
+        yield from ((x, j, mass * (1 - before[x])) for x, mass in enumerate(row))
+        before = row
+
+
 def top(q: Row, count: int) -> Masses:
     """The likeliest tokens, always."""
     return ((x, j, ONE) for j, x in enumerate(likeliest(q, count)))
@@ -183,6 +193,15 @@ def rrs(p: Row, q: Row, count: int, reach: fmpq = ONE, j: int = 0) -> Masses:
     for x, mass in enumerate(excess(q, p)):
         if mass > ZERO:
             yield from rrs(residual, without(q, x), count, reach * mass, j + 1)
+
+
+def priority(laws: Callable[[Row, int], tuple[Row, ...]]) -> Rule:
+    """What the plan keeps of token x as the j-th child."""
+
+    def rule(p: Row, q: Row, count: int) -> Masses:
+        return ((x, j, mass) for (x, j), mass in token_by_token(p, laws(q, count)).mass.items())
+
+    return rule
 
 
 def k_seq(p: Row, q: Row, count: int) -> Masses:
@@ -261,7 +280,15 @@ def shared_paths(shape: Shape, j: int) -> Shape:
 
 
 WITH, WITHOUT = "tree with replacement", "tree without replacement"
-FIRST_PLACE = {"chain": iid, WITH: iid, WITHOUT: distinct, "top-k": top, "greedy": greedy, "spechub": hub}
+FIRST_PLACE = {
+    "chain": iid,
+    WITH: iid,
+    WITHOUT: distinct,
+    "top-k": top,
+    "greedy": greedy,
+    "spechub": hub,
+    "stratified": stratified,
+}
 ONE_DRAW = [
     "token",
     "specinfer",
@@ -271,6 +298,7 @@ ONE_DRAW = [
     "optimal-transport",
     "khisti",
     "global-resolution",
+    "priority",
 ]
 """Rules that accept min(p, q) of a single draw."""
 
@@ -285,6 +313,8 @@ BY_CHILD: dict[tuple[str, str], Rule] = {
     ("k-seq", WITH): k_seq,
     ("hu-greedy", "greedy"): one_sampled(greedy),
     ("spechub", "spechub"): one_sampled(hub),
+    ("priority", WITH): priority(lambda q, count: (q,) * count),
+    ("priority", "stratified"): priority(strata),
 }
 EVEN: dict[tuple[str, str], Rule] = {
     ("gls", "chain"): gls,

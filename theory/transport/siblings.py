@@ -1,6 +1,6 @@
 """Laws of one node's draws: its children with the shapes below them, or only the set of their tokens."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import comb
 from typing import Any, TypeAlias
 
@@ -94,6 +94,26 @@ def set_law(q: Row, k: int, replacement: bool) -> SetLaw:
             for x in rest:
                 longer, part = t | {x}, mass * q[x]
                 after[longer] = after[longer] + part if longer in after else part
+        law = after
+    return law
+
+
+def independent_law(laws: Sequence[Row]) -> SetLaw:
+    """The law of the set of independent draws, one from each row.
+
+    >>> from draftproof.theory.numbers import exact
+    >>> half = exact("1/2")
+    >>> {tuple(t): mass for t, mass in independent_law(((half, half), (0 * half, 2 * half))).items()}
+    {(0, 1): 1/2, (1,): 1/2}
+    """
+    law: dict[frozenset[int], Number] = {frozenset(): one(laws[0])}
+    for row in laws:
+        after: dict[frozenset[int], Number] = {}
+        for t, mass in law.items():
+            for x, chance in enumerate(row):
+                if chance > 0:
+                    longer, part = t | {x}, mass * chance
+                    after[longer] = after[longer] + part if longer in after else part
         law = after
     return law
 

@@ -133,6 +133,20 @@ def hu_greedy(p: Row, q: Row, n: int) -> Number:
     return sum((p[x] for x in top), total(meet(p, without(q, *top))))
 
 
+def inclusion_bound(p: Row, pi: Row) -> Number:
+    """sum min(p, pi), where pi(x) is how often siblings are x on average: no rule at a node accepts more.
+
+    Y is x with probability p(x), and a drafted x at most with Pr(x is drafted) <= pi(x). It is alpha* with
+    the constraints of single tokens alone.
+
+    >>> from draftproof.theory.numbers import exact
+    >>> p, q = (exact("1/3"), exact("2/3")), (exact("2/3"), exact("1/3"))
+    >>> inclusion_bound(p, tuple(2 * mass for mass in q))
+    1
+    """
+    return total(meet(p, pi))
+
+
 def max_flow(draws: SetLaw, p: Row) -> Plan:
     """The largest flow from drawn sets to their tokens within Pr(t) and p(i)."""
     net = Network()

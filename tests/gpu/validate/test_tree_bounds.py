@@ -23,7 +23,7 @@ from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.tree import Tree as Planned
 from draftproof.theory.transport.single_step import alpha
 from draftproof.theory.verifiers import VERIFIERS
-from tests.problems import VECTORS
+from tests.problems import OPTIMA
 
 UNEVEN, DEEP = (((), ()), ()), (((), ()), ((),))
 TREES = [Planned(shape, replacement) for shape in (UNEVEN, DEEP) for replacement in (False, True)]
@@ -48,10 +48,10 @@ def test_no_verifier_exceeds_the_bounds(scheme):
         nothing_exceeds(instance)
 
 
-@pytest.mark.parametrize("name", VECTORS)
+@pytest.mark.parametrize("name", OPTIMA)
 def test_known_optima_are_within_the_bounds(name):
-    known = VECTORS[name]["optimum"]
-    bounds = [float(odds.sum()) for odds in mean_odds(parse(json.dumps(VECTORS[name]["instance"])))]
+    known = OPTIMA[name]["optimum"]
+    bounds = [float(odds.sum()) for odds in mean_odds(parse(json.dumps(OPTIMA[name]["instance"])))]
     for bound, optimum in zip(bounds, (known["stateless"], known["full_information"]), strict=True):
         assert bound >= optimum - 1e-8
         assert bound <= optimum + 1e-8 or name in ("lopsided-v3-with", "two-paths-v3-without")

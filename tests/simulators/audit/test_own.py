@@ -51,7 +51,7 @@ def test_no_alarm_on_a_thousand_random_instances():
 
 
 def _thousand():
-    shares = [143] * 6 + [142]
+    shares = [125] * 8
     for scheme, share in zip(SCHEMES.values(), shares, strict=True):
         yield from Randoms(scheme, 2, share, seed=11)
 

@@ -19,7 +19,7 @@ from draftproof.theory.rows import Prefix
 from draftproof.theory.transport import block
 from draftproof.theory.transport.block import chain_optimum
 from draftproof.theory.transport.certificate import certified, network_simplex
-from tests.problems import VECTORS
+from tests.problems import OPTIMA
 from tests.theory.transport.solvers import highs
 
 TREES = (Tree((((), ()), ())), Tree((((),), ())), Tree(((), ()), True), Paths(2, 2))
@@ -93,7 +93,7 @@ def test_disjoint_supports_reach_nothing_and_equal_laws_everything() -> None:
     assert full_information(context_free(["1/3", "2/3"], ["1/3", "2/3"], Chain(3))).value == 3
 
 
-@pytest.mark.parametrize("vector", VECTORS.values(), ids=VECTORS)
+@pytest.mark.parametrize("vector", OPTIMA.values(), ids=OPTIMA)
 def test_vectors(vector: dict) -> None:
     found = full_information(parse(json.dumps(vector["instance"])))
     assert abs(float(found.value) - vector["optimum"]["full_information"]) < 1e-8

@@ -23,7 +23,7 @@ from draftproof.theory.table import Table
 from draftproof.theory.transport.bounds import Scenario, Seen, optimum
 from draftproof.theory.transport.stateless import exchangeable_tokens
 from draftproof.theory.verifiers import VERIFIERS, named
-from tests.problems import TOY, VECTORS
+from tests.problems import OPTIMA, TOY
 
 BINARY = Tree((((), ()), ((), ())))
 
@@ -122,7 +122,7 @@ def test_more_than_twenty_thousand_variables() -> None:
     assert found.error < 1e-9
 
 
-@pytest.mark.parametrize("vector", VECTORS.values(), ids=VECTORS)
+@pytest.mark.parametrize("vector", OPTIMA.values(), ids=OPTIMA)
 def test_vectors(vector: dict) -> None:
     found = stateless(parse(json.dumps(vector["instance"])))
     assert abs(found.value - vector["optimum"]["stateless"]) < 1e-8

@@ -33,6 +33,8 @@ NAMES = [
     "spechub",
     "traversal",
     "multipath-block",
+    "priority",
+    "lifted-priority",
     "one-hot",
     "sampling-match",
     "typical",

@@ -1,0 +1,86 @@
+"""The command `gpu record`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from click import FloatRange, IntRange, command, echo, option
+from click import Path as File
+
+from draftproof.gpu.options import DTYPE, device, model, no_graphs
+from draftproof.simulators.files import replacing
+from draftproof.theory.errors import BadInput
+
+
+@command("record")
+@model
+@option("--drafter", help="Likewise [default: trained with the target].")
+@option("--prompts", type=File(path_type=Path), help="A prompt a line [default: unseen text of gpu train].")
+@option("--count", type=IntRange(1), default=50, show_default=True, help="Prompts.")
+@option("--tokens", type=IntRange(1), default=64, show_default=True, help="Tokens that continue each prompt.")
+@option("--every", type=IntRange(1), default=8, show_default=True, help="Record one position of so many.")
+@option("--temperature", type=FloatRange(min=0), default=1.0, show_default=True, help="0 is greedy.")
+@option("--seed", type=IntRange(min=0), default=0, show_default=True)
+@option("--out", type=File(path_type=Path), required=True, metavar="FILE.npz", help="What to write.")
+@device
+@option("--dtype", type=DTYPE, help="[default: as saved; CPU float32]")
+@no_graphs
+def COMMAND(**options: Any) -> int:
+    """Record rows of a target and a drafter, for `draftproof gap --rows`.
+
+    The target continues each prompt by itself; at some of the new positions the rows of both models are
+    kept: float32 arrays `target` and `proposal` [n, V], and `sequence` [n], the number of the prompt.
+    """
+    import numpy as np
+
+    from draftproof.gpu.device import memory_errors
+
+    with memory_errors("take fewer --tokens or another --device"):
+        found = list(_rows(options))
+    arrays = [np.concatenate(parts) for parts in zip(*found, strict=True)]
+    with replacing(options["out"]) as part, part.open("wb") as file:
+        np.savez(file, **dict(zip(("target", "proposal", "sequence"), arrays, strict=True)))
+    n, vocab = arrays[0].shape
+    echo(f"{options['out']}: {n:,} rows of {vocab:,} tokens from {len(found)} prompts")
+    return 0
+
+
+def _rows(options: dict[str, Any]) -> Iterator[tuple[Any, Any, Any]]:
+    # (target, proposal, sequence) of one prompt after another.
+    import numpy as np
+    import torch
+
+    from draftproof.gpu.drafters.choose import pair
+    from draftproof.gpu.drafters.drafter import ModelDrafter
+    from draftproof.gpu.engine.loop import generate
+    from draftproof.gpu.prompts import prompts
+    from draftproof.gpu.rows import Sampling
+    from draftproof.gpu.verify import named
+
+    dtype = getattr(torch, options["dtype"]) if options["dtype"] else None
+    target, drafter = pair(options["model"], options["drafter"], options["device"], dtype)
+    if not isinstance(drafter, ModelDrafter):
+        raise BadInput("--drafter must be a model: rows of its own are recorded")
+    sampling = Sampling(options["temperature"])
+    texts = prompts(options["prompts"], target, options["count"])
+    for number, prompt in enumerate(texts):
+        text = list(prompt)
+        steps = generate(
+            target,
+            None,
+            [prompt],
+            verifier=named("token"),
+            structure=None,
+            sampling=sampling,
+            max_new_tokens=options["tokens"],
+            seed=options["seed"] + number,
+        )
+        for step in steps:
+            text += step.emitted[0]
+        at = range(len(prompt) - 1, len(text) - 1, options["every"])
+        ids = torch.tensor([text], device=target.device)
+        both = []
+        for each in (target, drafter.model):
+            logits = each.network(ids.to(each.device)).logits[0, list(at), : target.vocab]
+            both.append(sampling.rows(logits).cpu().numpy())
+        yield *both, np.full(len(at), number)

@@ -1,0 +1,188 @@
+"""What a node accepts by design and verifier, from one pair of rows over a large vocabulary, in float64.
+
+A design is how a node's K siblings are drawn. What is *accepted* is the probability that the node's token is
+a drafted one. Each form takes rows p and q of one length that sum to 1.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+SIBLINGS = 1, 2, 3, 4, 6, 8, 12, 16
+"""The numbers of siblings K that are tabulated."""
+
+CLASSES, OCTAVE = 64, 4
+"""The priority rule's classes: so many in all, so many to a factor of 2 of p / pi."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A design with a verifier, or with the name of a number that no verifier exceeds.
+
+    `kind` is "rule", "optimum" or "bound"; `attained` says whether a verifier that runs at this size has it.
+    """
+
+    design: str
+    verifier: str
+    kind: str
+    accepted: Callable[[np.ndarray, np.ndarray, Sequence[int], np.random.Generator], list[float]]
+    attained: bool = True
+
+
+def specinfer(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
+    """i.i.d. siblings, recursive rejection: 1 minus the chance that all are rejected."""
+    refused, out = 1.0, {}
+    for k in range(1, max(counts) + 1):
+        excess = np.maximum(p - q, 0)
+        left = float(excess.sum())
+        refused *= left
+        p = excess / left if left > 0 else p
+        out[k] = 1 - refused
+    return [out[k] for k in counts]
+
+
+def priority(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
+    """i.i.d. siblings, the priority rule in classes (`draftproof.theory.priority.plan`)."""
+    drafted = q > 0
+    p, q = p[drafted], q[drafted]
+    out = []
+    for k in counts:
+        kinds = classes(p, k * q)
+        order = np.argsort(kinds, kind="stable")
+        R = q[order]
+        groups = ((j, at, R[at]) for at in _runs(kinds[order]) for j in range(k))
+        out.append(_kept(p[order], groups, k))
+    return out
+
+
+def alpha(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
+    """i.i.d. siblings, alpha*: 1 + min over prefixes H, by q / p, of p(H) - q(H)^K (hu2025towards)."""
+    order = np.argsort(np.divide(p, q, out=np.full_like(p, np.inf), where=q > 0))
+    P, Q = np.cumsum(p[order]), np.minimum(np.cumsum(q[order]), 1)
+    return [1 + min(0.0, float((P - Q**k).min())) for k in counts]
+
+
+def rrs(p: np.ndarray, q: np.ndarray, counts: Sequence[int], rng: np.random.Generator) -> list[float]:
+    """Without replacement, recursive rejection: an unbiased estimate, exact for one sibling. The rejected
+    tokens are drawn, each from norm((q - p)+), and the chances of being rejected multiplied.
+    """
+    refused, out, q = 1.0, [], q.copy()
+    for _ in range(min(max(counts), int((q > 0).sum()))):
+        over, excess = np.maximum(q - p, 0).cumsum(), np.maximum(p - q, 0)
+        refused *= float(over[-1])
+        out.append(1 - refused)
+        if not over[-1] > 0:
+            break
+        q[min(int(np.searchsorted(over, rng.random() * over[-1], side="right")), len(q) - 1)] = 0
+        if not (rest := q.sum()) > 0:
+            break
+        p, q = excess / excess.sum(), q / rest
+    return [out[min(k, len(out)) - 1] for k in counts]
+
+
+def top(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
+    """The likeliest tokens of q: p of them, which is the optimum too."""
+    mass = np.cumsum(p[_likeliest(q, max(counts))])
+    return [float(mass[min(k, len(mass)) - 1]) for k in counts]
+
+
+def greedy(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
+    """The K - 1 likeliest and one sample of the others, at its optimum (hu2025towards)."""
+    order, out = _likeliest(q, max(counts)), []
+    for k in counts:
+        T = order[: k - 1]
+        rest = q.copy()
+        rest[T] = 0
+        mass = rest.sum()
+        others = np.minimum(p, rest / mass).sum() if mass > 0 else 0.0
+        out.append(float(p[T].sum() + others))
+    return out
+
+
+def strata(q: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """(order, pi): the tokens of q, likeliest first, and how often each is included; laid end to end, the
+    pi are cut at 1, 2, .. into strata (`draftproof.theory.strata`).
+    """
+    order = _likeliest(q, len(q))
+    sizes = q[order]
+    left, rest = min(k, len(order)) - np.arange(len(order)), np.cumsum(sizes[::-1])[::-1]
+    sure = int(np.argmin(np.append((left > 0) & (left * sizes >= rest), False)))
+    pi = np.ones(len(order))
+    pi[sure:] = left[sure:][:1] * sizes[sure:] / rest[sure:][:1]
+    drafted = pi > 0  # what is left for the tail may be below rounding
+    return order[drafted], pi[drafted]
+
+
+def stratified(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
+    """One sibling of each stratum, the priority rule in classes."""
+    out = []
+    for k in counts:
+        order, pi = strata(q, k)
+        k, t, end = min(k, len(order)), p[order], np.cumsum(pi)
+        first = np.minimum((end - pi).astype(int), k - 1)
+        cut = np.flatnonzero((end > first + 1) & (first + 1 < k))  # they belong to the next stratum too
+        token = np.append(np.arange(len(order)), cut)
+        j = np.append(first, first[cut] + 1)
+        R = np.append(pi, end[cut] - first[cut] - 1)
+        R[cut] -= R[len(order) :]
+        key = classes(t, pi)[token] * k + j
+        by_key = np.argsort(key, kind="stable")
+        token, j, R = token[by_key], j[by_key], R[by_key]
+        groups = ((j[at.start], token[at], R[at]) for at in _runs(key[by_key]))
+        out.append(_kept(t, groups, k))
+    return out
+
+
+def bound(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
+    """sum min(p, pi) of strata (`draftproof.theory.transport.single_step.inclusion_bound`)."""
+    out = []
+    for k in counts:
+        order, pi = strata(q, k)
+        out.append(float(np.minimum(p[order], pi).sum()))
+    return out
+
+
+def classes(t: np.ndarray, pi: np.ndarray) -> np.ndarray:
+    """The class of each token by t / pi, the largest ratios in class 0; rounding moves no ratio of 1."""
+    with np.errstate(divide="ignore"):
+        octaves = np.log2(t) - np.log2(pi)
+    return np.clip(CLASSES // 2 - np.floor(OCTAVE * octaves + 1e-9), 0, CLASSES - 1).astype(int)
+
+
+def _runs(sorted_: np.ndarray) -> Iterator[slice]:
+    # Where equal entries stand.
+    return (slice(a, b) for a, b in pairwise(np.flatnonzero(np.diff(sorted_, prepend=-1, append=-1))))
+
+
+def _kept(left: np.ndarray, groups: Iterator[tuple[Any, Any, np.ndarray]], k: int) -> float:
+    # What is accepted, class by class and sibling by sibling, each group (j, which tokens, their R_j).
+    left, unkept, kept = left.copy(), np.ones(k), 0.0
+    for j, at, R in groups:
+        reach = float(np.prod(unkept[:j]) * np.prod(unkept[j + 1 :]))
+        if reach > 0:
+            take = np.minimum(left[at], R * reach)
+            left[at] -= take
+            mass = float(take.sum())
+            kept += mass
+            unkept[j] = max(unkept[j] - mass / reach, 0.0)
+    return kept
+
+
+def _likeliest(q: np.ndarray, count: int) -> np.ndarray:
+    order = np.argsort(-q, kind="stable")[:count]
+    return order[q[order] > 0]
+
+
+COLUMNS = (
+    Column("i.i.d.", "specinfer", "rule", specinfer),
+    Column("i.i.d.", "priority", "rule", priority),
+    Column("i.i.d.", "alpha*", "optimum", alpha, attained=False),
+    Column("without replacement", "rrs", "rule", rrs),
+    Column("top-k", "nss", "optimum", top),
+    Column("greedy", "hu-greedy", "optimum", greedy),
+    Column("stratified", "priority", "rule", stratified),
+    Column("stratified", "sum min(p, pi)", "bound", bound, attained=False),
+)

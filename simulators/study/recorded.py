@@ -1,0 +1,159 @@
+"""Rows of a target and a drafter that somebody recorded, one position after another, and what they accept.
+
+A file of numpy's, made by `np.savez` or `np.savez_compressed`: `target` and `proposal` [n, V], float16 to
+float64, and perhaps `sequence` [n], which says which rows belong together. Rows are read a few at a time.
+"""
+
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from draftproof.simulators.files import unusable
+from draftproof.simulators.study.designs import COLUMNS, SIBLINGS, Column
+from draftproof.theory.errors import BadInput
+
+OFF = 0.02
+"""How far a row's sum may be from 1: float16 rows of 150,000 tokens lose that much. It is normalised."""
+
+
+class Recorded:
+    """An open file: `shape`, `sequence` (row numbers where the file has none), and its rows one by one.
+
+    Raises BadInput that names the file and the fault.
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        try:
+            self._zip = zipfile.ZipFile(path)
+        except OSError as error:
+            raise unusable(path, error) from None
+        except zipfile.BadZipFile:
+            raise BadInput(f"{path}: not a .npz file") from None
+        self.shape = self._shape("target")
+        if (other := self._shape("proposal")) != self.shape:
+            raise BadInput(f"{path}: target is {list(self.shape)}, proposal {list(other)}")
+        n, vocab = self.shape
+        if not n or vocab < 2:
+            raise BadInput(f"{path}: target has {n} rows of {vocab} tokens")
+        self.sequence = np.arange(n)
+        if "sequence.npy" in self._zip.namelist():
+            with self._opened("sequence") as (file, shape, dtype):
+                if shape != (n,) or dtype.kind not in "iu":
+                    raise BadInput(f"{path}: sequence must be {n} whole numbers, not {list(shape)} {dtype}")
+                self.sequence = np.frombuffer(self._exactly(file, n * dtype.itemsize, "sequence"), dtype)
+
+    def rows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The pairs (p, q) in order, float64 and normalised."""
+        with ExitStack() as stack:
+            files = [(name, *stack.enter_context(self._opened(name))) for name in ("target", "proposal")]
+            for number in range(self.shape[0]):
+                p, q = (self._row(number, name, file, dtype) for name, file, _, dtype in files)
+                yield p, q
+
+    def chosen(self, count: int | None) -> np.ndarray:
+        """The numbers of `count` rows, evenly spaced; of all for None or where there are not more."""
+        n = self.shape[0]
+        return np.unique(np.linspace(0, n - 1, min(count or n, n)).round().astype(int))
+
+    def _row(self, number: int, name: str, file: IO[bytes], dtype: np.dtype) -> np.ndarray:
+        row = np.frombuffer(self._exactly(file, self.shape[1] * dtype.itemsize, name), dtype).astype(float)
+        mass = row.sum()
+        if not row.min() >= 0 or not abs(mass - 1) <= OFF:
+            fault = f"sums to {mass:.4g}, not 1" if row.min() >= 0 else "is not non-negative numbers"
+            raise BadInput(f"{self.path}: {name}: row {number} {fault}")
+        return row / mass
+
+    def _shape(self, name: str) -> tuple[int, int]:
+        with self._opened(name) as (_, shape, dtype):
+            if len(shape) != 2 or dtype.kind != "f":
+                raise BadInput(f"{self.path}: {name} must be floats [n, V], not {list(shape)} {dtype}")
+            return shape
+
+    def _opened(self, name: str) -> "_Array":
+        if f"{name}.npy" not in self._zip.namelist():
+            raise BadInput(f"{self.path}: has no array {name!r}")
+        return _Array(self.path, self._zip, name)
+
+    def _exactly(self, file: IO[bytes], size: int, name: str) -> bytes:
+        try:
+            found = file.read(size)
+        except (zipfile.BadZipFile, OSError, EOFError) as error:
+            raise BadInput(f"{self.path}: {name} cannot be read: {error}") from None
+        if len(found) < size:
+            raise BadInput(f"{self.path}: {name} ends early")
+        return found
+
+
+class _Array:
+    # A context: the open member behind its header, its shape and dtype.
+    def __init__(self, path: Path, archive: zipfile.ZipFile, name: str):
+        self.path, self.archive, self.name = path, archive, name
+
+    def __enter__(self) -> tuple[IO[bytes], Any, np.dtype]:
+        try:
+            self.file = self.archive.open(f"{self.name}.npy")
+        except (OSError, zipfile.BadZipFile) as error:
+            raise BadInput(f"{self.path}: {self.name} cannot be read: {error}") from None
+        try:
+            major, _ = np.lib.format.read_magic(self.file)
+            read = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
+            shape, by_columns, dtype = read(self.file)
+        except (ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
+            self.file.close()
+            raise BadInput(f"{self.path}: {self.name} is not an array of numpy: {error}") from None
+        if dtype.hasobject or (by_columns and len(shape) > 1):
+            self.file.close()
+            raise BadInput(f"{self.path}: {self.name} must be plain numbers, row by row")
+        return self.file, shape, dtype
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """The mean over rows for each number of siblings, and the half width of its 95 % interval."""
+
+    column: Column
+    mean: list[float]
+    half: list[float | None]
+
+
+def measured(
+    recorded: Recorded, count: int | None = None, progress: Callable[[], object] = lambda: None
+) -> list[Accepted]:
+    """Every column on the rows `chosen`; intervals are clustered by sequence."""
+    chosen = recorded.chosen(count)
+    found = []
+    for number, (p, q) in enumerate(recorded.rows()):
+        if number in chosen:
+            rng = np.random.default_rng(number)
+            found.append([column.accepted(p, q, SIBLINGS, rng) for column in COLUMNS])
+            progress()
+    values = np.array(found)  # [rows, columns, siblings]
+    mean, half = values.mean(axis=0), half_width(values, recorded.sequence[chosen])
+    return [
+        Accepted(column, mean[c].tolist(), [None] * len(SIBLINGS) if half is None else half[c].tolist())
+        for c, column in enumerate(COLUMNS)
+    ]
+
+
+def half_width(values: np.ndarray, cluster: np.ndarray) -> np.ndarray | None:
+    """Half the width of 95 % intervals of the means over the first axis: rows of one cluster may depend on
+    each other, clusters not (Student's t, one degree of freedom less than clusters). None for one cluster.
+    """
+    names, which = np.unique(cluster, return_inverse=True)
+    if len(names) < 2:
+        return None
+    from scipy.stats import t  # here, since other commands need no scipy to start
+
+    off = np.zeros((len(names), *values.shape[1:]))
+    np.add.at(off, which, values - values.mean(axis=0))
+    variance = (off**2).sum(axis=0) * len(names) / (len(names) - 1) / len(values) ** 2
+    return t.ppf(0.975, len(names) - 1) * np.sqrt(variance)

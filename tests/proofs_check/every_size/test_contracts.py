@@ -1,0 +1,134 @@
+"""What proofs at every size assume, on exact instances: contracts, and how children are drawn."""
+
+from collections import defaultdict
+
+import pytest
+from flint import fmpq
+
+from draftproof.proofs_check.every_size.contracts import CONTRACTS, digest
+from draftproof.simulators.enumerate import drafts
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.theory import priority, rows
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.stratified import Stratified
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.transport import level, siblings
+from draftproof.theory.verifiers import k_seq, layered
+
+PAIR, UNEVEN = ((), ()), (((),), ())
+RATES = (fmpq(0), fmpq(1, 3), fmpq(6, 7), fmpq(1))
+
+
+def instances(scheme, vocab=3, count=15):
+    return list(Randoms(scheme, vocab, count))
+
+
+def test_every_contract_was_tested_for_this_code():
+    for function, (modules, tested, _) in CONTRACTS.items():
+        assert digest(*modules) == tested, (
+            f"test {function.__name__}'s contract again, then record the new hash"
+        )
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+def test_the_sum_of_powers(k):
+    for b in (fmpq(0), fmpq(1, 7), fmpq(1, 2), fmpq(1)):
+        early, late = sum(((1 - b) ** j for j in range(k - 1)), fmpq(0)), (1 - b) ** (k - 1)
+        assert k_seq.geometric(b, k) == early + late
+        assert b * early + late == 1
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_rho_holds_its_condition(k):
+    for instance in instances(Chain(1)):
+        q = instance.proposal[()]
+        for rate in RATES:
+            t = rows.scale(rate, instance.target[()])
+            rho = k_seq.smallest_rho(t, q, k)
+            assert rho >= 1
+            assert k_seq.geometric(rows.total(rows.meet(rows.scale(1 / rho, t), q)), k) <= rho
+
+
+def given(instance, masses):
+    """The mean mass that each token of a root gets, from the masses of its children in every draft."""
+    taken = defaultdict(fmpq)
+    for weight, draft in drafts(instance):
+        shares = masses(draft)
+        assert all(w >= 0 for _, w in shares)
+        assert sum((w for _, w in shares), fmpq(0)) <= 1
+        for child, w in shares:
+            taken[child.token] += weight * w
+    return [taken[x] for x in range(instance.vocab)]
+
+
+@pytest.mark.parametrize(
+    "scheme", [Chain(1), Tree(PAIR), Tree(PAIR, True), Tree(UNEVEN), Paths(2, 1)], ids=str
+)
+def test_a_plan_gives_no_token_more_than_the_row_has(scheme):
+    for instance in instances(scheme):
+        for rate in RATES:
+            t = rows.scale(rate, instance.target[()])
+
+            left: dict = {}
+            accepted: set = set()
+
+            def masses(draft, t=t, left=left, accepted=accepted):
+                plan = level.plan([t], [siblings.law_below(draft, draft.root)], fmpq(1))
+                left.update(enumerate(plan.residual(0, t)))
+                accepted.add(plan.accepted)
+                return list(layered.shared(draft.root, plan.given(siblings.siblings(draft.root))))
+
+            taken = given(instance, masses)
+            assert all(mass <= most for mass, most in zip(taken, t, strict=True))
+            assert [left[x] for x in range(instance.vocab)] == [a - b for a, b in zip(t, taken, strict=True)]
+            assert accepted == {sum(taken, fmpq(0))}
+
+
+@pytest.mark.parametrize("scheme", [Chain(1), Tree(PAIR, True), Stratified(PAIR)], ids=str)
+def test_the_priority_rule_gives_no_token_more_than_the_row_has(scheme):
+    for instance in instances(scheme):
+        for rate in RATES:
+            t = rows.scale(rate, instance.target[()])
+
+            left: dict = {}
+
+            def masses(draft, t=t, left=left):
+                plan = priority.planned(draft, draft.root, t)
+                left.update(enumerate(plan.left))
+                unkept, judged = fmpq(1), {}
+                for child, chance in plan.judged(draft.root):
+                    judged[child] = unkept * chance
+                    unkept -= judged[child]
+                shares = list(zip(draft.root.children, plan.shares(draft.root), strict=True))
+                assert [judged.get(child, 0) for child, _ in shares] == [w for _, w in shares]
+                return shares
+
+            taken = given(instance, masses)
+            assert [left[x] for x in range(instance.vocab)] == [a - b for a, b in zip(t, taken, strict=True)]
+            assert all(mass >= 0 for mass in left.values())
+
+
+def test_children_of_merged_paths_are_drawn_without_replacement():
+    """Given the first child and the number of its paths, the second has the law of q without the first."""
+    for instance in instances(Paths(3, 1), count=6):
+        q = instance.proposal[()]
+        second = defaultdict(lambda: defaultdict(fmpq))
+        first = defaultdict(fmpq)
+        for weight, draft in drafts(instance):
+            tokens = [child.token for child in draft.root.children]
+            first[tokens[0]] += weight
+            if len(tokens) > 1:
+                through = draft.drawn(draft.root).count(tokens[0])
+                second[tokens[0], through][tokens[1]] += weight
+        assert all(mass == q[x] for x, mass in first.items())
+        for (x, _), law in second.items():
+            mass = sum(law.values(), fmpq(0))
+            assert all(part / mass == rows.without(q, x)[y] for y, part in law.items())
+
+
+def test_excess_and_meet_are_one_formula_on_either_side_and_both_at_0():
+    """Where p - q is 0 both formulas give the same, so that a proof may choose either."""
+    p, q = (fmpq(1, 2), fmpq(1, 3), fmpq(1, 6)), (fmpq(1, 2), fmpq(1, 6), fmpq(1, 3))
+    assert rows.excess(p, q) == tuple(fmpq(0) if a - b <= 0 else a - b for a, b in zip(p, q, strict=True))
+    assert rows.meet(p, q) == tuple(a if a - b <= 0 else b for a, b in zip(p, q, strict=True))

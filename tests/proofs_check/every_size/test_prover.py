@@ -1,0 +1,160 @@
+"""Proofs at every size from the verifiers' own code, and broken code that they refuse."""
+
+from dataclasses import replace
+
+import pytest
+
+from draftproof.proofs_check.every_size import contracts, prove_every_size
+from draftproof.proofs_check.every_size.flow import NotFollowed, flow_of
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.instances.scenarios import Scenarios
+from draftproof.simulators.verdict import judge
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.verifiers import (
+    VERIFIERS,
+    block,
+    k_seq,
+    named,
+    one_hot,
+    rrs,
+    specinfer,
+    token,
+    traversal,
+)
+from tests.mutants.edits import edited
+
+FROM_CODE = (
+    *("token", "nss", "one-hot", "specinfer", "rrs", "naive-tree", "block", "traversal", "lifted"),
+    *("k-seq", "priority", "lifted-priority"),
+)
+
+
+@pytest.mark.parametrize("name", FROM_CODE)
+def test_proved_from_its_own_code(name):
+    proof = prove_every_size(named(name))
+    assert proof.verdict == "proved", proof.why
+    assert proof.claims
+    assert proof.cells > 0
+
+
+def test_the_induction_hypotheses_are_found_in_the_code():
+    assert prove_every_size(traversal.VERIFIER).claims == [
+        "traverse: stops with probability a, then follows the target's row",
+        "traverse, the loop of line 4: stops with probability a, then follows p",
+    ]
+    assert prove_every_size(block.VERIFIER).claims == [
+        "verify, the loop of line 9: stops with probability w, then follows the target's row"
+    ]
+
+
+@pytest.mark.parametrize(
+    "rule", [each for each in VERIFIERS.values() if not each.lossless], ids=lambda each: each.name
+)
+def test_what_is_lossy_is_not_proved(rule):
+    assert prove_every_size(rule).verdict == "undecided"
+
+
+ACCEPT = "if not oracle.accept(share(p[x], q[x])):"
+HOSTILE = {
+    "accepts too often and makes up for it with a row that is no law": (
+        token,
+        (ACCEPT, "if not oracle.accept(1 - (1 - share(p[x], q[x])) / 1000):"),
+        ("normalise(excess(p, q))", "scale_up(p, q)"),
+        ("VERIFIER =", "def scale_up(p, q):\n    return add(scale(1000, p), scale(-999, q))\n\n\nVERIFIER ="),
+        ("import excess,", "import add, scale, excess,"),
+    ),
+    "wrong only where p equals q": (
+        token,
+        (ACCEPT, "if p[x] == q[x] or not oracle.accept(share(p[x], q[x])):"),
+    ),
+    "wrong only at a threshold": (
+        token,
+        (ACCEPT, "if p[x] > 1 - q[x] and not oracle.accept(share(p[x], q[x])):"),
+    ),
+    "a coin below 0": (token, ("share(p[x], q[x])", "share(p[x], q[x]) - 1")),
+    "one coin for two children": (
+        specinfer,
+        (
+            "        for child in node.children:",
+            "        u = oracle.accept(1 - one(p) / 2)\n        for child in node.children:",
+        ),
+        ("if oracle.accept(share(p[child.token], q[child.token])):", "if u:"),
+        ("import excess,", "import one, excess,"),
+    ),
+    "the same children twice": (
+        rrs,
+        (
+            "        else:\n            return node, p",
+            "        for child in node.children:\n            if oracle.accept(p[child.token]):\n"
+            "                return node, p\n        else:\n            return node, p",
+        ),
+    ),
+    "does not go down": (one_hot, ("node, p = child, target[child.prefix]", "p = target[child.prefix]")),
+    "a subtree is entered twice": (
+        traversal,
+        (
+            "            return stop\n",
+            "            return stop\n        if stop := traverse(oracle, draft, child, a * 0, target):\n"
+            "            return stop\n",
+        ),
+    ),
+    "the last row stays": (
+        block,
+        (
+            "residual = excess(scale(w_i, target[node.prefix]), node.proposal)",
+            "residual = excess(scale(w_i, target[leaf.prefix]), node.proposal)",
+        ),
+    ),
+    "K-SEQ with another sum": (k_seq, ("geometric(total(kept), k)", "geometric(total(kept), k) - 1")),
+}
+
+
+@pytest.mark.parametrize("flaw", HOSTILE)
+def test_broken_code_is_not_proved(flaw):
+    module, *edits = HOSTILE[flaw]
+    assert prove_every_size(edited(module, *edits)).verdict == "undecided"
+
+
+def test_the_threshold_and_the_null_set_are_lossy_indeed():
+    """The two cases above that hold on most rows: exact enumeration refutes them on some instance."""
+    for flaw in ("wrong only where p equals q", "wrong only at a threshold"):
+        module, *edits = HOSTILE[flaw]
+        rule = edited(module, *edits)
+        chains = (each for each in Randoms(Chain(1), 2, 40))
+        cases = [*chains, *Scenarios(Chain(1), 2)]
+        assert not all(judge(instance, rule).lossless for instance in cases)
+
+
+def test_the_text_has_to_be_the_code(tmp_path, monkeypatch):
+    path = tmp_path / "mine.py"
+    text = "def verify(oracle, draft, target):\n    return draft.root, target[draft.root.prefix]\n"
+    path.write_text(text)
+    namespace: dict = {}
+    exec(compile(text, str(path), "exec"), namespace)
+    rule = replace(token.VERIFIER, verify=namespace["verify"])
+    path.write_text(text.replace("draft.root, target", "draft.root, 2 * target"))
+    assert "not the code" in prove_every_size(rule).why
+
+
+def test_a_closure_is_not_followed():
+    row = 1
+
+    def verify(oracle, draft, target):
+        return draft.root, row
+
+    with pytest.raises(NotFollowed, match="not a plain function"):
+        flow_of(verify)
+
+
+def test_a_contract_is_void_when_the_code_has_changed(monkeypatch):
+    assert prove_every_size(k_seq.VERIFIER).contracts
+    monkeypatch.setattr(contracts, "digest", lambda *modules: "another")
+    proof = prove_every_size(k_seq.VERIFIER)
+    assert proof.verdict == "undecided"
+    assert "has changed since its contract was tested" in proof.why
+
+
+def test_time_is_limited():
+    proof = prove_every_size(traversal.VERIFIER, seconds=0.0)
+    assert proof.verdict == "undecided"
+    assert "out of time" in proof.why

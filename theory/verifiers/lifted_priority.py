@@ -1,0 +1,49 @@
+"""The lift of the priority rule to trees, from leaf to root.
+
+>>> from draftproof.simulators.enumerate import emission
+>>> from draftproof.simulators.instances.scenarios import scenario
+>>> from draftproof.theory.drafts.stratified import Stratified
+>>> emission(scenario("toy", Stratified((((),), ((),))), 3), VERIFIER).expected_accepted
+38/25
+"""
+
+from draftproof.theory.priority import planned
+from draftproof.theory.rows import Number, normalise, one, scale, share, total
+from draftproof.theory.verifier import CHAIN, Draft, Node, Oracle, Rows, Stop, Verifier
+
+
+def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
+    """The root is entered with rate 1."""
+    stop = lift(oracle, draft, draft.root, one(target[draft.root.prefix]), target)
+    assert stop is not None, "entered with rate 1: S / (S + 1 - 1)"
+    return stop
+
+
+def lift(oracle: Oracle, draft: Draft, v: Node, a: Number, target: Rows) -> Stop | None:
+    """The subtree of v, entered with rate a: where it stops, with probability a, or None.
+
+    The plan for t = a p keeps child j with probability w_j; each child's subtree, in drawing order, is
+    entered with w_j over what the earlier ones left. Then v itself stops with S / (S + 1 - a), S the mass
+    that the plan leaves of t, Y ~ norm(what it leaves).
+    """
+    p = target[v.prefix]
+    if not v.children:
+        return (v, p) if oracle.accept(a) else None
+    plan = planned(draft, v, scale(a, p))
+    left = one(p)
+    for child, w in zip(v.children, plan.shares(v), strict=True):
+        if stop := lift(oracle, draft, child, share(w, left), target):
+            return stop
+        left = left - w
+    S = total(plan.left)
+    return (v, normalise(plan.left)) if oracle.accept(share(S, S + (1 - a))) else None
+
+
+VERIFIER = Verifier(
+    "lifted-priority",
+    "draftproof, docs/near-optimal.md: the lift of the priority rule",
+    (*CHAIN, "tree with replacement", "stratified"),
+    lossless=True,
+    verify=verify,
+    ordered=True,
+)
