@@ -19,6 +19,9 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law
 from draftproof.theory.numbers import shown, text
 
+VERDICTS = {"declared", "found", "verdict"}
+"""Headings of columns of verdicts."""
+
 WIDTH = 110  # columns when the output is not a terminal
 
 
@@ -58,10 +61,14 @@ def progress(unit: str = "instances") -> Progress:
 
 
 def table(title: str, sides: str, *headings: str) -> Table:
-    """An empty table; `sides` has one letter per column, l or r, for its alignment."""
+    """An empty table; `sides` has one letter per column, l or r, for its alignment.
+
+    On a narrow terminal words are folded into several lines, verdicts never.
+    """
     made = Table(title=title or None)
     for side, heading in zip(sides, headings, strict=True):
-        made.add_column(heading, justify="right" if side == "r" else "left")
+        justify, verdict = "right" if side == "r" else "left", heading in VERDICTS
+        made.add_column(heading, justify=justify, overflow="fold", no_wrap=verdict)
     return made
 
 

@@ -72,7 +72,7 @@ def test_check_shows_a_table(command, toy):
     status, out, _ = command("check", toy, "--verifier", "block", "--verifier", "typical")
     assert status == 0
     assert "Verdicts by exact enumeration" in out
-    assert "1 instances, 2 exact laws" in out
+    assert "1 instances, 2 exact laws (V = 2, depth 2)" in out
     assert "every verdict is as declared" in out
 
 

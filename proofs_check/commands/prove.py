@@ -11,9 +11,9 @@ from draftproof.proofs_check.every_size import Result, prove_every_size
 from draftproof.proofs_check.induction import THEOREMS, Theorem
 from draftproof.proofs_check.prove import Proof, load_progress, save_progress
 from draftproof.proofs_check.prove import prove as prove_size
-from draftproof.proofs_check.sources import digest
 from draftproof.simulators.commands.options import json_option
 from draftproof.simulators.instances.files import document, draft_of
+from draftproof.simulators.sources import digest, drafting, rules
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
@@ -26,6 +26,7 @@ from draftproof.theory.verifiers import named
 
 STATUS = {"proved": 0, "refuted": 1, "undecided": 3}
 EVERY_SIZE = "every vocabulary and depth"
+PROVER = "draftproof.proofs_check.prove"
 DRAWN = {
     "chain": "one drafted chain",
     "with replacement": "trees whose siblings are drawn with replacement",
@@ -85,7 +86,7 @@ def prove(
     if scheme.label not in rule.drafts:
         raise BadInput(f"{rule.name} is made for {', '.join(rule.drafts)}, not for {scheme.label}")
     statement = f"{rule.name} vocab={vocab} {scheme}"
-    sources = digest(rule, scheme) if resume else ""
+    sources = digest(PROVER, *rules(rule), drafting(scheme)) if resume else ""
     found = load_progress(resume, statement, sources) if resume else ([], None)
     if found is None:
         click.echo(f"{resume}: was made with other sources; the proof starts again", err=True)
@@ -101,15 +102,15 @@ def prove(
         raise
     except Exception as error:  # a failure of the prover refutes nothing
         proof = Proof(rule.name, f"vocab={vocab} {scheme}", "undecided", why=_failure(error))
-    _tell(proof, as_json)
+    _tell(proof, as_json, scheme.depth)
     return STATUS[proof.verdict]
 
 
-def _tell(proof: Proof, as_json: bool) -> None:
+def _tell(proof: Proof, as_json: bool, depth: int | None = None) -> None:
     if as_json:
         click.echo(json.dumps(_answer(proof)))
     else:
-        _show(proof)
+        _show(proof, depth)
 
 
 def _failure(error: Exception) -> str:
@@ -145,9 +146,10 @@ def _answer(proof: Proof) -> dict[str, Any]:
     }
 
 
-def _show(proof: Proof) -> None:
+def _show(proof: Proof, depth: int | None) -> None:
+    size = f" depth={depth}" if depth is not None and "depth=" not in proof.scope else ""
     click.echo(
-        f"{proof.verifier}, {proof.scope}: {proof.verdict} "
+        f"{proof.verifier}, {proof.scope}{size}: {proof.verdict} "
         f"({proof.cells:,} cells, {proof.parameters} parameters, {proof.seconds:.1f} s)"
     )
     if proof.counterexample is not None:

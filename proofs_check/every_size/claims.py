@@ -15,6 +15,7 @@ variables at that place, is found by trying.
 
 import ast
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Any
 
 from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
@@ -58,7 +59,7 @@ NUMBER_FACTS = ("unit", "at least 0", "unknown")
 NEXT_CHILD = "next child"
 """The name under which the environment keeps the law of the next child, drawn without replacement."""
 
-FIXED = (Named, LeafOf, Chain, Edges, Children, int, type(None))
+FIXED = (Named, LeafOf, Chain, Edges, Children, int, type(None), FunctionType)
 """What a variable can hold that means the same in every run."""
 
 
@@ -567,7 +568,9 @@ class Hypotheses:
             raise NotFollowed(f"{function.name} is called again on the same node")
         run.use(node)
         generic = {name: (run.here if value is node else value) for name, value in env.items()}
-        changing = frozenset(name for name, value in env.items() if not isinstance(value, Named))
+        changing = frozenset(
+            name for name, value in env.items() if not isinstance(value, Named | FunctionType)
+        )
         claim = self.assume(function, function, generic, changing, run.here)
         self._check_facts(run, claim, env, node)
         rate = self._rate(run, claim, env)
@@ -606,4 +609,4 @@ def _same(a: Any, b: Any) -> bool:
         return a.name == b.name
     if isinstance(a, Chain) and isinstance(b, Chain):
         return a.inner == b.inner
-    return type(a) is type(b) and (not isinstance(a, int) or a == b)
+    return type(a) is type(b) and (not isinstance(a, int | FunctionType) or a == b)

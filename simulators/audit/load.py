@@ -9,6 +9,7 @@ from typing import Any
 
 from draftproof.simulators.audit.adapters import ADAPTERS, adapted
 from draftproof.simulators.audit.targets import Function, Loop, Target
+from draftproof.simulators.sources import INSTALLED, Root
 from draftproof.theory.errors import BadInput
 
 
@@ -19,6 +20,12 @@ def target(name: str, path: Path | None = None, dtype: str | None = None, loop: 
     if name in ADAPTERS:
         return adapted(name, path, dtype)
     return (Loop if loop else Function)(load(name), name=name, dtype=dtype)
+
+
+def source(name: str) -> Root:
+    """The file or module that the target of that name is loaded from."""
+    place = ADAPTERS[name].__module__ if name in ADAPTERS else name.rpartition(":")[0]
+    return Path(place) if place.endswith(".py") else place
 
 
 def load(name: str) -> Any:
@@ -45,6 +52,10 @@ def load(name: str) -> Any:
     return found
 
 
+_beside: list[str] = []
+"""Names of the modules that the last target loaded from its own folder."""
+
+
 def _from_file(path: Path) -> Any:
     if not path.is_file():
         raise BadInput(f"{path}: no such file")
@@ -52,10 +63,25 @@ def _from_file(path: Path) -> Any:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    folder = path.parent.resolve()
+    for name in _beside:  # of a target loaded before, perhaps of the same names
+        sys.modules.pop(name, None)
+    before, writes = {*sys.modules}, sys.dont_write_bytecode
     sys.modules.setdefault(path.stem, module)
-    sys.path.insert(0, str(path.parent.resolve()))
+    sys.path.insert(0, str(folder))
+    sys.dont_write_bytecode = True  # Python would take a file edited within the same second for the old one
+    importlib.invalidate_caches()
     try:
         spec.loader.exec_module(module)
     finally:
         sys.path.pop(0)
+        sys.dont_write_bytecode = writes
+        _beside[:] = [name for name in {*sys.modules} - before if _is_beside(name, folder)]
     return module
+
+
+def _is_beside(name: str, folder: Path) -> bool:
+    file = getattr(sys.modules[name], "__file__", None)
+    if file is None or name.split(".")[0] == "draftproof" or INSTALLED & {*Path(file).parts}:
+        return False
+    return Path(file).resolve().is_relative_to(folder)

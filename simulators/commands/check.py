@@ -59,7 +59,7 @@ def check(
     hand-made, exhaustive, random, adversarial and real-text instances, and every selection rule on batches
     of requests. --json then answers with a
     summary of each verifier and its first wrong verdict; --rows adds all verdicts. Exit status 0 when
-    every verdict is as declared, 1 when one is not, 2 for bad input.
+    every verdict is as declared (lossy, of a rule declared lossy), 1 when one is not, 2 for bad input.
     """
     verifiers = [named(name) for name in dict.fromkeys(names)] or list(VERIFIERS.values())
     if source is None and (vocab, depth) != (None, None):
@@ -101,6 +101,8 @@ class _Found:
     instances: int = 0
     left: int = 0
     seconds: float = 0.0
+    vocabs: set[int] = field(default_factory=set)
+    depths: set[int] = field(default_factory=set)
 
 
 def _enumerate(work: Sequence[Piece], jobs: int, keep: bool, every: bool) -> _Found:
@@ -120,6 +122,8 @@ def _enumerate(work: Sequence[Piece], jobs: int, keep: bool, every: bool) -> _Fo
                     tally.add(verdict, piece, index)
                     if keep and (every or first_wrong):
                         found.results.append(_result(verdict))
+                found.vocabs.add(piece.family[0].vocab)
+                found.depths.add(piece.family[0].draft.depth)
                 found.instances += len(piece.indices)
                 found.left -= len(piece.indices)
                 bar.update(task, advance=piece.effort, done=found.instances)
@@ -152,8 +156,14 @@ def _show(found: _Found, ok: bool) -> None:
     if not found.instances:
         conclusion = "no verdict yet"
     left = f"; interrupted with {found.left:,} instances left" if found.left else ""
-    count = f"{found.instances:,} instances, {laws:,} exact laws"
+    size = f" (V = {_spread(found.vocabs)}, depth {_spread(found.depths)})" if found.instances else ""
+    count = f"{found.instances:,} instances, {laws:,} exact laws{size}"
     click.echo(f"{count} in {found.seconds:.1f} s: {conclusion}{left}")
+
+
+def _spread(values: set[int]) -> str:
+    least, most = min(values), max(values)
+    return f"{least}" if least == most else f"{least} to {most}"
 
 
 def _summary(tally: Tally) -> dict[str, Any]:

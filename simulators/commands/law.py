@@ -12,7 +12,7 @@ from draftproof.simulators.commands.check import beside
 from draftproof.simulators.commands.options import FILE, force_option, json_option
 from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.files import read_any, spelled
-from draftproof.simulators.verdict import joint, judge
+from draftproof.simulators.verdict import Verdict, joint, judge
 from draftproof.simulators.witness import smallest, smallest_batch
 from draftproof.theory.batch import Batch
 from draftproof.theory.errors import BadInput
@@ -34,7 +34,8 @@ def law(instance: Path, name: str, iterations: int, force: bool, as_json: bool) 
     """Exact law of one iteration, verdict, E[tau].
 
     With --iterations N above 1: the joint law of the first depth + N tokens over N iterations,
-    with the state that the verifier keeps. Exit status 0 when lossless, 1 when not, 2 for bad input.
+    with the state that the verifier keeps. Exit status 0 when lossless, 1 when not, whatever is declared
+    (`check` answers 0 to what is as declared), 2 for bad input.
     """
     verifier, given = named(name), read_any(instance)
     if isinstance(given, Batch):
@@ -72,10 +73,9 @@ def law(instance: Path, name: str, iterations: int, force: bool, as_json: bool) 
     title = "law of the emitted block" if iterations == 1 else f"joint law over {iterations} iterations"
     click.echo(f"{verifier.name} on {given.name}: {title}")
     screen.console().print(screen.law(emitted))
-    click.echo(
-        f"{screen.declared(verdict.lossless)}: total variation {screen.shown(verdict.total_variation)}, "
-        f"E[tau] {screen.shown(verdict.expected_accepted)}"
-    )
+    distance, accepted = screen.shown(verdict.total_variation), screen.shown(verdict.expected_accepted)
+    answer = screen.declared(verdict.lossless) + _declared(verdict)
+    click.echo(f"{answer}: total variation {distance}, E[tau] {accepted}")
     if small:
         click.echo(f"{screen.why(verdict)}\n{screen.smallest(*small)}")
     return int(not verdict.lossless)
@@ -110,3 +110,10 @@ def _batch(batch: Batch, verifier: Verifier, as_json: bool) -> int:
     if not verdict.lossless:
         click.echo(f"{screen.why_joint(verdict)}\n{screen.smallest_batch(*smallest_batch(batch, verifier))}")
     return int(not verdict.lossless)
+
+
+def _declared(verdict: Verdict) -> str:
+    # What is declared, for the reader of an exit status that `check` does not have.
+    if verdict.lossless:
+        return ""
+    return ", declared lossless" if verdict.declared else ", as declared"

@@ -68,7 +68,12 @@ def sweep(
     with screen.progress("evaluations") as bar:
         task = bar.add_task("sweeping", total=None)
         progress = lambda done, total: bar.update(task, completed=done, total=total)  # noqa: E731
-        found = store.sweep(chunks, store.manifest(entries, len(chunks)), folder, runner, progress)
+
+        def tell(changed: list[str]) -> None:
+            names = ", ".join(changed[:4]) + (f" and {len(changed) - 4} more" if len(changed) > 4 else "")
+            click.echo(f"{folder}: sources have changed; computed again: {names}", err=True)
+
+        found = store.sweep(chunks, store.manifest(entries, len(chunks)), folder, runner, progress, tell)
     seconds = round(monotonic() - started, 3)
     if found.interrupted:
         kept = f"{found.finished:,} of {found.chunks:,} chunks are kept in {folder}"
@@ -78,6 +83,7 @@ def sweep(
     rows = sum(line["rows"] for line in lines)
     if as_json:
         answer = {"results": str(folder), "chunks": found.chunks, "computed": found.computed, "rows": rows}
+        answer |= {"evaluations": found.evaluations, "changed": found.changed}
         click.echo(json.dumps({**answer, "seconds": seconds, "summary": lines}))
         return 0
     screen.console().print(_table(lines))

@@ -4,28 +4,35 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from draftproof.simulators.check import chunk
 from draftproof.simulators.instances.grids import Grid
 from draftproof.simulators.instances.randoms import Dirichlet, Edges, Law, Logits, Mixed, Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
-from draftproof.simulators.instances.texts import Texts, corpus
+from draftproof.simulators.instances.texts import Corpus, Texts, corpus
 from draftproof.simulators.lanes import BATCH, Lanes, stack
+from draftproof.simulators.sources import Root, digest, drafting, rules
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers import VERIFIERS
 
 GRID = 10**7  # largest number of instances of a grid
-_corpus = cache(corpus)
+
+
+@cache
+def _corpus(file: Path, changed: int, vocab: int, histories: int) -> Corpus:
+    return corpus(file, vocab, histories)
 
 
 @dataclass(frozen=True)
 class Family:
     """Instances of one draft and vocabulary, with the columns that identify them.
 
-    `rows` describes how rows are made; `seed` and `temperature` are None if they do not apply.
+    `rows` describes how rows are made; `seed`, `temperature` and `file` (a text) are None if they do not
+    apply.
     """
 
     rows: str
@@ -34,6 +41,12 @@ class Family:
     draft: Scheme
     vocab: int
     instances: Sequence[Instance]
+    file: Path | None = None
+
+    @property
+    def roots(self) -> tuple[Root, ...]:
+        """The sources that decide the instances: the draft's module, and the text that they are made from."""
+        return drafting(self.draft), *([self.file] if self.file else [])
 
     def __len__(self) -> int:
         return len(self.instances)
@@ -63,8 +76,9 @@ def families(rows: Mapping[str, Any], draft: Scheme, vocab: int, seeds: Sequence
     elif kind == "scenarios":
         yield Family("scenarios", None, None, draft, vocab, Scenarios(draft, vocab))
     elif kind == "text":
-        read = _corpus(Path(rows["file"]), vocab, rows["histories"])
-        yield Family(f"text {read.name}", None, None, draft, vocab, Texts(read, draft))
+        file = Path(rows["file"])
+        read = _corpus(file, file.stat().st_mtime_ns if file.is_file() else 0, vocab, rows["histories"])
+        yield Family(f"text {read.name}", None, None, draft, vocab, Texts(read, draft), file)
     else:
         for seed in seeds:
             for temperature, law in _laws(rows):
@@ -95,6 +109,13 @@ class Slice:
     def indices(self) -> range:
         return range(self.start, self.stop)
 
+    @property
+    def about(self) -> str:
+        """The family and the numbers of the instances."""
+        family = self.family
+        where = family.rows, family.seed, family.temperature, family.draft, family.vocab
+        return repr((*where, self.start, self.stop))
+
     def instances(self) -> list[Instance]:
         """The instances, exact."""
         return [self.family.instances[index] for index in self.indices]
@@ -122,6 +143,21 @@ class Sliced:
     @property
     def evaluations(self) -> int:
         return len(self.part.indices) * len(self.part.verifiers)
+
+    @property
+    def about(self) -> str:
+        """The instances, in words."""
+        return f"{type(self).__name__} {self.part.about}"
+
+    def sources(self, known: dict[Root, str]) -> dict[str, str]:
+        """Verifier -> the hash of the sources that decide its rows."""
+        roots = type(self).__module__, *self.part.family.roots
+        names = self.part.verifiers
+        return {name: digest(*roots, *rules(VERIFIERS[name]), known=known) for name in names}
+
+    def only(self, names: tuple[str, ...]) -> Self:
+        """The job for some of its verifiers."""
+        return replace(self, part=replace(self.part, verifiers=names))
 
 
 def slices(family: Family, verifiers: Sequence[Verifier], wide: bool, larger: int = 1) -> Iterator[Slice]:

@@ -8,18 +8,20 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
+from pyarrow import parquet
 
 from draftproof.simulators.files import replacing, text_of, unusable
 from draftproof.simulators.study.configuration import Entry
-from draftproof.simulators.study.plan import Chunk
+from draftproof.simulators.study.plan import Chunk, encoded, made_of, replaced
 from draftproof.simulators.study.runners import Runner
 from draftproof.theory.errors import BadInput
 
@@ -77,12 +79,18 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 @dataclass
 class Swept:
-    """Numbers of chunks: in the plan, kept from an earlier run, and computed now."""
+    """Numbers of chunks: in the plan, kept from an earlier run, and computed now.
+
+    `evaluations`: how many were computed now. `changed`: the verifiers and targets whose sources have changed
+    since the earlier run.
+    """
 
     chunks: int = 0
     kept: int = 0
     computed: int = 0
     interrupted: bool = False
+    evaluations: int = 0
+    changed: list[str] = field(default_factory=list)
 
     @property
     def finished(self) -> int:
@@ -95,30 +103,37 @@ def sweep(
     folder: Path,
     runner: Runner,
     progress: Callable[[int, int], object] = lambda done, total: None,
+    tell: Callable[[list[str]], object] = lambda changed: None,
 ) -> Swept:
-    """Computes the chunks that the folder lacks. A KeyboardInterrupt ends the sweep; finished chunks are
-    kept.
+    """Computes the chunks that the folder lacks, and the rows of finished chunks whose sources have changed.
+    A KeyboardInterrupt ends the sweep; finished chunks are kept.
 
+    `tell` is called with the names of the verifiers and targets that have changed, if there are any.
     `progress` is called with the number of evaluations done and the total. After BadInput finished chunks are
     kept too.
     """
     with opened(folder, manifest) as store:
         finished = store.finished()
-        todo = {chunk.name: chunk for chunk in chunks if chunk.name not in finished}
+        todo = {left.name: left for chunk in chunks if (left := store.left(chunk, finished)) is not None}
         found = Swept(len(chunks), len(chunks) - len(todo))
+        changed = (name for left in todo.values() if left.name in finished for name in left.names)
+        found.changed = list(dict.fromkeys(changed))
+        if found.changed:
+            tell(found.changed)
         total = sum(chunk.job.evaluations for chunk in chunks)
-        done = total - sum(chunk.job.evaluations for chunk in todo.values())
-        progress(done, total)
+        before = total - sum(left.job.evaluations for left in todo.values())
+        progress(before, total)
         try:
             with closing(runner(list(todo.values()))) as shards:
                 for name, shard in shards:
-                    store.keep(name, shard)
+                    store.keep(name, store.completed(todo[name], shard))
                     found.computed += 1
-                    done += todo[name].job.evaluations
-                    progress(done, total)
+                    found.evaluations += todo[name].job.evaluations
+                    progress(before + found.evaluations, total)
         except KeyboardInterrupt:
             found.interrupted = True
-            found.computed = len(store.finished()) - found.kept
+            finished = store.finished()
+            found.computed = sum(store.left(left, finished) is None for left in todo.values())
     return found
 
 
@@ -131,6 +146,31 @@ class Store:
     def finished(self) -> set[str]:
         """The names of the finished chunks."""
         return {path.stem for path in (self.folder / SHARDS).glob("[!.]*.parquet")}
+
+    def left(self, chunk: Chunk, finished: Collection[str]) -> Chunk | None:
+        """What is left to compute of a chunk: None if its shard was made from the same sources, else the
+        chunk for the verifiers and targets that have changed.
+        """
+        if chunk.name not in finished:
+            return chunk
+        there, now = made_of(self._shard(chunk.name)), chunk.made_of
+        if there == now:
+            return None
+        before = there.get("sources", {})
+        if there.get("about") != now["about"] or before.keys() != chunk.sources.keys():
+            return chunk
+        names = tuple(name for name, source in chunk.sources.items() if before[name] != source)
+        return replace(chunk, job=chunk.job.only(names), names=names)
+
+    def completed(self, chunk: Chunk, shard: bytes) -> bytes:
+        """The shard of a whole chunk, from that of what was left of it and the rows that have not changed."""
+        if len(chunk.names) == len(chunk.sources):
+            return shard
+        old, new = (parquet.ParquetFile(each).read() for each in (self._shard(chunk.name), BytesIO(shard)))
+        return encoded(replaced(old, new, chunk.names), chunk.made_of)
+
+    def _shard(self, name: str) -> Path:
+        return self.folder / SHARDS / f"{name}.parquet"
 
     def keep(self, name: str, shard: bytes) -> None:
         """Saves the shard of a chunk; BadInput if the disk refuses, without damage to other shards."""
@@ -173,15 +213,14 @@ def opened(folder: Path, manifest: dict[str, Any]) -> Iterator[Store]:
             raise _refusal(folder, error) from None
         if store.finished() and (folder / MANIFEST).exists():
             _check_same(folder, manifest)
-        else:
-            store.write(MANIFEST, json.dumps(manifest, indent=1).encode() + b"\n")
+        store.write(MANIFEST, json.dumps(manifest, indent=1).encode() + b"\n")
         yield store
 
 
 def _check_same(folder: Path, manifest: dict[str, Any]) -> None:
     recorded = read_manifest(folder)
     for key, now in manifest.items():
-        if (there := recorded.get(key)) == now:
+        if key == "commit" or (there := recorded.get(key)) == now:  # shards record their sources themselves
             continue
         what = f"{'results format' if key == 'format' else key} {there}, this is {now}"
         if key == "versions" and isinstance(there, dict):

@@ -224,13 +224,13 @@ _all(
 _all(
     lifted_priority,
     _INDEPENDENT,
-    ("plan of p, not of a p", "planned(draft, v, scale(a, p))", "planned(draft, v, p)"),
+    ("plan of p, not of a p", "rule(draft, v, scale(a, p))", "rule(draft, v, p)"),
     ("entered with its share of the whole", "share(w, left)", "w"),
     ("share of what is left not updated", "left = left - w", "pass"),
     (
         "rate not handed down",
-        "lift(oracle, draft, child, share(w, left), target, planned)",
-        "lift(oracle, draft, child, a, target, planned)",
+        "lift(oracle, draft, child, share(w, left), target, rule)",
+        "lift(oracle, draft, child, a, target, rule)",
     ),
     ("rate of the stop turned", "share(S, S + (1 - a))", "share(1 - a, S + (1 - a))"),
     ("rate of the stop without 1 - a", "share(S, S + (1 - a))", "S"),
@@ -238,8 +238,8 @@ _all(
     ("residual is p itself", "(v, normalise(plan.left))", "(v, p)"),
     (
         "strata for i.i.d. draws and the reverse",
-        "planned(draft,",
-        "planned(Draft(v, stratified=not draft.stratified),",
+        "rule(draft,",
+        "rule(Draft(v, stratified=not draft.stratified),",
     ),
     ("siblings turned", "zip(v.children, plan.shares(v)", "zip(v.children, plan.shares(v)[::-1]"),
 )

@@ -179,6 +179,9 @@ def test_a_draft_may_be_spelled(capsys):
     draft = '{"kind": "tree", "shape": [[], []], "replacement": true}'
     status, said = answer(capsys, "prove", "specinfer", "--draft", draft)
     assert (status, said["verdict"]) == (0, "proved")
+    status, out, _ = run(capsys, "prove", "specinfer", "--draft", draft)
+    assert "vocab=2" in out.splitlines()[0]
+    assert "depth=1: proved" in out.splitlines()[0]
 
 
 @pytest.mark.parametrize("name", ["token", "block", "rrs", "specinfer", "traversal", "one-hot", "k-seq"])

@@ -6,6 +6,8 @@ import pytest
 from rich.console import Console
 
 from draftproof.simulators import screen
+from draftproof.simulators.check import Tally
+from draftproof.theory.verifiers import named
 
 
 @pytest.mark.parametrize(
@@ -28,3 +30,14 @@ def test_a_total_that_is_not_known_yet_counts_from_nothing(monkeypatch):
         bar.add_task("auditing", total=None)
         terminal.print(bar.get_renderable())
     assert "0 of 0 instances" in terminal.file.getvalue()
+
+
+@pytest.mark.parametrize("width", [60, 110])
+def test_a_narrow_terminal_cuts_no_verdict(width):
+    tally = Tally(named("hsd-multidraft-released"), {"paths", "chain"}, 123_456, 123_456)
+    terminal = Console(file=StringIO(), width=width)
+    terminal.print(screen.verdicts([tally, Tally(named("block"), {"chain"}, 123_456, 123_456)]))
+    shown = terminal.file.getvalue()
+    assert "…" not in shown
+    assert "│ lossy    │ lossless │" in shown
+    assert "│ lossless │ lossless │" in shown

@@ -20,27 +20,25 @@ Planned: TypeAlias = Callable[[Draft, Node, Row], Any]
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     """The root is entered with rate 1."""
-    stop = lift(oracle, draft, draft.root, one(target[draft.root.prefix]), target)
+    stop = lift(oracle, draft, draft.root, one(target[draft.root.prefix]), target, planned)
     assert stop is not None, "entered with rate 1: S / (S + 1 - 1)"
     return stop
 
 
-def lift(
-    oracle: Oracle, draft: Draft, v: Node, a: Number, target: Rows, planned: Planned = planned
-) -> Stop | None:
+def lift(oracle: Oracle, draft: Draft, v: Node, a: Number, target: Rows, rule: Planned) -> Stop | None:
     """The subtree of v, entered with rate a: where it stops, with probability a, or None.
 
     The plan for t = a p keeps child j with probability w_j; each child's subtree, in drawing order, is
     entered with w_j over what the earlier ones left. Then v itself stops with S / (S + 1 - a), S the mass
-    that the plan leaves of t, Y ~ norm(what it leaves). `planned` may be another rule at a node.
+    that the plan leaves of t, Y ~ norm(what it leaves). `rule` makes the plan of a node.
     """
     p = target[v.prefix]
     if not v.children:
         return (v, p) if oracle.accept(a) else None
-    plan = planned(draft, v, scale(a, p))
+    plan = rule(draft, v, scale(a, p))
     left = one(p)
     for child, w in zip(v.children, plan.shares(v), strict=True):
-        if stop := lift(oracle, draft, child, share(w, left), target, planned):
+        if stop := lift(oracle, draft, child, share(w, left), target, rule):
             return stop
         left = left - w
     S = total(plan.left)

@@ -13,6 +13,7 @@ import pyarrow as pa
 from draftproof.simulators.audit import load
 from draftproof.simulators.audit.judge.examine import examine
 from draftproof.simulators.audit.targets import Target
+from draftproof.simulators.sources import Root, digest
 from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.families import Slice
 from draftproof.simulators.study.plan import PLACE, WITNESS, Metric, exactly, number, place, witness
@@ -59,9 +60,12 @@ def caught() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Audit:
-    """One target on some instances."""
+    """One target on some instances. `version` is a hash of its sources: a worker that has loaded another
+    version loads the target again.
+    """
 
     target: str
+    version: str
     part: Slice
     seconds: float
 
@@ -69,11 +73,22 @@ class Audit:
     def evaluations(self) -> int:
         return len(self.part.indices)
 
+    @property
+    def about(self) -> str:
+        return self.part.about
+
+    def sources(self, known: dict[Root, str]) -> dict[str, str]:
+        roots = __name__, *self.part.family.roots, load.source(self.target)
+        return {self.target: digest(*roots, known=known)}
+
+    def only(self, names: tuple[str, ...]) -> "Audit":
+        return self
+
     def __call__(self) -> pa.Table:
         rows, options = [], {"edges": False, "smallest": False, "seconds": self.seconds}
         with ALONE, caught():
             for index, instance in zip(self.part.indices, self.part.instances(), strict=True):
-                found = examine(_target(self.target), instances=[instance], **options)
+                found = examine(_target(self.target, self.version), instances=[instance], **options)
                 row = {"target": self.target, **place(self.part.family), "index": index}
                 for column, attribute in NUMBERS.items():
                     row |= exactly(column, getattr(found.case, attribute, None))
@@ -84,21 +99,28 @@ class Audit:
 
 
 @cache
-def _target(name: str) -> Target:
+def _target(name: str, version: str) -> Target:
     return load.target(name)
 
 
 def jobs(entry: Entry) -> Iterator[Audit]:
     """Every target on every family of chains; BadInput if a target cannot be loaded."""
+    versions = {}
     for name in entry.targets:
         with caught():
-            _target(name)
+            load.target(name)
+            versions[name] = digest(load.source(name))
     for family in entry.families():
         if family.draft.label != "chain":
             raise BadInput(f"drafts: audit is for chains, not for {family.draft.label}")
         for name in entry.targets:
             for start in range(0, len(family), STEP):
-                yield Audit(name, Slice(family, start, min(start + STEP, len(family)), ()), entry.seconds)
+                yield Audit(
+                    name,
+                    versions[name],
+                    Slice(family, start, min(start + STEP, len(family)), ()),
+                    entry.seconds,
+                )
 
 
 AUDIT = Metric("audit", SCHEMA, jobs)

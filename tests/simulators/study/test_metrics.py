@@ -164,4 +164,4 @@ def test_what_goes_wrong_in_a_chunk_is_one_line_with_its_name():
         raise ZeroDivisionError("by zero")
 
     with pytest.raises(BadInput, match=r"^chunk check-000007: ZeroDivisionError: by zero$"):
-        computed(Chunk(7, "check", job))  # type: ignore[arg-type]
+        computed(Chunk(7, "check", job, {}, ()))  # type: ignore[arg-type]
