@@ -40,6 +40,7 @@ class Solver:
         self.names: dict[str, frozenset[str]] = {}
         self._factors: dict[str, list[tuple[str, int]]] = {}
         self._expressions: dict[str, Any] = {}
+        self._sums: dict[str, Any] = {}
         self._answers: dict[frozenset[tuple[str, int]], Point | None] = {}
 
     def canonical(self, polynomial: fmpq_mpoly) -> tuple[str, bool]:
@@ -69,7 +70,8 @@ class Solver:
         key = frozenset(facts)
         if key not in self._answers:
             self.check_time()
-            answer, model = self.model(sorted(key))
+            empty = self.empty_by_sums(sorted(key))
+            answer, model = (z3.unsat, {}) if empty else self.model(sorted(key))
             point = {name: rational(value, 12) for name, value in model.items()}
             self._answers[key] = None if answer == z3.unsat else point
         return self._answers[key]
@@ -93,6 +95,19 @@ class Solver:
         model: Any = solver.model()
         return answer, {variable.name(): model[variable] for variable in model if not variable.arity()}
 
+    def empty_by_sums(self, facts: Iterable[tuple[str, int]]) -> bool:
+        """Whether sums of multiples of the facts show that no numbers have these signs: every monomial is taken
+        for an unknown of its own, so that the facts are linear in the unknowns.
+        """
+        solver = z3.SolverFor("QF_LRA")
+        solver.set("ctrl_c", False)
+        for key, signs in facts:
+            if signs != ANY:
+                if key not in self._sums:
+                    self._sums[key] = expression(self.polynomials[key], products=False)
+                solver.add(CONDITIONS[signs](self._sums[key]))
+        return solver.check() == z3.unsat
+
     def check_time(self) -> None:
         """Raises OutOfTime after the deadline."""
         if thread_time() > self.deadline:
@@ -107,12 +122,13 @@ def rational(number: Any, digits: int) -> fmpq:
     return fmpq(fraction.numerator, fraction.denominator)
 
 
-def expression(polynomial: fmpq_mpoly) -> Any:
-    """The polynomial in z3's terms."""
+def expression(polynomial: fmpq_mpoly, products: bool = True) -> Any:
+    """The polynomial in z3's terms; without products, every monomial is an unknown of its own."""
     names = polynomial.context().names()
     terms = []
     for powers, coefficient in polynomial.terms():
+        product = [name for name, power in zip(names, powers, strict=True) for _ in range(power)]
         factors = [z3.RealVal(str(coefficient))] if coefficient != 1 else []
-        factors += [z3.Real(name) for name, power in zip(names, powers, strict=True) for _ in range(power)]
+        factors += [z3.Real(name) for name in (product if products else ["*".join(product)] if product else [])]
         terms.append(z3.Product(factors) if factors else z3.RealVal(1))
     return z3.Sum(terms)

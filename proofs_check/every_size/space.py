@@ -120,6 +120,7 @@ class Space:
                 continue
             key, flipped = self.solver.canonical(polynomial)
             facts[key] = facts.get(key, ANY) & (flip(allowed) if flipped else allowed)
+        self.assumed = facts  # before equations among them are substituted
         found = self.solver.find(facts.items())
         self.solver.milliseconds = BRIEF
         self.possible = found is not None
@@ -174,7 +175,7 @@ class Space:
             return bool(form.leading_coefficient() >= 0) if form else True
         key, flipped = self.solver.canonical(form)
         if key not in self.positive_forms:
-            scalars = [fact for fact in self.whole.facts.items() if not self._has_entries(fact[0])]
+            scalars = [fact for fact in self.assumed.items() if not self._has_entries(fact[0])]
             below = POSITIVE if flipped else NEGATIVE
             self.positive_forms[key] = not self._has_entries(key) and self.solver.find([*scalars, (key, below)]) is None
         return self.positive_forms[key]
