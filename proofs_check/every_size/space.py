@@ -121,8 +121,8 @@ class Space:
             key, flipped = self.solver.canonical(polynomial)
             facts[key] = facts.get(key, ANY) & (flip(allowed) if flipped else allowed)
         self.assumed = facts  # before equations among them are substituted
-        found = self.solver.find(facts.items())
         self.solver.milliseconds = BRIEF
+        found = self.solver.find(facts.items())
         self.possible = found is not None
         point = {name: fmpq(1, 3) for name in context.names()} | found if found else None
         if point and not all(sign(value(self.solver.polynomials[key], point)) & allowed for key, allowed in facts.items()):
