@@ -132,6 +132,7 @@ class Proof:
         facts: dict[Any, dict[str, int]] = {}
         while True:
             self.hypotheses = hypotheses = Hypotheses(chosen, facts)
+            self.unknowns = {}
             names = [Named(name) for name in ("oracle", "draft", "target")]
             env = dict(zip(self.root.parameters, names, strict=True))
             hypotheses.assume(self.root, self.root, env, frozenset())
