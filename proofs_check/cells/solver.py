@@ -99,8 +99,8 @@ class Solver:
         return answer, {variable.name(): model[variable] for variable in model if not variable.arity()}
 
     def empty_by_sums(self, facts: Iterable[tuple[str, int]]) -> bool:
-        """Whether z3 shows that the facts exclude each other even when every monomial is an unknown of its own:
-        all facts are linear then, so that the answer comes at once.
+        """Whether z3 shows that the facts exclude each other even where every monomial is an unknown of its
+        own: all facts are linear then, so that the answer comes at once.
         """
         return self.model(facts, products=False)[0] == z3.unsat
 
