@@ -39,7 +39,7 @@ class Solver:
         self.polynomials: dict[str, fmpq_mpoly] = {}
         self.names: dict[str, frozenset[str]] = {}
         self._factors: dict[str, list[tuple[str, int]]] = {}
-        self._expressions: dict[str, Any] = {}
+        self._expressions: dict[tuple[str, bool], Any] = {}
         self._answers: dict[frozenset[tuple[str, int]], Point | None] = {}
 
     def canonical(self, polynomial: fmpq_mpoly) -> tuple[str, bool]:
@@ -69,23 +69,26 @@ class Solver:
         key = frozenset(facts)
         if key not in self._answers:
             self.check_time()
-            answer, model = self.model(sorted(key))
+            empty = self.empty_by_sums(sorted(key))
+            answer, model = (z3.unsat, {}) if empty else self.model(sorted(key))
             point = {name: rational(value, 12) for name, value in model.items()}
             self._answers[key] = None if answer == z3.unsat else point
         return self._answers[key]
 
     def model(
-        self, facts: Iterable[tuple[str, int]], milliseconds: int | None = None
+        self, facts: Iterable[tuple[str, int]], milliseconds: int | None = None, products: bool = True
     ) -> tuple[Any, dict[str, Any]]:
-        """z3's answer to whether the facts can hold together, with the values of its model if it has one."""
-        solver = z3.SolverFor("QF_NRA")
+        """z3's answer to whether the facts can hold together, with the values of its model if it has one.
+        Without products, every monomial is an unknown of its own.
+        """
+        solver = z3.SolverFor("QF_NRA" if products else "QF_LRA")
         solver.set("timeout", self.milliseconds if milliseconds is None else milliseconds)
         solver.set("ctrl_c", False)  # Ctrl-C is Python's
         for key, signs in facts:
             if signs != ANY:
-                if key not in self._expressions:
-                    self._expressions[key] = expression(self.polynomials[key])
-                solver.add(CONDITIONS[signs](self._expressions[key]))
+                if (key, products) not in self._expressions:
+                    self._expressions[key, products] = expression(self.polynomials[key], products)
+                solver.add(CONDITIONS[signs](self._expressions[key, products]))
         try:
             answer = solver.check()
         except ArgumentError:  # what Ctrl-C becomes on its way through z3's bindings
@@ -94,6 +97,12 @@ class Solver:
             return answer, {}
         model: Any = solver.model()
         return answer, {variable.name(): model[variable] for variable in model if not variable.arity()}
+
+    def empty_by_sums(self, facts: Iterable[tuple[str, int]]) -> bool:
+        """Whether z3 shows that the facts exclude each other even where every monomial is an unknown of its
+        own: all facts are linear then, so that the answer comes at once.
+        """
+        return self.model(facts, products=False)[0] == z3.unsat
 
     def check_time(self) -> None:
         """Raises OutOfTime after the deadline."""
@@ -109,12 +118,15 @@ def rational(number: Any, digits: int) -> fmpq:
     return fmpq(fraction.numerator, fraction.denominator)
 
 
-def expression(polynomial: fmpq_mpoly) -> Any:
-    """The polynomial in z3's terms."""
+def expression(polynomial: fmpq_mpoly, products: bool = True) -> Any:
+    """The polynomial in z3's terms; without products, every monomial is an unknown of its own."""
     names = polynomial.context().names()
     terms = []
     for powers, coefficient in polynomial.terms():
+        unknowns = [name for name, power in zip(names, powers, strict=True) for _ in range(power)]
+        if unknowns and not products:
+            unknowns = ["*".join(unknowns)]
         factors = [z3.RealVal(str(coefficient))] if coefficient != 1 else []
-        factors += [z3.Real(name) for name, power in zip(names, powers, strict=True) for _ in range(power)]
+        factors += map(z3.Real, unknowns)
         terms.append(z3.Product(factors) if factors else z3.RealVal(1))
     return z3.Sum(terms)

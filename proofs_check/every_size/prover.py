@@ -176,6 +176,7 @@ class Proof:
         facts: dict[Any, dict[str, int]] = {}
         while True:
             self.hypotheses = hypotheses = Hypotheses(chosen, facts)
+            self.unknowns = {}
             names = [Named(name) for name in ("oracle", "draft", "target")]
             if len(self.root.parameters) != len(names):
                 raise NotFollowed(f"{self.root.name} does not take an oracle, a draft and a target")

@@ -315,7 +315,7 @@ class Run:
 
     def number_or_row(self, name: str, kind: str) -> Any:
         """The unknown of that name, with what its kind says of its sign."""
-        unknown = self.space.get(name, kind)
+        unknown = self.space.get(f"{name} {kind}", kind)  # of another kind, it is another unknown
         if isinstance(unknown, Symbol):
             self.bounds.setdefault(id(unknown), (unknown, kind == UNIT))
         return unknown

@@ -117,8 +117,9 @@ class Space:
                 continue
             key, flipped = self.solver.canonical(polynomial)
             facts[key] = facts.get(key, ANY) & (flip(allowed) if flipped else allowed)
-        found = self.solver.find(facts.items())
+        self.assumed = facts  # before equations among them are substituted
         self.solver.milliseconds = BRIEF
+        found = self.solver.find(facts.items())
         self.possible = found is not None
         point = {name: fmpq(1, 3) for name in context.names()} | found if found else None
         if point and not all(
@@ -187,7 +188,7 @@ class Space:
             return bool(form.leading_coefficient() >= 0) if form else True
         key, flipped = self.solver.canonical(form)
         if key not in self.positive_forms:
-            scalars = [fact for fact in self.whole.facts.items() if not self._has_entries(fact[0])]
+            scalars = [fact for fact in self.assumed.items() if not self._has_entries(fact[0])]
             below = POSITIVE if flipped else NEGATIVE
             self.positive_forms[key] = (
                 not self._has_entries(key) and self.solver.find([*scalars, (key, below)]) is None
