@@ -126,7 +126,7 @@ def expression(polynomial: fmpq_mpoly, products: bool = True) -> Any:
         unknowns = [name for name, power in zip(names, powers, strict=True) for _ in range(power)]
         if unknowns and not products:
             unknowns = ["*".join(unknowns)]
-        factors = [z3.RealVal(str(coefficient))] if coefficient != 1 else []
+        factors: list[Any] = [z3.RealVal(str(coefficient))] if coefficient != 1 else []
         factors += map(z3.Real, unknowns)
         terms.append(z3.Product(factors) if factors else z3.RealVal(1))
     return z3.Sum(terms)

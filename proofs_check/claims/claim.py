@@ -45,6 +45,7 @@ CODE_RUN = {
     "traversal-rate": ("traversal",),
     "lift-lossless": ("lifted",),
     "k-seq-lossless": ("k-seq",),
+    "lifted-k-seq-lossless": ("lifted-k-seq",),
 }
 """Claim -> the verifiers whose own code is run at every size to prove it."""
 
@@ -102,7 +103,9 @@ class CodeRun:
     behind = CODE
 
     def __call__(self) -> str:
-        proved = all(prove_every_size(named(name)).verdict == "proved" for name in self.verifiers)
+        proved = all(
+            prove_every_size(named(name), seconds=300).verdict == "proved" for name in self.verifiers
+        )
         return EVERY if proved else UNDECIDED
 
 
@@ -113,7 +116,15 @@ def by_induction() -> Iterator[Claim]:
             scope = each.scope or theorem.scope
             if each.key in CODE_RUN:
                 run = CodeRun(CODE_RUN[each.key])
-                yield Claim(each.key, each.statement, each.source, scope, run, EVERY, 2.0)
+                yield Claim(
+                    each.key,
+                    each.statement,
+                    each.source,
+                    scope,
+                    run,
+                    EVERY,
+                    60.0 if each.key.startswith("lifted-k") else 2.0,
+                )
                 continue
             yield Claim(each.key, each.statement, each.source, scope, Induction(theorem.key), theorem.verdict)
 

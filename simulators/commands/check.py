@@ -122,8 +122,10 @@ def _enumerate(work: Sequence[Piece], jobs: int, keep: bool, every: bool) -> _Fo
                     tally.add(verdict, piece, index)
                     if keep and (every or first_wrong):
                         found.results.append(_result(verdict))
-                found.vocabs.add(piece.family[0].vocab)
-                found.depths.add(piece.family[0].draft.depth)
+                first = piece.family[0]
+                request = first.requests[0] if isinstance(first, Batch) else first
+                found.vocabs.add(request.vocab)
+                found.depths.add(request.draft.depth)
                 found.instances += len(piece.indices)
                 found.left -= len(piece.indices)
                 bar.update(task, advance=piece.effort, done=found.instances)

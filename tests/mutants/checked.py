@@ -110,6 +110,8 @@ def flaw(verifier: Verifier, instance: Instance, runs: list[Run] | None = None) 
         return str(error)
     except Exception as error:  # a mutant may break in any way
         return f"raises {type(error).__name__}"
+    if verdict.invalid:
+        return verdict.invalid
     if verdict.wrong is None:
         return None
     prefix = " ".join(map(str, verdict.wrong.prefix))
