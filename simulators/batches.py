@@ -132,7 +132,7 @@ def judge_batch(batch: Batch, verifier: Verifier) -> BatchVerdict:
     >>> from draftproof.theory.verifiers import named as verifier
     >>> toy = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(1))
     >>> judge_batch(Batch((toy, toy), named("tetris"), 1), verifier("token")).marginals
-    (2/27, 2/27)
+    (2/27, 1/27)
     >>> judge_batch(Batch((toy, toy), named("tetris-repaired"), 1), verifier("token")).lossless
     True
     """

@@ -34,9 +34,9 @@ def test_a_total_that_is_not_known_yet_counts_from_nothing(monkeypatch):
 
 @pytest.mark.parametrize("width", [60, 110])
 def test_a_narrow_terminal_cuts_no_verdict(width):
-    tally = Tally(named("hsd-multidraft-released"), {"paths", "chain"}, 123_456, 123_456)
+    tally = Tally(named("hsd-multidraft-released"), None, {"paths", "chain"}, 123_456, 123_456)
     terminal = Console(file=StringIO(), width=width)
-    terminal.print(screen.verdicts([tally, Tally(named("block"), {"chain"}, 123_456, 123_456)]))
+    terminal.print(screen.verdicts([tally, Tally(named("block"), None, {"chain"}, 123_456, 123_456)]))
     shown = terminal.file.getvalue()
     assert "…" not in shown
     assert "│ lossy    │ lossless │" in shown

@@ -61,7 +61,7 @@ def test_lanes_run_the_rule_itself_or_one_of_the_same_form():
 
 
 def test_a_table_is_a_parquet_file():
-    found = parquet.read_table(pa.BufferReader(encoded(pa.table({"x": [0.5, 0.25]}))))
+    found = parquet.read_table(pa.BufferReader(encoded(pa.table({"x": [0.5, 0.25]}), {})))
     assert found.column("x").to_pylist() == [0.5, 0.25]
 
 

@@ -136,7 +136,7 @@ def test_ctrl_c_keeps_the_step_in_hand(corpus, tmp_path):
 
 
 def test_a_folder_of_another_run_is_refused(trained, corpus, tmp_path):
-    with pytest.raises(BadInput, match="was begun with seed 0, not 1"):
+    with pytest.raises(BadInput, match="was started with seed 0, not 1"):
         run.train(trained[0], "tiny", corpus, 1, silent)
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(BadInput, match="is not empty"):
