@@ -29,7 +29,9 @@ FROM_CODE = (
 )
 
 
-@pytest.mark.parametrize("name", [*FROM_CODE, pytest.param("lifted-k-seq", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name", [*FROM_CODE, pytest.param("lifted-k-seq", id="minutes lifted-k-seq", marks=pytest.mark.slow)]
+)
 def test_proved_from_its_own_code(name):
     proof = prove_every_size(named(name), seconds=300)
     assert proof.verdict == "proved", proof.why

@@ -176,7 +176,16 @@ WRONG = [
 """(the file whose proof fails, a piece of a definition, what a mistake makes of it)."""
 
 
-@pytest.mark.parametrize(("refusing", "right", "wrong"), WRONG)
+def _wrong() -> list:
+    # The first of each file in every run of the tests, the others among the slow ones.
+    first = {refusing: right for refusing, right, _ in reversed(WRONG)}
+    return [
+        pytest.param(*each, id=f"{each[0]} {n}", marks=() if first[each[0]] == each[1] else pytest.mark.slow)
+        for n, each in enumerate(WRONG)
+    ]
+
+
+@pytest.mark.parametrize(("refusing", "right", "wrong"), _wrong())
 def test_a_wrong_definition_is_not_proved(compiled, tmp_path, refusing, right, wrong):
     *before, last = needed(refusing)
     for name in (*before, last):
