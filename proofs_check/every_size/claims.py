@@ -258,10 +258,14 @@ class Hypotheses:
         if run.start == (PASS, loop):
             run.env = env
             return AGAIN  # type: ignore[return-value]
+        if isinstance(items, Children) and run.start is not loop and not run.examined and not run.inner:
+            return loop.exit  # a leaf: nothing below it, and no row that its children would have
         match items:
             case Zipped(columns=(Children(), Segments(items=segments))):
                 return self._alike(run, loop, env, segments)
-            case (Masses() as masses) | Zipped(columns=(Children(), Masses() as masses)):
+            case Masses(form="pairs" | "judged") as masses:
+                return self._exclusive(run, loop, env, masses)
+            case Zipped(columns=(Children(), Masses(form="list") as masses)):
                 return self._exclusive(run, loop, env, masses)
             case Zipped() | Backwards():
                 return self._arrive_later(run, loop, items)
@@ -442,6 +446,12 @@ class Hypotheses:
         """
         if run.mode != "with replacement" or run.examined:
             raise NotFollowed("children that are alike are drawn with replacement")
+        if not run.inner:
+            raise NotFollowed("children that are alike are counted where there are some")
+        counts = [count for _, count in segments if isinstance(count, Count)]
+        items = sum(count for _, count in segments if isinstance(count, int))
+        if len(counts) != 1 or counts[0].offset + items != 0:
+            raise NotFollowed("a list that does not have one item for each child")
         run.examined = True
         self._forget(loop, env)
         law, space = run.proposal_row, run.space
@@ -487,10 +497,10 @@ class Hypotheses:
             raise NotFollowed("the children of a node are looked at twice")
         run.examined = True
         numbers = [name for name in loop.assigned if isinstance(env.get(name), Symbol)]
-        if not masses.judged and (len(numbers) != 1 or env[numbers[0]] != 1):
+        if masses.form != "judged" and (len(numbers) != 1 or env[numbers[0]] != 1):
             raise NotFollowed("what is left of 1 is not known")
         left, w = run.fresh(UNIT, "left"), run.fresh(UNIT, "mass")
-        if masses.judged:
+        if masses.form == "judged":
             left, numbers = run.space.number(1), []
         run.space.assume(left, POSITIVE)
         run.space.assume(left - w, ZERO | POSITIVE)

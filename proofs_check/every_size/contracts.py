@@ -78,11 +78,11 @@ def planned(run: Any, value: Plan, method: str, arguments: list) -> Any:
         case "residual", [0, Row() as row] if row is value.row:
             return value.rest
         case "given", [Named(name="children as drawn")]:
-            return Masses(value)
+            return Masses(value, "table")
         case "shares", [node] if node is run.here:
-            return Masses(value)
+            return Masses(value, "list")
         case "judged", [node] if node is run.here:
-            return Masses(value, judged=True)
+            return Masses(value, "judged")
     raise NotFollowed(f"Plan.{method}")
 
 
@@ -100,8 +100,8 @@ def drawn(run: Any, node: Any) -> Named:
 
 def shared(run: Any, node: Any, given: Any) -> Masses:
     """(child, mass): the mass given to each token, shared by the copies of it that were drawn."""
-    _require(node is run.here and isinstance(given, Masses), "shared")
-    return given
+    _require(node is run.here and isinstance(given, Masses) and given.form == "table", "shared")
+    return Masses(given.plan, "pairs")
 
 
 def _require(holds: bool, name: str) -> None:

@@ -82,6 +82,7 @@ class Function:
     parameters: tuple[str, ...]
     first: Step
     globals: dict
+    locals: frozenset[str]
 
     def __repr__(self) -> str:
         return self.name
@@ -115,7 +116,8 @@ def flow_of(function: Callable) -> Function:
         raise NotFollowed(f"the source of {function.__name__} is not the code that runs")
     end = Return(None)
     names = tuple(each.arg for each in arguments.args)
-    return Function(function.__name__, names, _linked(tree.body, end, None), function.__globals__)
+    local = frozenset(function.__code__.co_varnames)
+    return Function(function.__name__, names, _linked(tree.body, end, None), function.__globals__, local)
 
 
 def _bytes(code: CodeType) -> tuple:

@@ -376,14 +376,11 @@ class Run:
                 raise NotFollowed(f"line {target.lineno}: an assignment of {type(value).__name__}")
 
     def name(self, name: str, env: Env) -> Any:
-        value = env.get(name, UNKNOWN)
-        if isinstance(value, Unknown):
-            assert self.function is not None
-            value = self.function.globals.get(name, UNKNOWN)
-            if name in env:
-                value = UNKNOWN
-            elif isinstance(value, Unknown):
-                value = vars(builtins).get(name, UNKNOWN)
+        assert self.function is not None
+        if name in env or name in self.function.locals:
+            value = env.get(name, UNKNOWN)
+        else:
+            value = self.function.globals.get(name, vars(builtins).get(name, UNKNOWN))
         if isinstance(value, Unknown):
             raise NotFollowed(f"the value of {name} is not known where it is read")
         return value
@@ -509,7 +506,7 @@ class Run:
             case ((Node() | LeafOf()), "prefix"):
                 return Prefix(value)
             case Node(), "proposal" if value is self.here:
-                return self.proposal_row
+                return self.proposal_row if self.inner else None
             case Node(), "children" if value is self.here:
                 return Children()
             case Node(token=Token() as token), "token":
@@ -576,7 +573,7 @@ class Run:
         if function in OPERATIONS:
             return self.operation(function, arguments)
         if function is len and len(arguments) == 1 and isinstance(arguments[0], Children):
-            return Count()
+            return Count() if self.inner else 0
         if (contract := contract_of(self, function)) is not None:
             return contract(self, *arguments)
         if isinstance(function, type) or not callable(function):

@@ -144,11 +144,14 @@ class Plan:
 @dataclass(frozen=True, eq=False)
 class Masses:
     """What a plan gives to each child: exclusive masses, none below 0 and together at most 1; or, `judged`,
-    the children in the plan's order, each with the rate at which it is kept where no earlier one was.
+    the rates at which the children are kept, in the plan's order, where no earlier one was.
+
+    The form is that of the object: "table" by token, "list" along the children, "pairs" (child, mass),
+    "judged".
     """
 
     plan: Plan
-    judged: bool = False
+    form: str
 
 
 class Unknown:

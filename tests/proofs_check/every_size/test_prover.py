@@ -14,6 +14,9 @@ from draftproof.theory.verifiers import (
     VERIFIERS,
     block,
     k_seq,
+    lifted,
+    lifted_k_seq,
+    lifted_priority,
     named,
     one_hot,
     rrs,
@@ -106,6 +109,30 @@ HOSTILE = {
             "residual = excess(scale(w_i, target[node.prefix]), node.proposal)",
             "residual = excess(scale(w_i, target[leaf.prefix]), node.proposal)",
         ),
+    ),
+    "shares without their children": (
+        lifted_priority,
+        ("zip(v.children, plan.shares(v), strict=True)", "plan.shares(v)"),
+    ),
+    "a table by token in place of pairs": (
+        lifted,
+        ("shared(v, planned.given(siblings(v)))", "planned.given(siblings(v))"),
+    ),
+    "the proposal of a leaf, which has none": (
+        traversal,
+        (
+            "p, q = target[f.prefix], f.proposal\n",
+            "p, q = target[f.prefix], f.proposal\n    residual = excess(p, q)\n",
+        ),
+    ),
+    "more entries than children": (
+        lifted_k_seq,
+        ("* (k - 1) + [(t_last, q_last)]", "* k + [(t, scale(rho, q))]"),
+        ("add(scale(early, kept), meet(t_last, q_last))", "scale(geometric(beta, k), kept)"),
+    ),
+    "a local name before it is bound": (
+        token,
+        ("    leaf = draft.path[-1]\n", "    leaf, share = draft.path[-1], share\n"),
     ),
     "K-SEQ with another sum": (k_seq, ("geometric(total(kept), k)", "geometric(total(kept), k) - 1")),
 }
