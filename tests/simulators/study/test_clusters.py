@@ -63,7 +63,7 @@ def test_dask_gives_the_same_files(many, local, cluster, tmp_path):
 def test_killing_a_dask_worker_half_way_loses_nothing(many, local, cluster, tmp_path):
     address, workers = cluster
     process = swept(many, tmp_path / "r", "--scheduler", address)
-    once(lambda: len(list((tmp_path / "r" / "shards").glob("*.parquet"))) >= len(local) // 2)
+    once(lambda: len(list((tmp_path / "r" / "shards").glob("[!.]*.parquet"))) >= len(local) // 2)
     assert process.poll() is None
     workers[0].kill()
     out, err = process.communicate(timeout=300)
@@ -75,7 +75,7 @@ def test_killing_a_dask_worker_half_way_loses_nothing(many, local, cluster, tmp_
 def test_ctrl_c_on_dask_keeps_what_is_finished(many, local, cluster, tmp_path):
     address, _ = cluster
     process = swept(many, tmp_path / "r", "--scheduler", address)
-    once(lambda: len(list((tmp_path / "r" / "shards").glob("*.parquet"))) > 5)
+    once(lambda: len(list((tmp_path / "r" / "shards").glob("[!.]*.parquet"))) > 5)
     process.send_signal(2)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -32,7 +32,7 @@ def toml(tmp_path) -> Path:
 
 
 def shards(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted((folder / "shards").glob("*.parquet"))}
+    return {path.name: path.read_bytes() for path in sorted((folder / "shards").glob("[!.]*.parquet"))}
 
 
 def started(*arguments: object, **options) -> subprocess.Popen:
@@ -125,7 +125,7 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(toml, tmp_path):
     toml.write_text(FILE.replace("1600", "640000"))
     folder = tmp_path / "r"
     process = started(toml, "--results", folder, "--workers", 2)
-    once(lambda: len(list((folder / "shards").glob("*.parquet"))) > 2 or process.poll() is not None)
+    once(lambda: len(list((folder / "shards").glob("[!.]*.parquet"))) > 2 or process.poll() is not None)
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=60)
     kept = len(shards(folder))
@@ -139,7 +139,7 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(toml, tmp_path):
 def test_a_lost_worker_loses_nothing(command, toml, tmp_path):
     toml.write_text(FILE.replace("1600", "6400"))
     process = started(toml, "--results", tmp_path / "r", "--workers", 2)
-    once(lambda: len(list((tmp_path / "r" / "shards").glob("*.parquet"))) > 2)
+    once(lambda: len(list((tmp_path / "r" / "shards").glob("[!.]*.parquet"))) > 2)
     children = psutil.Process(process.pid).children()
     next(child for child in children if "popen_loky" in " ".join(child.cmdline())).kill()
     _, err = process.communicate(timeout=120)
@@ -151,7 +151,7 @@ def test_a_lost_worker_loses_nothing(command, toml, tmp_path):
 def test_two_sweeps_on_one_folder(command, toml, tmp_path):
     toml.write_text(FILE.replace("1600", "640000"))
     first = started(toml, "--results", tmp_path / "r", "--workers", 1)
-    once(lambda: list((tmp_path / "r" / "shards").glob("*.parquet")))
+    once(lambda: list((tmp_path / "r" / "shards").glob("[!.]*.parquet")))
     status, out, err = command("sweep", toml, "--results", tmp_path / "r", "--workers", 1)
     first.kill()
     first.communicate()
