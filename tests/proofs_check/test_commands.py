@@ -199,7 +199,7 @@ def test_every_size_is_proved_from_the_code(capsys, name):
 @pytest.mark.parametrize("name", ["hsd", "greedy-block", "optimal-transport"])
 def test_what_is_not_tied_to_the_code_says_so(capsys, name):
     status, said = answer(capsys, "prove", name, "--every-size")
-    assert (status, said["verdict"]) == (3, "argument only")
+    assert (status, said["verdict"]) == (3, "undecided")
     assert "running the code: " in said["why"]
     status, out, _ = run(capsys, "prove", name, "--every-size")
     assert status == 3
@@ -211,7 +211,7 @@ def test_a_broken_verifier_is_not_proved_at_every_size(capsys, monkeypatch):
     broken = edited(block, ("excess(scale(w_i, target[node.prefix]), ", "excess(target[node.prefix], "))
     monkeypatch.setitem(VERIFIERS, "block", replace(broken, lossless=True))
     status, said = answer(capsys, "prove", "block", "--every-size")
-    assert (status, said["verdict"]) == (3, "argument only")
+    assert (status, said["verdict"]) == (3, "undecided")
     status, _, _ = run(capsys, "claims", "block-lossless")
     assert status == 1, "the verdict is not the recorded one any more"
 
