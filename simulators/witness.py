@@ -19,7 +19,7 @@ from draftproof.theory.rows import Row
 from draftproof.theory.verifier import Verifier
 
 Rows = dict[Key, Row]
-Given = TypeVar("Given", Instance, Batch)
+Given = TypeVar("Given", bound=Instance | Batch)
 
 
 def shrink(instance: Given, fails: Callable[[Given], bool], seconds: float = 5.0) -> Given:
