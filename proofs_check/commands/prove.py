@@ -70,8 +70,8 @@ def prove(
 
     At one size by cells of signs, which run the verifier's code. With --every-size the code is run on
     rows of any vocabulary, by induction; where that proves nothing, the argument that was written by hand
-    is checked, if there is one, and the verifier stays undecided. Seconds are CPU seconds. Exit status 0 proved, 1 refuted (with p and q), 3 undecided,
-    2 bad input.
+    is checked, if there is one, and the verifier stays undecided. Seconds are CPU seconds. Exit status
+    0 proved, 1 refuted (with p and q), 3 undecided, 2 bad input.
     """
     rule = named(verifier)
     if isnan(seconds):

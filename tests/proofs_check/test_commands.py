@@ -199,7 +199,7 @@ def test_every_size_is_proved_from_the_code(capsys, name):
 @pytest.mark.parametrize("name", ["hsd", "greedy-block", "optimal-transport"])
 def test_what_is_not_tied_to_the_code_says_so(capsys, name):
     status, said = answer(capsys, "prove", name, "--every-size")
-    assert (status, said["verdict"]) == (3, "undecided")
+    assert (status, said["verdict"]) == (3, "argument only")
     assert "running the code: " in said["why"]
     status, out, _ = run(capsys, "prove", name, "--every-size")
     assert status == 3
