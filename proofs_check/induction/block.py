@@ -16,11 +16,10 @@ VALID = "every chain, every valid verifier"
 # probability w_i, and what is then emitted follows the target after X^i. At the leaf h = w and
 # Y ~ p. Above, the one-node lemma with a = w_i: child x has w = min(1, w_i p / q), which by the claim
 # is the probability that it is accepted at or below, and h_i is the rule's own. At the root w = 1.
-BLOCK = Theorem(
-    key="block-lossless",
-    statement="Block verification is lossless.",
-    source="sun2025block, Theorem 1 and Algorithm 2",
-    verifiers=("block",),
+KEEPS_W = Theorem(
+    key="block-keeps-w",
+    statement="Given the first l drafted tokens block verification keeps at least l with probability w_l.",
+    source="sun2025block, Lemma 3; weng2025traversal, Lemma B.1",
     assumed=(
         ROWS,
         "the claim for the children (induction); at the leaf h = w and Y ~ p by definition",
@@ -35,17 +34,10 @@ BLOCK = Theorem(
         ),
         *STEPS,
     ),
-    corollaries=(
-        Corollary(
-            "block-keeps-w",
-            "Given the first l drafted tokens block verification keeps at least l with probability w_l.",
-            "sun2025block, Lemma 3; weng2025traversal, Lemma B.1",
-        ),
-    ),
 )
 
 THEOREMS = (
-    BLOCK,
+    KEEPS_W,
     # Let f_l = Pr(tau >= l | X^l = x^l) of a valid verifier, and P, Q the target's and proposal's
     # probability of x^{l-1}. Through x^{l-1} goes the mass P. The part with tau < l - 1, of mass B, has
     # left the draft: it is continued by the target, so x_l gets B p of it. In all x_l must get P p, so the
@@ -127,9 +119,9 @@ THEOREMS = (
         key="block-mean",
         statement="E[tau] of block verification is the sum over words x^l of q(x^l) w_l.",
         source="sun2025block, Algorithm 2 and Lemma 3",
-        assumed=(TAIL, *BLOCK.assumed),
+        assumed=(TAIL, *KEEPS_W.assumed),
         steps=(
-            *BLOCK.steps,
+            *KEEPS_W.steps,
             always(
                 "it is carried along as Q q min(1, w p / q) = min(Q q, Q w p)",
                 _Q * _q * least(ONE, _w * _p / _q) == least(_Q * _q, _Q * _w * _p),

@@ -1,4 +1,4 @@
-"""The one-node lemma that block verification, traversal and (with a = 1) rejection rules share.
+"""The one-node lemma of block verification, of HSD and of traversal on a chain.
 
 A node is entered with rate a in [0, 1], target row p and proposal row q. A child x ~ q is kept
 with total probability min(1, a p / q), and what is kept follows p. Otherwise the node is kept with
@@ -16,14 +16,6 @@ S = total(pos(a * p - q))
 REST = total(pos(q - a * p))  # the mass that is not kept below the node; the steps show it is S + 1 - a
 _p, _q, _a, _s = reals("p q a s")
 
-DRAWN: tuple[Step, ...] = (
-    kept("where q > 0, a drawn child x is kept with mass q min(1, a p / q) = min(a p, q)", _a * _p, _q),
-    always(
-        "where q = 0 no child is drawn, and min(a p, q) = 0 is what it gets",
-        least(_a * _p, z3.RealVal(0)) == 0,
-        [_p >= 0, _a >= 0],
-    ),
-)
 KEPT: tuple[Step, ...] = (
     summed("the node is kept with total probability a", meet(a * p, q) + pos(a * p - q), a),
     always(
@@ -33,7 +25,12 @@ KEPT: tuple[Step, ...] = (
     ),
 )
 STEPS: tuple[Step, ...] = (
-    *DRAWN,
+    kept("where q > 0, a drawn child x is kept with mass q min(1, a p / q) = min(a p, q)", _a * _p, _q),
+    always(
+        "where q = 0 no child is drawn, and min(a p, q) = 0 is what it gets",
+        least(_a * _p, z3.RealVal(0)) == 0,
+        [_p >= 0, _a >= 0],
+    ),
     summed("the mass not kept below is 1 - sum min(a p, q) = S + 1 - a", q - meet(a * p, q), S + 1 - a),
     summed("and equals sum (q - a p)+", pos(q - a * p), S + 1 - a),
     always(
