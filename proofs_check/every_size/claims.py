@@ -52,9 +52,9 @@ ROW_FACTS = (
     "law, or nothing at rate 0",
     "unknown",
 )
-SMALL, BIG = ("above 0, at most 1", "unit", "at least 1"), ("above 0", "at least 0")
+NUMBER_FACTS, DIVISOR_FACTS = ("unit", "at least 0"), ("above 0, at most 1", "above 0")
 """What can be known of a variable at a claim's place, from the strongest fact to the weakest. Of a number
-that is no item of a list also: that it is the product of two others, or nothing.
+that is no item of a list also: that it is at least 1, the product of two others, or nothing.
 """
 
 
@@ -126,11 +126,13 @@ class Claim:
         value = self.env[name]
         if isinstance(value, Row | TargetRow):
             return ROW_FACTS
+        if name == self.over:
+            return DIVISOR_FACTS
         if isinstance(value, list | Stack):
-            return (*SMALL, *BIG)
+            return NUMBER_FACTS
         others = [other for other in self.env if other != name and _is_number(self.env[other])]
         products = [f"{a} * {b}" for a, b in combinations(others, 2)]
-        return (*SMALL, *products, *BIG, "unknown")
+        return ("unit", "at least 1", *products, "at least 0", "unknown")
 
     def fact(self, name: str) -> str:
         """What is known of the variable."""
@@ -250,18 +252,20 @@ class Claim:
             elif isinstance(old, Symbol | Row | TargetRow) and name != NEXT_CHILD:
                 values = [value]
             for each in values:
-                fact = self.fact(name)
-                if not self._holds(run, fact, each, env, node):
+                known = fact = self.fact(name)
+                while not self._holds(run, fact, each, env, node):
                     run.must_occur()
                     if self.facts[name] + 1 == len(self.facts_of(name)):
-                        raise NotFollowed(f"{name} holds what is not known to be a number of at least 0")
+                        raise NotFollowed(f"{name} is not known to be {fact}")
                     self.facts[name] += 1
-                    raise Weaken(f"{name}: {fact}")
+                    fact = self.fact(name)
+                if fact != known:
+                    raise Weaken(f"{name}: {known}")
 
     def _holds(self, run: Run, fact: str, value: Any, env: Env, node: Any) -> bool:
         if fact == "unknown":
             return True
-        if fact in (*SMALL, *BIG) or " * " in fact:
+        if fact in (*NUMBER_FACTS, *DIVISOR_FACTS, "at least 1") or " * " in fact:
             if not isinstance(value, Symbol | int):
                 return False
             known, unit = run.bounds.get(id(value), (None, False))
