@@ -56,8 +56,9 @@ class Claim:
     @property
     def behind(self) -> tuple[str, ...]:
         """What stands behind the verdict."""
-        checked = getattr(self.check, "behind", EXACT)
-        return (checked, ROCQ) if self.key in MACHINE_PROOFS else (checked,)
+        behind = getattr(self.check, "behind", EXACT)
+        checked = behind if isinstance(behind, tuple) else (behind,)
+        return (*checked, ROCQ) if self.key in MACHINE_PROOFS else checked
 
     @property
     def command(self) -> str:

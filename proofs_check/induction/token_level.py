@@ -8,21 +8,10 @@ from draftproof.proofs_check.induction.terms import least, meet, p, plus, pos, q
 _p, _q = reals("p q")
 g = sympy.Symbol("g", positive=True)
 NODE = "every tree and path"
-TAIL = "E[tau] = sum over l of Pr(tau >= l), a sum over the words x^l"
 CLAIM = (ROWS, "the claim for less depth (induction); with nothing drafted Y ~ p by definition")
 
 
 THEOREMS = (
-    Theorem(
-        key="token-mean",
-        statement="E[tau] of token verification is the sum over words x^l of prod min(p, q).",
-        source="leviathan2023fast, expected number of accepted tokens",
-        assumed=(TAIL, "token by token the coins are independent"),
-        steps=(
-            kept("x is drafted and kept with q min(1, p / q) = min(p, q)", _p, _q),
-            always("where q = 0 both it and min(p, q) are 0", least(_p, _q) == 0, [_q == 0, _p >= 0]),
-        ),
-    ),
     # Rules that go down node by node: the token that comes out of every node follows the target.
     #
     # By induction on the depth below: what comes out of a node is a token x ~ p. Drafted, it is an accepted

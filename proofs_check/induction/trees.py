@@ -2,7 +2,6 @@
 
 import sympy
 
-from draftproof.proofs_check.induction.one_node import KEPT
 from draftproof.proofs_check.induction.steps import ROWS, Theorem, algebra, always
 from draftproof.proofs_check.induction.terms import least, p, plus, q, reals
 
@@ -53,18 +52,6 @@ THEOREMS = (
             ),
             always("b <= 1 is c = 1 / b >= 1, and rate 1 is c = 1", 1 / _t >= 1, [_t > 0, _t <= 1]),
         ),
-    ),
-    # Down the chain the rate a(x) = min(1, a(parent) p / q) is the recursion of w, from 1 at the root.
-    Theorem(
-        key="traversal-is-block-on-a-chain",
-        statement="On a chain Traversal Verification keeps l tokens with block verification's w_l.",
-        source="weng2025traversal, Theorem 3.4, Lemma B.1 and Lemma B.2",
-        assumed=(
-            "'traversal-lossless': the subtree below x^l is kept with probability a(x^l) exactly",
-            "a(x) = min(1, a(parent) p / q), from 1 at the root: by definition the recursion of w",
-            "'block-optimal'",
-        ),
-        steps=KEPT,
     ),
     # Rows are handed down level by level, stops are tried from the deepest level up. On the way down every
     # drafted node v has a row e(v) of mass |e(v)|: what is to be emitted just below v. A plan gives the

@@ -4,7 +4,7 @@ Most make the same runs as the original; the others are lossless rules of their 
 """
 
 _KIND = "`one` looks at the kind of the numbers alone"
-_SYMMETRIC = "meet and add are symmetric"
+_SYMMETRIC = "meet, add and minimum are symmetric"
 _POINT = "`point` looks at the length and the kind of the row alone"
 _LOOP = "at the end of the loop both names stand for the leaf"
 _LEAF = "at a leaf p is the target's row"
@@ -28,10 +28,15 @@ REASONS: dict[tuple[str, str], str] = {
     ("k-seq", "while (high - low) < 1:"): _RHO,
     ("k-seq", "holds = geometric(total(meet(scale(0 / rho, p), q)), k) <= rho"): _RHO,
     ("block", "w = [one(target[leaf.prefix[:-1]])]"): _KIND,
+    ("greedy-block", "P, Q = [one(target[leaf.prefix[:-1]])], [one(target[leaf.prefix])]"): _KIND,
+    ("greedy-block", "P, Q = [one(target[leaf.prefix])], [one(target[leaf.prefix[:-1]])]"): _KIND,
     ("hsd", "R = peak = one(target[leaf.prefix[:-1]])"): _KIND,
     ("hsd-naive", "R = [one(target[leaf.prefix[:-1]])]"): _KIND,
     ("hsd-naive", "if oracle.accept(minimum(R.pop(), one(target[leaf.prefix[:-1]]))):"): _KIND,
-    ("hsd-naive", "if oracle.accept(minimum(one(target[leaf.prefix]), R.pop())):"): "the minimum is symmetric",
+    (
+        "hsd-naive",
+        "if oracle.accept(minimum(one(target[leaf.prefix]), R.pop())):",
+    ): _SYMMETRIC,
     ("hsd-naive", "return child, target[leaf.prefix]"): _LOOP,
     ("hsd-naive", "return leaf, target[child.prefix]"): _LOOP,
     ("hsd-multidraft", "if node not in path[:-1]:"): _NO_PATH,

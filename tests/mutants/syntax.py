@@ -136,7 +136,7 @@ class _Module:
             if node.id in kind:
                 for other in sorted(kind & _bound(function, node.lineno) - {node.id}):
                     yield self._edit("another name", node, other)
-        if node.id in NUMBERS and not isinstance(self.parent[node], ast.Attribute):
+        if node.id in NUMBERS and not isinstance(self.parent[node], ast.Attribute | ast.Subscript):
             yield self._edit("1 for a number", node, "1")
 
     def _coin(self, node: ast.Call, function: ast.FunctionDef) -> Iterator[Edit]:
