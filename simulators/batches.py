@@ -73,7 +73,7 @@ class Block:
 
 
 class Emitted:
-    """What one request emits, given what the verifier is shown of its draft; worked out when asked for."""
+    """What one request emits, given what the verifier is shown of its draft; enumerated on first use."""
 
     def __init__(self, request: Instance, verifier: Verifier):
         self.request, self.verifier = request, verifier
@@ -99,8 +99,8 @@ class Emitted:
 
 
 def selected(batch: Batch) -> dict[tuple[Shown, ...], fmpq]:
-    """What is presented of all drafts together -> its probability. Raises Invalid for a rule that reads a
-    token before it keeps it, though it is declared predictable.
+    """What the verifier is shown of all drafts -> its probability. Raises Invalid for a rule that is declared
+    predictable and reads a token before the rule keeps it.
     """
     found: dict[tuple[Shown, ...], fmpq] = {}
     each = [[(mass, draft.path[-1].prefix) for mass, draft in drafts(r)] for r in batch.requests]

@@ -33,7 +33,7 @@ class Enumerator:
 
     A branch of weight zero is never entered. The numbers are those of the weight it starts with;
     an exact enumeration refuses floats, and raises Invalid for a coin outside [0, 1] and for a row that is
-    no law. Floats and lanes are rounded, so that neither would say anything of them.
+    no law. Floats and lanes are rounded, so these checks are not made for them.
     """
 
     __slots__ = ("_at", "_exact", "_start", "_trail")
@@ -126,7 +126,7 @@ def iteration(
     """(weight, draft, node, row) of every stop of one iteration after `context`, entered with weight `start`.
 
     Drafts are enumerated outside, verification inside: each draft is drawn once. Raises Invalid when the
-    verifier does what no sampler can; of rows and coins an exact enumeration alone tells.
+    verifier does what no sampler can; only an exact enumeration checks rows and coins.
     """
     exact, given = isinstance(start, fmpq), isinstance(target, Table)  # a table's own rows are laws
     for weight, draft in outcomes(lambda oracle: scheme.draw(oracle, proposal, context), start):

@@ -1,4 +1,4 @@
-"""The sources that decide a result, as one hash: what was saved under another hash is of other code."""
+"""One hash of all source code that a result depends on, by which saved results of older code are known."""
 
 import ast
 import sys
@@ -26,7 +26,7 @@ def digest(*roots: Root, known: dict[Root, str] | None = None) -> str:
     """A hash of the roots and of all that they import, directly or not.
 
     Of installed packages it covers the versions, of the standard library nothing. Imports are found in the
-    text, so that neither a module named at run time nor a file that is read is covered. `known` keeps the
+    text, so modules that are named at run time and files that are read are not covered. `known` keeps the
     hashes of single roots from call to call. Raises BadInput if a root has no source file.
 
     >>> block, token = (digest(f"draftproof.theory.verifiers.{name}") for name in ("block", "token"))

@@ -20,7 +20,7 @@ OUTCOMES = 10**5
 class Shown:
     """What a verifier is shown of one draft: `tokens`, of which `kept` were kept.
 
-    A token more than these is the first dropped one, for a rule that looks ahead. `sets`: for a rule that
+    For a rule that looks ahead `tokens` has one more, the first dropped token. `sets`: for a rule that
     refills, the sets K_j of the kept positions and of the first dropped one.
     """
 
@@ -110,7 +110,7 @@ class Batch:
 
 
 class Extended:
-    """A model with one token more, which it never emits."""
+    """A model over one more token, which has probability zero."""
 
     def __init__(self, rows: Rows):
         self.rows, self.vocab = rows, rows.vocab + 1
@@ -126,8 +126,8 @@ class Extended:
 def presented(request: Instance, shown: Shown) -> tuple[Draft, Rows]:
     """The draft and the target that the verifier is handed for one request.
 
-    With sets K_j a token outside K_j is one token more of the vocabulary: drawn with the mass of q off K_j,
-    and of probability zero under the target. A verifier needs to know nothing else of it.
+    With sets K_j, a token outside K_j is shown as one more token of the vocabulary, drawn with the mass of q
+    outside K_j and of probability zero under the target. The verifier needs no other change.
     """
     tokens, sets, proposal = shown.tokens, shown.sets, request.proposal
     if sets is None:

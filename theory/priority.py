@@ -73,7 +73,7 @@ def plan(t: Row, laws: Sequence[Row], classes: Sequence[Sequence[int]]) -> Plan:
 
 @remembered(4096)
 def token_by_token(t: Row, laws: tuple[Row, ...]) -> Plan:
-    """Each token by itself, the largest t / sum_j R_j first, ties by id."""
+    """The plan in which every token is a class of its own, the largest t / sum_j R_j first, ties by id."""
     pi = included(laws)
     drafted = [x for x, mass in enumerate(pi) if possible(mass)]
     return plan(t, laws, [(x,) for x in sorted(drafted, key=lambda x: ratio(t[x], pi[x]), reverse=True)])

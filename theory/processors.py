@@ -1,4 +1,4 @@
-"""Processors: what changes a next-token row by the tokens before it, as grammars and penalties do.
+"""Processors change a next-token row according to the tokens before it, as grammars and penalties do.
 
 A processor is a function of the prefix, so a drafted row must be processed with the drafted tokens in its
 history. Rows are probabilities, so a bias or a penalty is a factor where logits would have a summand.
@@ -30,7 +30,7 @@ class Processor(Protocol):
 class Mask:
     """A grammar: a deterministic automaton, state -> token -> state. Tokens without an edge are forbidden.
 
-    After a prefix that the automaton does not read the row stays as it is: nothing of it is ever emitted.
+    After a prefix that the automaton does not accept the row stays as it is: that prefix is never emitted.
 
     >>> Mask("a", {"a": {"0": "a"}})((fmpq(1, 2), fmpq(1, 2)), (0,))
     (1/2, 0)
@@ -151,7 +151,7 @@ class TopK:
 
 @dataclass(frozen=True)
 class TopP:
-    """Only the likeliest tokens stay that are needed for a share `mass` of the row, ties by id."""
+    """Only the fewest likeliest tokens stay that together have a share `mass` of the row, ties by id."""
 
     mass: object
     kind: ClassVar[str] = "top-p"
@@ -221,8 +221,8 @@ Step: TypeAlias = tuple[Processor, str]
 
 
 def processed(instance: Instance, steps: Sequence[Step]) -> Instance:
-    """The instance with processors on its rows. Every row that a draft can reach is processed at once, so
-    that BadInput names the first of which nothing is left.
+    """The instance with processors on its rows. Every row that a draft can reach is processed here, so that
+    BadInput names the first row of which nothing is left.
     """
     if not steps:
         return instance

@@ -1,9 +1,9 @@
 """Strata: a row cut into rows of mass 1, one for each sibling, so that likely tokens are drafted for certain.
 
-Survey sampling's designs with probability proportional to size, as a draft: K siblings include the token x
-pi(x) = min(1, c q(x)) times on average, where sum pi = K. The pi(x) are laid end to end, the likeliest first,
-and cut at 1, 2, .., K - 1 (systematic selection, madow1949theory, draws one number for all cuts). The
-token that straddles a cut belongs to two strata.
+A design of survey sampling, inclusion with probability proportional to size, used as a draft: K siblings
+include the token x pi(x) = min(1, c q(x)) times on average, where sum pi = K. The pi(x) are laid end to end,
+the likeliest first, and cut at 1, 2, .., K - 1 (systematic selection, madow1949theory, draws one number for
+all cuts). The token that straddles a cut belongs to two strata.
 """
 
 from draftproof.theory.memo import remembered

@@ -10,8 +10,8 @@ UNDECIDED = "undecided"
 
 
 CODE, CELLS, ROCQ, EXACT, WRITTEN = "code run", "sign cells", "Rocq", "exact instances", "argument"
-"""What may stand behind a verdict: the code that it is about, run at every size, or on symbols at some; a
-machine proof; that code run on rational instances; an argument that was typed."""
+"""What may stand behind a verdict: a run of the code that it is about, at every size, on symbols of some
+sizes or on rational instances; a machine proof; an argument that was written by hand."""
 
 MACHINE_PROOFS = {
     "token-lossless": "token_lossless",

@@ -1,14 +1,22 @@
 """Claims for every vocabulary and depth: proved by a run of the verifiers' own code, or argued by hand."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from draftproof.proofs_check.claims.claim import CODE, EVERY, UNDECIDED, WRITTEN, Claim
-from draftproof.proofs_check.every_size import prove_accepted, prove_every_size
+from draftproof.proofs_check.every_size import Result, prove_accepted, prove_every_size
 from draftproof.proofs_check.induction import THEOREMS
+from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import named
 
 SECONDS = 300.0  # time limit of one verifier, in CPU seconds
+
+
+@cache
+def run(prover: Callable[[Verifier, float], Result], verifier: Verifier) -> Result:
+    """What the prover finds of the verifier; kept, since several claims rest on one run."""
+    return prover(verifier, SECONDS)
 
 
 @dataclass(frozen=True)
@@ -19,7 +27,7 @@ class CodeRun:
     behind = CODE
 
     def __call__(self) -> str:
-        proofs = (prove_every_size(named(name), SECONDS) for name in self.verifiers)
+        proofs = (run(prove_every_size, named(name)) for name in self.verifiers)
         return EVERY if all(proof.verdict == "proved" for proof in proofs) else UNDECIDED
 
 
@@ -32,7 +40,7 @@ class Kept:
     behind = CODE
 
     def __call__(self) -> str:
-        proofs = [prove_accepted(named(name), SECONDS) for name in self.verifiers]
+        proofs = [run(prove_accepted, named(name)) for name in self.verifiers]
         found = all(proof.claims and all(self.law in claim for claim in proof.claims) for proof in proofs)
         return EVERY if found and all(proof.verdict == "proved" for proof in proofs) else UNDECIDED
 

@@ -57,9 +57,9 @@ def check(
 
     With no instance: every verifier, on every draft it is made for, over the standard suite of
     hand-made, exhaustive, random, adversarial and real-text instances, and every selection rule on batches
-    of requests. --json then answers with a
-    summary of each verifier and its first wrong verdict; --rows adds all verdicts. Exit status 0 when
-    every verdict is as declared (lossy, of a rule declared lossy), 1 when one is not, 2 for bad input.
+    of requests. --json then answers with a summary of each verifier and its first wrong verdict; --rows
+    adds all verdicts. Exit status 0 when every verdict is as declared (lossy, of a rule declared lossy),
+    1 when one is not, 2 for bad input.
     """
     verifiers = [named(name) for name in dict.fromkeys(names)] or list(VERIFIERS.values())
     if source is None and (vocab, depth) != (None, None):

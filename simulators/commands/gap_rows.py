@@ -42,9 +42,8 @@ def rows(path: Path, count: int | None, out: Path | None, as_json: bool) -> int:
 
 def table(found: list[Accepted], title: str) -> Table:
     """A line for each design and verifier, a column for each number of siblings."""
-    made = screen.table(
-        title, "ll" + "r" * (len(SIBLINGS) + 1), "draft", "verifier", *map(_k, SIBLINGS), "+-"
-    )
+    counts = [f"K = {k}" for k in SIBLINGS]
+    made = screen.table(title, "ll" + "r" * len(counts) + "r", "draft", "verifier", *counts, "+-")
     for each in found:
         widest = max((half for half in each.half if half is not None), default=None)
         style = "" if each.column.attained else "dim"
@@ -54,10 +53,6 @@ def table(found: list[Accepted], title: str) -> Table:
         )
     made.caption = f"Acceptance of a node; +- is the widest 95 % interval's half. {NOTE}"
     return made
-
-
-def _k(k: int) -> str:
-    return f"K = {k}"
 
 
 def document(found: list[Accepted], recorded: Recorded, n: int, sequences: int) -> dict[str, Any]:

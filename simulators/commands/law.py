@@ -37,8 +37,8 @@ def law(instance: Path, name: str, iterations: int, force: bool, as_json: bool) 
     """Exact law of one iteration, verdict, E[tau].
 
     With --iterations N above 1: the joint law of the first depth + N tokens over N iterations,
-    with the state that the verifier keeps. Exit status 0 when lossless, 1 when not, whatever is declared
-    (`check` answers 0 to what is as declared), 2 for bad input.
+    with the state that the verifier keeps. Exit status 0 when lossless, 1 when not, whatever the verifier
+    declares (`check` exits with 0 when a verdict is as declared), 2 for bad input.
     """
     verifier, given = named(name), read_any(instance)
     if isinstance(given, Batch):
@@ -104,7 +104,7 @@ def _judged(
 
 
 def _declared(verdict: Verdict) -> str:
-    # What is declared, for the reader of an exit status that `check` does not have.
+    # The declaration: here a lossy verifier has exit status 1 even if it is declared lossy.
     if verdict.lossless:
         return ""
     return ", declared lossless" if verdict.declared else ", as declared"

@@ -35,8 +35,8 @@ SIZES = (
 class Batches(Sequence[Batch]):
     """`size` batches of one rule; their requests are random ones and, in every third batch, scenarios.
 
-    In every second batch the speed falls at the first verified token and not after it, so that verifying
-    pays from some sum of acceptance probabilities on, which is 3/10, 6/10 .. 24/10 in turn.
+    In every second batch the speed falls at the first verified token and stays constant after it, so that
+    verification pays only above a sum of acceptance probabilities: 3/10, 6/10, .., 24/10 in turn.
     """
 
     rule: Rule

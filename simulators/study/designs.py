@@ -84,13 +84,13 @@ def rrs(p: np.ndarray, q: np.ndarray, counts: Sequence[int], rng: np.random.Gene
 
 
 def top(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
-    """The likeliest tokens of q: p of them, which is the optimum too."""
+    """The likeliest tokens of q: their mass under p is accepted, which is also the optimum."""
     mass = np.cumsum(p[_likeliest(q, max(counts))])
     return [float(mass[min(k, len(mass)) - 1]) for k in counts]
 
 
 def greedy(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
-    """The K - 1 likeliest and one sample of the others, at its optimum (hu2025towards)."""
+    """The K - 1 likeliest tokens and one sample of the others, at that draft's optimum (hu2025towards)."""
     order, out = _likeliest(q, max(counts)), []
     for k in counts:
         T = order[: k - 1]

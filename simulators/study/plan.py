@@ -112,9 +112,8 @@ def computed(chunk: Chunk) -> tuple[str, bytes]:
 
 def encoded(table: pa.Table, made_of: Mapping[str, Any]) -> bytes:
     """The bytes of a Parquet file, the same for the same table; `made_of` is kept in its metadata."""
-    numbers = [
-        field.name for field in table.schema if pa.types.is_floating(field.type)
-    ]  # floats hardly compress
+    # Floats hardly compress.
+    numbers = [field.name for field in table.schema if pa.types.is_floating(field.type)]
     packed: Any = {name: "NONE" if name in numbers else "LZ4" for name in table.column_names}
     words: Any = [name for name in table.column_names if name not in numbers and name != "index"]
     out = pa.BufferOutputStream(pa.system_memory_pool())  # reuses its memory from chunk to chunk

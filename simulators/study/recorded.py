@@ -6,7 +6,7 @@ float64, and perhaps `sequence` [n], which says which rows belong together. Rows
 
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -75,10 +75,25 @@ class Recorded:
                 raise BadInput(f"{self.path}: {name} must be floats [n, V], not {list(shape)} {dtype}")
             return shape
 
-    def _opened(self, name: str) -> "_Array":
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[tuple[IO[bytes], Any, np.dtype]]:
+        # An array's bytes behind its header, its shape and its dtype.
         if f"{name}.npy" not in self._zip.namelist():
             raise BadInput(f"{self.path}: has no array {name!r}")
-        return _Array(self.path, self._zip, name)
+        try:
+            file = self._zip.open(f"{name}.npy")
+        except (OSError, zipfile.BadZipFile) as error:
+            raise BadInput(f"{self.path}: {name} cannot be read: {error}") from None
+        with file:
+            try:
+                major, _ = np.lib.format.read_magic(file)
+                of_1_0, of_2_0 = np.lib.format.read_array_header_1_0, np.lib.format.read_array_header_2_0
+                shape, by_columns, dtype = (of_1_0 if major == 1 else of_2_0)(file)
+            except (ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
+                raise BadInput(f"{self.path}: {name} is not an array of numpy: {error}") from None
+            if dtype.hasobject or (by_columns and len(shape) > 1):
+                raise BadInput(f"{self.path}: {name} must be plain numbers, row by row")
+            yield file, shape, dtype
 
     def _exactly(self, file: IO[bytes], size: int, name: str) -> bytes:
         try:
@@ -88,32 +103,6 @@ class Recorded:
         if len(found) < size:
             raise BadInput(f"{self.path}: {name} ends early")
         return found
-
-
-class _Array:
-    # A context: the open member behind its header, its shape and dtype.
-    def __init__(self, path: Path, archive: zipfile.ZipFile, name: str):
-        self.path, self.archive, self.name = path, archive, name
-
-    def __enter__(self) -> tuple[IO[bytes], Any, np.dtype]:
-        try:
-            self.file = self.archive.open(f"{self.name}.npy")
-        except (OSError, zipfile.BadZipFile) as error:
-            raise BadInput(f"{self.path}: {self.name} cannot be read: {error}") from None
-        try:
-            major, _ = np.lib.format.read_magic(self.file)
-            read = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
-            shape, by_columns, dtype = read(self.file)
-        except (ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
-            self.file.close()
-            raise BadInput(f"{self.path}: {self.name} is not an array of numpy: {error}") from None
-        if dtype.hasobject or (by_columns and len(shape) > 1):
-            self.file.close()
-            raise BadInput(f"{self.path}: {self.name} must be plain numbers, row by row")
-        return self.file, shape, dtype
-
-    def __exit__(self, *_: object) -> None:
-        self.file.close()
 
 
 @dataclass(frozen=True)

@@ -32,13 +32,8 @@ MANIFEST, SHARDS, LOCK = "manifest.json", "shards", "lock"
 def manifest(entries: Sequence[Entry], chunks: int) -> dict[str, Any]:
     """The manifest of a sweep: everything that could change a byte of its shards."""
     configuration = json.loads(json.dumps({"family": [entry.document() for entry in entries]}))
-    libraries = (
-        "numpy",
-        "pyarrow",
-        "python-flint",
-        "scipy",
-        "pot",
-    )  # they compute the numbers and write the files
+    # These compute the numbers and write the files.
+    libraries = "numpy", "pyarrow", "python-flint", "scipy", "pot"
     return {
         "format": FORMAT,
         "draftproof": version("draftproof"),

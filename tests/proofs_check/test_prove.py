@@ -44,11 +44,8 @@ FAST = [
 ]
 
 SLOW = [
-    *[
-        (name, vocab, Chain(depth))
-        for name in ("token", "block")
-        for vocab, depth in [(4, 1), (3, 2), (2, 3)]
-    ],
+    *[("token", vocab, Chain(depth)) for vocab, depth in [(4, 1), (3, 2), (2, 3)]],
+    *[("block", vocab, Chain(depth)) for vocab, depth in [(4, 1), (2, 3)]],
     ("traversal", 2, Tree(TWO_PATHS)),
     ("traversal", 2, Paths(2, 2)),
     ("traversal", 3, Tree(PAIR)),

@@ -1,4 +1,4 @@
-"""A tree of N tokens that grows where they pay: below the node most likely to be accepted first."""
+"""A tree of N tokens that grows below the node most likely to be accepted."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,15 +18,16 @@ from draftproof.theory.table import Rows
 class BestFirst:
     """Stratified siblings, `nodes` tokens in all, none deeper than `depth` (docs/near-optimal.md).
 
-    The growth is best first, as DDTree's over products of q. A node's *reach* is the product, along its path,
-    of `accepted` over pi: how likely a token is kept once it is drafted. Of the nodes without children the
-    one of largest reach, the earliest of equals, gets its children next: as many that the last of them adds
-    at least what a token is worth elsewhere, the reach of all such nodes together over the tokens left.
+    The growth is best first, as in DDTree, which orders nodes by products of q. A node's *reach* is the
+    product, along its path, of `accepted` over pi: the probability that a drafted token is kept. Of the nodes
+    without children the one of largest reach (the earliest of equals) gets its children next. Their number is
+    the largest for which the last child adds at least what a token is worth elsewhere: the sum of the reaches
+    of all such nodes, divided by the number of tokens left.
 
     A node's number of children depends on earlier draws alone, and is fixed before its first child is drawn.
-    That keeps lossless what is lossless on every fixed shape: given all earlier draws, the children drawn
-    last are ordinary strata below a leaf, and a verifier emits the same law with them as without them; they
-    can be taken away, and so on back to the root.
+    So a verifier that is lossless on every fixed shape is lossless here: given all earlier draws, the
+    children drawn last are ordinary strata below a leaf, and the verifier emits the same law with them as
+    without them; they can be removed, then the children drawn before them, and so on back to the root.
 
     >>> BestFirst(4, depth=2).outcomes(support=2)
     16
@@ -76,7 +77,7 @@ class BestFirst:
 
 
 def accepted(q: Row, count: int) -> Row:
-    """How much of each token `count` siblings are expected to accept, q (1 - (q / (q + pi))^2).
+    """The expected mass of each token that `count` siblings accept, q (1 - (q / (q + pi))^2).
 
     That is the mean of min(p, pi) where p / q has the law P(p / q > r) = 2 / (1 + r)^3, of mean 1: one
     sibling keeps 3/4, two of a flat row 8/9. Only growth uses it: whatever p is, verification is lossless.
@@ -90,7 +91,7 @@ def accepted(q: Row, count: int) -> Row:
 
 
 def worthwhile(q: Row, reach: Number, value: Number, most: int) -> int:
-    """How many siblings: the last adds at least `value` to what the node accepts, times its reach."""
+    """The most siblings of which the last adds at least `value` / `reach` to what the node accepts."""
     count, kept = 1, sum(accepted(q, 1))
     while count < min(most, supported(q)):
         more = sum(accepted(q, count + 1))

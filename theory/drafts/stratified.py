@@ -1,4 +1,4 @@
-"""A tree whose siblings are drawn from strata of q: likely tokens for certain, hardly any twice."""
+"""A tree whose siblings are drawn from strata of q: likely tokens for certain, hardly any token twice."""
 
 from dataclasses import dataclass
 from math import prod

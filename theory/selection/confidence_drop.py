@@ -1,4 +1,4 @@
-"""Drop a token of small probability, and what follows it, instead of stopping after it."""
+"""Drop a token of small probability and all that follow it, instead of stopping after that token."""
 
 from draftproof.theory.selection.confidence_stop import THRESHOLD
 from draftproof.theory.selection.view import Rule, View, in_turn

@@ -1,4 +1,4 @@
-"""Drop a drafted token that the target gives probability zero, as a grammar's mask does, and what follows it.
+"""Drop a drafted token that has probability zero under the target, as behind a mask, and all that follow it.
 
 A missing draft has two meanings. *Absent*: nothing was drawn, and Y ~ p. *Forbidden*: a token was drawn from
 q and cannot be emitted, and Y ~ norm((p - q)+), which every verifier does when it is shown the token. A

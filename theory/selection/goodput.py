@@ -6,8 +6,8 @@ from draftproof.theory.selection.view import Rule, View, in_turn, product
 def select(view: View) -> None:
     """Keeps k tokens of each of R requests, k with the largest (1 + a + .. + a^k) speed[R k].
 
-    a is the mean over the requests of 1 - TV(p, q) before the draft, which stands for the rate of earlier
-    calls.
+    a is the mean over the requests of 1 - TV(p, q) at their contexts, in place of the acceptance rate that
+    was measured over earlier calls.
     """
     requests = len(view.lengths)
     a = sum((view.confidence(r, ()) for r in range(requests)), view.one() * 0) / requests

@@ -1,4 +1,4 @@
-"""What a selection rule sees of a batch, and the type of a rule with its declarations.
+"""What a selection rule can read of a batch, and the type of a rule with its declarations.
 
 A rule is a program: it keeps one drafted token after another, and a token is revealed when it is kept. A
 rule that decides by what was revealed is *predictable*: whether a token is verified does not depend on its

@@ -11,9 +11,7 @@ token, or a whole drafted path, whose extra token the target draws. The variable
 The rows are sum_o f(D, o) = Pr(D); and, for each u = vx in each scenario, the outputs that end at u and those
 that extend u have together the target's mass:
 
-
     sum of f(., o) over the outputs o that end at u  +  m(u)  =  m(v) p(x | v).
-
 
 These rows mean that for every word w of depth + 1 tokens sum_o f(., o) p(w | o) = p(w), but they are sparse:
 in each scenario every f is in one row of either kind. The objective is the weighted sum of the scenarios'
@@ -203,8 +201,7 @@ class Optimum:
     """The value of the program lies in [lower, upper], which are exact rationals.
 
     `upper` is the value of exactly feasible duals, `lower` that of an exactly valid plan near the float one
-    (None for several scenarios); `value` is the solver's own.
-    `variables` and `rows` give the program's size.
+    (None for several scenarios); `value` is the solver's own. `variables` and `rows` give the program's size.
     """
 
     value: float
@@ -248,7 +245,6 @@ def dual_bound(program: Program, mu: Sequence[Mapping[Prefix, float]]) -> fmpq:
 
     mu is raised to an exact supermartingale, mu(u) >= sum_x p(x | u) mu(ux). Each draft has the dual
     lambda(D) = max over its outputs of (accepted - sum over scenarios of mu(end)), and then
-
 
         E[tau]  <=  sum_D Pr(D) lambda(D)  +  sum over scenarios of sum_x p(x) mu(x)
 

@@ -51,8 +51,7 @@ class Transport:
 
     def float_masses(self) -> tuple[np.ndarray, np.ndarray]:
         """Supply and demand as multiples of 2^-GRID with exactly equal totals. A solver's sums and
-        differences
-        are then exact; with rounded masses it might call a feasible problem infeasible.
+        differences are then exact; with rounded masses it might call a feasible problem infeasible.
         """
         whole = sum(self.supply, ZERO)
         sides = [

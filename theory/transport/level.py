@@ -119,9 +119,8 @@ def _plan(rows: tuple[Row, ...], laws: tuple[SiblingLaw, ...], left: Number, seg
         for x, mass in enumerate(row):
             net.widen((i, x), SINK, mass)
     probability: dict[tuple[Siblings, ...], Number] = {}
-    segment: dict[
-        tuple[Siblings, ...], dict[Place, list[Hashable]]
-    ] = {}  # the network's nodes for each place
+    # The network's nodes for each place.
+    segment: dict[tuple[Siblings, ...], dict[Place, list[Hashable]]] = {}
     for joint in product(*(law.items() for law in laws)):
         key = tuple(drawn for drawn, _ in joint)
         probability[key] = prod((mass for _, mass in joint), start=one(rows[0]))
@@ -162,9 +161,8 @@ def split(p: Row, entries: Sequence[tuple[Entry, Number]], laws: Mapping[tuple, 
     them as possible can be drafted below.
 
     An entry whose shape drafts more, or with a higher rate, takes tokens that the others would leave
-    undrafted.
-    laws[shape] is the law of the child's draws. A first flow keeps each entry within its multiple of p; a
-    second flow removes that limit.
+    undrafted. laws[shape] is the law of the child's draws. A first flow keeps each entry within its multiple
+    of p; a second flow removes that limit.
     """
     if len(entries) == 1:
         return [scale(rate, p) for (_, rate), _ in entries]

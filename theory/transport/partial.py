@@ -5,13 +5,10 @@ A verifier reads p and q at the drafted prefixes, and must be valid for any rows
 f(D, o). The result depends on the completions' weights:
 
 * With all weight on the true completion, partial information costs nothing. A rule can *guess* the hidden
-rows
-  and follow the optimal rule for the guess; if a drafted node shows other rows than guessed, it redraws the
-  subtree below from the guess and cuts the output there. That is valid for every completion.
+  rows and follow the optimal rule for the guess; if a drafted node shows other rows than guessed, it redraws
+  the subtree below from the guess and cuts the output there. That is valid for every completion.
 * With weight on many completions one plan must serve them all. The value is at most the weighted mean of
-their
-  stateless optima; the difference is the cost of not seeing the rows.
-
+  their stateless optima; the difference is the cost of not seeing the rows.
 
 On chains block verification is optimal in every completion at once, so both values are its E[tau].
 """

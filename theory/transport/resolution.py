@@ -4,9 +4,7 @@ The minimising set H of the subset formula splits the problem: draft sets inside
 other draft sets are always accepted, on tokens outside H. In either part, a rule that gives each token
 exactly its mass can be taken as a softmax over the drawn tokens,
 
-
     S(i, t) = Pr(t) exp(theta_i) / sum over j in t of exp(theta_j),
-
 
 and theta minimises the convex function  sum_t Pr(t) log sum_{j in t} exp(theta_j) - sum_i c_i theta_i  of at
 most V variables, whose gradient is the rule's violation. (The rule is thomas2026global, Section 4; the
@@ -82,8 +80,7 @@ def _softmax_scaling(
     sets: dict[frozenset[int], float], tokens: list[int], capacity: np.ndarray
 ) -> np.ndarray:
     # theta [tokens] with sum_t mass(t) softmax_t(theta) = capacity, by Newton's method with backtracking;
-    # even if
-    # theta diverges, each step divides the violation by e.
+    # each step divides the violation by e even if theta diverges.
     at = {x: n for n, x in enumerate(tokens)}
     member = np.zeros((len(sets), len(tokens)))
     for row, t in zip(member, sets, strict=True):

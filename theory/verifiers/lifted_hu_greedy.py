@@ -35,9 +35,9 @@ class Kept:
 
 
 def planned(draft: Draft, node: Node, t: Row) -> Kept:
-    """The sampled child x is kept with min(1, t / q~), q~ = norm(q off T), T the other children; where it
-    is not, each y of T is kept with t(y) over the probability of that. So every token of T gets all its t,
-    and the others min(t, q~), which is the most that this draft allows (hu2025towards).
+    """The sampled child x is kept with min(1, t / q~), q~ = norm(q off T), T the other children. If x is not
+    kept, each y of T is kept with t(y) over the probability that x is not. So every token of T gets all of
+    its t, and the others get min(t, q~), the most that this draft allows (hu2025towards).
     """
     x, *T = (child.token for child in node.children)
     q = without(node.proposal, *T)

@@ -31,8 +31,8 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 
 @dataclass(frozen=True)
 class Split:
-    """`judged`: (token, rate, kept) in order, some tokens more than once; a sibling that is chosen where
-    `kept` is false ends the choice, and none is kept. `left`: what the kept ones leave of t.
+    """`judged`: (token, rate, kept) in order; a token may stand there more than once. If a sibling is chosen
+    at an entry where `kept` is false, no sibling is kept. `left`: what the kept ones leave of t.
     """
 
     judged: tuple[tuple[int, Number, bool], ...]
@@ -58,11 +58,11 @@ def planned(draft: Draft, node: Node, t: Row) -> Split:
 
 @remembered(4096)
 def split(t: Row, q: Row, count: int) -> Split:
-    """Tokens lie on a line of length 1, x on parts of total length q(x). A sibling that is x has a uniform
-    place on its parts, and the leftmost of the siblings is kept: the part [a, b] with f(b) - f(a),
-    f(z) = 1 - (1 - z)^count. The largest t / q first, each token is as far left as t(x) allows, partly beyond
-    the end where need be; what it leaves free is put together for the next. At last what lies beyond the end
-    fills the gaps: a sibling that has its place there and is the leftmost is refused, and all others with it.
+    """Tokens lie on a line of length 1, x on parts of total length q(x). A sibling that is x gets a uniform
+    place on the parts of x, and the leftmost sibling is kept: the part [a, b] is kept with probability
+    f(b) - f(a), f(z) = 1 - (1 - z)^count. Tokens are placed in the order of t / q, the largest first, each on
+    the free parts of the line as far left as t(x) allows; some of it may lie beyond the end. At last what
+    lies beyond the end fills the gaps: if the leftmost sibling has its place in such a gap, none is kept.
 
     >>> from draftproof.theory.numbers import exact
     >>> from draftproof.theory.rows import total
@@ -98,7 +98,7 @@ def split(t: Row, q: Row, count: int) -> Split:
 
 
 def window(free: Sequence[tuple[Any, Any]], start: Any, length: Any) -> list[tuple[Any, Any]]:
-    """What lies from `start` to `start + length` on the free parts, put together."""
+    """The stretch from `start` to `start + length` along the free parts, which are joined end to end."""
     found, at = [], 0
     for a, b in free:
         begin, stop = a + max(start - at, 0), min(a + start + length - at, b)

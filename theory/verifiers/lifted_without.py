@@ -54,8 +54,8 @@ def planned(draft: Draft, node: Node, t: Row) -> Plan:
 def by_sets(t: Row, q: Row, count: int, replacement: bool) -> Plan:
     """Tokens in the order of t(x) over the chance pi(x) that x is drawn, each kept as often as t allows.
 
-    Siblings are not independent: that x is drawn and nothing before it kept has a chance that is summed over
-    the sets that can be drawn, hence toy vocabularies.
+    Siblings are not independent, so the chance that x is drawn and no token before it was kept is a sum over
+    all sets that can be drawn: the rule is for toy vocabularies.
     """
     draws, left = set_law(q, count, replacement), list(t)
     with_x = {x: [(s, mass) for s, mass in draws.items() if x in s] for x in range(len(q)) if possible(q[x])}

@@ -207,8 +207,7 @@ class Pool:
 
 def _grouped(instance: Instance, sliders: Sliders) -> Iterator[Group]:
     # All drafts that are possible at some position. They depend only on each row's support and order of
-    # tokens,
-    # so one position per support and order is tried, in all combinations of the proposal's rows.
+    # tokens, so one position per support and order is tried, in all combinations of the proposal's rows.
     found: dict[tuple[Prefix, ...], dict[str, Draft]] = {}
     keys = [key for key in sliders if key[0] == "q"]
     for rows in product(*(_orders(sliders[key]) for key in keys)):

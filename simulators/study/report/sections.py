@@ -22,8 +22,7 @@ BEST = """(
            if(stateless is null, 'full-information', 'stateless') as of
     from gap)
 """
-"""The rows of `gap` with the known optimum (stateless if known, else full-information) and the ratio to
-it.
+"""The rows of `gap` with the known optimum (stateless if known, else full-information) and their ratio to it.
 """
 
 
