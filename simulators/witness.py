@@ -7,6 +7,7 @@ from math import lcm
 from time import monotonic
 from typing import Any, TypeVar
 
+from draftproof.simulators.against import AgainstVerdict, judge_against
 from draftproof.simulators.batches import BatchVerdict, judge_batch
 from draftproof.simulators.instances.make import Key, assembled, weighted
 from draftproof.simulators.verdict import Verdict, judge
@@ -16,6 +17,7 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE
 from draftproof.theory.rows import Row
+from draftproof.theory.targets.declared import Declared
 from draftproof.theory.verifier import Verifier
 
 Rows = dict[Key, Row]
@@ -47,6 +49,15 @@ def smallest(
     """A smaller instance on which the verifier is still not lossless, and the verdict there."""
     small = shrink(instance, lambda each: not judge(each, verifier, iterations).lossless)
     return small, judge(small, verifier, iterations)
+
+
+def smallest_against(
+    instance: Instance, verifier: Verifier, law: Declared, own_bonus: bool = False
+) -> tuple[Instance, AgainstVerdict]:
+    """A smaller instance on which the declared target is still missed, and the verdict there."""
+    missed = lambda each: not judge_against(each, verifier, law, own_bonus=own_bonus).kept  # noqa: E731
+    small = shrink(instance, missed)
+    return small, judge_against(small, verifier, law, own_bonus=own_bonus)
 
 
 def smallest_batch(batch: Batch, verifier: Verifier) -> tuple[Batch, BatchVerdict]:
