@@ -6,17 +6,19 @@ over as many calls as they need, so that nothing is completed by another law.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from flint import fmpq
 
 from draftproof.simulators.enumerate import Invalid, emission, iteration
 from draftproof.simulators.verdict import Verdict, Wrong
-from draftproof.theory.divergence import exceeds, kl
+from draftproof.theory.divergence import ERROR, exceeds, kl
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law, first_difference, law_of
 from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.numbers import text as spelled
 from draftproof.theory.rows import Prefix
 from draftproof.theory.targets.declared import TOTAL_VARIATION, Budget, Declared
 from draftproof.theory.verifier import Verifier
@@ -85,7 +87,7 @@ def judge_against(
     want = law_of(rows, depth + 1)
     variation = got.total_variation(want)
     wrong = Wrong(*found) if (found := first_difference(got, want)) else None
-    token, over = _tokens(instance, text, law)
+    token, over = tokens(instance, text, law)
     block = between(text, law_of(instance.target, depth + 1))
     accepted = emitted.expected_accepted
     follows = law.row is not None
@@ -122,8 +124,28 @@ def between(got: Mapping[Any, fmpq], want: Mapping[Any, fmpq]) -> Distance:
     return Distance(variation, kl(got, want), kl(want, got))
 
 
-def _tokens(instance: Instance, text: Law, law: Declared) -> tuple[Distance, bool | None]:
-    # The largest distance of a token, and whether one is over the budget.
+def distances(law: Declared, token: Distance, text: Distance) -> dict[str, Any]:
+    """A declared target and the distances from p as JSON: divergences are numbers, or "infinite"."""
+
+    def kl(number: float) -> float | str:
+        return "infinite" if number == inf else number
+
+    answer: dict[str, Any] = {
+        name: {
+            "total_variation": spelled(each.total_variation),
+            "kl_emitted_target": kl(each.kl),
+            "kl_target_emitted": kl(each.reverse),
+            "kl_error": ERROR,
+        }
+        for name, each in (("token", token), ("text", text))
+    }
+    return {"against": str(law), "budget": law.budget and law.budget.measure, **answer}
+
+
+def tokens(instance: Instance, text: Law, law: Declared, slack: fmpq = ZERO) -> tuple[Distance, bool | None]:
+    """The largest distance of a token's row from p's, given the text before it, and whether a token is over
+    the budget by more than the slack (None without a budget).
+    """
     worst, over, budget = Distance(), None, law.budget
     rows: dict[Prefix, dict[int, fmpq]] = {}
     for word, mass in text.items():
@@ -138,7 +160,7 @@ def _tokens(instance: Instance, text: Law, law: Declared) -> tuple[Distance, boo
         worst = worst.largest(between(e, want))
         if budget is not None:
             q, parameter = instance.proposal[prefix], law.parameter
-            over = over or _over(budget, e, want, budget.bound(p, q, parameter))  # type: ignore[arg-type]
+            over = over or _over(budget, e, want, budget.bound(p, q, parameter) + slack)  # type: ignore[arg-type]
     return worst, over
 
 

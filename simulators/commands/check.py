@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import click
 
 from draftproof.simulators import screen
-from draftproof.simulators.against import AgainstVerdict, Distance
+from draftproof.simulators.against import AgainstVerdict, distances
 from draftproof.simulators.batches import BatchVerdict, must_verify
 from draftproof.simulators.check import (
     Piece,
@@ -32,7 +31,6 @@ from draftproof.simulators.instances.suite import from_text, measured, standard
 from draftproof.simulators.verdict import Verdict
 from draftproof.simulators.witness import smallest, smallest_against, smallest_batch
 from draftproof.theory.batch import Batch
-from draftproof.theory.divergence import ERROR
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import text
@@ -238,26 +236,8 @@ def _summary(tally: Tally) -> dict[str, Any]:
         "declared": tally.declared,
         "total_variation": text(tally.worst),
         **({"selection": tally.rule.name, "marginal": text(tally.worst_alone)} if tally.rule else {}),
-        **(_distances(tally.law, tally.token, tally.block) | {"met": tally.kept} if tally.law else {}),
+        **(distances(tally.law, tally.token, tally.block) | {"met": tally.kept} if tally.law else {}),
     }
-
-
-def _distances(law: Declared, token: Distance, block: Distance) -> dict[str, Any]:
-    # Divergences are numbers with an error that is certified, or "infinite".
-    def kl(number: float) -> float | str:
-        return "infinite" if number == inf else number
-
-    budget = law.budget
-    answer: dict[str, Any] = {
-        name: {
-            "total_variation": text(each.total_variation),
-            "kl_emitted_target": kl(each.kl),
-            "kl_target_emitted": kl(each.reverse),
-            "kl_error": ERROR,
-        }
-        for name, each in (("token", token), ("text", block))
-    }
-    return {"against": str(law), "budget": budget and budget.measure, **answer}
 
 
 def _result(verdict: Verdict) -> dict[str, Any]:
@@ -278,7 +258,7 @@ def against_answer(verdict: AgainstVerdict) -> dict[str, Any]:
     """What the answer against a declared target has beside that against p."""
     law = declared(verdict.against)
     met = {"met": verdict.kept, **({} if verdict.over is None else {"over_budget": verdict.over})}
-    return met | _distances(law, verdict.token, verdict.block)
+    return met | distances(law, verdict.token, verdict.block)
 
 
 def beside(verdict: BatchVerdict) -> dict[str, Any]:
