@@ -71,8 +71,8 @@ def judge_against(
     """The exact verdict against a declared law, over one call.
 
     After a whole accepted draft the extra token is expected from p, since the drafter has no row there; with
-    `own_bonus` from the law, so that text follows it wherever calls begin. Raises BadInput for a verifier
-    that keeps state, and for a law on drafts that are no chains.
+    `own_bonus` from the law, so that text follows it wherever calls begin. On a tree that takes leaves of one
+    depth. Raises BadInput for a verifier that keeps state.
     """
     must_measure(verifier)
     depth = instance.draft.depth
@@ -160,7 +160,7 @@ def tokens(instance: Instance, text: Law, law: Declared, slack: fmpq = ZERO) -> 
         worst = worst.largest(between(e, want))
         if budget is not None:
             q, parameter = instance.proposal[prefix], law.parameter
-            over = over or _over(budget, e, want, budget.bound(p, q, parameter) + slack)  # type: ignore[arg-type]
+            over = over or _over(budget, e, want, budget.bound(p, q, parameter) + slack)
     return worst, over
 
 

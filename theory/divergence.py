@@ -6,6 +6,8 @@ from typing import Any
 
 from flint import arb, ctx, fmpq
 
+from draftproof.theory.numbers import ZERO
+
 ERROR = 1e-12
 """A divergence is known to better than this."""
 
@@ -38,16 +40,16 @@ def exceeds(a: Mapping[Any, fmpq], b: Mapping[Any, fmpq], bound: fmpq) -> bool:
         return bound < 0
     bits = 64
     while True:
-        difference = _within(terms, bits) - arb(bound)
+        difference = _within(terms, bits, bound)
         if difference > 0 or difference < 0:
             return bool(difference > 0)
         bits *= 2
 
 
-def _within(terms: Sequence[tuple[fmpq, fmpq | None]], bits: int) -> arb:
-    # The sum as an interval that holds it.
+def _within(terms: Sequence[tuple[fmpq, Any]], bits: int, bound: fmpq = ZERO) -> arb:
+    # The sum less the bound, as an interval that holds it.
     with ctx.workprec(bits):
-        return sum((arb(mass) * arb(ratio).log() for mass, ratio in terms), arb(0))
+        return sum((arb(mass) * arb(ratio).log() for mass, ratio in terms), arb(0)) - arb(bound)
 
 
 def _terms(a: Mapping[Any, fmpq], b: Mapping[Any, fmpq]) -> Iterator[tuple[fmpq, fmpq | None]]:

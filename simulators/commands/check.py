@@ -35,7 +35,7 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import text
 from draftproof.theory.selection import RULES
-from draftproof.theory.targets import TARGETS, declared, named
+from draftproof.theory.targets import ITSELF, TARGETS, declared, named
 from draftproof.theory.targets.declared import Declared
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS
@@ -139,7 +139,7 @@ def _pairs(against: str | None, names: tuple[str, ...]) -> list[tuple[Verifier, 
         return []
     if against != OWN:
         law = declared(against)
-        if not names and law.rule.name not in (str(each) for each in (law, *TARGETS.values())):
+        if not names and law == ITSELF:
             raise BadInput(f"--against {against} needs --verifier")
         return [(named(name), law) for name in dict.fromkeys(names)] or [(law.rule, law)]
     chosen = [declared(name) for name in dict.fromkeys(names)] or list(TARGETS.values())

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from flint import fmpq
 
@@ -49,7 +50,7 @@ class Declared:
     source: str
     row: Callable[[Row, Row, fmpq], Row] | None = None
     verify: Callable[[fmpq, Oracle, Draft, Rows], Stop] | None = None
-    parameter: fmpq | None = None
+    parameter: Any = None  # an fmpq where the rule has one
     most: fmpq | None = None
     budget: Budget | None = None
     drafts: tuple[str, ...] = CHAIN
@@ -97,7 +98,7 @@ class Declaration:
         if law.row is None or (self.depth is not None and len(prefix) >= self.depth):
             return p
         if prefix not in self._found:
-            self._found[prefix] = law.row(p, self.proposal[prefix], law.parameter)  # type: ignore[arg-type]
+            self._found[prefix] = law.row(p, self.proposal[prefix], law.parameter)
         return self._found[prefix]
 
 
@@ -107,7 +108,7 @@ class Drafted:
     def __init__(self, law: Declared, draft: Draft, target: Rows):
         self.target, self.vocab = target, target.vocab
         self.inner: Mapping[Prefix, Row] = {
-            node.prefix: law.row(target[node.prefix], node.proposal, law.parameter)  # type: ignore[misc, arg-type]
+            node.prefix: law.row(target[node.prefix], node.proposal, law.parameter)  # type: ignore[misc]
             for node in draft.root
             if node.children
         }

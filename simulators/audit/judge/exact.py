@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from random import Random
 from time import monotonic
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from flint import fmpq
 
@@ -23,6 +23,7 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law, law_of
 from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Number, Prefix, Row
+from draftproof.theory.table import Rows
 from draftproof.theory.targets.declared import Declared
 from draftproof.theory.verifiers import named
 
@@ -98,19 +99,20 @@ def case(
     """
     law, accepted, fault_mass, faults = emit(target, sandbox, instance, rounds)
     length, p = instance.draft.depth + rounds, instance.target
-    rows, far = p, ()
+    rows: Rows = p
+    far: dict[str, Any] = {}
     if aim is not None:
         rows = aim.law.rows(p, instance.proposal, None if aim.own_bonus else instance.draft.depth)
         text = law.complete(p, length).marginal(length)
         token, over = tokens(instance, text, aim.law, SLACK)
-        far = aim, token, between(text, law_of(p, length)), over
+        far = {"aim": aim, "token": token, "text": between(text, law_of(p, length)), "over": over}
     got = law.complete(rows, length).marginal(length)
     want = law_of(rows, length)
     variation, bound = got.total_variation(want), target.bound(instance, rounds)
     biased = variation > bound and fault_mass <= bound
     judged = aim is None or not aim.budget_only
     wrong = first_wrong(got, want, bound) if biased and judged else None
-    found = Case(instance, accepted, fault_mass, faults, variation, bound, wrong, *far)
+    found = Case(instance, accepted, fault_mass, faults, variation, bound, wrong, **far)
     if not found.met and not target.slow:
         for program in target.programs(sandbox, instance, rounds):
             must_repeat(program.run)  # coins that cannot be followed would look like bias

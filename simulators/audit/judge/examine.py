@@ -120,7 +120,7 @@ def _enumerate(
     shrinks: bool,
     aim: Aim | None,
 ) -> None:
-    # Checks the instances in turn until the target fails on one, which is then shrunk. Drafts larger than one
+    # Checks the instances in turn until the target fails on one, which is shrunk. Drafts larger than one
     # that took too many runs are skipped. Raises NotEnumerable if no instance could be enumerated.
     limit = None
     for n, instance in enumerate(chosen):
@@ -138,10 +138,11 @@ def _enumerate(
         for kind, what in now.faults.items():
             where = f"{what}, with probability {float(now.fault_mass):.3g}, on {named(instance)}"
             report.found.setdefault(kind, Finding(kind, where))
-        if not now.met:
+        if not now.met and report.failing is None:
             shrinks = shrinks and now.fault_mass <= now.bound
             report.failing = shrunk(target, sandbox, now, rounds) if shrinks else now
-            return
+            if aim is None:
+                return  # against another target all instances are measured
         if report.worst is None or now.total_variation > report.worst.total_variation:
             report.worst = now
     if not report.instances:
