@@ -32,7 +32,7 @@ def middles(instances):
             yield instance, other.target
 
 
-@pytest.mark.parametrize(("inner", "outer"), product((TOKEN, BLOCK), repeat=2), ids=lambda v: v.name)
+@pytest.mark.parametrize(("inner", "outer"), list(product((TOKEN, BLOCK), repeat=2)), ids=lambda v: v.name)
 def test_a_cascade_of_lossless_levels_is_lossless(inner, outer):
     assert all(judge(i, cascade(m, inner, outer)).lossless for i, m in middles(SCENES))
     assert cascade(SCENES[0].target, inner, outer).lossless
@@ -84,7 +84,7 @@ def first_three(vocab):
 
 
 def test_hsd_on_trees_has_the_law_that_the_released_code_was_seen_to_have():
-    """60,000 runs of its `evaluate_posterior` gave 0.0368, 0.0112, 0.0550 here; 40,000 at V = 2 the others."""
+    """60,000 runs of its `evaluate_posterior` gave 0.0368, 0.0112 and 0.0550, 40,000 at V = 2 the others."""
     three, two = first_three(3), first_three(2)
     wanted = {(0, 1, 0): "1/27", (0, 1, 1): "5/459", (0, 2, 0): "25/459"}
     assert {word: str(three[word]) for word in wanted} == wanted
