@@ -4,11 +4,11 @@ The budget is one of each drafted token: for every x a row h_x with KL(h_x || p)
 term. The law that comes out is a mixture of rows which are chosen by the draft, and is not bounded by it.
 
 >>> from draftproof.simulators.against import judge_against
->>> from draftproof.simulators.instances.scenarios import scenario
 >>> from draftproof.theory.drafts.chain import Chain
->>> found = judge_against(scenario("reversed", Chain(1), 3), TARGET.rule, TARGET)
->>> found.lossless, found.over
-(False, True)
+>>> from draftproof.theory.instance import context_free
+>>> found = judge_against(context_free(["1/2", "1/2"], [0, 1], Chain(1)), TARGET.rule, TARGET)
+>>> round(found.token.kl, 4), found.over
+(0.0509, True)
 """
 
 from itertools import pairwise

@@ -5,7 +5,7 @@
 >>> from draftproof.theory.drafts.chain import Chain
 >>> found = judge_against(scenario("toy", Chain(2)), TARGET.rule, TARGET)
 >>> found.lossless, found.token.total_variation
-(True, 2/9)
+(True, 1/9)
 """
 
 from flint import fmpq

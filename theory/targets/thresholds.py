@@ -5,7 +5,7 @@
 >>> from draftproof.theory.drafts.chain import Chain
 >>> toy = scenario("toy", Chain(2))
 >>> judge_against(toy, TARGET.rule, TARGET).token.total_variation
-1/3
+1/9
 >>> judge_against(toy, TARGET.at("1").rule, TARGET).lossless
 True
 """
