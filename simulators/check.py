@@ -11,8 +11,8 @@ from multiprocessing import active_children, get_context
 from flint import fmpq
 
 from draftproof.simulators.against import AgainstVerdict, Distance, judge_against, must_measure
-from draftproof.simulators.batches import BatchVerdict, judge_batch, must_verify
-from draftproof.simulators.verdict import Verdict, judge
+from draftproof.simulators.batches import BatchVerdict, judge_any, must_verify
+from draftproof.simulators.verdict import Verdict
 from draftproof.theory.batch import Batch
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
@@ -53,12 +53,12 @@ class Tally:
 
     verifier: Verifier
     rule: Rule | None = None
-    law: Declared | None = None
     drafts: set[str] = field(default_factory=set)
     instances: int = 0
     lossless: int = 0
     worst: fmpq = ZERO
     worst_alone: fmpq = ZERO
+    law: Declared | None = None
     kept: int = 0
     over: int = 0
     token: Distance = field(default_factory=Distance)
@@ -202,7 +202,7 @@ def judged(piece: Piece) -> list[tuple[int, Verdict]]:
             for verifier, law in zip(piece.verifiers, piece.laws, strict=True)
         ]
     return [
-        (index, judge_batch(instance, verifier) if isinstance(instance, Batch) else judge(instance, verifier))
+        (index, judge_any(instance, verifier))
         for index in piece.indices
         for instance in [piece.family[index]]
         for verifier in piece.verifiers

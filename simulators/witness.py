@@ -8,9 +8,9 @@ from time import monotonic
 from typing import Any, TypeVar
 
 from draftproof.simulators.against import AgainstVerdict, judge_against
-from draftproof.simulators.batches import BatchVerdict, judge_batch
+from draftproof.simulators.batches import judge_any
 from draftproof.simulators.instances.make import Key, assembled, weighted
-from draftproof.simulators.verdict import Verdict, judge
+from draftproof.simulators.verdict import Verdict
 from draftproof.theory.batch import Batch
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
@@ -21,9 +21,7 @@ from draftproof.theory.targets.declared import Declared
 from draftproof.theory.verifier import Verifier
 
 Rows = dict[Key, Row]
-
-
-Given = TypeVar("Given", Instance, Batch)
+Given = TypeVar("Given", bound=Instance | Batch)
 
 
 def shrink(instance: Given, fails: Callable[[Given], bool], seconds: float = 5.0) -> Given:
@@ -43,27 +41,18 @@ def shrink(instance: Given, fails: Callable[[Given], bool], seconds: float = 5.0
             return instance
 
 
-def smallest(
-    instance: Instance, verifier: Verifier, iterations: int | None = None
-) -> tuple[Instance, Verdict]:
-    """A smaller instance on which the verifier is still not lossless, and the verdict there."""
-    small = shrink(instance, lambda each: not judge(each, verifier, iterations).lossless)
-    return small, judge(small, verifier, iterations)
+def smallest(given: Given, verifier: Verifier, iterations: int | None = None) -> tuple[Given, Verdict]:
+    """A smaller instance or batch on which the verifier is still not lossless, and the verdict there."""
+    small = shrink(given, lambda each: not judge_any(each, verifier, iterations).lossless)
+    return small, judge_any(small, verifier, iterations)
 
 
 def smallest_against(
     instance: Instance, verifier: Verifier, law: Declared, own_bonus: bool = False
 ) -> tuple[Instance, AgainstVerdict]:
     """A smaller instance on which the declared target is still missed, and the verdict there."""
-    missed = lambda each: not judge_against(each, verifier, law, own_bonus=own_bonus).kept  # noqa: E731
-    small = shrink(instance, missed)
+    small = shrink(instance, lambda each: not judge_against(each, verifier, law, own_bonus=own_bonus).kept)
     return small, judge_against(small, verifier, law, own_bonus=own_bonus)
-
-
-def smallest_batch(batch: Batch, verifier: Verifier) -> tuple[Batch, BatchVerdict]:
-    """A smaller batch that is still not lossless, and the verdict there."""
-    small = shrink(batch, lambda each: not judge_batch(each, verifier).lossless)
-    return small, judge_batch(small, verifier)
 
 
 def _smaller_batches(batch: Batch) -> Iterator[Batch]:

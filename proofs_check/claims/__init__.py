@@ -4,6 +4,7 @@ from draftproof.proofs_check.claims import (
     calls,
     cells,
     chains,
+    every_size,
     priority,
     selection,
     single_step,
@@ -11,14 +12,10 @@ from draftproof.proofs_check.claims import (
     targets,
     trees,
 )
-from draftproof.proofs_check.claims.claim import Claim, by_induction, from_code
+from draftproof.proofs_check.claims.claim import Claim
 
 __all__ = ["CLAIMS", "Claim"]
 
-MODULES = chains, calls, trees, single_step, priority, cells, selection, systems, targets
-CLAIMS: dict[str, Claim] = {
-    claim.key: claim
-    for claims in (by_induction(), from_code(), *(module.CLAIMS for module in MODULES))
-    for claim in claims
-}
+MODULES = every_size, chains, calls, trees, single_step, priority, cells, selection, systems, targets
+CLAIMS: dict[str, Claim] = {claim.key: claim for module in MODULES for claim in module.CLAIMS}
 """Key -> claim."""

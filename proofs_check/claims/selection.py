@@ -13,9 +13,9 @@ from draftproof.proofs_check.claims.claim import (
     SIZES,
     UNDECIDED,
     Claim,
-    CodeRun,
     unrefuted,
 )
+from draftproof.proofs_check.claims.every_size import CodeRun
 from draftproof.proofs_check.means import Mean, compare
 from draftproof.simulators.batches import judge_batch
 from draftproof.simulators.instances.batches import Batches, witness

@@ -29,7 +29,7 @@ from draftproof.simulators.instances.batches import standard_batches
 from draftproof.simulators.instances.files import read_any
 from draftproof.simulators.instances.suite import from_text, measured, standard
 from draftproof.simulators.verdict import Verdict
-from draftproof.simulators.witness import smallest, smallest_against, smallest_batch
+from draftproof.simulators.witness import smallest, smallest_against
 from draftproof.theory.batch import Batch
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -201,8 +201,6 @@ def _show(found: _Found, ok: bool, own: bool, own_bonus: bool) -> None:
             if isinstance(failing, Instance) and (tally.law.kept or not own):
                 small = smallest_against(failing, tally.verifier, tally.law, own_bonus)
                 click.echo(screen.smallest_against(*small))
-        elif isinstance(failing, Batch):
-            click.echo(screen.smallest_batch(*smallest_batch(failing, tally.verifier)))
         elif failing is not None:
             click.echo(screen.smallest(*smallest(failing, tally.verifier)))
     alone, batches = ([tally for tally in tallies if bool(tally.rule) == beside] for beside in (False, True))
