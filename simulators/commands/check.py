@@ -170,7 +170,7 @@ def _enumerate(work: Sequence[Piece], jobs: int, keep: bool, every: bool) -> _Fo
                     rule = RULES[verdict.selection] if isinstance(verdict, BatchVerdict) else None
                     law = piece.laws[0] if piece.laws else None
                     key = rule.name if rule else "", verdict.verifier
-                    tally = found.tallies.setdefault(key, Tally(named(verdict.verifier), rule, law))
+                    tally = found.tallies.setdefault(key, Tally(named(verdict.verifier), rule, law=law))
                     first_wrong = not verdict.lossless and tally.found_lossless
                     tally.add(verdict, piece, index)
                     if keep and (every or first_wrong):
