@@ -13,7 +13,7 @@ from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix, Row
 from draftproof.theory.table import Rows
 from draftproof.theory.verifier import CHAIN, Draft, Stop, Verifier
-from draftproof.theory.verifiers import token
+from draftproof.theory.verifiers import named
 
 TOTAL_VARIATION, KL = "TV", "KL(emitted, target)"
 """What a budget bounds: for one token, between the row that is emitted and the target's row p."""
@@ -123,7 +123,9 @@ def follow(
     oracle: Oracle,
     draft: Draft,
     target: Rows,
-    verify: Callable[[Oracle, Draft, Rows], Stop] = token.verify,
+    verify: Callable[[Oracle, Draft, Rows], Stop] | None = None,
 ) -> Stop:
-    """A verifier that is lossless for every target, given the rows of pi for those of p."""
-    return verify(oracle, draft, Drafted(law, draft, target))
+    """A verifier that is lossless for every target, token verification if none is given, with the rows of pi
+    for those of p.
+    """
+    return (verify or named("token").verify)(oracle, draft, Drafted(law, draft, target))
