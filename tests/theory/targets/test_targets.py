@@ -257,7 +257,5 @@ def test_unknown_rules_are_refused_with_all_names():
         named("blok")
 
 
-def test_the_example_of_docs_targets():
-    """A mixture with the residual of p: the mistake that judging against p cannot tell from relaxation."""
-    toy = scenario("toy", Chain(2))
-    assert not judge_against(toy, named("token"), declared("interpolation")).lossless
+def test_a_rule_lossless_for_p_is_not_lossless_for_another_law():
+    assert not judge_against(scenario("toy", Chain(2)), named("token"), declared("interpolation")).lossless
