@@ -5,11 +5,12 @@ import signal
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing import active_children, get_context
 
 from flint import fmpq
 
+from draftproof.simulators.against import AgainstVerdict, Distance, judge_against, must_measure
 from draftproof.simulators.batches import BatchVerdict, judge_any, must_verify
 from draftproof.simulators.verdict import Verdict
 from draftproof.theory.batch import Batch
@@ -18,6 +19,7 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ZERO
 from draftproof.theory.selection.view import Rule
+from draftproof.theory.targets.declared import Declared
 from draftproof.theory.verifier import Verifier
 
 Family = Sequence[Instance]
@@ -25,13 +27,17 @@ Family = Sequence[Instance]
 
 @dataclass(frozen=True)
 class Piece:
-    """Some instances of one family, all with one kind of draft, and the verifiers to check on them."""
+    """Some instances of one family, all with one kind of draft, and the verifiers to check on them; with
+    `laws`, each against the declared target at the same place, its extra token too if `own_bonus` is set.
+    """
 
     family: Family | Sequence[Batch]
     indices: range
     verifiers: tuple[Verifier, ...]
     draft: str
     size: tuple[int, int]
+    laws: tuple[Declared, ...] = ()
+    own_bonus: bool = False
 
     @property
     def effort(self) -> int:
@@ -41,8 +47,8 @@ class Piece:
 
 @dataclass
 class Tally:
-    """The results of one verifier, or of a selection rule with it; `smallest` locates the smallest failing
-    instance.
+    """The results of one verifier, or of a selection rule with it, or against a declared target; `smallest`
+    locates the smallest failing instance.
     """
 
     verifier: Verifier
@@ -52,6 +58,11 @@ class Tally:
     lossless: int = 0
     worst: fmpq = ZERO
     worst_alone: fmpq = ZERO
+    law: Declared | None = None
+    kept: int = 0
+    over: int = 0
+    token: Distance = field(default_factory=Distance)
+    block: Distance = field(default_factory=Distance)
     smallest: tuple[tuple[int, int], str, Family | Sequence[Batch], int] | None = None
 
     @property
@@ -70,7 +81,11 @@ class Tally:
         self.worst = max(self.worst, verdict.total_variation)
         if isinstance(verdict, BatchVerdict):
             self.worst_alone = max((self.worst_alone, *verdict.marginals))
-        if not verdict.lossless:
+        if isinstance(verdict, AgainstVerdict):
+            self.kept += verdict.kept
+            self.over += bool(verdict.over)
+            self.token, self.block = self.token.largest(verdict.token), self.block.largest(verdict.block)
+        if not (verdict.kept if isinstance(verdict, AgainstVerdict) else verdict.lossless):
             found = piece.size, verdict.instance, piece.family, index
             if self.smallest is None or found[:2] < self.smallest[:2]:
                 self.smallest = found
@@ -87,6 +102,13 @@ class Tally:
     def failing(self) -> Instance | Batch | None:
         """The smallest instance found on which the verifier is not lossless."""
         return self.smallest[2][self.smallest[3]] if self.smallest else None
+
+    def keeps(self, thorough: bool, own: bool) -> bool:
+        """Whether the declared target is met; with `own`, whether that agrees with what the rule declares."""
+        assert self.law is not None
+        if not own or self.law.kept:
+            return self.kept == self.instances
+        return not thorough or self.kept < self.instances
 
 
 def applies(verifier: Verifier, instance: Instance) -> bool:
@@ -132,6 +154,20 @@ def batch_pieces(families: Iterable[Sequence[Batch]], verifiers: Sequence[Verifi
             yield Piece(family, indices, tuple(fit), "batch", (drafts, vocab))
 
 
+def against_pieces(
+    families: Iterable[Family],
+    pairs: Sequence[tuple[Verifier, Declared]],
+    force: bool = False,
+    own_bonus: bool = False,
+) -> Iterator[Piece]:
+    """The work of judging verifiers against declared targets. BadInput for a verifier that keeps state."""
+    for verifier, law in pairs:
+        must_measure(verifier)
+        for piece in pieces(families, [verifier], force):
+            if piece.verifiers:
+                yield replace(piece, laws=(law,), own_bonus=own_bonus)
+
+
 def pieces(families: Iterable[Family], verifiers: Sequence[Verifier], force: bool = False) -> Iterator[Piece]:
     """Splits the work into pieces. A family reduced by symmetry is left out for verifiers that order
     tokens.
@@ -159,6 +195,12 @@ def chunk(drafts: int) -> int:
 
 def judged(piece: Piece) -> list[tuple[int, Verdict]]:
     """The verdicts of one piece of work: (index in the family, verdict)."""
+    if piece.laws:
+        return [
+            (index, judge_against(piece.family[index], verifier, law, own_bonus=piece.own_bonus))  # type: ignore[arg-type]
+            for index in piece.indices
+            for verifier, law in zip(piece.verifiers, piece.laws, strict=True)
+        ]
     return [
         (index, judge_any(instance, verifier))
         for index in piece.indices

@@ -9,6 +9,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.table import Table
 from rich.text import Text
 
+from draftproof.simulators.against import AgainstVerdict
 from draftproof.simulators.batches import BatchVerdict, JointWrong
 from draftproof.simulators.check import Tally
 from draftproof.simulators.instances.files import document, spelled
@@ -93,6 +94,43 @@ def verdicts(tallies: Iterable[Tally]) -> Table:
             style=style,
         )
     return made
+
+
+def declarations(tallies: Iterable[Tally]) -> Table:
+    """The closing table of `check --against`: what was declared, and the largest distances from p.
+
+    Under a measure stand the worst token's distance and that of the text of depth + 1 tokens.
+    """
+    headings = "rule", "instances", "own law", "budget", "TV(e, p)", "KL(e, p)", "KL(p, e)"
+    made = table("Declared targets: what is emitted, e, from p; token / text", "lrllrrr", *headings)
+    for tally in tallies:
+        assert tally.law is not None
+        ends, budget = (tally.token, tally.block), tally.law.budget
+        over = f"exceeded on {tally.over:,}" if tally.over else "kept"
+        made.add_row(
+            tally.verifier.name,
+            f"{tally.instances:,}",
+            "-" if tally.law.row is None else declared(tally.found_lossless),
+            "-" if budget is None else f"{budget.measure.split('(')[0]} {over}",
+            *(
+                " / ".join(f"{float(getattr(each, measure)):.3f}" for each in ends)
+                for measure in ("total_variation", "kl", "reverse")
+            ),
+        )
+    return made
+
+
+def why_against(verdict: AgainstVerdict) -> str:
+    """Why a declared target is missed, in words."""
+    if verdict.invalid or verdict.wrong:
+        return why(verdict)
+    return f"a token is further from p than the budget of {verdict.against}"
+
+
+def smallest_against(instance: Instance, verdict: AgainstVerdict) -> str:
+    """The smallest instance found on which a declared target is missed, ready to be saved and run."""
+    there = json.dumps(document(instance))
+    return f"{verdict.verifier} misses {verdict.against} on\n  {there}\n  where {why_against(verdict)}"
 
 
 def selections(tallies: Iterable[Tally]) -> Table:

@@ -7,6 +7,7 @@ from math import lcm
 from time import monotonic
 from typing import Any, TypeVar
 
+from draftproof.simulators.against import AgainstVerdict, judge_against
 from draftproof.simulators.batches import judge_any
 from draftproof.simulators.instances.make import Key, assembled, weighted
 from draftproof.simulators.verdict import Verdict
@@ -16,6 +17,7 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE
 from draftproof.theory.rows import Row
+from draftproof.theory.targets.declared import Declared
 from draftproof.theory.verifier import Verifier
 
 Rows = dict[Key, Row]
@@ -43,6 +45,14 @@ def smallest(given: Given, verifier: Verifier, iterations: int | None = None) ->
     """A smaller instance or batch on which the verifier is still not lossless, and the verdict there."""
     small = shrink(given, lambda each: not judge_any(each, verifier, iterations).lossless)
     return small, judge_any(small, verifier, iterations)
+
+
+def smallest_against(
+    instance: Instance, verifier: Verifier, law: Declared, own_bonus: bool = False
+) -> tuple[Instance, AgainstVerdict]:
+    """A smaller instance on which the declared target is still missed, and the verdict there."""
+    small = shrink(instance, lambda each: not judge_against(each, verifier, law, own_bonus=own_bonus).kept)
+    return small, judge_against(small, verifier, law, own_bonus=own_bonus)
 
 
 def _smaller_batches(batch: Batch) -> Iterator[Batch]:

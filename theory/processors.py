@@ -14,7 +14,7 @@ from flint import fmpq
 from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ZERO, exact
-from draftproof.theory.rows import Prefix, Row, descending, normalise, total
+from draftproof.theory.rows import Prefix, Row, descending, normalise, point, total
 from draftproof.theory.table import Table
 
 
@@ -170,8 +170,36 @@ class TopP:
         return tuple([mass if x in stay else ZERO for x, mass in enumerate(row)])
 
 
+@dataclass(frozen=True)
+class Temperature:
+    """The row at a temperature of 1/n, which is the n-th power of the row, or of 0, its likeliest token.
+
+    Any other temperature takes roots, which are not rational, and is refused.
+
+    >>> Temperature("1/2")((fmpq(1, 3), fmpq(2, 3)), ())
+    (1/9, 4/9)
+    """
+
+    temperature: object
+    kind: ClassVar[str] = "temperature"
+
+    def __post_init__(self) -> None:
+        value = exact(self.temperature)
+        if value < 0 or (value > 0 and (1 / value).q != 1) or (value > 0 and value < fmpq(1, 1000)):
+            raise BadInput(
+                f"temperature {quoted(self.temperature)} has no rational rows; exact are 0, 1, 1/2, 1/3 ..."
+            )
+        object.__setattr__(self, "temperature", value)
+
+    def __call__(self, row: Row, prefix: Prefix) -> Row:
+        if not self.temperature:
+            return point(descending(row)[0], row)
+        times = int((1 / self.temperature).p)  # type: ignore[operator]
+        return tuple([_power(mass, times) for mass in row])
+
+
 PROCESSORS: dict[str, type] = {
-    each.kind: each for each in (Mask, Frequency, Presence, Repetition, Bias, MinP, TopK, TopP)
+    each.kind: each for each in (Mask, Frequency, Presence, Repetition, Bias, MinP, TopK, TopP, Temperature)
 }
 """Kind in an instance file -> processor."""
 

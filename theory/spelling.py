@@ -1,8 +1,9 @@
 """Drafts in one word, accepted wherever a draft is asked for.
 
 `chain:GAMMA` · `paths:KxGAMMA` · `tree:CHILDRENxDEPTH` (`tree:` without replacement, `tree+:` with) ·
-`top-k:`, `greedy:` and `strata:` like `tree:` · `best-first:NODESxDEPTH` · `spechub:GAMMA`. A tree's shape
-may also be spelled out, as in an instance file, `tree:[[[],[]],[[]]]`, or be `eagle`.
+`top-k:`, `greedy:` and `strata:` like `tree:` · `best-first:NODESxDEPTH` and `ddtree:` likewise ·
+`spechub:GAMMA`. A tree's shape may also be spelled out, as in an instance file, `tree:[[[],[]],[[]]]`, or be
+`eagle`.
 """
 
 import json
@@ -13,6 +14,7 @@ from functools import partial
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.best_first import BestFirst
 from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.ddtree import DDTree
 from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.shape import NODES, Shape, checked_depth, checked_shape, every
@@ -24,7 +26,7 @@ from draftproof.theory.errors import BadInput, quoted
 
 EXAMPLES = (
     "chain:4, paths:3x4, tree:2x3, tree+:2x3, tree:[[[],[]],[[]]], top-k:2x2, greedy:3x1, strata:4x2, "
-    "best-first:8x4, spechub:2"
+    "best-first:8x4, ddtree:8x4, spechub:2"
 )
 
 EAGLE = [[[[[[], []], [], []], [], []], [[], []], [[], []]], [[[]], []], [[], []], [[]]]
@@ -42,6 +44,7 @@ SIZED: dict[str, tuple[Callable[..., Scheme], int]] = {
     "chain": (Chain, 1),
     "paths": (Paths, 2),
     "best-first": (BestFirst, 2),
+    "ddtree": (DDTree, 2),
     "spechub": (SpecHub, 1),
 }
 """Word before the colon -> the scheme, of a shape or of so many numbers."""

@@ -8,12 +8,14 @@ from draftproof.proofs_check.claims import (
     priority,
     selection,
     single_step,
+    systems,
+    targets,
     trees,
 )
 from draftproof.proofs_check.claims.claim import Claim
 
 __all__ = ["CLAIMS", "Claim"]
 
-MODULES = every_size, chains, calls, trees, single_step, priority, cells, selection
+MODULES = every_size, chains, calls, trees, single_step, priority, cells, selection, systems, targets
 CLAIMS: dict[str, Claim] = {claim.key: claim for module in MODULES for claim in module.CLAIMS}
 """Key -> claim."""

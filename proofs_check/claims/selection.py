@@ -6,7 +6,16 @@ from itertools import product
 from draftproof.proofs_check.cells.domain import Domain
 from draftproof.proofs_check.cells.symbol import Symbol
 from draftproof.proofs_check.claims.checks import SECONDS
-from draftproof.proofs_check.claims.claim import CELLS, REFUTED, SIZES, UNDECIDED, Claim, unrefuted
+from draftproof.proofs_check.claims.claim import (
+    CELLS,
+    EVERY,
+    REFUTED,
+    SIZES,
+    UNDECIDED,
+    Claim,
+    unrefuted,
+)
+from draftproof.proofs_check.claims.every_size import CodeRun
 from draftproof.proofs_check.means import Mean, compare
 from draftproof.simulators.batches import judge_batch
 from draftproof.simulators.instances.batches import Batches, witness
@@ -138,6 +147,26 @@ CLAIMS = (
         lambda: _on_its_witness("dspark-retrospective"),
         REFUTED,
         note="token 0 with 17/20 for 7/10",
+    ),
+    Claim(
+        "forbidden-refill",
+        "A drafted token that a mask forbids may be taken out of the draft and its place refilled from p.",
+        "kwon2023vllm, structured output with drafts (release 0.33.0)",
+        "one request of one drafted token, V = 3",
+        lambda: _on_its_witness("drop-forbidden"),
+        REFUTED,
+        note="token 0 with 3/4 for 1/2: p = (1/2, 1/2, 0), q = (1/2, 0, 1/2). It was drawn, and Y comes from "
+        "(p - q)+; only an absent draft is filled from p",
+    ),
+    Claim(
+        "masks-kept-drafts",
+        "With a mask, penalty or filter on the target alone, drafts that are kept are verified exactly by "
+        "token, block and traversal verification: processed rows are rows of a target.",
+        "our derivation; docs/selection.md",
+        "every table of rows, on chains and sampled trees",
+        CodeRun(("token", "block", "traversal")),
+        EVERY,
+        seconds=5,
     ),
     Claim(
         "predictable-selection",

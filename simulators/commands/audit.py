@@ -18,6 +18,7 @@ from draftproof.simulators.audit.rounding import ROUNDOFF
 from draftproof.simulators.audit.sandbox import SECONDS, Observer
 from draftproof.simulators.commands.options import FILE, json_option
 from draftproof.theory.errors import BadInput
+from draftproof.theory.targets import declared
 
 
 @click.command(context_settings={"show_default": True})
@@ -39,6 +40,10 @@ from draftproof.theory.errors import BadInput
 )
 @click.option("--rows", type=FILE, help="Rows to test on: .npz with `target` and `proposal`.")
 @click.option("--runs", type=click.IntRange(0), default=RUNS, help="Number of runs of a test.")
+@click.option("--against", metavar="LAW", help="A declared target in place of p, such as interpolation:1/4.")
+@click.option(
+    "--own-bonus", is_flag=True, help="With --against: a whole accepted draft's extra token follows LAW too."
+)
 @click.option("--strict", is_flag=True, help="Findings at the edges also fail.")
 @json_option
 def audit(
@@ -49,10 +54,12 @@ def audit(
     TARGET is package.module:function, path/to/file.py:function, or the name of an adapter. The
     function is verify(target_probs, draft_probs, draft_tokens, rng) and returns the emitted tokens;
     one that uses torch's random functions needs no rng. With --loop it is generate(target, draft,
-    prompt, length), with gamma where it asks for it, and returns the new tokens. Exit status 0 when
-    lossless, 1 when not, 2 for bad input, 3 when it cannot be enumerated and a test on random runs
-    shows nothing.
+    prompt, length), with gamma where it asks for it, and returns the new tokens. With --against the law
+    is compared with a declared target, and measured against p. Exit status 0 when lossless, 1 when
+    not, 2 for bad input, 3 when it cannot be enumerated and a test on random runs shows nothing.
     """
+    if options["against"] is not None:
+        declared(options["against"])  # raises BadInput before a process is started
     if options["rows"] is not None and not options["statistical"]:
         raise BadInput("--rows goes with --statistical")
     if options["statistical"] and (options["iterations"] > 1 or options["padding"] or not options["runs"]):

@@ -11,21 +11,36 @@ from typing import Any
 import click
 
 from draftproof.simulators import screen
+from draftproof.simulators.against import AgainstVerdict, distances
 from draftproof.simulators.batches import BatchVerdict, must_verify
-from draftproof.simulators.check import Piece, Tally, batch_pieces, cores, must_apply, pieces, run
+from draftproof.simulators.check import (
+    Piece,
+    Tally,
+    against_pieces,
+    batch_pieces,
+    cores,
+    must_apply,
+    pieces,
+    run,
+)
 from draftproof.simulators.commands.entry import INTERRUPTED
 from draftproof.simulators.commands.options import FILE, force_option, json_option
 from draftproof.simulators.instances.batches import standard_batches
 from draftproof.simulators.instances.files import read_any
-from draftproof.simulators.instances.suite import from_text, standard
+from draftproof.simulators.instances.suite import from_text, measured, standard
 from draftproof.simulators.verdict import Verdict
-from draftproof.simulators.witness import smallest
+from draftproof.simulators.witness import smallest, smallest_against
 from draftproof.theory.batch import Batch
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import text
 from draftproof.theory.selection import RULES
-from draftproof.theory.verifiers import VERIFIERS, named
+from draftproof.theory.targets import ITSELF, TARGETS, declared, named
+from draftproof.theory.targets.declared import Declared
+from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers import VERIFIERS
+
+OWN = "own"
 
 
 @click.command()
@@ -40,6 +55,14 @@ from draftproof.theory.verifiers import VERIFIERS, named
 @click.option(
     "--rows", is_flag=True, help="With --json on the standard suite: a row for every verdict (37 MB)."
 )
+@click.option(
+    "--against",
+    metavar="LAW",
+    help="A declared target in place of p, such as interpolation:1/4; `own`: what each rule declares.",
+)
+@click.option(
+    "--own-bonus", is_flag=True, help="With --against: a whole accepted draft's extra token follows LAW too."
+)
 @force_option
 @json_option
 def check(
@@ -50,6 +73,8 @@ def check(
     depth: int | None,
     jobs: int | None,
     rows: bool,
+    against: str | None,
+    own_bonus: bool,
     force: bool,
     as_json: bool,
 ) -> int:
@@ -58,14 +83,21 @@ def check(
     With no instance: every verifier, on every draft it is made for, over the standard suite of
     hand-made, exhaustive, random, adversarial and real-text instances, and every selection rule on batches
     of requests. --json then answers with a summary of each verifier and its first wrong verdict; --rows
-    adds all verdicts. Exit status 0 when every verdict is as declared (lossy, of a rule declared lossy),
-    1 when one is not, 2 for bad input.
+    adds all verdicts. With --against rules are judged against a declared target and measured against p.
+    Exit status 0 when every verdict is as declared (lossy, of a rule declared lossy), 1 when one is not or
+    LAW is missed, 2 for bad input.
     """
+    if own_bonus and against is None:
+        raise BadInput("--own-bonus goes with --against")
+    pairs = _pairs(against, names)
     verifiers = [named(name) for name in dict.fromkeys(names)] or list(VERIFIERS.values())
     if source is None and (vocab, depth) != (None, None):
         raise BadInput("--vocab and --depth go with --text")
     given = [read_any(path) for path in instances]
-    if names and not force:
+    if pairs and any(isinstance(each, Batch) for each in given):
+        raise BadInput("--against judges one request; a batch is judged against p")
+    verifiers = [verifier for verifier, _ in pairs] or verifiers
+    if (names or (pairs and against != OWN)) and not force:
         for instance in given:
             for verifier in verifiers:
                 must_verify(verifier) if isinstance(instance, Batch) else must_apply(verifier, instance)
@@ -74,12 +106,19 @@ def check(
     if source is not None:
         families += from_text(source, 3 if vocab is None else vocab, 2 if depth is None else depth)
     whole = not families and not batches
-    work = list(pieces(standard() if whole else families, verifiers, force))
-    beside = verifiers if names or not whole else [named("token")]
-    work += batch_pieces(standard_batches() if whole else batches, beside)
+    if pairs:
+        work = list(against_pieces(measured() if whole else families, pairs, force, own_bonus))
+    else:
+        work = list(pieces(standard() if whole else families, verifiers, force))
+        beside = verifiers if names or not whole else [named("token")]
+        work += batch_pieces(standard_batches() if whole else batches, beside)
     found = _enumerate(work, cores() if jobs is None else jobs, as_json, rows or not whole)
     thorough = whole and not found.left
-    ok = all(tally.as_declared(thorough) for tally in found.tallies.values())
+    own = against == OWN
+    ok = all(
+        tally.keeps(thorough, own) if tally.law else tally.as_declared(thorough)
+        for tally in found.tallies.values()
+    )
     if as_json:
         answer = {
             "results": found.results,
@@ -90,8 +129,21 @@ def check(
         }
         click.echo(json.dumps(answer))
     else:
-        _show(found, ok)
+        _show(found, ok, own, own_bonus)
     return INTERRUPTED if found.left else int(not ok)
+
+
+def _pairs(against: str | None, names: tuple[str, ...]) -> list[tuple[Verifier, Declared]]:
+    # Each verifier with the declared target that it is judged against.
+    if against is None:
+        return []
+    if against != OWN:
+        law = declared(against)
+        if not names and law == ITSELF:
+            raise BadInput(f"--against {against} needs --verifier")
+        return [(named(name), law) for name in dict.fromkeys(names)] or [(law.rule, law)]
+    chosen = [declared(name) for name in dict.fromkeys(names)] or list(TARGETS.values())
+    return [(law.rule, law) for law in chosen]
 
 
 @dataclass
@@ -116,8 +168,9 @@ def _enumerate(work: Sequence[Piece], jobs: int, keep: bool, every: bool) -> _Fo
             for piece, verdicts in run(work, min(jobs, 1 + len(work) // 8)):
                 for index, verdict in verdicts:
                     rule = RULES[verdict.selection] if isinstance(verdict, BatchVerdict) else None
+                    law = piece.laws[0] if piece.laws else None
                     key = rule.name if rule else "", verdict.verifier
-                    tally = found.tallies.setdefault(key, Tally(named(verdict.verifier), rule))
+                    tally = found.tallies.setdefault(key, Tally(named(verdict.verifier), rule, law=law))
                     first_wrong = not verdict.lossless and tally.found_lossless
                     tally.add(verdict, piece, index)
                     if keep and (every or first_wrong):
@@ -140,14 +193,20 @@ def _enumerate(work: Sequence[Piece], jobs: int, keep: bool, every: bool) -> _Fo
     return found
 
 
-def _show(found: _Found, ok: bool) -> None:
+def _show(found: _Found, ok: bool, own: bool, own_bonus: bool) -> None:
     tallies = list(found.tallies.values())
     for tally in tallies:
         failing = tally.failing()
-        if failing is not None:
+        if tally.law is not None:
+            if isinstance(failing, Instance) and (tally.law.kept or not own):
+                small = smallest_against(failing, tally.verifier, tally.law, own_bonus)
+                click.echo(screen.smallest_against(*small))
+        elif failing is not None:
             click.echo(screen.smallest(*smallest(failing, tally.verifier)))
     alone, batches = ([tally for tally in tallies if bool(tally.rule) == beside] for beside in (False, True))
-    if alone or not batches:
+    if alone and alone[0].law is not None:
+        screen.console().print(screen.declarations(alone))
+    elif alone or not batches:
         screen.console().print(screen.verdicts(alone))
     if batches:
         screen.console().print(screen.selections(batches))
@@ -175,6 +234,7 @@ def _summary(tally: Tally) -> dict[str, Any]:
         "declared": tally.declared,
         "total_variation": text(tally.worst),
         **({"selection": tally.rule.name, "marginal": text(tally.worst_alone)} if tally.rule else {}),
+        **(distances(tally.law, tally.token, tally.block) | {"met": tally.kept} if tally.law else {}),
     }
 
 
@@ -188,7 +248,15 @@ def _result(verdict: Verdict) -> dict[str, Any]:
         "expected_accepted": text(verdict.expected_accepted),
         **({"invalid": verdict.invalid} if verdict.invalid else {}),
         **(beside(verdict) if isinstance(verdict, BatchVerdict) else {}),
+        **(against_answer(verdict) if isinstance(verdict, AgainstVerdict) else {}),
     }
+
+
+def against_answer(verdict: AgainstVerdict) -> dict[str, Any]:
+    """What the answer against a declared target has beside that against p."""
+    law = declared(verdict.against)
+    met = {"met": verdict.kept, **({} if verdict.over is None else {"over_budget": verdict.over})}
+    return met | distances(law, verdict.token, verdict.block)
 
 
 def beside(verdict: BatchVerdict) -> dict[str, Any]:

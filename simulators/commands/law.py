@@ -21,8 +21,8 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law
 from draftproof.theory.numbers import text
+from draftproof.theory.targets import named
 from draftproof.theory.verifier import Verifier
-from draftproof.theory.verifiers import named
 
 
 @click.command()

@@ -9,6 +9,7 @@ from typing import Any
 from flint import fmpq
 
 from draftproof.simulators.files import text_of
+from draftproof.simulators.instances.make import limit_prefixes, prefixes
 from draftproof.theory.batch import Batch
 from draftproof.theory.drafts import SCHEMES, Scheme
 from draftproof.theory.errors import BadInput, quoted
@@ -60,7 +61,8 @@ def _instance(value: Any, name: str) -> Instance:
     vocab = document["vocab"]
     if isinstance(vocab, bool) or not isinstance(vocab, int) or not 1 <= vocab <= VOCAB:
         raise BadInput(f"vocab: must be a whole number from 1 to {VOCAB}, not {quoted(vocab)}")
-    target, proposal = (_table(document[key], key, vocab) for key in ("target", "proposal"))
+    target, given = _table(document["target"], "target", vocab), document["proposal"]
+    proposal = (_by_depth if isinstance(given, list) else _table)(given, "proposal", vocab)
     steps = _processors(document.get("processors", []))
     return processed(Instance(target, proposal, scheme(document["draft"]), name), steps)
 
@@ -229,6 +231,14 @@ def _object(value: Any, what: str, required: set[str], allowed: set[str] | None 
     for key in sorted(value.keys() - (allowed or required)):
         raise BadInput(f"{what}: unknown key {quoted(key)}")
     return value
+
+
+def _by_depth(value: list[Any], key: str, vocab: int) -> Table:
+    # A product law: the n-th row after every prefix of n - 1 tokens.
+    if not value or not all(isinstance(row, list) for row in value):
+        raise BadInput(f"{key}: a list must hold a row for each depth")
+    limit_prefixes(vocab, len(value) - 1, key)
+    return _table(_Object([(spelled(x), value[len(x)]) for x in prefixes(vocab, len(value) - 1)]), key, vocab)
 
 
 def _table(value: Any, key: str, vocab: int) -> Table:

@@ -79,6 +79,15 @@ def standard() -> list[Sequence[Instance]]:
     return families
 
 
+def measured() -> list[Sequence[Instance]]:
+    """The families on which rules are judged against declared targets: scenarios and random rows."""
+    sizes = ((2, 1, 40), (3, 1, 40), (4, 1, 40), (2, 2, 40), (3, 2, 40), (2, 3, 20))
+    families: list[Sequence[Instance]] = []
+    for vocab, depth, size in sizes:
+        families += [Scenarios(Chain(depth), vocab), Randoms(Chain(depth), vocab, size)]
+    return [*families, Scenarios(TopK(BINARY), 3), Randoms(TopK(BINARY), 3, 40)]
+
+
 def from_text(path: Path, vocab: int, depth: int) -> list[Sequence[Instance]]:
     """The families of a text file, every kind of draft of one depth; BadInput if too large to enumerate."""
     read = corpus(path, vocab)

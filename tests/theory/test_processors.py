@@ -45,6 +45,9 @@ CASES = [
     ("top-k", {"count": 2}, (), "3/5 2/5 0"),
     ("top-p", {"mass": "1/2"}, (), "1 0 0"),
     ("top-p", {"mass": "3/4"}, (), "3/5 2/5 0"),
+    ("temperature", {"temperature": 1}, (), "1/2 1/3 1/6"),
+    ("temperature", {"temperature": "1/2"}, (), "9/14 2/7 1/14"),
+    ("temperature", {"temperature": 0}, (), "1 0 0"),
 ]
 
 
@@ -77,6 +80,8 @@ SETS = {
     "mask on both": [{"kind": "mask", **GRAMMAR}],
     "penalties on both": [{"kind": "frequency", "factor": "1/2"}, {"kind": "repetition", "penalty": 2}],
     "filters on the target": [{"kind": "top-p", "mass": "4/5", "on": "target"}],
+    "temperature on the target": [{"kind": "temperature", "temperature": "1/2", "on": "target"}],
+    "temperature on both": [{"kind": "temperature", "temperature": "1/3"}],
     "mixed": [{"kind": "presence", "factor": 3, "on": "proposal"}, {"kind": "top-k", "count": 2}],
 }
 
@@ -129,6 +134,10 @@ FAULTS = {
         {"kind": "mask", "start": "a", "edges": {"a": {"7": "a"}}},
         "mask leaves nothing of the row after ''",
     ),
+    "a root": ({"kind": "temperature", "temperature": "3/2"}, "temperature '3/2' has no rational rows"),
+    "above one": ({"kind": "temperature", "temperature": 2}, "exact are 0, 1, 1/2, 1/3"),
+    "below zero": ({"kind": "temperature", "temperature": "-1/2"}, "has no rational rows"),
+    "huge power": ({"kind": "temperature", "temperature": "1/1000000"}, "has no rational rows"),
     "min-p above one": ({"kind": "min-p", "share": 2}, "min-p leaves nothing of the row after ''"),
 }
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from random import Random
 from time import monotonic
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from flint import fmpq
 
+from draftproof.simulators.against import Distance, between, tokens
 from draftproof.simulators.audit.randomness.bisection import law_by_boxes
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable, Opaque
 from draftproof.simulators.audit.randomness.sources import Every, Fixed, Source
@@ -22,17 +23,35 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law, law_of
 from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Number, Prefix, Row
+from draftproof.theory.table import Rows
+from draftproof.theory.targets.declared import Declared
 from draftproof.theory.verifiers import named
 
 RUNS, SECONDS = 400_000, 600.0  # limits on the runs of a function on one instance: number and time
 PROBES, FEW = 60, 6  # random runs that estimate the number of all runs; the same for a slow target
 SMALL, TIGHT = 100, fmpq(1, 10**9)  # except on chains: most drafts for an optimum, and its accuracy
 
+SLACK = fmpq(1, 10**6)  # by how much rounding may take a token over a budget
+NONE = Distance()
+
 Result = TypeVar("Result")
 
 
 class TooLarge(NotEnumerable):
     """There are too many runs to enumerate; smaller instances may still be enumerated."""
+
+
+@dataclass(frozen=True)
+class Aim:
+    """A declared target in place of p; `own_bonus`: after a whole accepted draft too."""
+
+    law: Declared
+    own_bonus: bool = False
+
+    @property
+    def budget_only(self) -> bool:
+        """Whether the rule promises to stay near p, and no law."""
+        return self.law.row is None and self.law.budget is not None
 
 
 @dataclass(frozen=True)
@@ -48,31 +67,53 @@ class Case:
     total_variation: fmpq
     bound: fmpq
     wrong: Wrong | None
+    aim: Aim | None = None  # what it was judged against in place of p
+    token: Distance = NONE  # from p, of one token and of the words; only with an aim
+    text: Distance = NONE
+    over: bool | None = None  # whether a token is over the aim's budget
 
     @cached_property
     def optimum(self) -> fmpq | None:
         """The largest E[tau] of any valid verifier; None if it is unknown."""
-        return optimum(self.instance)
+        return None if self.aim else optimum(self.instance)
 
     @property
     def lossless(self) -> bool:
+        """Whether the law is that of p, or of the aim."""
         return self.total_variation <= self.bound and self.fault_mass <= self.bound
 
+    @property
+    def met(self) -> bool:
+        """Whether the law is kept, or by an aim without a law of its own the budget."""
+        if self.aim is not None and self.aim.budget_only:
+            return not self.over and self.fault_mass <= self.bound
+        return self.lossless and not self.over
 
-def case(target: Target, sandbox: Sandbox, instance: Instance, rounds: int = 1) -> Case:
-    """The exact verdict on one instance, over one round of decoding or several.
+
+def case(
+    target: Target, sandbox: Sandbox, instance: Instance, rounds: int = 1, aim: Aim | None = None
+) -> Case:
+    """The exact verdict on one instance, over one round of decoding or several, against p or another aim.
 
     Raises Fault if a call hangs, TooLarge if there are too many runs, or NotEnumerable.
     """
     law, accepted, fault_mass, faults = emit(target, sandbox, instance, rounds)
-    length = instance.draft.depth + rounds
-    got = law.complete(instance.target, length).marginal(length)
-    want = law_of(instance.target, length)
+    length, p = instance.draft.depth + rounds, instance.target
+    rows: Rows = p
+    far: dict[str, Any] = {}
+    if aim is not None:
+        rows = aim.law.rows(p, instance.proposal, None if aim.own_bonus else instance.draft.depth)
+        text = law.complete(p, length).marginal(length)
+        token, over = tokens(instance, text, aim.law, SLACK)
+        far = {"aim": aim, "token": token, "text": between(text, law_of(p, length)), "over": over}
+    got = law.complete(rows, length).marginal(length)
+    want = law_of(rows, length)
     variation, bound = got.total_variation(want), target.bound(instance, rounds)
     biased = variation > bound and fault_mass <= bound
-    wrong = first_wrong(got, want, bound) if biased else None
-    found = Case(instance, accepted, fault_mass, faults, variation, bound, wrong)
-    if not found.lossless and not target.slow:
+    judged = aim is None or not aim.budget_only
+    wrong = first_wrong(got, want, bound) if biased and judged else None
+    found = Case(instance, accepted, fault_mass, faults, variation, bound, wrong, **far)
+    if not found.met and not target.slow:
         for program in target.programs(sandbox, instance, rounds):
             must_repeat(program.run)  # coins that cannot be followed would look like bias
     return found
@@ -83,11 +124,11 @@ def shrunk(target: Target, sandbox: Sandbox, failing: Case, rounds: int) -> Case
 
     def fails(instance: Instance) -> bool:
         try:
-            return not case(target, sandbox, instance, rounds).lossless
+            return not case(target, sandbox, instance, rounds, failing.aim).met
         except (NotEnumerable, Fault):
             return False
 
-    return case(target, sandbox, shrink(failing.instance, fails, 1.0), rounds)
+    return case(target, sandbox, shrink(failing.instance, fails, 1.0), rounds, failing.aim)
 
 
 def emit(

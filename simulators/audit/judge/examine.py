@@ -8,7 +8,7 @@ from typing import Any
 from draftproof.simulators.anytime import ERROR
 from draftproof.simulators.audit.battery import CORE, DEPTH, VOCAB, steep
 from draftproof.simulators.audit.judge.edges import findings_at_edges
-from draftproof.simulators.audit.judge.exact import TooLarge, case, shrunk
+from draftproof.simulators.audit.judge.exact import Aim, TooLarge, case, shrunk
 from draftproof.simulators.audit.judge.report import Finding, Report, named
 from draftproof.simulators.audit.judge.samples import RUNS, TEST_SECONDS, Wide, Words, sampled
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
@@ -18,6 +18,7 @@ from draftproof.simulators.instances.scenarios import scenario
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
+from draftproof.theory.targets import declared
 
 ENTRIES = 10**6  # largest vocabulary times depth of a test on samples
 
@@ -37,6 +38,8 @@ def examine(
     smallest: bool = True,
     statistical: bool = False,
     rows: Path | None = None,
+    against: str | None = None,
+    own_bonus: bool = False,
     observer: Observer | None = None,
 ) -> Report:
     """The report on a verifier somebody else wrote (`Function` says how it is called). Raises BadInput.
@@ -47,7 +50,9 @@ def examine(
     -1; `edges` tries coins at the ends of [0, 1); `smallest` shrinks a failing instance. A function that
     cannot be enumerated is tested on `runs` random runs of each of a few instances, which either rejects it
     or leaves it undecided. With `statistical` nothing is enumerated: the verdict is that of `runs` runs on
-    random rows over any number of tokens, or on the `rows` of a .npz file (`Wide`).
+    random rows over any number of tokens, or on the `rows` of a .npz file (`Wide`). `against` names a
+    declared target in place of p, and `own_bonus` says that the extra token after a whole accepted draft
+    follows it too, as a text over several calls must.
 
     >>> def first_is_right(p, q, x, rng):
     ...     return [int(rng.choice(len(p[0]), p=p[0]))]
@@ -55,6 +60,7 @@ def examine(
     True
     """
     target = verify if isinstance(verify, Target) else Function(verify, dtype=dtype)
+    aim = _aim(against, own_bonus, target.whole or iterations > 1, statistical)
     started, verifier = monotonic(), target if isinstance(target, DraftVerifier) else None
     if verifier is None and (statistical or padding):
         raise BadInput("a generation loop is not tested on samples, nor with padding")
@@ -67,12 +73,12 @@ def examine(
             if wide is not None and verifier is not None:
                 report.add_sampled(sampled(verifier, sandbox, wide, runs, native=True))
             else:
-                _enumerate(target, sandbox, list(instances or ()), report, iterations, smallest)
-                if edges and report.failing is None:
+                _enumerate(target, sandbox, list(instances or ()), report, iterations, smallest, aim)
+                if edges and aim is None and report.failing is None:
                     findings_at_edges(target, sandbox, list(instances or ()), report.found, padding)
         except NotEnumerable as error:
             report.undecided = str(error)
-            if runs and iterations == 1 and verifier is not None and verifier.draw is None:
+            if runs and iterations == 1 and aim is None and verifier is not None and verifier.draw is None:
                 observer.progress(
                     0, 0, f"cannot be enumerated ({error}); testing random runs, up to {TEST_SECONDS:.0f} s"
                 )
@@ -106,9 +112,15 @@ def assert_lossless(verify: Callable[..., Any] | Target, *, strict: bool = False
 
 
 def _enumerate(
-    target: Target, sandbox: Sandbox, chosen: list[Instance], report: Report, rounds: int, shrinks: bool
+    target: Target,
+    sandbox: Sandbox,
+    chosen: list[Instance],
+    report: Report,
+    rounds: int,
+    shrinks: bool,
+    aim: Aim | None,
 ) -> None:
-    # Checks the instances in turn until the target fails on one, which is then shrunk. Drafts larger than one
+    # Checks the instances in turn until the target fails on one, which is shrunk. Drafts larger than one
     # that took too many runs are skipped. Raises NotEnumerable if no instance could be enumerated.
     limit = None
     for n, instance in enumerate(chosen):
@@ -117,22 +129,36 @@ def _enumerate(
             continue
         sandbox.observer.progress(n, len(chosen), named(instance))
         try:
-            now = case(target, sandbox, instance, rounds)
+            now = case(target, sandbox, instance, rounds, aim)
         except TooLarge as error:
             limit, report.too_large = size, str(error)
             continue
         report.instances += 1
+        report.token, report.text = report.token.largest(now.token), report.text.largest(now.text)
         for kind, what in now.faults.items():
             where = f"{what}, with probability {float(now.fault_mass):.3g}, on {named(instance)}"
             report.found.setdefault(kind, Finding(kind, where))
-        if not now.lossless:
+        if not now.met and report.failing is None:
             shrinks = shrinks and now.fault_mass <= now.bound
             report.failing = shrunk(target, sandbox, now, rounds) if shrinks else now
-            return
+            if aim is None:
+                return  # against another target all instances are measured
         if report.worst is None or now.total_variation > report.worst.total_variation:
             report.worst = now
     if not report.instances:
         raise NotEnumerable(report.too_large)
+
+
+def _aim(against: str | None, own_bonus: bool, several: bool, statistical: bool) -> Aim | None:
+    if against is None:
+        if own_bonus:
+            raise BadInput("--own-bonus goes with --against")
+        return None
+    if statistical:
+        raise BadInput("--against goes without --statistical")
+    if several and not own_bonus:
+        raise BadInput("over several calls a text follows LAW only with --own-bonus")
+    return Aim(declared(against), own_bonus)
 
 
 def _wide(vocab: int, depth: int, rows: Path | None) -> Wide:

@@ -6,12 +6,14 @@ from typing import Any
 
 from flint import fmpq
 
-from draftproof.simulators.audit.judge.exact import Case
+from draftproof.simulators.against import Distance, distances
+from draftproof.simulators.audit.judge.exact import NONE, Case
 from draftproof.simulators.audit.judge.samples import Sampled
 from draftproof.simulators.instances.files import document, spelled
 from draftproof.simulators.verdict import Wrong
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import text
+from draftproof.theory.targets import ITSELF
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,8 @@ class Report:
 
     `lossless` is None if nothing was decided. The figures belong to `case`: the smallest instance found on
     which the target is biased, or else the one with the largest total variation. If nothing could be
-    enumerated, they are the estimates of `sampled`. Other `findings` change the verdict only if their
+    enumerated, they are the estimates of `sampled`. Where another target is declared, `token` and `text`
+    are the largest distances from p of all instances. Other `findings` change the verdict only if their
     probability exceeds the bound for rounding. `too_large` says which instances were skipped.
     """
 
@@ -47,6 +50,8 @@ class Report:
     sampled: Sampled | None = None
     undecided: str = ""
     too_large: str = ""
+    token: Distance = NONE
+    text: Distance = NONE
     seconds: float = 0.0
 
     @property
@@ -92,9 +97,18 @@ class Report:
         return {
             "target": self.target,
             "adapter": self.adapter + (", statistical" if self.sampled else ""),
-            "lossless": self.lossless,
+            "lossless": self.case.lossless if self.case and _budget_only(self.case) else self.lossless,
             **(_estimates(self.sampled) if self.sampled else _exact(self.case)),
+            **self._against(),
         }
+
+    def _against(self) -> dict[str, Any]:
+        # The declared target, and the largest distances from p.
+        case = self.case
+        if case is None or case.aim is None:
+            return {}
+        budget = {} if case.over is None else {"over_budget": case.over}
+        return {"met": case.met} | budget | distances(case.aim.law, self.token, self.text)
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -106,8 +120,9 @@ class Report:
             lines.append(f"  cannot be enumerated: {self.undecided}")
         if self.sampled:
             lines += _test_lines(self.sampled)
-        elif self.case and (self.lossless or self.wrong):
+        elif self.case and (self.lossless or self.wrong or self.case.over):
             lines += _case_lines(self.case, self.instances, bool(self.lossless))
+            lines += _far(self.case, self.token, self.text)
         if self.too_large:
             lines.append(f"  not enumerated: {self.too_large}")
         lines += [f"  finding: {finding}" for finding in self.findings if not finding.edge]
@@ -125,14 +140,17 @@ class Report:
         if self.lossless is None:
             return "not decided"
         if self.lossless:
-            return "no bias found, statistical" if self.sampled else "lossless"
+            kept = "keeps the budget" if _budget_only(self.case) else "lossless"
+            return "no bias found, statistical" if self.sampled else kept + _for(self.case)
         fatal = [finding.kind for finding in self.findings if finding.fatal]
         if fatal:
             return f"NOT lossless: it {fatal[0]}"
         if self.sampled:
             return "NOT lossless, statistical: a test on random runs rejects the target's law"
         if self.wrong:
-            return "NOT lossless: its law is not the target's"
+            return f"NOT lossless{_for(self.case)}: its law is not the target's"
+        if self.failing is not None and self.failing.over:
+            return f"exceeds the budget{_for(self.case)}"
         assert self.failing is not None
         kinds, mass = ", ".join(self.failing.faults), float(self.failing.fault_mass)
         return f"NOT lossless: it {kinds} with probability {mass:.3g}"
@@ -153,6 +171,14 @@ def _exact(case: Case | None) -> dict[str, Any]:
         "stateless_optimum": _text(case.optimum) if case and accepted is not None else None,
         "witness": witness,
     }
+
+
+def _for(case: Case | None) -> str:
+    return f" for {case.aim.law}" if case and case.aim and case.aim.law != ITSELF else ""
+
+
+def _budget_only(case: Case | None) -> bool:
+    return case is not None and case.aim is not None and case.aim.budget_only
 
 
 def _text(number: fmpq | float | None) -> str | float | None:
@@ -194,6 +220,23 @@ def _case_lines(case: Case, instances: int, lossless: bool) -> list[str]:
     if case.total_variation < fmpq(1, 10**5):
         lines.append("  if the target computes in a narrower float type, name it: dtype='float32'")
     return lines
+
+
+def _far(case: Case, token: Distance, text: Distance) -> list[str]:
+    # How far from p what is emitted is, where another target is declared.
+    if case.aim is None:
+        return []
+
+    def measures(far: Distance) -> str:
+        variation = float(far.total_variation)
+        return f"TV {variation:.4g}, KL(e, p) {far.kl:.4g}, KL(p, e) {far.reverse:.4g}"
+
+    budget = case.aim.law.budget
+    over = f"; {budget.measure} {'over' if case.over else 'within'} the budget" if budget else ""
+    return [
+        f"  largest distance of e, emitted, from p: a token {measures(token)}{over}",
+        f"  the whole block {measures(text)}",
+    ]
 
 
 def _accepted(case: Case) -> str:

@@ -98,5 +98,6 @@ def test_schemes_are_found_by_their_kind():
         "spechub",
         "stratified",
         "best-first",
+        "ddtree",
     }
     assert all(scheme.kind == kind for kind, scheme in SCHEMES.items())

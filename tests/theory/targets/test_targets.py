@@ -1,0 +1,261 @@
+"""Declared targets: the rows that rules follow, by hand, and the rules on any verifier."""
+
+import pickle
+import re
+import sys
+from functools import partial
+from math import sqrt
+from pathlib import Path
+
+import pytest
+from flint import fmpq
+from hypothesis import given
+from hypothesis import strategies as st
+
+from draftproof.simulators.against import judge_against
+from draftproof.simulators.enumerate import emission
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.instances.scenarios import Scenarios, scenario
+from draftproof.simulators.strategies import instances, rows
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.top_k import TopK
+from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import context_free
+from draftproof.theory.numbers import exact
+from draftproof.theory.targets import TARGETS, declared, named
+from draftproof.theory.targets import deferred as deferred_file
+from draftproof.theory.targets.cactus import root
+from draftproof.theory.targets.declared import follow
+from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers import VERIFIERS
+from tests.checks import assert_one_line
+
+KEYS = set(
+    re.findall(r"^@\w+\{([^,\s]+),", (Path(__file__).parents[3] / "references.bib").read_text(), re.MULTILINE)
+)
+EVERY = pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
+LAWS = [target for target in TARGETS.values() if target.row is not None]
+
+
+def row(text):
+    return tuple(map(exact, text.split()))
+
+
+P, Q = row("1/2 3/8 1/8"), row("1/8 3/8 1/2")
+BY_HAND = {
+    "interpolation": "13/32 3/8 7/32",  # 3/4 p + 1/4 q
+    "diverse": "17/64 3/8 23/64",  # TV = 3/8
+    "cascade-opt": "1/8 3/8 1/2",  # max q = max p: left to the drafter
+    "cascade-token": "7/16 35/64 1/64",  # tokens with p >= 3/8: q there, 1/2 spread by p
+}
+
+
+@pytest.mark.parametrize("law", LAWS, ids=str)
+def test_the_row_by_hand(law):
+    found = law.row(P, Q, law.parameter)
+    if law.name == "cascade-token":
+        assert found == tuple(
+            (q if p >= exact("3/8") else 0) + exact("1/2") * p for p, q in zip(P, Q, strict=True)
+        )
+    else:
+        assert found == row(BY_HAND[law.name])
+    assert set(BY_HAND) == {law.name for law in LAWS}
+
+
+@pytest.mark.parametrize("law", LAWS, ids=str)
+@given(p=rows(3), q=rows(3))
+def test_a_declared_law_is_a_law(law, p, q):
+    found = law.row(p, q, law.parameter)
+    assert sum(found, fmpq(0)) == 1
+    assert min(found) >= 0
+
+
+def test_a_cascade_defers_where_the_target_is_surer():
+    law = declared("cascade-opt:1/4")
+    assert law.row(row("9/10 1/10"), row("1/2 1/2"), law.parameter) == row("9/10 1/10")
+    assert law.row(row("6/10 4/10"), row("1/2 1/2"), law.parameter) == row("6/10 4/10")  # 1/2 < 6/10 - 1/40
+    assert law.row(row("6/10 4/10"), row("6/10 4/10"), law.parameter) == row("6/10 4/10")
+
+
+VERIFIED = [
+    each for each in VERIFIERS.values() if each.lossless and each.carry is None and "chain" in each.drafts
+]
+
+
+@pytest.mark.parametrize("law", LAWS, ids=str)
+def test_any_lossless_verifier_follows_the_law_when_it_is_shown_its_rows(law):
+    for inner in VERIFIED:
+        verify = partial(follow, law, verify=inner.verify)
+        shown = Verifier(f"{inner.name} towards {law}", "ours", ("chain",), False, verify)
+        for instance in Randoms(Chain(2), 3, 3):
+            assert judge_against(instance, shown, law).lossless, inner.name
+
+
+@pytest.mark.parametrize("law", LAWS, ids=str)
+def test_trees_with_leaves_at_one_depth_too(law):
+    for inner, draft in ((named("rrs"), Tree(((), ()))), (named("traversal"), Tree((((),), ((),))))):
+        verify = partial(follow, law, verify=inner.verify)
+        shown = Verifier("tree", "ours", inner.drafts, False, verify)
+        for instance in Randoms(draft, 3, 3):
+            assert judge_against(instance, shown, law).lossless
+
+
+# What one token of a rule without a law follows, worked out in another way.
+
+
+def one_token(rule, p, q):
+    emitted = emission(context_free(p, q, Chain(1)), rule).law()
+    return tuple(emitted.marginal(1)[(x,)] for x in range(len(p)))
+
+
+def mixed(p, q, kept, rest):
+    """The law of X ~ q, emitted with probability kept(x), else a token of the row rest(x)."""
+    found = [fmpq(0)] * len(p)
+    for x, mass in enumerate(q):
+        if mass:
+            found[x] += mass * kept(x)
+            if kept(x) < 1:
+                for y, part in enumerate(rest(x)):
+                    found[y] += mass * (1 - kept(x)) * part
+    return tuple(found)
+
+
+def normalised(weights):
+    return [weight / sum(weights, fmpq(0)) for weight in weights]
+
+
+def off(p, x):
+    return normalised([fmpq(0) if y == x else mass for y, mass in enumerate(p)])
+
+
+@given(rows(3), rows(3))
+def test_cactus(p, q):
+    delta = fmpq(1, 20)
+    h = [min(a + root(2 * delta * a * (1 - a)), fmpq(1)) for a in p]
+
+    def rest(x):
+        raised = [h[x] if y == x else a * (1 - h[x]) / (1 - p[x]) for y, a in enumerate(p)]
+        return normalised([max(a - b, fmpq(0)) for a, b in zip(raised, q, strict=True)])
+
+    wanted = mixed(p, q, lambda x: min(h[x] / q[x], fmpq(1)), rest)
+    assert one_token(named("cactus"), p, q) == wanted
+
+
+@given(st.integers(0, 10**6), st.integers(1, 10**6))
+def test_the_square_root_is_rounded_down(top, bottom):
+    number = fmpq(top, bottom)
+    found = root(number)
+    assert found * found <= number < (found + fmpq(1, 2**32)) ** 2
+    assert abs(float(found) - sqrt(top / bottom)) < 1e-6
+
+
+@given(rows(3), rows(3))
+def test_thresholds_on_a_chain(p, q):
+    wanted = mixed(
+        p, q, lambda x: fmpq(1) if p[x] >= fmpq(1, 2) else min(2 * p[x], fmpq(1)), lambda x: off(p, x)
+    )
+    assert one_token(named("thresholds"), p, q) == wanted
+
+
+def test_thresholds_share_one_coin_among_siblings():
+    """Children of p = 1/8 and 1/4: one coin, 3/8 over the threshold 3/4 in all, which is 1/2."""
+    p = row("1/8 1/4 5/16 5/16")
+    instance = context_free(p, row("3/8 3/8 1/8 1/8"), TopK(((), ())))
+    emitted = emission(instance, named("thresholds:3/4")).law().marginal(1)
+    wanted = ["1/6", "1/3", "1/4", "1/4"]
+    assert [emitted[(x,)] for x in range(4)] == list(map(exact, wanted))
+
+
+@given(rows(3), rows(3))
+def test_synthetic(p, q):
+    residual = [max(a - b, fmpq(0)) for a, b in zip(p, q, strict=True)]
+    rest = normalised(residual) if any(residual) else list(p)
+    assert one_token(named("synthetic:2/3"), p, q) == mixed(p, q, lambda x: fmpq(2, 3), lambda x: rest)
+
+
+@given(rows(3), rows(3))
+def test_deferred_on_one_token_takes_the_better_of_two_draws(p, q):
+    wanted = mixed(p, q, lambda x: 1 - (1 - p[x]) ** 2, lambda x: off(p, x))
+    assert one_token(named("deferred"), p, q) == wanted
+
+
+def test_a_mismatch_is_excused_by_the_match_after_it():
+    """p is even: both tokens match with 3/4. Three tokens: only the first can be excused, by the second."""
+    instance = context_free(row("1/2 1/2"), row("1 0"), Chain(3))
+    emitted = emission(instance, named("deferred:3/10"))
+    third, first = exact("3/4"), exact("3/4") + exact("1/4") * exact("3/4")
+    assert emitted.stopped[0] == 1 - first
+    assert emitted.stopped[3] == third * third  # the first is always excused then
+    sure = emission(instance, named("deferred:7/10"))  # log 2 < 7/10: the gate is shut
+    assert sure.stopped[3] == third**3
+
+
+def test_the_entropy_is_that_of_the_likeliest_tokens():
+    even = (fmpq(1, 6),) * 6
+    assert deferred_file.uncertain(even, exact("109/100"))  # log 3 = 1.0986
+    assert not deferred_file.uncertain(even, exact("11/10"))
+
+
+@pytest.mark.parametrize("strict", ["interpolation:0", "cactus:0", "thresholds:1"])
+def test_a_strict_parameter_is_lossless(strict):
+    rule = named(strict)
+    assert all(judge_against(each, rule, declared("target")).lossless for each in Scenarios(Chain(2), 3))
+
+
+@EVERY
+def test_it_is_declared_as_verifiers_are(target):
+    source, place = target.source.split(", ", 1)
+    assert source in KEYS
+    assert place
+    module = (target.verify or target.row).__module__
+    assert "\n>>> " in (sys.modules[module].__doc__ or "")
+    assert module.endswith(target.name.replace("-", "_"))
+    assert not target.rule.lossless
+    assert pickle.loads(pickle.dumps(target.rule)).name == str(target)
+    assert target.rule.drafts[0] == "chain"
+    assert pickle.loads(pickle.dumps(target)) == target
+
+
+@EVERY
+def test_a_rule_that_does_not_order_tokens_does_not_depend_on_their_order(target):
+    from tests.checks import emitted, relabelled, rename
+
+    if not target.ordered:
+        for instance in Randoms(Chain(2), 3, 4):
+            for s in ((1, 2, 0), (2, 1, 0)):
+                moved = emitted(instance, target.rule).map(lambda word, s=s: rename(word, s))
+                assert emitted(relabelled(instance, s), target.rule) == moved
+
+
+@given(instances(Chain(2), vocab=3))
+def test_typical_is_the_verifier_of_that_name(instance):
+    assert emission(instance, TARGETS["typical"].rule).law() == emission(instance, named("typical")).law()
+
+
+@pytest.mark.parametrize(
+    ("spelling", "part"),
+    [
+        ("interpolate", "there are target, cactus"),
+        ("interpolation:2", "from 0 to 1, not '2'"),
+        ("interpolation:-1/2", "from 0 to 1"),
+        ("cactus:-1", "from 0 up"),
+        ("interpolation:", "is not a number"),
+        ("interpolation:x", "is not a number"),
+        ("diverse:1/2", "has no parameter"),
+        ("target:1", "has no parameter"),
+    ],
+)
+def test_bad_spellings(spelling, part):
+    with pytest.raises(BadInput) as caught:
+        declared(spelling)
+    assert_one_line(caught.value, part)
+
+
+def test_unknown_rules_are_refused_with_all_names():
+    with pytest.raises(BadInput, match=r"no verifier is named 'blok'; there are block, .*, synthetic"):
+        named("blok")
+
+
+def test_a_rule_lossless_for_p_is_not_lossless_for_another_law():
+    assert not judge_against(scenario("toy", Chain(2)), named("token"), declared("interpolation")).lossless

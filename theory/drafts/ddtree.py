@@ -1,0 +1,74 @@
+"""A deterministic tree: the likeliest prefixes of the proposal, best first."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.drafts.shape import NODES, checked_depth
+from draftproof.theory.errors import BadInput
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Number, Prefix, one
+from draftproof.theory.table import Rows
+
+
+@dataclass(frozen=True)
+class DDTree:
+    """The `nodes` likeliest prefixes of q of at most `depth` tokens, the drafts of DDTree (ringel2026ddtree).
+
+    Its drafter's rows depend on the depth alone, so that prefixes are likely by a product of rows; here q may
+    depend on the path. Of equally likely prefixes the shorter goes first, then the one of smaller tokens. No
+    prefix of probability zero is drafted. Nothing is drawn, so that only rules that do not use p/q are valid,
+    as on `top-k`.
+
+    >>> from draftproof.theory.table import Table
+    >>> q = Table.exact(2, {(): ["3/4", "1/4"]})
+    >>> DDTree(3, depth=2).draw(None, q).root
+    Node((), [Node((0,), [Node((0, 0), [])]), Node((1,), [])])
+    """
+
+    nodes: int
+    depth: int
+    kind: ClassVar[str] = "ddtree"
+    label = "top-k"
+
+    def __post_init__(self) -> None:
+        checked_depth(self.nodes, "nodes", NODES)
+        checked_depth(self.depth)
+        if self.depth > self.nodes:
+            raise BadInput(f"{self.nodes} nodes cannot be {self.depth} deep")
+
+    def draw(self, oracle: Oracle, proposal: Rows, context: Prefix = ()) -> Draft:
+        below: dict[Prefix, list[Prefix]] = {context: []}  # prefix -> its children, likeliest first
+        open_: dict[Prefix, Number] = {}
+
+        def opened(prefix: Prefix, reach: Number) -> None:
+            if len(prefix) - len(context) < self.depth:
+                masses = ((x, reach * mass) for x, mass in enumerate(proposal[prefix]))
+                open_.update({(*prefix, x): mass for x, mass in masses if mass > 0})
+
+        opened(context, one(proposal[context]))
+        while open_ and len(below) <= self.nodes:
+            best = min(open_, key=lambda prefix: (-open_[prefix], len(prefix), prefix))
+            reach = open_.pop(best)
+            below[best[:-1]].append(best)
+            below[best] = []
+            opened(best, reach)
+
+        def built(prefix: Prefix) -> Node:
+            q = proposal[prefix] if below[prefix] else None
+            return Node(prefix, q, tuple(map(built, below[prefix])))
+
+        return Draft(built(context))
+
+    def outcomes(self, support: int) -> int:
+        return 1
+
+    def smaller(self) -> "Iterator[DDTree]":
+        if self.nodes > 1:
+            yield DDTree(self.nodes - 1, min(self.depth, self.nodes - 1))
+        if self.depth > 1:
+            yield DDTree(self.nodes, self.depth - 1)
+
+
+SCHEME = DDTree

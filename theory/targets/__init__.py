@@ -1,0 +1,55 @@
+"""Rules that aim at another law than p, one file each: declared to follow a law, or measured.
+
+A rule that relaxes verification is lossy for p by design. It is *lossless for its own law* pi(p, q) if every
+call emits pi; else all that can be said is how far from p it gets. Every file has `TARGET`, a `Declared`;
+`TARGETS` finds them by listing this folder.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.targets.declared import Declared
+from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers import VERIFIERS
+
+
+def _found() -> dict[str, Declared]:
+    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
+    targets = (module.TARGET for module in modules if hasattr(module, "TARGET"))
+    return {target.name: target for target in sorted(targets, key=lambda target: target.name)}
+
+
+TARGETS: dict[str, Declared] = _found()
+"""Name -> declared target."""
+
+ITSELF = Declared("target", "the target's own law")
+"""The law p: against it every rule is measured."""
+
+
+def declared(spelling: str) -> Declared:
+    """The declared target of that name, a parameter after a colon, or `target`; BadInput with all names.
+
+    >>> str(declared("cactus")), str(declared("cactus:1/5")), declared("target").row
+    ('cactus:1/20', 'cactus:1/5', None)
+    """
+    name, colon, parameter = spelling.partition(":")
+    found = ITSELF if name == ITSELF.name else TARGETS.get(name)
+    if found is None:
+        raise BadInput(
+            f"no declared target is named {quoted(spelling)}; there are {', '.join([ITSELF.name, *TARGETS])}"
+        )
+    return found.at(parameter) if colon else found
+
+
+def named(name: str) -> Verifier:
+    """The verifier of that name, or the rule of the declared target; BadInput that lists all names.
+
+    >>> named("block").lossless, named("synthetic:1/2").lossless
+    (True, False)
+    """
+    if name in VERIFIERS:
+        return VERIFIERS[name]
+    if name.partition(":")[0] in TARGETS:
+        return declared(name).rule
+    raise BadInput(f"no verifier is named {quoted(name)}; there are {', '.join({**VERIFIERS, **TARGETS})}")

@@ -1,0 +1,131 @@
+"""A declared target: the law that a rule follows instead of p, or the distance from p that it promises."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from flint import fmpq
+
+from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.numbers import exact, text
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.table import Rows
+from draftproof.theory.verifier import CHAIN, Draft, Stop, Verifier
+from draftproof.theory.verifiers import named
+
+TOTAL_VARIATION, KL = "TV", "KL(emitted, target)"
+"""What a budget bounds: for one token, between the row that is emitted and the target's row p."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How far from p a rule says its tokens stay: `measure` is at most `bound(p, q, parameter)`.
+
+    `kept`: whether the rule is declared to keep it.
+    """
+
+    measure: str
+    bound: Callable[[Row, Row, fmpq], fmpq]
+    kept: bool
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A rule with another aim than p, and its declarations.
+
+    `row(p, q, parameter)` is the law pi that the rule follows at every drafted token; None for a rule that is
+    the law of nothing but itself. `verify(parameter, oracle, draft, target)` is the rule; None for token
+    verification of pi, whose extra token after a whole accepted draft comes from p, since the drafter has no
+    row there. `most`: the largest parameter. `drafts` and `ordered` are those of a `Verifier`.
+
+    >>> from draftproof.theory.targets import declared
+    >>> law = declared("interpolation:1/3")
+    >>> law.row((fmpq(1), fmpq(0)), (fmpq(0), fmpq(1)), law.parameter)
+    (2/3, 1/3)
+    """
+
+    name: str
+    source: str
+    row: Callable[[Row, Row, fmpq], Row] | None = None
+    verify: Callable[[fmpq, Oracle, Draft, Rows], Stop] | None = None
+    parameter: Any = None  # an fmpq where the rule has one
+    most: fmpq | None = None
+    budget: Budget | None = None
+    drafts: tuple[str, ...] = CHAIN
+    ordered: bool = False
+
+    def __str__(self) -> str:
+        return self.name if self.parameter is None else f"{self.name}:{text(self.parameter)}"
+
+    def at(self, spelling: str) -> "Declared":
+        """The same with another parameter; BadInput for one that it does not have or that is out of range."""
+        if self.parameter is None:
+            raise BadInput(f"{self.name} has no parameter, so {quoted(spelling)} has no place")
+        value = exact(spelling)
+        if value < 0 or (self.most is not None and value > self.most):
+            most = "up" if self.most is None else f"to {text(self.most)}"
+            raise BadInput(f"{self.name}: the parameter goes from 0 {most}, not {quoted(spelling)}")
+        return replace(self, parameter=value)
+
+    def rows(self, target: Rows, proposal: Rows, depth: int | None = None) -> "Declaration":
+        """The rows of pi, of p for a rule without one; with a `depth` those of p from that length on."""
+        return Declaration(self, target, proposal, depth)
+
+    @property
+    def kept(self) -> bool:
+        """Whether the rule is declared to meet its own target: to follow the law, or to keep the budget."""
+        return self.budget.kept if self.budget else self.row is not None
+
+    @property
+    def rule(self) -> Verifier:
+        """The rule as a verifier, lossy for p as it is."""
+        verify = partial(follow, self) if self.verify is None else partial(self.verify, self.parameter)
+        return Verifier(str(self), self.source, self.drafts, False, verify, ordered=self.ordered)
+
+
+class Declaration:
+    """The rows of a declared law, worked out where they are read."""
+
+    def __init__(self, law: Declared, target: Rows, proposal: Rows, depth: int | None):
+        self.law, self.target, self.proposal, self.depth = law, target, proposal, depth
+        self.vocab = target.vocab
+        self._found: dict[Prefix, Row] = {}
+
+    def __getitem__(self, prefix: Prefix) -> Row:
+        p, law = self.target[prefix], self.law
+        if law.row is None or (self.depth is not None and len(prefix) >= self.depth):
+            return p
+        if prefix not in self._found:
+            self._found[prefix] = law.row(p, self.proposal[prefix], law.parameter)
+        return self._found[prefix]
+
+
+class Drafted:
+    """What a verifier is shown for p: pi at every node with drafted children, p at the leaves."""
+
+    def __init__(self, law: Declared, draft: Draft, target: Rows):
+        self.target, self.vocab = target, target.vocab
+        self.inner: Mapping[Prefix, Row] = {
+            node.prefix: law.row(target[node.prefix], node.proposal, law.parameter)  # type: ignore[misc]
+            for node in draft.root
+            if node.children
+        }
+
+    def __getitem__(self, prefix: Prefix) -> Row:
+        row = self.inner.get(prefix)
+        return self.target[prefix] if row is None else row
+
+
+def follow(
+    law: Declared,
+    oracle: Oracle,
+    draft: Draft,
+    target: Rows,
+    verify: Callable[[Oracle, Draft, Rows], Stop] | None = None,
+) -> Stop:
+    """A verifier that is lossless for every target, token verification if none is given, with the rows of pi
+    for those of p.
+    """
+    return (verify or named("token").verify)(oracle, draft, Drafted(law, draft, target))
