@@ -75,6 +75,15 @@ def _must_go_on(emptied: list[Emptied], possible: Tensor) -> None:
             raise BadInput(f"{name} leaves no token to go on with")
 
 
+def after(sampling: Sampling, logits: Tensor, prompt: Sequence[int], words: Tensor) -> Tensor:
+    """Logits [n, V] after a prompt and n emitted words [n, d], processed; there is no draft."""
+    count, vocab = logits.shape
+    prompts = torch.tensor([list(prompt)], device=logits.device).expand(count, -1)
+    history = History(sampling.processors, prompts, vocab, len(prompt) + words.shape[1])
+    history.add(words)
+    return history.processed(sampling, logits[:, None], words[:, None, :0], prompts[:, :1] >= 0)[:, 0]
+
+
 def along(tree: Tree, tokens: Tensor) -> Tensor:
     """[B, N, depth]: the drafted tokens [B, N - 1] on the path to each node, -1 after its end.
 

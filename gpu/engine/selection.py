@@ -23,7 +23,6 @@ from draftproof.theory.rows import Number, Prefix
 from draftproof.theory.selection import named
 from draftproof.theory.selection.view import Rule, View
 
-
 COST = 1 / 64
 """Default of `Selection.cost`: weights are read once a call, whatever the number of tokens."""
 
