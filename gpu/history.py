@@ -1,6 +1,6 @@
 """The texts of a batch as processors remember them, and rows that follow a drafted prefix."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 import torch
@@ -21,7 +21,7 @@ class History:
     end). `room`: the largest number of tokens of a text with its draft.
     """
 
-    def __init__(self, processors: Sequence[Processor], prompts: Tensor, vocab: int, room: int) -> None:
+    def __init__(self, processors: Iterable[Processor], prompts: Tensor, vocab: int, room: int) -> None:
         self.memory = {each: each.begin(prompts, vocab, room) for each in processors}
 
     def add(self, words: Tensor) -> None:

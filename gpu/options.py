@@ -63,7 +63,7 @@ SAMPLING = (
     option("--draft-temperature", type=FloatRange(min=0), help="[default: the target's]"),
 )
 SELECTION = (
-    option("--budget", type=IntRange(0), help="At most this many drafted tokens of a batch are verified."),
+    option("--budget", type=IntRange(0), help="Most drafted tokens that are verified of a batch."),
     option("--token-cost", type=FloatRange(0), help="Time of a verified token in a call's [default: 1/64]."),
 )
 Command = TypeVar("Command", bound=Callable[..., Any])

@@ -92,7 +92,7 @@ def _begin(prompts: list[str], options: dict[str, Any]) -> "tuple[Any, _Transcri
     """Loads the models, reads the prompts, and replaces unset `options` by their defaults."""
     import torch
 
-    from draftproof.gpu.commands.settings import samplings, selection
+    from draftproof.gpu.commands.settings import rules, samplings, selection
     from draftproof.gpu.drafters.choose import pair
     from draftproof.gpu.engine.loop import generate
     from draftproof.gpu.structures import structure
@@ -101,8 +101,8 @@ def _begin(prompts: list[str], options: dict[str, Any]) -> "tuple[Any, _Transcri
     shape = structure(options["spelling"])
     options["verifier"] = options["verifier"] or USUAL.get(shape.kind, "traversal")
     dtype = getattr(torch, options["dtype"]) if options["dtype"] else None
-    selected = selection(options, options["selection"], options["batch"])
-    if selected is None and options["batch"] is not None:
+    selected = [selection(options, name, options["batch"]) for name in rules(options)]
+    if not selected and options["batch"] is not None:
         raise BadInput("--batch is for runs with --selection or --budget")
     target, drafter = pair(options["model"], options["drafter"], options["device"], dtype)
     sampling, draft_sampling = samplings(options, target)
@@ -114,13 +114,13 @@ def _begin(prompts: list[str], options: dict[str, Any]) -> "tuple[Any, _Transcri
         structure=shape if drafter else None,
         sampling=sampling,
         draft_sampling=draft_sampling,
-        selection=selected,
+        selection=selected[0] if selected else None,
         **{name: options[name] for name in ("max_new_tokens", "stop", "ignore_end", "seed")},
     )
     options |= {name: getattr(sampling, name) for name in ("top_p", "min_p")}
     both = (*sampling.processors, *draft_sampling.processors)
     options["processors"] = list(dict.fromkeys(each.name for each in both))
-    options["selection"] = selected.rule.name if selected else None
+    options["selection"] = selected[0].rule.name if selected else None
     options["drafter"] = drafter.name if drafter else "none"
     options["model"] = target.name
     return steps, _Transcript(target.tokenizer.decode, prompts, options["stop"])

@@ -27,14 +27,22 @@ def samplings(options: Mapping[str, Any], target: Model) -> tuple[Sampling, Samp
     )
 
 
-def selection(options: Mapping[str, Any], rule: str | None, batch: int | None) -> Selection | None:
-    """The selection with this rule; `all` if there is only a budget; None if there is neither."""
-    if rule is None and options["budget"] is None:
-        if options["token_cost"] is not None:
-            raise BadInput("--token-cost is for runs with --selection")
-        return None
+def rules(options: Mapping[str, Any]) -> list[str]:
+    """The names of the selection rules: `all` if there is only a budget. BadInput for options that need a
+    rule.
+    """
+    names = options["selection"] or ()
+    if names or options["budget"] is not None:
+        return [names] if isinstance(names, str) else [*names] or ["all"]
+    if options["token_cost"] is not None:
+        raise BadInput("--token-cost is for runs with --selection")
+    return []
+
+
+def selection(options: Mapping[str, Any], rule: str, batch: int | None) -> Selection:
+    """The selection with this rule, for batches of so many texts."""
     cost = COST if options["token_cost"] is None else options["token_cost"]
-    return Selection.of(rule or "all", options["budget"], batch, cost)
+    return Selection.of(rule, options["budget"], batch, cost)
 
 
 def _processors(options: Mapping[str, Any], target: Model) -> tuple[Processor, ...]:

@@ -101,7 +101,7 @@ def test_validation():
         drafts = [structure(each) for each in ("chain:2", "tree:2x2", "paths:2x2")]
         plan = Plan(runs=20, length=2, tokens=8, batch=20, top_k=(2,))
         chosen = [named("block"), named("traversal")]
-        faint = lossy_named(["unscaled-residual"])
+        faint, _ = lossy_named(["unscaled-residual"])
         validation = Validation(target, drafter, drafts, chosen, prompts, plan, faint, prompts)
         cells = list(validation.run())
     assert len(cells) == 5
