@@ -7,6 +7,13 @@ there:
     verification stops at or below `here` with probability a; then the next token is y with probability
     r(y), and the target's law follows.
 
+A verifier that leaves a modified target behind has a ratio R instead, P / Q of two variables, and p is the
+target's row:
+
+    it stops at or below `here` with probability min(1, R); by this and by the (R - 1)+ that enters `here` by
+    a residual and goes on with the modified target, the next token is y with mass R p(y), and the target's
+    law follows.
+
 A claim is proved by running the code once from its place, with every variable that the loop changes
 unknown, and taking the claims for granted at the places where the run arrives next: with one child less,
 one level deeper, or in a loop further inside. Which variables are r and a, and what else is known of the
@@ -14,12 +21,15 @@ variables at that place, is found by trying.
 """
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import combinations
 from types import FunctionType
 from typing import Any
 
 from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
-from draftproof.proofs_check.every_size.flow import Function, Loop, NotFollowed, Step, assigned_from
+from draftproof.proofs_check.every_size.contracts import contract_of
+from draftproof.proofs_check.every_size.flow import Function, Loop, NotFollowed, Step
 from draftproof.proofs_check.every_size.run import Env, Refuted, Run, iterator
 from draftproof.proofs_check.every_size.space import POSITIVE_NUMBER, UNIT
 from draftproof.proofs_check.every_size.values import (
@@ -52,8 +62,10 @@ ROW_FACTS = (
     "law, or nothing at rate 0",
     "unknown",
 )
-NUMBER_FACTS = ("unit", "at least 0", "unknown")
-"""What can be known of a variable at a claim's place, from the strongest fact to the weakest."""
+SMALL, BIG = ("above 0, at most 1", "unit", "at least 1"), ("above 0", "at least 0")
+"""What can be known of a variable at a claim's place, from the strongest fact to the weakest. Of a number
+that is no item of a list also: that it is the product of two others, or nothing.
+"""
 
 
 NEXT_CHILD = "next child"
@@ -73,7 +85,8 @@ class Claim:
 
     `env` holds the variables as they were when the place was first reached, `facts` what is known of those
     that change; `row` names the variable of r, None for the target's row; `rate` that of a, None for 1.
-    `later` is the loop, with what it runs over, to which a run goes on that did not stop.
+    Of a verifier that leaves a `modified` target behind, `rate` names P, and `over` Q, None for 1. `later` is
+    where a run goes on that did not stop.
     """
 
     place: Loop | Function
@@ -83,25 +96,70 @@ class Claim:
     facts: dict[str, int] = field(default_factory=dict)
     row: str | None = None
     rate: str | None = None
-    later: tuple[Loop, Any] | None = None
+    over: str | None = None
+    modified: bool = False
+    later: "Later | None" = None
 
     def __str__(self) -> str:
         place = f"{self.function}, {self.place}" if isinstance(self.place, Loop) else str(self.function)
         rate, row = self.rate or 1, self.row or "the target's row"
+        if self.modified:
+            ratio = f"min(1, {rate} / {self.over})" if self.over else f"min(1, {rate})"
+            return f"{place}: stops with probability {ratio}; with what enters by a residual, follows {row}"
         return f"{place}: stops with probability {rate}, then follows {row}"
 
-    def options(self) -> list[tuple[str | None, str | None]]:
-        """(row, rate) that can be tried, the likeliest first."""
+    def kept(self) -> str:
+        """What the claim says of a drafted token, in words."""
+        place = f"{self.function}, {self.place}" if isinstance(self.place, Loop) else str(self.function)
+        if self.modified:
+            rate = f"{self.rate} / {self.over}" if self.over else f"{self.rate}"
+            return f"{place}: y is kept with mass min({rate} p(y), q(y)); {rate} grows by p / q"
+        if self.rate is None:
+            return f"{place}: y is kept with mass min(p(y), q(y)) once its prefix is kept"
+        a = self.rate
+        return f"{place}: y is kept with mass min({a} p(y), q(y)); {a} is the probability of its prefix"
+
+    def options(self) -> list[tuple[str | None, str | None, str | None]]:
+        """(row, rate, over) that can be tried, the likeliest first."""
         numbers, rows_ = [], []
         for name, value in self.env.items():
-            if isinstance(value, Symbol) or (isinstance(value, list | Stack) and length(value) == 1):
+            if _is_number(value):
                 numbers.append(name)
             if isinstance(value, Row | TargetRow) and name != NEXT_CHILD:
                 rows_.append(name)
-        return [(row, rate) for row in (*rows_, None) for rate in (*numbers, None)]
+        if self.modified:
+            return [(None, P, Q) for P in numbers for Q in (*numbers, None) if P != Q]
+        return [(row, rate, None) for row in (*rows_, None) for rate in (*numbers, None)]
 
     def facts_of(self, name: str) -> tuple[str, ...]:
-        return ROW_FACTS if isinstance(self.env[name], Row | TargetRow) else NUMBER_FACTS
+        """What can be known of the variable, from the strongest fact to the weakest."""
+        value = self.env[name]
+        if isinstance(value, Row | TargetRow):
+            return ROW_FACTS
+        if isinstance(value, list | Stack):
+            return (*SMALL, *BIG)
+        others = [other for other in self.env if other != name and _is_number(self.env[other])]
+        products = [f"{a} * {b}" for a, b in combinations(others, 2)]
+        return (*SMALL, *products, *BIG, "unknown")
+
+    def fact(self, name: str) -> str:
+        """What is known of the variable."""
+        return self.facts_of(name)[self.facts.setdefault(name, 0)]
+
+
+@dataclass(frozen=True, eq=False)
+class Later:
+    """The loop back along the chain that a run goes on at: what it runs over, and what is known there."""
+
+    loop: Loop
+    columns: tuple
+    function: Function | None
+    env: Env
+
+
+def _is_number(value: Any) -> bool:
+    # A number, or a list along the chain that has one for the node of the claim.
+    return isinstance(value, Symbol) or (isinstance(value, list | Stack) and length(value) == 1)
 
 
 def length(value: "list | Stack") -> int:
@@ -151,9 +209,17 @@ class Branches:
 
 
 class Hypotheses:
-    """All claims of one proof, as a run sees them that starts at the claim `current`."""
+    """All claims of one proof, as a run sees them that starts at the claim `current`.
 
-    def __init__(self, chosen: dict[Any, int], facts: dict[Any, dict[str, int]]) -> None:
+    `carry` makes the target that the verifier leaves behind, None if that is the old one. With `accepted` the
+    claims are about tokens that are kept: y, drafted below `here`, with mass min(a p(y), q(y)), or
+    min(R p(y), q(y)).
+    """
+
+    def __init__(
+        self, chosen: dict[Any, int], facts: dict[Any, dict[str, int]], carry: Callable | None = None
+    ) -> None:
+        self.carry, self.accepted = carry, False
         self.claims: dict[Loop | Function, Claim] = {}
         self.chosen, self.facts = chosen, facts
         self.asked_draft = False
@@ -175,6 +241,8 @@ class Hypotheses:
 
     def begin(self, run: Run, claim: Claim) -> Symbol:
         """One run from the claim's place."""
+        if self.carry is not None and contract_of(run, self.carry) is None:
+            raise NotFollowed("the target that the verifier leaves behind is not known")
         run.function, run.start = claim.function, claim.place
         env = {name: self._start_value(run, claim, name) for name in claim.env}
         step = claim.place.first if isinstance(claim.place, Function) else run.enter(claim.place, env)
@@ -185,9 +253,25 @@ class Hypotheses:
         return run.gained + run.reach * last
 
     def wanted(self, run: Run, claim: Claim) -> Symbol:
-        """The mass that the claim says y gets, rate times r(y)."""
+        """The mass that the claim says y gets."""
         env = {name: self._start_value(run, claim, name) for name in claim.env}
-        return self._rate(run, claim, env) * self._row(run, claim, env)[0]
+        if not self.accepted:
+            return self._mass(run, claim, env)
+        if not run.inner:
+            return run.space.number(0)
+        kept = run.operation(rows.scale, [self._rate(run, claim, env), self._row(run, claim, env)])
+        return run.operation(rows.meet, [kept, run.proposal_row])[0]
+
+    def _mass(self, run: Run, claim: Claim, env: Env) -> Symbol:
+        # What y gets of what enters `here` by the draft.
+        rate, row = self._rate(run, claim, env), self._row(run, claim, env)
+        if not claim.modified:
+            return rate * row[0]
+        entered = run.operation(rows.positive, [rate - 1])
+        if not run.inner:  # nothing below is modified
+            return rate * row[0] - entered * row[0]
+        want = run.operation(rows.excess, [run.operation(rows.scale, [rate, row]), run.proposal_row])
+        return rate * row[0] - entered * run.operation(rows.normalise, [want])[0] * run.modified
 
     def _start_value(self, run: Run, claim: Claim, name: str) -> Any:
         old = claim.env[name]
@@ -198,18 +282,22 @@ class Hypotheses:
         if isinstance(old, list | Stack):
             if name not in claim.changing:
                 return UNKNOWN
-            return Stack([self._number(run, f"{name}[{i}]", UNIT) for i in range(length(old))], name)
+            if name == claim.rate and self._nothing(run, claim):
+                return Stack([run.space.number(0)] * length(old), name)
+            return Stack(
+                [self._number(run, claim, f"{name}[{i}]", claim.fact(name)) for i in range(length(old))], name
+            )
         if name == NEXT_CHILD:
             return run.unknown_row(NEXT_CHILD)
         if isinstance(old, Symbol):
-            fact = NUMBER_FACTS[claim.facts.setdefault(name, 0)]
+            fact = claim.fact(name)
             if fact == "unknown":
                 return UNKNOWN
             if name == claim.rate and self._nothing(run, claim):
                 return run.space.number(0)
-            return self._number(run, name, UNIT if fact == "unit" else POSITIVE_NUMBER)
+            return self._number(run, claim, name, fact)
         if isinstance(old, Row | TargetRow):
-            fact = ROW_FACTS[claim.facts.setdefault(name, 0)]
+            fact = claim.fact(name)
             if fact == "target's row":
                 return run.target_row
             if fact == "law of the next child":
@@ -224,25 +312,50 @@ class Hypotheses:
         return UNKNOWN
 
     def _nothing(self, run: Run, claim: Claim) -> bool:
-        # Whether the claim's rate is 0 and its row empty, where the facts allow that.
-        if claim.row is None or claim.rate is None:
+        # Whether the claim's rate is 0 and its row empty, where the facts allow that. A modified target has
+        # empty rows after what it does not draw.
+        if claim.rate is None:
             return False
-        if ROW_FACTS[claim.facts.get(claim.row, 0)] != "law, or nothing at rate 0":
+        if not claim.modified and (claim.row is None or claim.fact(claim.row) != "law, or nothing at rate 0"):
             return False
         return run.decide("nothing left", (False, True))
 
-    def _number(self, run: Run, name: str, kind: str) -> Symbol:
-        return run.number_or_row(f"number {name}", kind)
+    def _number(self, run: Run, claim: Claim, name: str, fact: str) -> Symbol:
+        # The unknown number of which the fact is known.
+        if " * " in fact:
+            value: Any = self._factor(run, claim, fact, 0) * self._factor(run, claim, fact, 1)
+            run.bounds[id(value)] = (value, False)  # factors are at least 0
+            return value
+        kind = UNIT if fact in ("above 0, at most 1", "unit") else POSITIVE_NUMBER
+        value = run.number_or_row(f"number {name}", kind)
+        if fact == "at least 1":
+            value = 1 + value
+            run.bounds[id(value)] = (value, False)
+        elif fact.startswith("above 0"):
+            run.space.assume(value, POSITIVE)
+        return value
 
-    def _rate(self, run: Run, claim: Claim, env: Env) -> Any:
-        if claim.rate is None:
-            return run.space.number(1)
-        value = env[claim.rate]
+    def _factor(self, run: Run, claim: Claim, fact: str, index: int) -> Symbol:
+        # A factor of a product, which may not itself be known as a product.
+        name = fact.split(" * ")[index]
+        if not isinstance(claim.env[name], list | Stack) and " * " in claim.fact(name):
+            raise NotFollowed(f"{name} is known as a product")
+        return self._item(name, self._start_value(run, claim, name))
+
+    def _item(self, name: str, value: Any) -> Any:
+        # The number that is meant by a name: itself, or the last of a list along the chain.
         if isinstance(value, list | Stack):
             value = (value.top if isinstance(value, Stack) else value)[-1]
         if not isinstance(value, Symbol | int):
-            raise NotFollowed(f"{claim.rate} is not a number")
+            raise NotFollowed(f"{name} is not a number")
         return value
+
+    def _rate(self, run: Run, claim: Claim, env: Env) -> Any:
+        # The claim's rate, or the ratio R.
+        if claim.rate is None:
+            return run.space.number(1)
+        value = run.space.number(1) * self._item(claim.rate, env[claim.rate])
+        return value / self._item(claim.over, env[claim.over]) if claim.over is not None else value
 
     def _row(self, run: Run, claim: Claim, env: Env) -> Row:
         row = run.target_row if claim.row is None else run.worked_out(env[claim.row])
@@ -268,7 +381,7 @@ class Hypotheses:
             case Zipped(columns=(Children(), Masses(form="list") as masses)):
                 return self._exclusive(run, loop, env, masses)
             case Zipped() | Backwards():
-                return self._arrive_later(run, loop, items)
+                return self._arrive_later(run, loop, env, items)
         if isinstance(items, Children) and run.mode == "chain":  # one child at most
             if run.start is loop:
                 raise NotFollowed("a chain's child is a loop of its own")
@@ -321,9 +434,13 @@ class Hypotheses:
                 name: value for name, value in env.items() if not isinstance(value, Node) or value is node
             }
             claim = Claim(place, function, known, changing | extra)
-            self.claims[place] = claim
             self.order.append(place)
-            claim.row, claim.rate = claim.options()[self.chosen.get(place, 0)]
+            self.claims[place] = claim
+            claim.modified = self.carry is not None and len(self.order) > 1
+            options = claim.options()
+            if not options:
+                raise NotFollowed(f"{place}: no rate that a claim could be about")
+            claim.row, claim.rate, claim.over = options[self.chosen.get(place, 0)]
             claim.facts = self.facts.setdefault(place, {})
         return self.claims[place]
 
@@ -347,20 +464,35 @@ class Hypotheses:
 
     def _apply(self, run: Run, claim: Claim, env: Env, node: Any, own: Env, loop: Loop) -> Symbol | Step:
         self._check_facts(run, claim, env, node)
-        rate = self._rate(run, claim, env)
-        run.require_unit(rate, "a rate")
         if node is run.here:
-            return rate * self._row(run, claim, env)[0]
+            if self.accepted and not self.at_root:
+                raise NotFollowed("a claim about the same node")
+            return self._mass(run, claim, env)
         row = None if claim.row is None else env[claim.row]
         if row is not None and not (isinstance(row, TargetRow) and row.node is node):
             raise NotFollowed(f"{claim.row} at a child is not the target's row there")
         if claim.rate is None:
             return run.arrived(node)
-        if run.accept(rate):
-            return run.arrived(node)
+        rate = self._rate(run, claim, env)
+        if run.accept(run.operation(rows.minimum, [rate, run.space.number(1)]) if claim.modified else rate):
+            return self._followed(run, claim, node, rate)
         if claim.later is None:
             raise NotFollowed("where a run goes on that did not stop is not known")
         return self._go_on(run, claim, own, claim.later)
+
+    def _followed(self, run: Run, claim: Claim, node: Any, rate: Symbol) -> Symbol:
+        # Mass of y once the run has stopped at or below the child, which it does with min(1, R).
+        token = run.arrived(node)
+        if not claim.modified:
+            return token
+        if self.accepted:
+            assert claim is self.current
+            before = self._rate(run, claim, {name: self._start_value(run, claim, name) for name in claim.env})
+            p, q = (run.item(row, node.token) for row in (run.target_row, run.proposal_row))
+            if rate * q != before * p:
+                raise Refuted("the ratio does not grow by p / q")
+            return token
+        return token * (rate - (rate - 1) * run.modified) if rate > 1 else token
 
     def _check_facts(self, run: Run, claim: Claim, env: Env, node: Any) -> None:
         for name, old in claim.env.items():
@@ -372,27 +504,40 @@ class Hypotheses:
             )
             if fixed and not _same(value, old):
                 raise NotFollowed(f"{name} is not the same wherever the place is reached")
+            values: list[Any] = []
             if isinstance(old, Stack | list) and name in claim.changing:
-                for number in value.top:
-                    if isinstance(number, Symbol | int) and (number < 0 or number > 1):
-                        raise NotFollowed(f"{name} holds a number outside [0, 1]")
-                    if not isinstance(number, Symbol | int):
-                        raise NotFollowed(f"{name} holds {type(number).__name__}")
-            if isinstance(old, Symbol | Row | TargetRow) and name != NEXT_CHILD:
-                fact = claim.facts_of(name)[claim.facts.setdefault(name, 0)]
-                if not self._holds(run, claim, fact, value, env, node):
+                values = value.top
+            elif isinstance(old, Symbol | Row | TargetRow) and name != NEXT_CHILD:
+                values = [value]
+            for each in values:
+                fact = claim.fact(name)
+                if not self._holds(run, claim, fact, each, env, node):
                     run.must_occur()
+                    if claim.facts[name] + 1 == len(claim.facts_of(name)):
+                        raise NotFollowed(f"{name} holds what is not known to be a number of at least 0")
                     claim.facts[name] += 1
                     raise Weaken(f"{name}: {fact}")
 
     def _holds(self, run: Run, claim: Claim, fact: str, value: Any, env: Env, node: Any) -> bool:
         if fact == "unknown":
             return True
-        if fact in NUMBER_FACTS:
+        if fact in (*SMALL, *BIG) or " * " in fact:
             if not isinstance(value, Symbol | int):
                 return False
             known, unit = run.bounds.get(id(value), (None, False))
-            return (known is not None or not value < 0) and (fact != "unit" or unit or not value > 1)
+            match fact:
+                case "unit":
+                    return unit or ((known is not None or not value < 0) and not value > 1)
+                case "at least 0":
+                    return known is not None or not value < 0
+                case "above 0, at most 1":
+                    return value > 0 and (unit or not value > 1)
+                case "above 0":
+                    return value > 0
+                case "at least 1":
+                    return not value < 1
+            a, b = (self._item(name, env.get(name)) for name in fact.split(" * "))
+            return value == a * b
         if fact == "target's row":
             if node is run.here:
                 return isinstance(value, Row) and _equal(value, run.target_row)
@@ -528,27 +673,31 @@ class Hypotheses:
 
     # Loops that go back along the chain.
 
-    def _arrive_later(self, run: Run, loop: Loop, items: Any) -> Symbol:
+    def _arrive_later(self, run: Run, loop: Loop, env: Env, items: Any) -> Symbol:
         if run.start is not loop:
             claim = self.current
             assert claim is not None
             if run.scenario.get("has children") is not False or not isinstance(claim.place, Loop):
                 raise NotFollowed("a list along the chain is read elsewhere than at its end")
             shape = _columns(items)
+            known = {name: value for name, value in env.items() if isinstance(value, FIXED)}
             if claim.later is None:
-                claim.later = (loop, shape)
-            elif claim.later != (loop, shape):
+                claim.later = Later(loop, shape, run.function, known)
+            later = claim.later
+            alike = later.env.keys() == known.keys() and all(
+                _same(value, later.env[name]) for name, value in known.items()
+            )
+            if (later.loop, later.columns, later.function) != (loop, shape, run.function) or not alike:
                 raise NotFollowed("runs that did not stop go on at different places")
         return run.space.number(0)
 
-    def _go_on(self, run: Run, claim: Claim, own: Env, later: tuple[Loop, Any]) -> Symbol:
+    def _go_on(self, run: Run, claim: Claim, own: Env, later: Later) -> Symbol:
         # One pass of the later loop, for `here`, after nothing below it has stopped.
-        loop, columns = later
+        loop, columns = later.loop, later.columns
         statement = loop.statement
         assert isinstance(statement, ast.For)
         assert isinstance(claim.place, Loop)
-        lost = claim.changing | assigned_from(claim.place.exit)
-        env: Env = {name: self._start_value(run, claim, name) for name in claim.env if name not in lost}
+        env = {name: value for name, value in later.env.items() if name not in loop.assigned}
         parts = []
         for column in columns[1]:
             if column == "":
@@ -558,7 +707,7 @@ class Hypotheses:
             else:
                 raise NotFollowed(f"{column} is not a list along the chain")
         run.bind(statement.target, tuple(parts) if columns[0] else parts[0], env)
-        run.start = loop
+        run.start, run.function = loop, later.function
         env[iterator(statement)] = Zipped(())
         return run.go(loop.body, env)
 
