@@ -27,6 +27,10 @@ COST = 1 / 64
 """Default of `Selection.cost`: weights are read once a call, whatever the number of tokens."""
 
 
+ROUNDING = 1e-6
+"""More than float64 can be wrong in an entropy; what is closer is decided exactly."""
+
+
 @dataclass(frozen=True)
 class Selection:
     """A rule, the largest number of drafted tokens that it keeps of a batch in one step (None: all), and the
@@ -102,13 +106,18 @@ class _View(View):
     ):
         every = sum(len(draft) for draft, *_ in drafts)
         capacity = every if selection.budget is None else min(selection.budget, every)
-        models: list[Any] = [(_Unknown(selection.rule), _Rows(*draft)) for draft in drafts]
+        models: Any = [(_Unknown(selection.rule), _Rows(*draft)) for draft in drafts]
         speed = [1 / (1 + kept * _exact(selection.cost)) for kept in range(capacity + 1)]
         super().__init__(models, [draft for draft, *_ in drafts], capacity, speed, selection.rule)
         self._most = [most for _, _, most, _ in drafts]
 
     def confidence(self, r: int, prefix: Prefix) -> Number:
         return _exact(self._most[r][len(prefix)])
+
+    def unsure(self, r: int, prefix: Prefix, bound: fmpq) -> bool:
+        row: Any = self.models[r][1][prefix]
+        away = float(torch.special.entr(row.of.rows[row.place].double()).sum()) - float(bound)
+        return away > 0 if abs(away) > ROUNDING else super().unsure(r, prefix, bound)
 
     def one(self) -> Number:
         return ONE
