@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from draftproof.gpu.models import Model
+from draftproof.gpu.schema import automaton
 from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.processors import Mask
 
@@ -87,7 +88,9 @@ class Grammar:
 
 
 def read(file: Path, target: Model) -> Mask:
-    """The grammar in a JSON file, over a model's tokens. BadInput for a file that is no such grammar."""
+    """The grammar in a JSON file, over a model's tokens: an automaton, or a schema (`schema.automaton`).
+    BadInput for a file that is neither.
+    """
     try:
         given = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
@@ -95,7 +98,8 @@ def read(file: Path, target: Model) -> Mask:
     except ValueError:
         raise BadInput(f"{file}: not JSON in UTF-8") from None
     try:
-        return Grammar.of(given).over_tokens(texts(target), target.ends)
+        of_schema = isinstance(given, dict) and not {"start", "edges"} & set(given)
+        return Grammar.of(automaton(given) if of_schema else given).over_tokens(texts(target), target.ends)
     except BadInput as error:
         raise BadInput(f"{file}: {error}") from None
 

@@ -14,6 +14,7 @@ from draftproof.gpu.engine.output import texts as texts_of
 from draftproof.gpu.grammar import Grammar, read, texts
 from draftproof.gpu.processors import processors
 from draftproof.gpu.rows import Sampling
+from draftproof.gpu.schema import automaton
 from draftproof.gpu.structures import structure
 from draftproof.gpu.verify import named
 from draftproof.theory.errors import BadInput
@@ -61,6 +62,67 @@ def test_texts_are_in_the_language(shipped, tmp_path, draft, verifier):
     assert sum(sum(step.accepted) for step in steps) > 0
 
 
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "integer"},
+        "on": {"type": "boolean"},
+        "of": {"enum": ["x", "xy", 1, 12, None]},
+        "in": {"type": "array", "items": {"type": "array", "items": {"enum": [0, 3]}}},
+        "as": {"type": "string"},
+    },
+}
+
+
+def test_texts_are_what_the_schema_allows(shipped, tmp_path):
+    file = tmp_path / "schema.json"
+    file.write_text(json.dumps(SCHEMA), encoding="utf-8")
+    target, drafter = shipped
+    quote = target.tokenizer.encode('"')[0]
+    made = processors(grammar=read(file, target), logit_bias={quote: 3.0, 0: 9.0})
+    prompts = [target.tokenizer.encode("x = ")] * 24
+    how = {"verifier": named("block"), "structure": structure("chain:4"), "max_new_tokens": 96}
+    steps = generate(target, drafter, prompts, sampling=Sampling(1.5, top_k=20, processors=made), **how)
+    found = [target.tokenizer.decode(ids[:-1]) for ids in texts_of(steps, 24) if ids[-1] in target.ends]
+    assert len(found) > 4
+    for text in found:
+        value = json.loads(text)
+        assert list(value) == list(SCHEMA["properties"])
+        assert json.dumps(value) == text
+        assert isinstance(value["id"], int)
+        assert isinstance(value["on"], bool)
+        assert value["of"] in ["x", "xy", 1, 12, None]
+        assert all(x in (0, 3) for row in value["in"] for x in row)
+        assert isinstance(value["as"], str)
+    assert len({json.loads(text)["id"] for text in found}) > 2
+
+
+def accepted(schema, text):
+    found = automaton(schema)
+    at = found["start"]
+    for x in text:
+        at = found["edges"].get(at, {}).get(x)
+    return at in found["final"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "right", "wrong"),
+    [
+        ({"type": "integer"}, ["0", "7", "-120"], ["", "-", "-0", "01", "1.0", "--1"]),
+        ({"type": "boolean"}, ["true", "false"], ["True", "tru"]),
+        ({"enum": [1, 12, "a"]}, ["1", "12", '"a"'], ["2", "a", "11"]),
+        ({"type": "string"}, ['""', '"a b"'], ['"', '"a"b"', '"\\""']),
+        ({"type": "array", "items": {"type": "integer"}},
+         ["[1]", "[10, -2, 0]"], ["[]", "[1,2]", "[1, ]", "[01]"]),
+        ({"type": "object", "properties": {"a": {"type": "null"}, "b": {"enum": [2]}}},
+         ['{"a": null, "b": 2}'], ["{}", '{"b": 2, "a": null}', '{"a": null}']),
+    ],
+)  # fmt: skip
+def test_a_schemas_automaton(schema, right, wrong):
+    assert all(accepted(schema, text) for text in right)
+    assert not any(accepted(schema, text) for text in wrong)
+
+
 def test_a_tokens_text_is_that_within_a_text(shipped):
     target, _ = shipped
     found = texts(target)
@@ -90,6 +152,11 @@ EDGES = {"a": {"x": "b"}, "b": {"y": "a"}}
     [
         ([], "a grammar is an object with start, edges"),
         ({"start": "a"}, "a grammar is an object with start, edges"),
+        ({}, "a schema has an enum or a type: integer, boolean"),
+        ({"type": "number"}, "a schema has an enum or a type"),
+        ({"type": "array"}, "a schema has an enum or a type"),
+        ({"type": "object", "properties": {}}, "an object has properties"),
+        ({"type": "integer", "minimum": 3}, "unknown key 'minimum' of a schema of type integer"),
         ({"start": "a", "edges": EDGES, "ends": []}, "a grammar is an object with start, edges"),
         ({"start": "a", "edges": {"a": 1}}, "edges must be an object"),
         ({"start": "a", "edges": EDGES, "final": "a"}, "final must be a list"),
