@@ -20,8 +20,9 @@ from flint import fmpq
 from draftproof.proofs_check.cells.cell import sides
 from draftproof.proofs_check.cells.solver import OutOfTime
 from draftproof.proofs_check.cells.symbol import NEGATIVE, POSITIVE, ZERO, Symbol, sign
-from draftproof.proofs_check.every_size.claims import Claim, Hypotheses, Weaken
+from draftproof.proofs_check.every_size.claims import Claim, Weaken
 from draftproof.proofs_check.every_size.flow import NotFollowed, flow_of
+from draftproof.proofs_check.every_size.hypotheses import Hypotheses
 from draftproof.proofs_check.every_size.run import Decide, Refuted, Run, Vacuous
 from draftproof.proofs_check.every_size.space import Assume, Classify, Grow, Space, Terms, terms_of
 from draftproof.proofs_check.every_size.values import Named
