@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
+from math import isfinite
 from typing import Any, NamedTuple
 
 import torch
@@ -25,7 +26,6 @@ from draftproof.theory.selection.view import Rule, View
 
 COST = 1 / 64
 """Default of `Selection.cost`: weights are read once a call, whatever the number of tokens."""
-
 
 ROUNDING = 1e-6
 """More than float64 can be wrong in an entropy; what is closer is decided exactly."""
@@ -166,6 +166,8 @@ class _Row:
 
 
 def _exact(number: float) -> fmpq:
+    if not isfinite(number):
+        raise BadInput("selection met a proposal row that is not a distribution")
     return fmpq(*number.as_integer_ratio())
 
 

@@ -169,3 +169,12 @@ def test_greedy_texts_are_the_targets_own_with_every_rule(name, which):
 def test_what_is_no_selection_is_bad_input(settings, said):
     with pytest.raises(BadInput, match=said):
         Selection.of(**settings)
+
+
+def test_rows_that_are_no_numbers_are_bad_input():
+    draft = Draft(
+        structure("chain:2").tree, torch.zeros(1, 2, dtype=torch.long), torch.full((1, 2, 3), torch.nan)
+    )
+    for name in ("tetris", "goodput", "svip"):
+        with pytest.raises(BadInput, match="not a distribution"):
+            Selection.of(name, 2).select([0], draft)
