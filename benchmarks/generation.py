@@ -44,7 +44,7 @@ def ours(target, drafter, ids, gamma, tokens, temperature, seed):
 
 def theirs(target, drafter, ids, gamma, tokens, temperature, seed):
     """Seconds and tokens of transformers' assisted generation."""
-    made, seconds = transformers(target, drafter, gamma, [ids], tokens, temperature, seed)
+    made, seconds = transformers(target, drafter, gamma, [ids], tokens, Sampling(temperature), seed)
     return seconds, made
 
 

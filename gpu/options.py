@@ -1,9 +1,12 @@
 """Options shared by the commands of `draftproof gpu`; they check names before torch is loaded."""
 
-from functools import partial
-from typing import TypeVar
+from collections.abc import Callable
+from functools import partial, reduce
+from pathlib import Path
+from typing import Any, TypeVar
 
-from click import Choice, Context, Parameter, option
+from click import Choice, Context, FloatRange, IntRange, Parameter, option
+from click import Path as PathType
 
 from draftproof.gpu import spelling
 
@@ -34,3 +37,52 @@ model = option("--model", help=MODEL)
 device = option("--device", help=DEVICE)
 no_graphs = option("--no-graphs", is_flag=True, expose_value=False, callback=_without_graphs, help=GRAPHS)
 as_json = option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+
+SIDES = "both", "target", "proposal"
+SAMPLING = (
+    option("--top-p", type=FloatRange(0, 1), help="Keep likeliest tokens up to this mass."),
+    option("--min-p", type=FloatRange(0, 1), help="Drop tokens below this fraction of the best."),
+    option("--repetition-penalty", type=float, help="As in transformers; the prompt counts."),
+    option("--presence-penalty", type=float, help="As in vLLM: subtracted from logits of generated tokens."),
+    option("--frequency-penalty", type=float, help="As in vLLM: the same for each time that one occurred."),
+    option("--logit-bias", "biases", multiple=True, metavar="ID=NUMBER", help="May be repeated."),
+    option("--bad-word", "bad_words", multiple=True, metavar="TEXT", help="May be repeated."),
+    option(
+        "--grammar",
+        type=PathType(path_type=Path, dir_okay=False),
+        help="JSON file of an automaton over characters (see the documentation).",
+    ),
+    option(
+        "--logits-processor",
+        "functions",
+        multiple=True,
+        metavar="TARGET",
+        help="A function or LogitsProcessor as package.module:name or path/to/file.py:name.",
+    ),
+    option("--processors-on", "side", type=Choice(SIDES), help="[default: both] Penalties, bias, masks."),
+    option("--draft-temperature", type=FloatRange(min=0), help="[default: the target's]"),
+)
+SELECTION = (
+    option("--budget", type=IntRange(0), help="Most drafted tokens that are verified of a batch."),
+    option("--token-cost", type=FloatRange(0), help="Time of a verified token in a call's [default: 1/64]."),
+)
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def sampling(command: Command) -> Command:
+    """Adds the options that `commands.settings.samplings` reads, beside temperature and top_k."""
+    return reduce(lambda made, add: add(made), reversed(SAMPLING), command)
+
+
+def budget(command: Command) -> Command:
+    """Adds the options of a selection, beside its rule and the size of a batch."""
+    return reduce(lambda made, add: add(made), reversed(SELECTION), command)
+
+
+def rule(_: Context, __: Parameter, given: Names) -> Names:
+    """The callback of `--selection`: BadInput for an unknown rule."""
+    from draftproof.theory.selection import named
+
+    for each in (given,) if isinstance(given, str) else given or ():
+        named(each)
+    return given

@@ -203,6 +203,7 @@ class Reader:
         return -(-slots // BLOCK) * BLOCK if self.recorder.active else slots
 
 
-def padded(prompts: Sequence[Sequence[int]], device: torch.device) -> Tensor:
-    """Prompts as [B, longest] ids, padded with 0 on the right."""
-    return pad_sequence([torch.tensor(each, dtype=torch.long) for each in prompts], True).to(device)
+def padded(prompts: Sequence[Sequence[int]], device: torch.device, filler: int = 0) -> Tensor:
+    """Prompts as [B, longest] ids, padded with `filler` on the right."""
+    ids = [torch.tensor(each, dtype=torch.long) for each in prompts]
+    return pad_sequence(ids, True, filler).to(device)

@@ -6,6 +6,7 @@ from typing import TypeAlias
 import torch
 from torch import Tensor
 
+from draftproof.gpu.processors import Processor
 from draftproof.theory.errors import BadInput
 
 Setting: TypeAlias = float | Tensor
@@ -19,12 +20,15 @@ to 0.
 
 @dataclass(frozen=True)
 class Sampling:
-    """The sampling settings of a run, the same for target and drafter; see `probabilities`."""
+    """How rows are made from logits: `processors`, in their order, change logits by the text before them (see
+    `history.History`), then come the settings of `probabilities`.
+    """
 
     temperature: float = 1.0
     top_k: int = 0
     top_p: float = 1.0
     min_p: float = 0.0
+    processors: tuple[Processor, ...] = ()
 
     @property
     def only_temperature(self) -> bool:
@@ -32,7 +36,7 @@ class Sampling:
         return self.temperature > 0 and (self.top_k, self.top_p, self.min_p) == (0, 1, 0)
 
     def rows(self, logits: Tensor) -> Tensor:
-        """Logits [..., V] to float32 probabilities."""
+        """Logits [..., V] to float32 probabilities; the logits are processed already."""
         return probabilities(logits, self.temperature, self.top_k, self.top_p, self.min_p)
 
 

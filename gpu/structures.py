@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from draftproof.gpu import spelling
 from draftproof.gpu.draft import Tree
+from draftproof.gpu.history import History, along
 from draftproof.gpu.passes import Reader
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.verify.residual import draw
@@ -79,9 +80,11 @@ class Session:
         """Logits [B, m, V] after each of the tokens [B, m] of a level."""
         raise NotImplementedError
 
-    def draft(self, structure: "Structure", sampling: Sampling, uniforms: Tensor) -> Draft:
-        """Drafts for every row; uniforms [B, size - 1]."""
-        return structure.grow(self, sampling, uniforms)
+    def draft(
+        self, structure: "Structure", sampling: Sampling, uniforms: Tensor, history: History | None = None
+    ) -> Draft:
+        """Drafts for every row; uniforms [B, size - 1]. The history is that of the sampling's processors."""
+        return structure.grow(self, sampling, uniforms, history)
 
     def accept(self, accepted: Accepted) -> None:
         """Reads the tokens that a step committed."""
@@ -186,7 +189,9 @@ class Sampled:
         sort = self.order.argsort()
         return None if bool((self.order == self.order[sort]).all()) else sort
 
-    def grow(self, session: Session, sampling: Sampling, uniforms: Tensor) -> Draft:
+    def grow(
+        self, session: Session, sampling: Sampling, uniforms: Tensor, history: History | None = None
+    ) -> Draft:
         """Draws the tree level by level with a session's rows; uniforms [B, size - 1], one per node."""
         tokens = torch.full_like(uniforms, -1, dtype=torch.long)
         rows = []
@@ -195,6 +200,9 @@ class Sampled:
                 logits = session.extend(tokens[:, stage.nodes - 1].clamp(min=0), stage.level)
             else:
                 logits = session.root()[:, None]
+            if history is not None:
+                words = along(self.tree, tokens)[:, stage.nodes, : stage.level.depth]
+                logits = history.processed(sampling, logits, words, (words >= 0).all(-1))
             kind, drawn = ("draw", self.tree.kind, number, sampling), partial(self._draw, stage, sampling)
             made, tokens = session.recorder(kind, drawn, logits=logits, tokens=tokens, uniforms=uniforms)
             rows.append(made)
@@ -246,9 +254,14 @@ class TopK:
         """The same structure, which has no tables."""
         return self
 
-    def grow(self, session: Session, sampling: Sampling, uniforms: Tensor) -> Draft:
+    def grow(
+        self, session: Session, sampling: Sampling, uniforms: Tensor, history: History | None = None
+    ) -> Draft:
         """Extends the drafter's likeliest nodes depth by depth, then keeps the likeliest of all."""
         logits = session.root()[:, None]
+        words = torch.zeros(len(logits), 1, 0, dtype=torch.long, device=logits.device)
+        if history is not None:
+            logits = history.processed(sampling, logits, words)
         batch, width, device = len(logits), min(self.width, logits.shape[-1]), logits.device
         own = torch.arange(width, device=device)
         score = torch.zeros(batch, 1, device=device)
@@ -274,6 +287,10 @@ class TopK:
             sees = sees.gather(1, parent[..., None].expand(-1, -1, sees.shape[-1]))
             sees[:, own, 1 + first + own] = True
             logits = session.extend(tokens, Level(depth, first, sees, parent))
+            if history is not None:
+                words = words.gather(1, parent[..., None].expand(-1, -1, words.shape[-1]))
+                words = torch.cat((words, tokens[..., None]), -1)
+                logits = history.processed(sampling, logits, words)
         return self._likeliest(torch.cat(scores, 1), torch.cat(ids, 1), torch.cat(above, 1), held)
 
     def _likeliest(self, scores: Tensor, ids: Tensor, above: Tensor, held: list[Tensor]) -> Draft:

@@ -2,8 +2,7 @@
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from itertools import product
 from statistics import fmean
 from time import perf_counter
@@ -13,12 +12,16 @@ import torch
 
 from draftproof.gpu.device import wait
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter
-from draftproof.gpu.engine.loop import fitting, generate
+from draftproof.gpu.engine.loop import cannot_select, fitting, generate
+from draftproof.gpu.engine.output import Step
+from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.graphs import recording
 from draftproof.gpu.models import Model, quiet
+from draftproof.gpu.rows import PLAIN as PLAIN_ROWS
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import Structure
 from draftproof.gpu.validate.acceptance import Acceptance, mean_accepted
+from draftproof.gpu.validate.greedy import for_transformers
 from draftproof.gpu.verify import VERIFIERS, Verifier
 
 DRAFTS = ("chain:4", "tree:2x3", "top-k:4x4x16")
@@ -30,9 +33,12 @@ VERSUS = (("block", "token"), ("traversal", "rrs"), ("traversal", "specinfer"))
 
 @dataclass(frozen=True)
 class Plan:
-    """What is measured: each repeat generates texts of `tokens` tokens from a seed of its own."""
+    """What is measured: each repeat generates texts of `tokens` tokens, `batch` at once, from a seed of its
+    own.
+    """
 
     tokens: int = 64
+    batch: int = 1
     repeats: int = 3
     seed: int = 0
     temperatures: tuple[float, ...] = (0.2, 0.6, 1.0)
@@ -40,7 +46,8 @@ class Plan:
 
 @dataclass
 class Cell:
-    """One way of decoding at one temperature; `tokens`, `seconds` and `accepted` have one number per repeat.
+    """One way of decoding at one temperature. `tokens`, `seconds`, `accepted` (in a step of one text), and
+    `emitted` and `verified` (drafted tokens; in a call of the target) have one number per repeat.
 
     `expected[name]` is E[tau | draft] of the verifier of that name at every step of this cell, computed from
     the step's rows. `texts` holds the text that each of these steps belongs to.
@@ -51,11 +58,14 @@ class Cell:
     structure: Structure | None = None
     verifier: Verifier | None = None
     acceptance: Acceptance | None = None
+    selection: Selection | None = None
     expected: dict[str, list[float]] = field(default_factory=dict)
     texts: list[Hashable] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     accepted: list[float] = field(default_factory=list)
+    verified: list[float] = field(default_factory=list)
+    emitted: list[float] = field(default_factory=list)
     phases: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -70,7 +80,12 @@ class Cell:
 
 @dataclass
 class Bench:
-    """A model pair, prompts and a plan. `run` fills the cells; repeats that it has yielded are complete."""
+    """A model pair, prompts and a plan. `run` fills the cells; repeats that it has yielded are complete.
+
+    Verifiers of chains run once with every drafted token and once with each of the `selections`. Packages
+    that decode one text at a time are not run with larger batches. The temperature of `sampling` is replaced
+    by the plan's, and so is that of `draft_sampling` if it is the same.
+    """
 
     target: Model
     drafter: Drafter
@@ -78,14 +93,20 @@ class Bench:
     verifiers: Sequence[Verifier]
     prompts: Sequence[Sequence[int]]
     plan: Plan
+    selections: Sequence[Selection] = ()
+    sampling: Sampling = PLAIN_ROWS
+    draft_sampling: Sampling = PLAIN_ROWS
 
     def __post_init__(self) -> None:
         pairs = fitting(self.structures, self.verifiers, self.drafter)
         chains = [shape for shape in self.structures if shape.kind == "chain"]
         self.ways: list[Cell] = []
         for heat in self.plan.temperatures:
-            self.ways += [Cell(PLAIN, heat), Cell(TRANSFORMERS, heat)]
-            if isinstance(self.drafter, ModelDrafter):  # assisted generation needs a draft model and a chain
+            self.ways.append(Cell(PLAIN, heat))
+            if self.plan.batch == 1:
+                self.ways.append(Cell(TRANSFORMERS, heat))
+            assisted = self.plan.batch == 1 and isinstance(self.drafter, ModelDrafter)
+            if assisted:  # assisted generation needs a draft model and a chain
                 self.ways += [Cell(ASSISTED, heat, shape) for shape in chains]
             for shape, verifier in pairs:
                 better = {name for name, worse in VERSUS if worse == verifier.name}
@@ -93,6 +114,16 @@ class Bench:
                 cell = Cell(verifier.name, heat, shape, verifier, Acceptance(verifier, shape))
                 cell.expected = {name: [] for name in (*found, verifier.name) if found}
                 self.ways.append(cell)
+                if cannot_select(verifier, shape) is None:
+                    self.ways += [self._selecting(cell, each) for each in self.selections]
+
+    @staticmethod
+    def _selecting(cell: Cell, selection: Selection) -> Cell:
+        assert cell.verifier is not None
+        assert cell.structure is not None
+        acceptance = Acceptance(cell.verifier, cell.structure, by_value=not selection.rule.predictable)
+        method = f"{cell.method} {selection.rule.name}"
+        return Cell(method, cell.temperature, cell.structure, cell.verifier, acceptance, selection)
 
     @property
     def total(self) -> int:
@@ -117,43 +148,68 @@ class Bench:
         kinds: dict[Hashable, Cell] = {}
         for cell in self.ways:
             kind: Hashable = id(cell) if recorded else (cell.verifier is None and cell.method, cell.draft)
-            kinds.setdefault(kind, Cell(cell.method, cell.temperature, cell.structure, cell.verifier))
+            trial = Cell(cell.method, cell.temperature, cell.structure, cell.verifier, None, cell.selection)
+            kinds.setdefault(kind, trial)
         for trial in kinds.values():
-            self._once(trial, self.plan.seed, self.prompts[:1], self.plan.tokens if recorded else 8)
+            first = self.prompts[: self.plan.batch]
+            self._once(trial, self.plan.seed, first, self.plan.tokens if recorded else 8)
 
     def _once(self, cell: Cell, seed: int, prompts: Sequence[Sequence[int]], tokens: int) -> None:
         """One repeat: every prompt with a seed of its own."""
         if cell.method in (TRANSFORMERS, ASSISTED):
             gamma = cell.structure.depth if cell.structure else None
-            peer = transformers(self.target, self.drafter, gamma, prompts, tokens, cell.temperature, seed)
+            sampling = replace(self.sampling, temperature=cell.temperature)
+            peer = transformers(self.target, self.drafter, gamma, prompts, tokens, sampling, seed)
             cell.tokens.append(peer[0])
             cell.seconds.append(peer[1])
             return
-        drafter, verifier = self.drafter if cell.structure else None, cell.verifier or VERIFIERS["token"]
-        decode = partial(generate, self.target, drafter, verifier=verifier, structure=cell.structure)
-        sampling, made, accepted, taken = Sampling(cell.temperature), 0, [], 0.0
-        for number, prompt in enumerate(prompts):
-            options = {"max_new_tokens": tokens, "ignore_end": True, "timed": True}
+        made, calls, verified, taken, accepted = 0, 0, 0, 0.0, []
+        for first in range(0, len(prompts), self.plan.batch):
+            batch = prompts[first : first + self.plan.batch]
+            numbers = range(first, first + len(batch))
             clock = perf_counter()
-            run = decode([prompt], sampling=sampling, seed=[seed * len(self.prompts) + number], **options)
+            run = self._decode(cell, batch, [seed * len(self.prompts) + number for number in numbers], tokens)
             while True:  # only the engine's own time is counted
                 step = next(run, None)
                 wait(self.target.device)
                 taken += perf_counter() - clock
                 if step is None:
                     break
-                made += len(step.emitted[0])
-                accepted.append(step.accepted[0])
+                calls += 1
+                made += sum(map(len, step.emitted))
+                accepted += step.accepted
+                verified += int((step.tokens >= 0).sum()) if step.kept is None else sum(step.kept)
                 cell.phases.update(step.seconds)
                 if cell.acceptance is not None:
                     cell.acceptance.add(step)
-                cell.texts.append((seed, number))
+                cell.texts += [(seed, numbers[row]) for row in step.rows]
                 for name, means in cell.expected.items():
                     means += mean_accepted(VERIFIERS[name], step).tolist()
                 clock = perf_counter()
         cell.tokens.append(made)
         cell.seconds.append(taken)
         cell.accepted.append(fmean(accepted))
+        cell.verified.append(verified / calls)
+        cell.emitted.append(made / calls)
+
+    def _decode(
+        self, cell: Cell, prompts: Sequence[Sequence[int]], seeds: list[int], tokens: int
+    ) -> Iterator[Step]:
+        heat, alone = cell.temperature, self.draft_sampling.temperature != self.sampling.temperature
+        return generate(
+            self.target,
+            self.drafter if cell.structure else None,
+            prompts,
+            verifier=cell.verifier or VERIFIERS["token"],
+            structure=cell.structure,
+            sampling=replace(self.sampling, temperature=heat),
+            draft_sampling=self.draft_sampling if alone else replace(self.draft_sampling, temperature=heat),
+            selection=cell.selection,
+            max_new_tokens=tokens,
+            ignore_end=True,
+            seed=seeds,
+            timed=True,
+        )
 
 
 def transformers(
@@ -162,16 +218,17 @@ def transformers(
     gamma: int | None,
     prompts: Sequence[Sequence[int]],
     tokens: int,
-    temperature: float,
+    sampling: Sampling,
     seed: int,
 ) -> tuple[int, float]:
     """Generates the same texts by transformers alone, prompt by prompt; returns total tokens and seconds.
 
     With a `gamma` this is assisted generation that always drafts `gamma` tokens; else plain generation.
     """
-    options: dict[str, Any] = {"do_sample": temperature > 0}
-    if temperature > 0:
-        options |= {"temperature": temperature, "top_k": 0, "top_p": 1.0}
+    options: dict[str, Any] = {"do_sample": sampling.temperature > 0}
+    if sampling.temperature > 0:
+        names = ("temperature", "top_k", "top_p", *(["min_p"] if sampling.min_p else []))
+        options |= {name: getattr(sampling, name) for name in names}
     if gamma is not None:
         assert isinstance(drafter, ModelDrafter)
         assistant = options["assistant_model"] = drafter.model.network
@@ -184,6 +241,7 @@ def transformers(
         ids = torch.tensor([list(prompt)], device=target.device)
         length = min(tokens, target.context - len(prompt))
         options |= {"max_new_tokens": length, "min_new_tokens": length, "pad_token_id": 0}
+        options |= for_transformers(sampling.processors, len(prompt))
         with quiet():
             wait(target.device)
             started = perf_counter()

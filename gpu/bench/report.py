@@ -43,6 +43,9 @@ def _row(cell: Cell, cells: Sequence[Cell]) -> dict[str, Any]:
         "over_plain": _over(cells, cell, PLAIN, ""),
         "over_transformers_plain": _over(cells, cell, TRANSFORMERS, ""),
         "over_assisted": _over(cells, cell, ASSISTED, cell.draft),
+        "tokens_per_call": fmean(cell.emitted) if cell.emitted else None,
+        "verified_per_call": fmean(cell.verified) if cell.verified else None,
+        "selection": cell.selection.rule.name if cell.selection else None,
         "phases": {phase: seconds / whole for phase, seconds in phases.items()} if whole else None,
         "problems": [],
     }
@@ -112,8 +115,9 @@ def tables(rows: Rows, versus: Rows, name: str) -> list[Table]:
     """Two tables: speed and acceptance (one line per cell), differences (one line per pair of verifiers)."""
     start = "T", "draft", "method"
     speed = screen.table(f"Speed: {name}", "lllrrrr", *start, "tokens/s", "x plain", "x assisted", "phases %")
-    headings = "MAT", "predicted", "stateless", "full inf.", "accepted", "by position"
-    accepted = screen.table("Acceptance", "lllrrrrrr", *start, *headings)
+    selecting = ["verified"] if any(row["selection"] for row in rows) else []
+    headings = "MAT", "predicted", "stateless", "full inf.", *selecting, "accepted", "by position"
+    accepted = screen.table("Acceptance", "lll" + "r" * len(headings), *start, *headings)
     headings = "measured", "on the same steps", "steps"
     apart = screen.table("Differences in block efficiency", "lllrrr", "T", "draft", "verifiers", *headings)
     for column in (*speed.columns, *accepted.columns[:3], apart.columns[0], *apart.columns[2:]):
@@ -133,6 +137,7 @@ def tables(rows: Rows, versus: Rows, name: str) -> list[Table]:
                 f"{row['mean_acceptance_length']:.2f}",
                 f"{middle:.2f} ± {max(high - middle, middle - low):.2f}",
                 *("" if bound is None else f"{1 + bound:.2f}" for bound in row["bounds"].values()),
+                *(f"{row['verified_per_call']:.1f}" for _ in selecting),
                 f"{row['draft_acceptance_rate']:.0%}",
                 " ".join(f"{each:.2f}" for each in row["acceptance_rate_per_position"]),
                 style="bold red" if row["problems"] else "",
@@ -166,6 +171,8 @@ def notes(rows: Rows, versus: Rows) -> str:
         "of sampled trees the mean of an estimate",
         f"prediction and measurement agree in {agree} of {len(drafted)} cells",
     ]
+    if any(row["selection"] for row in rows):
+        lines.append("verified: drafted tokens of a batch in a call of the target")
     if versus:
         lines += [
             f"differences: {LEVEL:.0%} t-intervals; measured: each verifier on its own texts, by repeat;",

@@ -12,12 +12,12 @@ from click import Path as PathType
 
 from draftproof.gpu import spelling
 from draftproof.gpu.commands.measuring import loaded, measured, status
-from draftproof.gpu.options import DTYPE, VERIFIER, as_json, device, no_graphs
+from draftproof.gpu.options import DTYPE, VERIFIER, as_json, budget, device, no_graphs, rule, sampling
 from draftproof.simulators import screen
 from draftproof.theory.errors import BadInput
 
-FOR_KERNELS = ("vocab", "gamma", "batch")
-FOR_BOTH = ("model", "device", "draft", "figure", "as_json")
+FOR_KERNELS = ("vocab", "gamma")
+FOR_BOTH = ("model", "device", "draft", "batch", "figure", "as_json")
 FILE = PathType(path_type=Path, dir_okay=False)
 
 
@@ -26,7 +26,13 @@ FILE = PathType(path_type=Path, dir_okay=False)
 @option("--draft", multiple=True, help="chain or tree; with --model as for `gpu generate`. May be repeated.")
 @option("--vocab", type=IntRange(2, 2**20), multiple=True, metavar="V", help="May be repeated.")
 @option("--gamma", type=IntRange(1, 32), multiple=True, metavar="G", help="May be repeated.")
-@option("--batch", type=IntRange(1, 2**16), multiple=True, metavar="B", help="May be repeated.")
+@option(
+    "--batch",
+    type=IntRange(1, 2**16),
+    multiple=True,
+    metavar="B",
+    help="May be repeated. With --model: one number, of texts decoded at once [default: 1].",
+)
 @option("--model", help="Decode with real models: a target as for `gpu generate`, or shipped.")
 @option("--drafter", help="With --model: as for `gpu generate`.")
 @option(
@@ -36,6 +42,15 @@ FILE = PathType(path_type=Path, dir_okay=False)
     help="With --model; may be repeated [default: all that apply].",
 )
 @option("--temperature", type=FloatRange(0), multiple=True, help="With --model [default: 0.2, 0.6, 1].")
+@option("--top-k", type=IntRange(min=0), help="With --model: keep this many likeliest tokens.")
+@sampling
+@option(
+    "--selection",
+    multiple=True,
+    callback=rule,
+    help="With --model: also decode chains with this rule, in batches that share a budget. May be repeated.",
+)
+@budget
 @option("--prompts", type=FILE, help="With --model: a file with one prompt per line, or Spec-Bench's.")
 @option("--count", type=IntRange(1), help="With --model: largest number of prompts [default: 4].")
 @option("--repeats", type=IntRange(1), help="With --model: repeats of each cell [default: 3].")
@@ -57,10 +72,10 @@ def COMMAND(**options: Any) -> int:
 
     With --model: measures tokens a second, mean acceptance length (with the extra token), acceptance by
     position and time by phase for every verifier, draft and temperature, for plain decoding, and for
-    transformers' own plain and assisted generation. All use the same prompts, repeats are interleaved, and
-    ratios have intervals. Verifiers are compared on their own texts and on the same steps. Each cell's mean
-    acceptance length is compared with the prediction from its rows; exit status 1 if they disagree. Ctrl-C
-    prints what was measured so far.
+    transformers' own plain and assisted generation, which decode one text at a time. All use the same
+    prompts, repeats are interleaved, and ratios have intervals. Verifiers are compared on their own texts and
+    on the same steps. Each cell's mean acceptance length is compared with the prediction from its rows; exit
+    status 1 if they disagree. Ctrl-C prints what was measured so far.
     """
     with_model = options["model"] is not None
     for name, value in options.items():
@@ -172,16 +187,25 @@ def _decoding(options: dict[str, Any]) -> int:
 
 def _bench(options: dict[str, Any]) -> Any:
     from draftproof.gpu.bench.models import DRAFTS, Bench, Plan
+    from draftproof.gpu.commands.settings import rules, samplings, selection
     from draftproof.gpu.prompts import prompts
 
     refusal = "plain decoding is always measured too; name a drafter"
+    if len(options["batch"]) > 1:
+        raise BadInput("--batch: with --model it is one number")
+    batch = options["batch"][0] if options["batch"] else 1
+    selections = [selection(options, name, None) for name in rules(options)]
     target, drafter, structures, verifiers = loaded(options, DRAFTS, refusal)
     asked = {
         "tokens": options["max_new_tokens"],
+        "batch": batch,
         "repeats": options["repeats"],
         "seed": options["seed"],
         "temperatures": options["temperature"],
     }
     plan = Plan(**{key: value for key, value in asked.items() if value not in (None, ())})
-    given = prompts(options["prompts"], target, options["count"] or 4)
-    return Bench(target, drafter, structures, verifiers, given, plan)
+    both = samplings({**options, "temperature": None}, target)
+    given = prompts(options["prompts"], target, options["count"] or max(4, batch))
+    if len(given) < batch:
+        raise BadInput(f"--batch {batch}: there are only {len(given)} prompts; give a larger --count")
+    return Bench(target, drafter, structures, verifiers, given, plan, selections, *both)

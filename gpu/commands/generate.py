@@ -8,7 +8,18 @@ from typing import Any
 
 from click import FloatRange, IntRange, command, echo, option
 
-from draftproof.gpu.options import DTYPE, VERIFIER, as_json, device, known_drafts, model, no_graphs
+from draftproof.gpu.options import (
+    DTYPE,
+    VERIFIER,
+    as_json,
+    budget,
+    device,
+    known_drafts,
+    model,
+    no_graphs,
+    rule,
+    sampling,
+)
 from draftproof.theory.errors import BadInput
 
 PROMPT = "def main():\n"
@@ -33,8 +44,10 @@ DRAFT = (
 @option("--max-new-tokens", type=IntRange(1, 2**20), default=128, show_default=True)
 @option("--temperature", type=FloatRange(min=0), default=1.0, show_default=True, help="0 is greedy.")
 @option("--top-k", type=IntRange(min=0), default=0, help="Keep this many likeliest tokens; 0 keeps all.")
-@option("--top-p", type=FloatRange(0, 1), default=1.0, help="Keep likeliest tokens up to this mass.")
-@option("--min-p", type=FloatRange(0, 1), default=0.0, help="Drop tokens below this fraction of the best.")
+@sampling
+@option("--selection", callback=rule, help="The rule that selects which drafted tokens are verified.")
+@budget
+@option("--batch", type=IntRange(1), help="Texts of a batch, which share a budget [default: all].")
 @option("--stop", multiple=True, help="End a text where this string appears.")
 @option("--ignore-end", is_flag=True, help="Continue after end-of-text tokens.")
 @option("--seed", type=IntRange(min=0), default=0, show_default=True)
@@ -79,25 +92,35 @@ def _begin(prompts: list[str], options: dict[str, Any]) -> "tuple[Any, _Transcri
     """Loads the models, reads the prompts, and replaces unset `options` by their defaults."""
     import torch
 
+    from draftproof.gpu.commands.settings import rules, samplings, selection
     from draftproof.gpu.drafters.choose import pair
     from draftproof.gpu.engine.loop import generate
-    from draftproof.gpu.rows import Sampling
     from draftproof.gpu.structures import structure
     from draftproof.gpu.verify import named
 
     shape = structure(options["spelling"])
     options["verifier"] = options["verifier"] or USUAL.get(shape.kind, "traversal")
     dtype = getattr(torch, options["dtype"]) if options["dtype"] else None
+    selected = [selection(options, name, options["batch"]) for name in rules(options)]
+    if not selected and options["batch"] is not None:
+        raise BadInput("--batch is for runs with --selection or --budget")
     target, drafter = pair(options["model"], options["drafter"], options["device"], dtype)
+    sampling, draft_sampling = samplings(options, target)
     steps = generate(
         target,
         drafter,
         [target.tokenizer.encode(prompt) for prompt in prompts],
         verifier=named(options["verifier"]),
         structure=shape if drafter else None,
-        sampling=Sampling(*(options[name] for name in ("temperature", "top_k", "top_p", "min_p"))),
+        sampling=sampling,
+        draft_sampling=draft_sampling,
+        selection=selected[0] if selected else None,
         **{name: options[name] for name in ("max_new_tokens", "stop", "ignore_end", "seed")},
     )
+    options |= {name: getattr(sampling, name) for name in ("top_p", "min_p")}
+    both = (*sampling.processors, *draft_sampling.processors)
+    options["processors"] = list(dict.fromkeys(each.name for each in both))
+    options["selection"] = selected[0].rule.name if selected else None
     options["drafter"] = drafter.name if drafter else "none"
     options["model"] = target.name
     return steps, _Transcript(target.tokenizer.decode, prompts, options["stop"])
@@ -107,8 +130,19 @@ def _end(transcript: "_Transcript", options: dict[str, Any], started: float, loa
     """Writes the last line, or the whole answer as JSON."""
     seconds, tokens, steps = monotonic() - loaded, sum(map(len, transcript.ids)), transcript.steps
     mean = 1 + transcript.accepted / transcript.row_steps if steps else 0.0  # the last step counts in full
+    selecting = {name: options[name] for name in ("selection", "budget", "batch")}
     if options["as_json"]:
-        names = ("model", "drafter", "verifier", "temperature", "top_k", "top_p", "min_p", "seed")
+        names = (
+            "model",
+            "drafter",
+            "verifier",
+            "temperature",
+            "top_k",
+            "top_p",
+            "min_p",
+            "processors",
+            "seed",
+        )
         rows = enumerate(zip(transcript.prompts, transcript.ids, transcript.finished, strict=True))
         outputs = [
             {"prompt": prompt, "text": transcript.text(row), "tokens": ids, "finished": why}
@@ -120,6 +154,8 @@ def _end(transcript: "_Transcript", options: dict[str, Any], started: float, loa
             "tokens": tokens,
             "steps": steps,
             "block_efficiency": round(mean, 4),
+            "accepted": transcript.accepted,
+            **({"verified": transcript.verified, **selecting} if options["selection"] else {}),
             "error": transcript.error,
             "seconds": round(seconds, 3),
             "loading": round(loaded - started, 3),
@@ -128,6 +164,8 @@ def _end(transcript: "_Transcript", options: dict[str, Any], started: float, loa
         return
     plain = options["drafter"] == "none"
     draft = "plain decoding" if plain else f"{options['verifier']}, {options['spelling']}"
+    if options["selection"]:
+        draft += f", {options['selection']}: {transcript.accepted} accepted of {transcript.verified} verified"
     echo(
         f"{transcript.rest()}\n[{tokens} tokens in {steps} steps, block efficiency {mean:.2f}, "
         f"{tokens / max(seconds, 1e-9):.1f} tokens/s; {draft}]"
@@ -143,7 +181,7 @@ class _Transcript:
         self.decode, self.prompts, self.stop = decode, prompts, stop
         self.ids: list[list[int]] = [[] for _ in prompts]
         self.finished: list[str | None] = [None] * len(prompts)
-        self.steps = self.row_steps = self.accepted = 0
+        self.steps = self.row_steps = self.accepted = self.verified = 0
         self.printed = 0  # characters already shown of a single text
         self.error: str | None = None
 
@@ -154,6 +192,7 @@ class _Transcript:
         self.steps += 1
         self.row_steps += len(step.rows)
         self.accepted += sum(step.accepted)
+        self.verified += sum(step.kept or ())
         for row, tokens, why in zip(step.rows, step.emitted, step.finished, strict=True):
             self.ids[row] += tokens
             self.finished[row] = why

@@ -10,7 +10,18 @@ from click import FloatRange, IntRange, command, echo, option
 from click import Path as PathType
 
 from draftproof.gpu.commands.measuring import loaded, measured, status
-from draftproof.gpu.options import DTYPE, VERIFIER, as_json, device, known_drafts, model, no_graphs
+from draftproof.gpu.options import (
+    DTYPE,
+    VERIFIER,
+    as_json,
+    budget,
+    device,
+    known_drafts,
+    model,
+    no_graphs,
+    rule,
+    sampling,
+)
 from draftproof.simulators import screen
 from draftproof.simulators.anytime import ERROR
 
@@ -46,6 +57,10 @@ MANY = 128
 )
 @option("--max-new-tokens", type=IntRange(1), default=32, show_default=True, help="Of the greedy texts.")
 @option("--temperature", type=FloatRange(0, min_open=True), default=1.0, show_default=True)
+@sampling
+@option("--selection", multiple=True, callback=rule, help="May be repeated [default: tetris-repaired].")
+@budget
+@option("--requests", type=IntRange(2), default=8, show_default=True, help="Of a batch with a selection.")
 @option("--batch", type=IntRange(1), default=500, show_default=True, help="Rows decoded at once.")
 @option("--seed", type=IntRange(0), default=0, show_default=True)
 @device
@@ -78,7 +93,7 @@ def COMMAND(**options: Any) -> int:
         validation.run(),
         "cells",
         total,
-        lambda cell: f"{cell.draft} {cell.verifier}",
+        lambda cell: cell.name,
         "what was finished is above; take a smaller --batch",
     )
     on, seconds = str(validation.target.device), round(monotonic() - started, 1)
@@ -104,18 +119,28 @@ def COMMAND(**options: Any) -> int:
 
 
 def _prepared(options: dict[str, Any]) -> Any:
+    from draftproof.gpu.commands.settings import samplings, selection
     from draftproof.gpu.prompts import prompts
     from draftproof.gpu.validate.lossy import lossy_named
     from draftproof.gpu.validate.run import DRAFTS, Plan, Validation
 
-    lossy = lossy_named(options["only"])
+    lossy, biased = lossy_named(options["only"])
+    rules = [*(options["selection"] or ["tetris-repaired"]), *(biased if options["specimens"] else [])]
+    limit = options["requests"] if options["budget"] is None else options["budget"]
+    budgeted = {**options, "budget": limit}
+    selections = [selection(budgeted, name, options["requests"]) for name in dict.fromkeys(rules)]
     refusal = "there is nothing to validate without a draft"
     target, drafter, structures, verifiers = loaded(options, DRAFTS, refusal)
-    asked = ("runs", "length", "batch", "seed", "temperature", "top_k")
+    target_side, draft_side = samplings({**options, "top_k": 0}, target)
+    asked = ("runs", "requests", "length", "batch", "seed", "temperature", "top_k")
     plan = Plan(**{key: options[key] for key in asked}, tokens=options["max_new_tokens"])
     many = prompts(options["file"], target, count=MANY)
     given = many[:8]
     if options["file"] is None:
         given = [target.tokenizer.encode(text) for text in OPENINGS] + given[: 8 - len(OPENINGS)]
     lossy = lossy if options["specimens"] else []
-    return Validation(target, drafter, structures, verifiers, given, plan, lossy, many)
+    if drafter.only_chains and not options["selection"]:  # rows of one token: no selection can go wrong
+        selections = []
+    return Validation(
+        target, drafter, structures, verifiers, given, plan, lossy, many, selections, target_side, draft_side
+    )

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from draftproof.gpu.history import History
 from draftproof.gpu.models import Model
 from draftproof.gpu.passes import Reader, padded
 from draftproof.gpu.rows import Sampling
@@ -118,8 +119,10 @@ class NgramSession(Session):
                 return text[end : end + most]
         return []
 
-    def draft(self, structure: Structure, sampling: Sampling, uniforms: Tensor) -> Draft:
-        """A deterministic chain for every row, shorter if the copied text ends."""
+    def draft(
+        self, structure: Structure, sampling: Sampling, uniforms: Tensor, history: History | None = None
+    ) -> Draft:
+        """A deterministic chain for every row, shorter if the copied text ends. It has no rows to process."""
         assert isinstance(structure, Sampled)
         gamma = structure.depth
         found = [self.found(row, gamma) for row in range(len(self.texts))]

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise, product, repeat
 from typing import Any, NamedTuple, TypeAlias
@@ -14,6 +15,8 @@ from draftproof.gpu import kernels
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.engine.output import Step, Texts
+from draftproof.gpu.engine.selection import Selection
+from draftproof.gpu.history import History
 from draftproof.gpu.models import Model
 from draftproof.gpu.passes import Reader, padded
 from draftproof.gpu.rows import PLAIN, Sampling
@@ -38,6 +41,8 @@ def generate(
     verifier: Verifier,
     structure: Structure | None,
     sampling: Sampling = PLAIN,
+    draft_sampling: Sampling | None = None,
+    selection: Selection | None = None,
     max_new_tokens: int = 128,
     stop: Sequence[str] = (),
     ignore_end: bool = False,
@@ -46,14 +51,18 @@ def generate(
 ) -> Iterator[Step]:
     """Continues the prompts (token ids), step by step, until every row has ended.
 
-    With `drafter` and `structure` None this is plain decoding in the same loop. A row ends at an end token
-    (unless `ignore_end`), at a stop string, after `max_new_tokens`, or where the context ends. Row b's noise
-    depends only on (seed, b), or on seed[b]. On a GPU the phases are timed only if `timed` is set, which
-    waits for the device after each step. Later steps never overwrite a step that was yielded. Raises BadInput
-    for an empty or too long prompt, and for a verifier, structure and drafter that do not fit each other.
+    With `drafter` and `structure` None this is plain decoding in the same loop. `draft_sampling` is the
+    drafter's, if it is not the target's. A `selection` chooses which drafted tokens are verified. A row ends
+    at an end token (unless `ignore_end`), at a stop string, after `max_new_tokens`, or where the context
+    ends. Row b's noise depends only on (seed, b), or on seed[b]. On a GPU the phases are timed only if
+    `timed` is set, which waits for the device after each step. Later steps never overwrite a step that was
+    yielded. Raises BadInput for an empty or too long prompt, for a verifier, structure, drafter and selection
+    that do not fit each other, and for processors that leave nothing of a row.
     """
     _check(target, prompts)
     if drafter is not None and structure is not None and (reason := misfit(verifier, structure, drafter)):
+        raise BadInput(reason)
+    if selection is not None and (reason := cannot_select(verifier, structure)):
         raise BadInput(reason)
     if max_new_tokens < 1:
         raise BadInput(f"max_new_tokens must be at least 1, not {max_new_tokens}")
@@ -61,7 +70,8 @@ def generate(
     limits = [min(max_new_tokens, target.context - len(prompt)) for prompt in prompts]
     texts = Texts(limits, frozenset() if ignore_end else target.ends, stop, target.tokenizer.decode)
     noise = Noise(seed, len(prompts), target.device)
-    return _Decoder(target, drafter, prompts, verifier, structure, sampling, texts, noise, timed).steps()
+    rules = sampling, draft_sampling or sampling, selection
+    return _Decoder(target, drafter, prompts, verifier, structure, *rules, texts, noise, timed).steps()
 
 
 class _Decoder:
@@ -77,11 +87,14 @@ class _Decoder:
         verifier: Verifier,
         structure: Structure,
         sampling: Sampling,
+        draft_sampling: Sampling,
+        selection: Selection | None,
         texts: Texts,
         noise: "Noise",
         timed: bool,
     ) -> None:
         self.verifier, self.sampling, self.texts, self.noise = verifier, sampling, texts, noise
+        self.draft_sampling, self.selection = draft_sampling, selection
         self.vocab, device = target.vocab, target.device
         self.structure = structure.to(device)
         self.carry = Carry() if verifier.modifies_target else None
@@ -94,6 +107,9 @@ class _Decoder:
             hidden = self.reader.read(known, input_ids=ids, logits_to_keep=1, **self.options).hidden_states
         self.session = drafter.begin(prompts, capacity, hidden) if drafter else None
         self.clock = Clock(device, timed and device.type == "cuda")
+        self.history = None
+        if processors := {*sampling.processors, *draft_sampling.processors}:
+            self.history = History(processors, padded(prompts, device, -1), self.vocab, capacity)
         self.last = torch.tensor([prompt[-1:] for prompt in prompts], device=device)
 
     def steps(self) -> Iterator[Step]:
@@ -112,14 +128,23 @@ class _Decoder:
         self.clock.mark()
         noise = self.noise.uniforms(2 * size + 1)
         coins, extra = noise[:, size:-1], noise[:, -1]
-        draft = self._draft(noise[:, :size])
-        tree = draft.tree
+        draft, kept, counts = self._draft(noise[:, :size]), None, None
+        tree = read = draft.tree
+        if self.selection is not None:
+            draft, read, kept, counts = self.selection.select(rows, draft)
+            tree = draft.tree
+            coins = coins[:, : tree.size - 1]
         self.clock.mark()
-        ids = torch.cat((self.last, draft.tokens.clamp(min=0)), 1)
-        output = self.reader.run(tree.size, 0, tree.sees, tree.levels, input_ids=ids, **self.options)
+        tokens = draft.tokens[:, : read.size - 1]
+        ids = torch.cat((self.last, tokens.clamp(min=0)), 1)
+        output = self.reader.run(read.size, 0, read.sees, read.levels, input_ids=ids, **self.options)
         logits = output.logits[..., : self.vocab]
+        if self.history is not None and self.sampling.processors:
+            logits = self.history.in_tree(self.sampling, logits, read, tokens)
+        if tree.size > read.size:  # the last node's row is not used
+            logits = torch.cat((logits, logits[:, -1:]), 1)
         self.clock.mark()
-        verdict = self._verify(draft, logits, coins, extra)
+        verdict = self._verify(draft, logits, coins, extra, kept)
         self.clock.mark()
         committed = self._commit(draft, verdict, output)
         outcome, used = verdict.outcome, verdict.used
@@ -129,15 +154,18 @@ class _Decoder:
         self.clock.mark()
         seconds = dict(zip(PHASES, self.clock.read(), strict=True))
         drafted = tree, self.sampling, logits, draft.proposal, draft.tokens, coins, extra
-        return Step(rows, *drafted, used, outcome, *committed, seconds)
+        return Step(rows, *drafted, used, outcome, *committed, seconds, counts)
 
     def _draft(self, uniforms: Tensor) -> Draft:
         if self.session is not None:
-            return self.session.draft(self.structure, self.sampling, uniforms)
+            history = self.history if self.draft_sampling.processors else None
+            return self.session.draft(self.structure, self.draft_sampling, uniforms, history)
         assert isinstance(self.structure, Sampled)
         return Draft(self.structure.tree, uniforms.long(), uniforms.new_zeros(len(uniforms), 0, self.vocab))
 
-    def _verify(self, draft: Draft, logits: Tensor, coins: Tensor, extra: Tensor) -> "Verdict":
+    def _verify(
+        self, draft: Draft, logits: Tensor, coins: Tensor, extra: Tensor, kept: Tensor | None
+    ) -> "Verdict":
         target, tree = None, draft.tree
         if self.carry and draft.proposal is not None:
             target = self.carry.modified(self.sampling.rows(logits), draft.proposal, draft.tokens)
@@ -145,7 +173,7 @@ class _Decoder:
         judge = partial(judged, self.verifier, self.sampling, tree)
         given = {"logits": logits, "proposal": draft.proposal, "tokens": draft.tokens, "target": target}
         tables = {} if tree.shared else tree.tables
-        return self.reader.recorder(kind, judge, coins=coins, extra=extra, **given, **tables)
+        return self.reader.recorder(kind, judge, coins=coins, extra=extra, kept=kept, **given, **tables)
 
     def _commit(
         self, draft: Draft, verdict: "Verdict", output: Any
@@ -167,9 +195,11 @@ class _Decoder:
             self.last = outcome.token[:, None]
             if self.session is not None:
                 self.session.accept(Accepted(path, counts, tau + 1, words, draft, output.hidden_states))
+            if self.history is not None:
+                self.history.add(summary[:, 2:])
         if stay and len(stay) < len(words):
             self.last = self.last[stay]
-            for part in (self.reader, self.session, self.noise, self.carry):
+            for part in (self.reader, self.session, self.noise, self.carry, self.history):
                 if part is not None:
                     part.keep(stay)
         return accepted, emitted, finished
@@ -198,12 +228,14 @@ def judged(
     coins: Tensor,
     extra: Tensor,
     target: Tensor | None = None,
+    kept: Tensor | None = None,
     **tables: Tensor,
 ) -> Verdict:
     """Verifies a step, by kernels if the verifier has any.
 
     logits [B, N, V] are the target's; proposal [B, I, V] are rows. `target`, if given, replaces the rows
-    made from the logits, `tables` those of the tree. Nothing is read back from the device.
+    made from the logits, `tables` those of the tree. `kept` [B]: of a chain, a later token that is accepted
+    is the extra token. Nothing is read back from the device.
     """
     tree = tree.holding(tables) if tables else tree
     if target is None and has_kernels(verifier, logits.device):
@@ -216,6 +248,11 @@ def judged(
     else:
         target = sampling.rows(logits) if target is None else target
         outcome = verifier.verify(Batch(tree, target, proposal, tokens, coins, extra))
+    if kept is not None and tokens.shape[1]:
+        ahead = tokens.gather(1, kept[:, None].clamp(max=tokens.shape[1] - 1))[:, 0]
+        over = outcome.node > kept
+        node, token = torch.minimum(outcome.node, kept), torch.where(over, ahead, outcome.token)
+        outcome = replace(outcome, node=node, token=token)
     tau, path, words = tree.emitted(tokens, outcome.node, outcome.token)
     summary = torch.cat((outcome.error[:, None], tau[:, None], words), 1)
     return Verdict(outcome, target, tau, path, summary)
@@ -237,6 +274,17 @@ def misfit(verifier: Verifier, structure: Structure, drafter: Drafter) -> str | 
     if verifier.modifies_target and not drafter.stateless:
         needs = "a drafter whose rows depend on the context alone"
         return f"{verifier.name} needs {needs}; {drafter.name} is not one"
+    return None
+
+
+def cannot_select(verifier: Verifier, structure: Structure | None) -> str | None:
+    """The reason why drafts of this structure cannot be selected from; None if they can."""
+    if structure is None:
+        return "there is no draft to select from"
+    if structure.kind != "chain":
+        return f"selection is defined on chains, not on {structure.name}"
+    if verifier.modifies_target:
+        return f"{verifier.name} keeps state between steps, which selection would break"
     return None
 
 

@@ -15,10 +15,13 @@ from draftproof.gpu.verify import Outcome
 class Step:
     """The record of one step; tensors have a row for each entry of `rows`, the prompts that had not ended.
 
-    logits [B, N, V] are the target's; proposal, tokens, coins and extra are as in `verify.Batch`. used: the
-    target's rows if they were computed (kernels do not need them). accepted: number of drafted tokens
-    accepted. emitted: the tokens added to each row, up to where its text ended. finished: "end", "stop",
-    "length" or None. seconds: time of the phases draft, target, verify and rest.
+    logits [B, N, V] are the target's, processed; proposal, tokens, coins and extra are as in `verify.Batch`.
+    used: the target's rows if they were computed (kernels do not need them). accepted: number of drafted
+    tokens accepted. emitted: the tokens added to each row, up to where its text ended. finished: "end",
+    "stop", "length" or None. seconds: time of the phases draft, target, verify and rest.
+
+    kept: with a selection, how many drafted tokens of each row the target read. A token after them is judged
+    too; if it is accepted, it is the extra token.
     """
 
     rows: list[int]
@@ -35,6 +38,7 @@ class Step:
     emitted: list[list[int]]
     finished: list[str | None]
     seconds: dict[str, float]
+    kept: list[int] | None = None
 
     @cached_property
     def target(self) -> Tensor:

@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from draftproof.gpu.engine.output import Step
 from draftproof.gpu.structures import Sampled, Structure
@@ -19,7 +20,12 @@ from draftproof.simulators.anytime import ERROR
 def tau_law(verifier: Verifier, step: Step) -> Tensor:
     """[B, depth + 1]: a verifier's law of tau on a step's draft; any verifier, not only the one that ran."""
     drafts = Drafts(step.tree, step.target, step.proposal, step.tokens)
-    return level_law(step.tree, stop_law(verifier, step.tree, verifier.rates(drafts).accept, drafts.drawn))
+    law = level_law(step.tree, stop_law(verifier, step.tree, verifier.rates(drafts).accept, drafts.drawn))
+    if step.kept is None:
+        return law
+    most = torch.tensor(step.kept, device=law.device)[:, None]  # a later token is the extra one
+    places = torch.arange(law.shape[1], device=law.device).expand(law.shape)
+    return torch.zeros_like(law).scatter_add(1, places.minimum(most), law)
 
 
 def mean_accepted(verifier: Verifier, step: Step) -> Tensor:
@@ -29,10 +35,14 @@ def mean_accepted(verifier: Verifier, step: Step) -> Tensor:
 
 
 class Acceptance:
-    """Collects steps; `result` gives means over steps and rows."""
+    """Collects steps; `result` gives means over steps and rows. `by_value`: whether tokens were selected by
+    their values, so that those which are left are not draws from q, and no bound holds.
+    """
 
-    def __init__(self, verifier: Verifier, structure: Structure, error: float = ERROR) -> None:
-        self.verifier, self.depth = verifier, structure.depth
+    def __init__(
+        self, verifier: Verifier, structure: Structure, error: float = ERROR, by_value: bool = False
+    ) -> None:
+        self.verifier, self.depth, self.by_value = verifier, structure.depth, by_value
         self.error = error / (2 + 3 * self.depth)  # per interval
         self.planned = structure.tree if isinstance(structure, Sampled) and structure.kind != CHAIN else None
         self.laws: list[Tensor] = []  # of tau, [B, depth + 1]
@@ -44,15 +54,22 @@ class Acceptance:
     def add(self, step: Step) -> None:
         """Adds a step."""
         drawn, proposal = step.tree.drawn(step.tokens), step.proposal
-        self.laws.append(tau_law(self.verifier, step).cpu())
+        self.laws.append(self._wide(tau_law(self.verifier, step).cpu(), self.depth + 1))
         self.taus.append(torch.tensor(step.accepted))
         self.drafted += int(drawn[:, 1:].sum())
+        if self.by_value:
+            return
         if proposal is not None:
             self._draws(step, drawn, proposal)
         stateless, full = self._odds(step)
         if not self.verifier.modifies_target:  # otherwise the step's rows are of the modified target
-            self.bounds["stateless"].append(stateless.cpu())
-        self.bounds["full_information"].append(full.cpu())
+            self.bounds["stateless"].append(self._wide(stateless.cpu(), self.depth))
+        self.bounds["full_information"].append(self._wide(full.cpu(), self.depth))
+
+    @staticmethod
+    def _wide(law: Tensor, size: int) -> Tensor:
+        """A selection may leave shorter drafts than the structure's."""
+        return pad(law, (0, size - law.shape[1]))
 
     def _odds(self, step: Step) -> tuple[Tensor, Tensor]:
         tree, tokens, target, proposal = step.tree, step.tokens, step.target, step.proposal

@@ -1,6 +1,7 @@
-"""Compares greedy speculative decoding with the target's own greedy decoding."""
+"""Compares greedy speculative decoding with the target's own greedy decoding, processors included."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -8,11 +9,24 @@ from itertools import zip_longest
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from draftproof.gpu.engine.loop import Decode
 from draftproof.gpu.engine.output import texts
+from draftproof.gpu.history import after
 from draftproof.gpu.models import Model
+from draftproof.gpu.processors import (
+    BadWords,
+    Bias,
+    Custom,
+    Frequency,
+    Grammar,
+    Presence,
+    Processor,
+    Repetition,
+)
 from draftproof.gpu.rows import Sampling
+from draftproof.theory.processors import Mask
 
 
 @dataclass(frozen=True)
@@ -52,8 +66,15 @@ class Greedy:
 class Reference:
     """The target's own greedy texts, by transformers' `generate`, and its logits on plain passes."""
 
-    def __init__(self, target: Model, prompts: Sequence[Sequence[int]], tokens: int) -> None:
+    def __init__(
+        self,
+        target: Model,
+        prompts: Sequence[Sequence[int]],
+        tokens: int,
+        processors: Sequence[Processor] = (),
+    ) -> None:
         self.target, self.prompts, self.tokens = target, prompts, tokens
+        self.sampling = Sampling(0.0, processors=tuple(processors))
         self.texts = [self._text(prompt) for prompt in prompts]
 
     @torch.inference_mode()
@@ -67,6 +88,7 @@ class Reference:
             do_sample=False,
             eos_token_id=ends or None,
             pad_token_id=ends[0] if ends else 0,
+            **for_transformers(self.sampling.processors, len(prompt)),
         )
         return text[0, len(prompt) :].tolist()
 
@@ -86,19 +108,22 @@ class Reference:
         """
         pairs = enumerate(zip_longest(ours, theirs, fillvalue=-1))
         place, (a, b) = next((place, pair) for place, pair in pairs if pair[0] != pair[1])
-        ids = torch.tensor([[*self.prompts[prompt], *theirs[:place]]], device=self.target.device)
-        logits, exact = (
-            network(input_ids=ids, use_cache=False).logits[0, -1, : self.target.vocab].double()
+        given, device = self.prompts[prompt], self.target.device
+        word = torch.tensor([list(theirs[:place])], dtype=torch.long, device=device)
+        ids = torch.cat((torch.tensor([list(given)], device=device), word), 1)
+        both = (
+            network(input_ids=ids, use_cache=False).logits[:, -1, : self.target.vocab].double()
             for network in (self.target.network, self.double)
         )
-        error = float((logits - exact).abs().max())
+        logits, exact = (after(self.sampling, each, given, word)[0] for each in both)
+        error = float((logits - exact).nan_to_num().abs().max())  # both may be -inf
         two = (float(logits[a]) if a >= 0 else -torch.inf, float(logits[b]) if b >= 0 else -torch.inf)
         return Tie(prompt, place, a, b, two, 4 * 4 * error)
 
 
 def compare(reference: Reference, decode: Decode) -> Greedy:
     """Compares a decoder at temperature 0, with all prompts in one batch, with the reference."""
-    steps = decode(reference.prompts, sampling=Sampling(0.0), max_new_tokens=reference.tokens)
+    steps = decode(reference.prompts, sampling=reference.sampling, max_new_tokens=reference.tokens)
     found = Greedy(len(reference.prompts))
     both = zip(texts(steps, found.texts), reference.texts, strict=True)
     for number, (ours, theirs) in enumerate(both):
@@ -106,3 +131,45 @@ def compare(reference: Reference, decode: Decode) -> Greedy:
             found.ties.append(reference.tie(number, ours, theirs))
         found.tokens += len(ours) if ours == theirs else found.ties[-1].place
     return found
+
+
+def for_transformers(processors: Sequence[Processor], start: int) -> dict[str, Any]:
+    """The options of transformers' `generate` that ask for the same processors of a text that is generated
+    from place `start` on. None of this project's tensor code runs behind them.
+    """
+    options: dict[str, Any] = {"logits_processor": []}
+    for each in processors:
+        if isinstance(each, Bias):
+            options["sequence_bias"] = {(token,): float(bias) for token, bias in each.biases}
+        elif isinstance(each, Repetition):
+            options["repetition_penalty"] = float(each.penalty)
+        elif isinstance(each, BadWords):
+            options["bad_words_ids"] = [list(word) for word in each.words]
+        elif isinstance(each, Grammar):
+            options["prefix_allowed_tokens_fn"] = _allowed(each.mask, start)
+        elif isinstance(each, Presence | Frequency):
+            options["logits_processor"].append(_penalised(each, start))
+        elif isinstance(each, Custom):
+            options["logits_processor"].append(each.function)
+    return options
+
+
+def _allowed(mask: Mask, start: int) -> Callable[[int, Tensor], list[int]]:
+    def tokens(_: int, ids: Tensor) -> list[int]:
+        state = mask.start
+        for token in ids[start:].tolist():
+            state = mask.edges[state][str(token)]
+        return [int(token) for token in mask.edges[state]]
+
+    return tokens
+
+
+def _penalised(of: Presence | Frequency, start: int) -> Callable[[Tensor, Tensor], Tensor]:
+    def penalty(ids: Tensor, scores: Tensor) -> Tensor:
+        scores = scores.clone()
+        for row, text in zip(scores, ids[:, start:].tolist(), strict=True):
+            for token, count in Counter(text).items():
+                row[token] -= of.penalty * (count if isinstance(of, Frequency) else 1)
+        return scores
+
+    return penalty

@@ -2,8 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
+from itertools import cycle, islice
 from typing import TypeAlias
 
 import torch
@@ -12,6 +12,7 @@ from torch import Tensor
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.engine.loop import Decode
 from draftproof.gpu.engine.output import texts
+from draftproof.gpu.history import after
 from draftproof.gpu.models import Model
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.verify import Drafts, Verifier
@@ -31,14 +32,19 @@ some row keeps. Words are tuples of indices into the rows, not of ids.
 
 CLOSE = 1e-3
 """A prompt is skipped if the last token that top-k keeps and the first that it drops are this close in
-log-probability: rounding could then change which tokens are kept."""
+log-probability, or if other tokens were kept at a top-p or min-p that differs by this share: rounding could
+then change which tokens are kept."""
 
 
-def logits_after(model: Model, prompt: Sequence[int], words: Sequence[Word], vocab: int) -> Tensor:
-    """[n, vocab] float64: the logits after the prompt and each of n equally long words, by plain passes."""
+def logits_after(
+    model: Model, prompt: Sequence[int], words: Sequence[Word], vocab: int, sampling: Sampling
+) -> Tensor:
+    """[n, vocab] float64: the logits after the prompt and each of n equally long words, by plain passes,
+    processed with the words in their history.
+    """
     ids = torch.tensor([[*prompt, *word] for word in words], device=model.device)
     parts = [model.network(input_ids=part, use_cache=False).logits[:, -1, :vocab] for part in ids.split(512)]
-    return torch.cat(parts).double()
+    return after(sampling, torch.cat(parts).double(), prompt, ids[:, len(prompt) :])
 
 
 def _support(row: Tensor) -> list[int]:
@@ -49,17 +55,24 @@ def _support(row: Tensor) -> list[int]:
 def word_law(
     target: Model, prompt: Sequence[int], length: int, sampling: Sampling
 ) -> dict[Word, float] | None:
-    """The law of the next `length` tokens, from plain passes without a cache; None if a kept set is `CLOSE`.
+    """The law of the next `length` tokens, from plain passes without a cache; None if a set of kept tokens is
+    `CLOSE` to another.
 
     Needs top_k: the words are the products of the kept tokens, top_k ** length of them.
     """
     law: dict[Word, float] = {(): 1.0}
     for _ in range(length):
-        logits = logits_after(target, prompt, list(law), target.vocab)
+        logits = logits_after(target, prompt, list(law), target.vocab, sampling)
         best = logits.topk(min(sampling.top_k + 1, target.vocab)).values
         if best.shape[1] > sampling.top_k and bool((best[:, -2] - best[:, -1] < CLOSE).any()):
             return None
-        rows = zip(law.items(), sampling.rows(logits), strict=True)
+        made = sampling.rows(logits)
+        for share in (1 - CLOSE, 1 + CLOSE):
+            top_p = min(1.0, sampling.top_p * share) if sampling.top_p < 1 else 1.0
+            near = replace(sampling, top_p=top_p, min_p=min(1.0, sampling.min_p * share))
+            if not torch.equal(near.rows(logits) > 0, made > 0):
+                return None
+        rows = zip(law.items(), made, strict=True)
         law = {(*word, x): mass * float(row[x]) for (word, mass), row in rows for x in _support(row)}
     return law
 
@@ -75,7 +88,7 @@ def laws(
     found = list(islice(((n, prompt, law) for n, prompt, law in every if law), most))
     if not found:
         raise BadInput(
-            "no prompt is short enough and has clearly separated top-k tokens, so no law can be enumerated"
+            "no prompt is short enough and has clearly separated likely tokens, so no law can be enumerated"
         )
     return found
 
@@ -112,9 +125,52 @@ def observe(
                 process.saw(word, law.get(word, 0.0))
         if process.rejected:
             break
+    return _evidence(number, sampling, law, process)
+
+
+def observe_pairs(
+    decode: Decode,
+    known: Sequence[Known],
+    requests: int,
+    sampling: Sampling,
+    runs: int,
+    batch: int,
+    seed: int,
+    error: float = ERROR,
+) -> list[Joint]:
+    """Decodes batches of so many requests `runs` times, or until a law is rejected: the joint law of the
+    first two requests, of the next two, and so on. The prompts are those of `known` in turn; `batch` rows are
+    decoded at once.
+    """
+    asked = list(islice(cycle(known), requests))
+    length = len(next(iter(asked[0][2])))
+    pairs = {
+        one: {(a, b): p * q for a, p in asked[one][2].items() for b, q in asked[one + 1][2].items()}
+        for one in range(0, requests - 1, 2)
+    }
+    processes = {one: Process(len(law), error / len(pairs)) for one, law in pairs.items()}
+    many = max(1, batch // requests)
+    for start in range(0, runs, many):
+        count = min(many, runs - start)
+        first = seed + start * requests
+        seeds = list(range(first, first + count * requests))
+        prompts = [ids for _, ids, _ in asked] * count
+        steps = decode(prompts, sampling=sampling, max_new_tokens=length, ignore_end=True, seed=seeds)
+        words = list(map(tuple, texts(steps, len(seeds))))
+        for at in range(0, len(words), requests):
+            for one, process in processes.items():
+                if not process.rejected:
+                    pair = words[at + one], words[at + one + 1]
+                    process.saw(pair, pairs[one].get(pair, 0.0))
+        if any(process.rejected for process in processes.values()):
+            break
+    return [_evidence(asked[one][0], sampling, pairs[one], process) for one, process in processes.items()]
+
+
+def _evidence(prompt: int, sampling: Sampling, law: Mapping, process: Process) -> Joint:
     seen = {word: count / process.runs for word, count in process.counts.items()}
     evidence = process.runs, process.log_e, process.rejected, process.detectable
-    return Joint(number, sampling.top_k, len(law), *evidence, _total_variation(seen, law))
+    return Joint(prompt, sampling.top_k, len(law), *evidence, _total_variation(seen, law))
 
 
 def _total_variation(one: Mapping, other: Mapping) -> float:
@@ -122,15 +178,24 @@ def _total_variation(one: Mapping, other: Mapping) -> float:
 
 
 @torch.inference_mode()
-def look_ahead(target: Model, drafter: Model, prompt: Sequence[int], sampling: Sampling, depth: int) -> Ahead:
+def look_ahead(
+    target: Model,
+    drafter: Model,
+    prompt: Sequence[int],
+    sampling: Sampling,
+    depth: int,
+    draft_sampling: Sampling | None = None,
+) -> Ahead:
     """The target's rows after all words of up to `depth` kept tokens, and the drafter's after shorter
     words.
     """
+    asked = {target: sampling, drafter: draft_sampling or sampling}
     rows: dict[Model, dict[Word, Tensor]] = {target: {}, drafter: {}}
     words: list[Word] = [()]
     for length in range(depth + 1):
         for model in (target, drafter) if length < depth else (target,):
-            seen = sampling.rows(logits_after(model, prompt, words, target.vocab)).cpu()
+            logits = logits_after(model, prompt, words, target.vocab, asked[model])
+            seen = asked[model].rows(logits).cpu()
             rows[model] |= dict(zip(words, seen, strict=True))
         words = [(*word, x) for word in words for x in _support(rows[target][word])]
     every = [row > 0 for each in rows.values() for row in each.values()]
@@ -204,12 +269,13 @@ def worst_prompt(
     gamma: int,
     sampling: Sampling,
     length: int,
+    draft_sampling: Sampling | None = None,
 ) -> tuple[float, Known]:
     """The largest total variation of one step among prompts with an enumerable law, and its prompt.
     BadInput if there is no such prompt.
     """
     short = [prompt for prompt in prompts if len(prompt) + max(gamma, length) < target.context]
-    ahead = (look_ahead(target, drafter, prompt, sampling, gamma) for prompt in short)
+    ahead = (look_ahead(target, drafter, prompt, sampling, gamma, draft_sampling) for prompt in short)
     off = [total_variation(verifier, each, gamma) for each in ahead]
     for number in sorted(range(len(short)), key=off.__getitem__, reverse=True):
         law = word_law(target, short[number], length, sampling)

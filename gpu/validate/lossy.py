@@ -118,10 +118,19 @@ LOSSY = (
 )
 
 
-def lossy_named(names: Sequence[str]) -> list[Lossy]:
-    """The lossy verifiers of these names, or all if no name is given; BadInput for an unknown name."""
+SELECTIONS = ("tetris",)
+"""Selection rules that lose the law; they are run with a lossless verifier."""
+
+
+def lossy_named(names: Sequence[str]) -> tuple[list[Lossy], list[str]]:
+    """The lossy verifiers and selection rules of these names, or all if no name is given; BadInput for an
+    unknown name.
+    """
     known = {each.verifier.name: each for each in LOSSY}
     for name in names:
-        if name not in known:
-            raise BadInput(f"no specimen is named {quoted(name)}; there are {', '.join(known)}")
-    return [known[name] for name in names] or list(LOSSY)
+        if name not in known and name not in SELECTIONS:
+            raise BadInput(
+                f"no specimen is named {quoted(name)}; there are {', '.join((*known, *SELECTIONS))}"
+            )
+    asked = names or (*known, *SELECTIONS)
+    return [known[name] for name in asked if name in known], [name for name in asked if name in SELECTIONS]

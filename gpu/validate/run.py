@@ -1,21 +1,22 @@
 """Runs every verifier on every draft it is made for, and the lossy verifiers; makes tables and JSON."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import partial
+from dataclasses import asdict, dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
 
 from rich.table import Table
 
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter
-from draftproof.gpu.engine.loop import Decode, fitting, generate, misfit
+from draftproof.gpu.engine.loop import Decode, cannot_select, fitting, generate, misfit
+from draftproof.gpu.engine.output import Step
+from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.models import Model
-from draftproof.gpu.rows import Sampling
+from draftproof.gpu.rows import PLAIN, Sampling
 from draftproof.gpu.structures import Structure
 from draftproof.gpu.validate.acceptance import Acceptance, Result
 from draftproof.gpu.validate.greedy import Greedy, Reference, compare
-from draftproof.gpu.validate.joint import Joint, Known, laws, observe, worst_prompt
+from draftproof.gpu.validate.joint import Joint, Known, laws, observe, observe_pairs, worst_prompt
 from draftproof.gpu.validate.lossy import Lossy
 from draftproof.gpu.verify import Verifier
 from draftproof.simulators import screen
@@ -23,6 +24,9 @@ from draftproof.simulators.anytime import ERROR
 from draftproof.theory.errors import BadInput
 
 DRAFTS = ("chain:3", "paths:2x3", "tree:2x2", "tree+:2x2", "top-k:3x3x8")  # default of --draft
+PAIR = 2
+"""Tokens of each of two requests whose joint law is tested: words of two are many."""
+
 FAINTEST = 0.03
 """The smallest total variation at which a faint lossy verifier must be rejected."""
 
@@ -41,6 +45,7 @@ class Plan:
     seed: int = 0
     temperature: float = 1.0
     top_k: tuple[int, ...] = (2, 4)
+    requests: int = 8  # of a batch, if there is a selection
     patience: int = 6  # a lossy verifier gets this many times the prompts, and eight times the runs at each
     long: int = 24  # a faint one gets this many times the runs, at its worst prompt only
 
@@ -52,6 +57,7 @@ class Cell:
     draft: str
     verifier: str
     fault: str | None = None
+    selection: str | None = None
     off: float | None = None  # for a faint lossy verifier: total variation of one step at the worst prompt
     greedy: Greedy | None = None
     laws: list[Joint] = field(default_factory=list)
@@ -59,7 +65,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        return f"{self.draft} {self.verifier}"
+        return " ".join(filter(None, (self.draft, self.verifier, self.selection)))
 
     @property
     def rejected(self) -> bool:
@@ -94,6 +100,7 @@ class Cell:
         return {
             "draft": self.draft,
             "verifier": self.verifier,
+            "selection": self.selection,
             "specimen": self.fault,
             "off": self.off,
             "greedy": self.greedy.answer() if self.greedy else None,
@@ -108,7 +115,9 @@ class Validation:
     """A model pair, prompts and a plan; `run` yields the cells.
 
     Each verifier in `lossy` runs on the first structure it fits. Faint ones run only if the drafter is a
-    model, whose rows can be enumerated, and only at the worst of the prompts `many`.
+    model, whose rows can be enumerated, and only at the worst of the prompts `many`. Each of the `selections`
+    runs on every chain with the first verifier that it fits; one that is not predictable must be rejected.
+    Rows are made by `sampling` and `draft_sampling`, with each top_k of the plan.
     """
 
     target: Model
@@ -119,11 +128,18 @@ class Validation:
     plan: Plan
     lossy: Sequence[Lossy] = ()
     many: Sequence[Sequence[int]] = ()
+    selections: Sequence[Selection] = ()
+    sampling: Sampling = PLAIN
+    draft_sampling: Sampling = PLAIN
 
     def __post_init__(self) -> None:
-        self.cells: list[tuple[Structure, Verifier, Lossy | None]] = [
-            (*pair, None) for pair in fitting(self.structures, self.verifiers, self.drafter)
+        pairs = fitting(self.structures, self.verifiers, self.drafter)
+        self.cells: list[tuple[Structure, Verifier, Lossy | Selection | None]] = [
+            (*pair, None) for pair in pairs
         ]
+        chains = {shape.name: (shape, verifier) for shape, verifier in reversed(pairs)
+                  if cannot_select(verifier, shape) is None}  # fmt: skip
+        self.cells += [(*pair, each) for pair in reversed(chains.values()) for each in self.selections]
         for each in self.lossy:
             fit = [one for one in self.structures if misfit(each.verifier, one, self.drafter) is None]
             if fit and (isinstance(self.drafter, ModelDrafter) or not each.faint):
@@ -131,14 +147,14 @@ class Validation:
 
     def run(self) -> Iterator[Cell]:
         """The cells, one by one. Raises BadInput for prompts that are too long or have no enumerable law."""
-        plan, pair = self.plan, (self.target, self.drafter)
+        plan = self.plan
         for number, prompt in enumerate(self.prompts, 1):
             if len(prompt) + plan.tokens > self.target.context:
                 raise BadInput(
                     f"prompt {number} has {len(prompt)} tokens and {plan.tokens} more are asked for; "
                     f"{self.target.name} takes {self.target.context}"
                 )
-        samplings = [Sampling(plan.temperature, top_k) for top_k in plan.top_k]
+        samplings = [replace(self.sampling, top_k=top_k) for top_k in plan.top_k]
         most = plan.laws * plan.patience
         every = [
             [(sampling, law) for law in laws(self.target, self.prompts, plan.length, sampling, most)]
@@ -146,28 +162,80 @@ class Validation:
         ]
         few = [law for found in every for law in found[: plan.laws]]
         in_turn = [law for turn in zip_longest(*every) for law in turn if law]
-        reference = Reference(self.target, self.prompts, plan.tokens)
-        options = {"max_new_tokens": plan.tokens, "ignore_end": True, "seed": plan.seed}
-        for structure, verifier, lossy in self.cells:
-            decode = partial(generate, *pair, verifier=verifier, structure=structure)
-            cell = Cell(structure.name, verifier.name, lossy.fault if lossy else None)
-            if lossy is None:
-                cell.greedy = compare(reference, decode)
-                acceptance = Acceptance(verifier, structure)
-                for step in decode(self.prompts, sampling=Sampling(plan.temperature), **options):
-                    acceptance.add(step)
-                cell.acceptance = acceptance.result()
-                cell.laws = self._laws(decode, few, 1)
-            elif isinstance(self.drafter, ModelDrafter) and lossy.faint:
-                models, sampling = (self.target, self.drafter.model), samplings[0]
-                cell.off, known = worst_prompt(
-                    *models, self.many, verifier, structure.depth, sampling, plan.length
-                )
-                if not cell.too_faint:
-                    cell.laws = self._laws(decode, [(sampling, known)], plan.long)
+        reference = Reference(self.target, self.prompts, plan.tokens, self.sampling.processors)
+        for structure, verifier, how in self.cells:
+            selection = how if isinstance(how, Selection) else None
+            decode = self._decode(verifier, structure, selection)
+            cell = Cell(structure.name, verifier.name)
+            if isinstance(how, Lossy):
+                cell.fault = how.fault
+                if isinstance(self.drafter, ModelDrafter) and how.faint:
+                    self._faint(cell, decode, verifier, structure, samplings[0])
+                else:
+                    cell.laws = self._laws(decode, in_turn, 8)
+                yield cell
+                continue
+            if selection is not None:
+                cell.selection = selection.rule.name
+                if not selection.rule.predictable:
+                    cell.fault = f"selection reads {selection.rule.reads}"
+                cell.laws = self._pairs(decode, samplings, 8 if cell.fault else 1)
             else:
-                cell.laws = self._laws(decode, in_turn, 8)
+                cell.laws = self._laws(decode, few, 1)
+            if cell.fault is None:
+                cell.greedy = compare(reference, decode)
+                cell.acceptance = self._acceptance(decode, verifier, structure)
             yield cell
+
+    def _decode(self, verifier: Verifier, structure: Structure, selection: Selection | None) -> Decode:
+        alone = self.draft_sampling.temperature != self.sampling.temperature
+
+        def decode(prompts: Sequence[Sequence[int]], *, sampling: Sampling, **options: Any) -> Iterator[Step]:
+            heat = self.draft_sampling.temperature if alone else sampling.temperature
+            return generate(
+                self.target,
+                self.drafter,
+                prompts,
+                verifier=verifier,
+                structure=structure,
+                sampling=sampling,
+                draft_sampling=replace(self.draft_sampling, temperature=heat, top_k=sampling.top_k),
+                selection=selection,
+                **options,
+            )
+
+        return decode
+
+    def _acceptance(self, decode: Decode, verifier: Verifier, structure: Structure) -> Result:
+        options = {"max_new_tokens": self.plan.tokens, "ignore_end": True, "seed": self.plan.seed}
+        acceptance = Acceptance(verifier, structure)
+        for step in decode(self.prompts, sampling=self.sampling, **options):
+            acceptance.add(step)
+        return acceptance.result()
+
+    def _faint(
+        self, cell: Cell, decode: Decode, verifier: Verifier, structure: Structure, sampling: Sampling
+    ) -> None:
+        assert isinstance(self.drafter, ModelDrafter)
+        models = self.target, self.drafter.model
+        draft = replace(self.draft_sampling, top_k=sampling.top_k)
+        given = self.many, verifier, structure.depth, sampling, self.plan.length, draft
+        cell.off, known = worst_prompt(*models, *given)
+        if not cell.too_faint:
+            cell.laws = self._laws(decode, [(sampling, known)], self.plan.long)
+
+    def _pairs(self, decode: Decode, samplings: Sequence[Sampling], times: int) -> list[Joint]:
+        """Tests the joint laws of two requests of a batch, at each number of kept tokens; if `times` exceeds
+        1, stops at the first rejection.
+        """
+        plan, found = self.plan, []
+        for sampling in samplings:
+            known = laws(self.target, self.prompts, min(PAIR, plan.length), sampling, plan.requests)
+            runs, error = plan.runs * times, ERROR / len(samplings)
+            found += observe_pairs(decode, known, plan.requests, sampling, runs, plan.batch, plan.seed, error)
+            if times > 1 and any(each.rejected for each in found):
+                break
+        return found
 
     def _laws(self, decode: Decode, known: Sequence[tuple[Sampling, Known]], times: int) -> list[Joint]:
         """Tests each prompt with `times` the planned runs; if `times` exceeds 1, stops at the first
@@ -193,11 +261,12 @@ def tables(cells: Sequence[Cell]) -> list[Table]:
         style = "bold red" if cell.problems else ""
         if cell.fault is not None:
             verdict = "noticed" if cell.rejected else "too faint here" if cell.too_faint else "NOT noticed"
-            lossy.add_row(cell.draft, cell.verifier, f"{cell.runs:,}", verdict, style=style)
+            what = " ".join(filter(None, (cell.verifier, cell.selection)))
+            lossy.add_row(cell.draft, what, f"{cell.runs:,}", verdict, style=style)
         elif cell.acceptance is not None and cell.greedy is not None:
             total, ties = cell.acceptance.total, len(cell.greedy.ties)
             lossless.add_row(
-                *(cell.draft, cell.verifier),
+                *(cell.draft, " ".join(filter(None, (cell.verifier, cell.selection)))),
                 f"{cell.greedy.tokens}{f', {ties} ties' if ties else ''}",
                 *(f"{cell.runs:,}", "rejected" if cell.rejected else "kept"),
                 *(f"{total.measured:.3f}", f"{total.predicted:.3f} ± {max(total.above, total.below):.3f}"),

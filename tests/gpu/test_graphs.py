@@ -10,12 +10,19 @@ pytest.importorskip("transformers")
 
 from draftproof.gpu import graphs, passes
 from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.models import Model
+from draftproof.gpu.processors import processors
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.verify import named
+from draftproof.theory.processors import Mask
 from tests.gpu.small import CONTEXT, PROMPTS, VOCAB, Numbers, network, steps_of
 from tests.gpu.tape import Recordings
 
+CHANGED = processors(
+    repetition_penalty=1.2, frequency_penalty=0.3, bad_words_ids=[[4, 5]],
+    grammar=Mask("a", {"a": {str(x): "ab"[x % 2] for x in range(VOCAB)}, "b": {"3": "a", "8": "b"}}),
+)  # fmt: skip
 WAYS = [
     ("block", "chain:3", "near", Sampling()),
     ("token", "chain:3", "near", Sampling(0.7, top_k=9, top_p=0.9)),
@@ -26,6 +33,10 @@ WAYS = [
     ("rrs", "paths:2x3", "near", Sampling()),
     ("one-hot", "top-k:3x3x7", "near", Sampling()),
     ("block", None, None, Sampling()),
+    ("traversal", "tree:2x2", "near", Sampling(processors=CHANGED)),
+    ("one-hot", "top-k:3x3x7", "near", Sampling(processors=CHANGED)),
+    ("block", "chain:3", "near", Sampling(), "tetris-repaired"),
+    ("token", "chain:3", "features", Sampling(processors=CHANGED), "confidence-stop"),
 ]
 
 
@@ -39,8 +50,9 @@ def recordings(monkeypatch):
     passes.IDLE.clear()
 
 
-def decoded(verifier, spelling, which, sampling, prompts=PROMPTS):
+def decoded(verifier, spelling, which, sampling, selection=None, prompts=PROMPTS):
     options = {"sampling": sampling, "max_new_tokens": 10, "ignore_end": True, "seed": 3}
+    options["selection"] = selection and Selection.of(selection, 3)
     return steps_of(verifier, spelling, which, prompts, **options)
 
 
@@ -69,7 +81,7 @@ def test_recorded_steps_are_the_plain_ones_and_stay_as_they_were(way, recordings
 def test_texts_of_one_shape_need_no_recordings_of_their_own(recordings):
     made = []
     for _ in range(4):
-        decoded("block", "chain:3", "near", Sampling(), PROMPTS[:1])
+        decoded("block", "chain:3", "near", Sampling(), prompts=PROMPTS[:1])
         made.append(recordings.made)
     assert made[1] == made[2] == made[3] > 0
 

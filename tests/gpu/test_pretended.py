@@ -8,18 +8,31 @@ pytest.importorskip("transformers")
 
 from draftproof.gpu.drafters.choose import pair
 from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.engine.selection import Selection
+from draftproof.gpu.processors import processors
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import structure
 from draftproof.gpu.verify import VERIFIERS, named
 from draftproof.simulators.instances.scenarios import Scenarios, scenario
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.processors import Mask
 from tests.gpu.pretended import DEVICE, pretended
 
 PAIR = Tree(((), ()))
 
 
-def decoded(device, drafter, draft, verifier):
+CHANGED = {
+    "repetition_penalty": 1.2,
+    "presence_penalty": 0.3,
+    "logit_bias": {5: 1.0},
+    "bad_words_ids": [[4, 5]],
+    "grammar": Mask("a", {"a": {str(x): "ab"[x % 2] for x in range(1024)}, "b": {"3": "a", "8": "b"}}),
+    "logits_processor": [lambda ids, scores: scores - (ids.sum(-1, keepdim=True) % 3)],
+}
+
+
+def decoded(device, drafter, draft, verifier, changed=None, rule=None):
     """What comes out of two prompts that end at different times."""
     target, drafter = pair(None, drafter, device, torch.float32)
     return [
@@ -30,7 +43,8 @@ def decoded(device, drafter, draft, verifier):
             [[5, 6, 7], [8, 9]],
             verifier=named(verifier),
             structure=structure(draft),
-            sampling=Sampling(0.8, top_k=8, top_p=0.95),
+            sampling=Sampling(0.8, top_k=8, top_p=0.95, processors=processors(**changed or {})),
+            selection=rule and Selection.of(rule, 3),
             max_new_tokens=5,
             ignore_end=True,
         )
@@ -51,6 +65,20 @@ def test_decoding(drafter, draft, verifier):
     with pretended() as device:
         there = decoded(device, drafter, draft, verifier)
     assert there == decoded("cpu", drafter, draft, verifier)
+
+
+@pytest.mark.parametrize(("draft", "verifier"), [("paths:2x3", "rrs"), ("top-k:3x3x8", "one-hot")])
+def test_decoding_with_processors(draft, verifier):
+    with pretended() as device:
+        there = decoded(device, None, draft, verifier, CHANGED)
+    assert there == decoded("cpu", None, draft, verifier, CHANGED)
+
+
+@pytest.mark.parametrize("rule", ["tetris-repaired", "svip", "dspark"])
+def test_decoding_with_a_selection(rule):
+    with pretended() as device:
+        there = decoded(device, None, "chain:3", "block", None, rule)
+    assert there == decoded("cpu", None, "chain:3", "block", None, rule)
 
 
 def test_the_ties_to_the_exact_engine():
@@ -101,7 +129,7 @@ def test_validation():
         drafts = [structure(each) for each in ("chain:2", "tree:2x2", "paths:2x2")]
         plan = Plan(runs=20, length=2, tokens=8, batch=20, top_k=(2,))
         chosen = [named("block"), named("traversal")]
-        faint = lossy_named(["unscaled-residual"])
+        faint, _ = lossy_named(["unscaled-residual"])
         validation = Validation(target, drafter, drafts, chosen, prompts, plan, faint, prompts)
         cells = list(validation.run())
     assert len(cells) == 5

@@ -8,7 +8,9 @@ value, nor on tokens that come after it.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from draftproof.theory.rows import Number, Prefix, meet, one, total
+from flint import arb, ctx, fmpq
+
+from draftproof.theory.rows import Number, Prefix, Row, meet, one, total
 from draftproof.theory.table import Rows
 
 
@@ -93,6 +95,10 @@ class View:
         target, proposal = self.models[r]
         return total(meet(target[prefix], proposal[prefix]))
 
+    def unsure(self, r: int, prefix: Prefix, bound: fmpq) -> bool:
+        """Whether the entropy, in nats, of the proposal's row after a prefix is above a positive bound."""
+        return above(self.models[r][1][prefix], bound)
+
     def one(self) -> Number:
         """The number 1 of the kind that fills the rows."""
         return one(self.models[0][1][()])
@@ -115,16 +121,38 @@ def in_turn(view: View, goes_on: Callable[[int], bool]) -> None:
 
 
 def best_first(view: View, score: Callable[[int], Number], goes_on: Callable[[Number], bool]) -> None:
-    """Keeps the token with the largest score(r), the first request at a tie, as long as goes_on(score)."""
+    """Keeps the token with the largest score(r), the first request at a tie, as long as goes_on(score).
+
+    A score is asked for again only when a token of its request was kept: it depends on no other request.
+    """
+    scores: dict[int, Number] = {}
     while ready := view.open():
-        scores = {r: score(r) for r in ready}
+        scores |= {r: score(r) for r in ready if r not in scores}
         best = ready[0]
         for r in ready[1:]:
             if scores[r] > scores[best]:
                 best = r
-        if not goes_on(scores[best]):
+        if not goes_on(scores.pop(best)):
             return
         view.keep(best)
+
+
+def above(row: Row, bound: fmpq) -> bool:
+    """Whether the entropy of a rational row is above a positive rational bound, decided by intervals.
+
+    The entropy is 0 or the logarithm of an algebraic number, so it is never equal to the bound, and some
+    precision decides.
+
+    >>> above((fmpq(1, 2), fmpq(1, 2)), fmpq(3, 5)), above((fmpq(1, 4), fmpq(3, 4)), fmpq(3, 5))
+    (True, False)
+    """
+    precision = 64
+    while True:
+        with ctx.workprec(precision):
+            difference = sum((-arb(mass) * arb(mass).log() for mass in row if mass > 0), arb(0)) - arb(bound)
+            if difference > 0 or difference < 0:
+                return bool(difference > 0)
+        precision *= 2
 
 
 def product(numbers: Sequence[Number], start: Number) -> Number:

@@ -105,9 +105,61 @@ def test_ctrl_c_keeps_what_was_measured(command, monkeypatch):
     assert "tokens/s" in out
 
 
+def test_batches_with_selection_rules(command):
+    few = ("--draft", "chain:3", "--verifier", "block", "--repeats", 1, "--batch", 4, "--budget", 4)
+    rules = ("--selection", "tetris-repaired", "--selection", "tetris", "--top-k", 40)
+    status, out, err = command(*SHIPPED, "--max-new-tokens", 8, "--temperature", 1, *few, *rules, "--json")
+    answer = json.loads(out)
+    assert (status, err) == (0, "")
+    cells = {cell["method"]: cell for cell in answer["cells"]}
+    assert list(cells) == ["plain", "block", "block tetris-repaired", "block tetris"]
+    assert answer["plan"]["batch"] == 4
+    assert cells["plain"]["tokens_per_call"] == 4
+    assert cells["plain"]["verified_per_call"] == 0
+    assert cells["block"]["verified_per_call"] > 4
+    for name, cell in cells.items():
+        assert cell["problems"] == []
+        if cell["selection"]:
+            assert (
+                0
+                < cell["verified_per_call"]
+                <= 4
+                < cell["tokens_per_call"]
+                < cells["block"]["tokens_per_call"]
+            )
+            assert (cell["bounds"]["stateless"] is None) == (name == "block tetris")
+    status, out, _ = command(*SHIPPED, "--max-new-tokens", 4, "--temperature", 1, *few, *rules)
+    assert status == 0
+    assert "verified: drafted tokens of a batch in a call of the target" in out
+
+
+def test_processors_in_every_method(command):
+    few = (
+        "--draft",
+        "chain:2",
+        "--verifier",
+        "block",
+        "--repeats",
+        1,
+        "--repetition-penalty",
+        1.2,
+        "--min-p",
+        0.05,
+    )
+    status, out, err = command(*FEW, *few, "--bad-word", "self", "--json")
+    assert (status, err) == (0, "")
+    assert len(json.loads(out)["cells"]) == 4
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (["--selection", "all"], "--selection is for runs with --model"),
+        (["--top-p", "0.9"], "--top-p is for runs with --model"),
+        (["--model", "shipped", "--batch", "2", "--batch", "3"], "--batch: with --model it is one number"),
+        (["--model", "shipped", "--batch", "9", "--count", "8"], "there are only 8 prompts"),
+        (["--model", "shipped", "--selection", "nix"], "no selection rule is named 'nix'"),
+        (["--model", "shipped", "--budget", "-2"], "--budget"),
         (["--model", "shipped", "--vocab", "100"], "--vocab is for runs without --model"),
         (["--temperature", "1"], "--temperature is for runs with --model"),
         (["--max-new-tokens", "8"], "--max-new-tokens is for runs with --model"),

@@ -55,6 +55,47 @@ def test_a_batch_and_a_stop_string(run):
     assert "--- 2: 'import os\\n'\n" in out
 
 
+def test_penalties_and_biases_change_the_text_alike_with_and_without_a_draft(run):
+    """With what a draft must not change: the text of plain decoding."""
+    asked = ["--temperature", 0, "--prompt", "import ", "--logit-bias", "8=1", "--repetition-penalty", 1.4]
+    asked += ["--presence-penalty", 0.3, "--frequency-penalty", 0.2, "--bad-word", "os"]
+    ways = [["--drafter", "none"], [], ["--draft", "tree:2x2", "--processors-on", "target"]]
+    answers = [generate(run, *asked, *way) for way in ways]
+    assert len({answer["outputs"][0]["text"] for answer in answers}) == 1
+    names = ["logit_bias", "repetition_penalty", "presence_penalty", "frequency_penalty", "bad_words_ids"]
+    assert answers[0]["processors"] == names
+    other = generate(run, "--temperature", 0, "--prompt", "import ")
+    assert other["outputs"][0]["text"] != answers[0]["outputs"][0]["text"]
+
+
+def test_a_grammar_and_a_function_from_files(run, tmp_path):
+    edges = {"a": {"xyz": "b"}, "b": {" \n": "a"}}
+    (tmp_path / "grammar.json").write_text(json.dumps({"start": "a", "edges": edges}))
+    answer = generate(run, "--grammar", tmp_path / "grammar.json", "--draft-temperature", 0.5)
+    assert set(answer["outputs"][0]["text"]) <= set("xyz \n")
+    (tmp_path / "hook.py").write_text(
+        "import torch\n\n\ndef no_space(ids, scores):\n"
+        "    return scores.masked_fill(torch.arange(scores.shape[-1]) >= 200, -torch.inf)\n"
+    )
+    answer = generate(run, "--logits-processor", f"{tmp_path / 'hook.py'}:no_space")
+    assert max(answer["outputs"][0]["tokens"]) < 200
+
+
+def test_a_selection_verifies_what_its_budget_allows(run):
+    prompts = [part for text in ("a", "def ", "import os", "x = ") for part in ("--prompt", text)]
+    answer = generate(run, *prompts, "--selection", "tetris-repaired", "--budget", 4)
+    assert (answer["selection"], answer["budget"], answer["batch"]) == ("tetris-repaired", 4, None)
+    assert 0 < answer["accepted"] <= answer["verified"] <= 4 * answer["steps"]
+    halves = generate(run, *prompts, "--budget", 4, "--batch", 2)
+    assert halves["selection"] == "all"
+    assert answer["verified"] < halves["verified"] <= 8 * halves["steps"]
+    none = generate(run, *prompts, "--budget", 0)
+    assert none["block_efficiency"] == 1
+    status, out, _ = run("generate", "--device", "cpu", "--max-new-tokens", 4, "--selection", "fixed")
+    assert status == 0
+    assert "fixed: " in out
+
+
 def test_memory_that_runs_out_keeps_the_text_so_far(run, monkeypatch):
     from draftproof.gpu.engine import loop
 
@@ -91,6 +132,21 @@ def test_memory_that_runs_out_keeps_the_text_so_far(run, monkeypatch):
         (["generate", "--device", "abacus"], "abacus"),
         (["generate", "--temperature", "-1"], "--temperature"),
         (["generate", "--max-new-tokens", "0"], "--max-new-tokens"),
+        (["generate", "--budget", "-1"], "--budget"),
+        (["generate", "--selection", "tetriss"], "no selection rule is named 'tetriss'; there are all"),
+        (["generate", "--selection", "specdec++"], "specdec++ reads the target's rows"),
+        (["generate", "--selection", "tetris-refill"], "tetris-refill is for the exact engine alone"),
+        (["generate", "--selection", "all", "--draft", "tree:2x2"], "selection is defined on chains"),
+        (["generate", "--selection", "all", "--drafter", "none"], "no draft to select from"),
+        (["generate", "--selection", "all", "--verifier", "greedy-block"], "greedy-block keeps state"),
+        (["generate", "--batch", "2"], "--batch is for runs with --selection or --budget"),
+        (["generate", "--token-cost", "1"], "--token-cost is for runs with --selection"),
+        (["generate", "--repetition-penalty", "0"], "repetition_penalty must be above 0"),
+        (["generate", "--logit-bias", "x=1"], "write ID=NUMBER"),
+        (["generate", "--logit-bias", "5000=1"], "token 5000 is not one of the vocabulary's 1024"),
+        (["generate", "--bad-word", " "], "--bad-word is empty"),
+        (["generate", "--grammar", "nowhere.json"], "nowhere.json: No such file"),
+        (["generate", "--logits-processor", "math:nothing"], "math: has no 'nothing'"),
         (["train"], "OUT"),
         (["train", "x", "--preset", "huge"], "--preset"),
     ],

@@ -32,7 +32,10 @@ def test_every_verifier_and_draft_is_as_predicted(command, two):
     assert (status, err) == (0, "")
     assert answer["ok"]
     assert answer["complete"]
-    assert len(answer["cells"]) == 24
+    assert len(answer["cells"]) == 25
+    (selected,) = [cell for cell in answer["cells"] if cell["selection"]]
+    assert (selected["draft"], selected["selection"]) == ("chain:3", "tetris-repaired")
+    assert len(selected["laws"]) == 4  # pairs of the eight requests
     for cell in answer["cells"]:
         assert cell["problems"] == []
         assert cell["greedy"]["tokens"] > 0
@@ -44,13 +47,34 @@ def test_every_verifier_and_draft_is_as_predicted(command, two):
 
 
 def test_specimens_are_noticed(command):
-    few = ("--device", "cpu", "--runs", 600, "--max-new-tokens", 8, "--top-k", 2)
+    few = ("--device", "cpu", "--runs", 600, "--max-new-tokens", 8, "--top-k", 2, "--requests", 2)
     status, out, _ = command(*few, "--draft", "chain:3", "--verifier", "token", "--only", "typical", "--json")
     cells = json.loads(out)["cells"]
     assert status == 0
-    assert [cell["verifier"] for cell in cells] == ["token", "typical"]
-    assert cells[1]["specimen"]
-    assert cells[1]["laws"][-1]["rejected"]
+    found = [(cell["verifier"], cell["selection"], bool(cell["specimen"])) for cell in cells]
+    assert found == [("token", None, False), ("token", "tetris-repaired", False), ("typical", None, True)]
+    assert cells[2]["laws"][-1]["rejected"]
+
+
+@pytest.mark.slow
+def test_a_batch_of_eight_keeps_its_law_with_repaired_tetris_and_loses_it_with_tetris(command):
+    few = (*CPU, "--draft", "chain:3", "--verifier", "block", "--max-new-tokens", 8, "--top-k", 2)
+    status, out, _ = command(*few, "--only", "tetris", "--budget", 8, "--json")
+    cells = json.loads(out)["cells"]
+    assert status == 0
+    assert [cell["selection"] for cell in cells] == [None, "tetris-repaired", "tetris"]
+    assert not cells[1]["problems"]
+    assert any(each["rejected"] for each in cells[2]["laws"])
+
+
+def test_processors_on_both_sides_of_a_draft(command, two):
+    """Greedy texts against transformers' own, laws against their enumeration, and acceptance."""
+    asked = ("--repetition-penalty", 1.3, "--frequency-penalty", 0.4, "--logit-bias", "17=2.5",
+             "--bad-word", "self", "--min-p", 0.02, "--draft-temperature", 0.8)  # fmt: skip
+    few = ("--draft", "chain:2", "--draft", "tree:2x2", "--verifier", "block", "--verifier", "traversal")
+    status, out, err = command(*FEW, *few, *asked, "--prompts", two, "--no-specimens", "--json")
+    assert (status, err) == (0, "")
+    assert len(json.loads(out)["cells"]) == 4
 
 
 ONE_FAINT = (*CPU, "--draft", "chain:3", "--verifier", "token", "--max-new-tokens", 8, "--top-k", 2)
@@ -83,7 +107,7 @@ def test_what_is_not_noticed_is_status_1_and_said(command):
 
 
 def test_features_and_ngram_drafts(command):
-    for drafter, cells in (("features", 1), ("ngram", 1)):
+    for drafter, cells in (("features", 2), ("ngram", 1)):
         few = ["--verifier", "block", "--draft", "chain:2", "--no-specimens", "--json"]
         status, out, _ = command(*FEW, "--drafter", drafter, *few)
         assert status == 0
@@ -97,7 +121,7 @@ def test_ctrl_c_and_memory_keep_what_is_finished(command, monkeypatch):
 
     compare = run.compare
     for error, expected, said in (
-        (KeyboardInterrupt(), 130, "interrupted: 1 of 2 cells"),
+        (KeyboardInterrupt(), 130, "interrupted: 1 of 3 cells"),
         (torch.OutOfMemoryError("out"), 2, "draftproof: out of memory; what was finished is above"),
     ):
         seen = []
@@ -131,6 +155,11 @@ def test_ctrl_c_and_memory_keep_what_is_finished(command, monkeypatch):
         (["--prompts", "nowhere.txt"], "nowhere.txt: No such file"),
         (["--length", "6", "--top-k", "16", "--draft", "chain:2"], "are too many"),
         (["--temperature", "0"], "--temperature"),
+        (["--selection", "tetriss"], "no selection rule is named 'tetriss'"),
+        (["--selection", "drop-forbidden"], "reads the target's rows"),
+        (["--budget", "-1"], "--budget"),
+        (["--repetition-penalty", "-1"], "repetition_penalty must be above 0"),
+        (["--logit-bias", "5=inf"], "must be below infinity"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(command, arguments, said):

@@ -40,14 +40,15 @@ def exact(target):
     return rows.double().gather(2, torch.tensor(words)[..., None])[..., 0].prod(1).numpy()
 
 
-def p_value(target, exact, drafter, verifier, spelling):
+def agreement(target, exact, drafter, verifier, spelling, **options):
+    """The p-value of the first tokens' law; words that it does not have are refused."""
     steps = generate(
         target,
         drafter,
         [PROMPT] * ROWS,
         verifier=named(verifier),
         structure=structure(spelling),
-        sampling=SAMPLING,
+        **{"sampling": SAMPLING, **options},
         max_new_tokens=LENGTH,
         ignore_end=True,
         seed=5,
@@ -61,12 +62,16 @@ def p_value(target, exact, drafter, verifier, spelling):
     return chi2.sf(((found - expected) ** 2 / np.maximum(expected, 1e-9)).sum(), len(expected) - 1)
 
 
+def other():
+    """A drafter that is right now and then."""
+    return ModelDrafter(Model("other", network(16, 1, 4, VOCAB), Numbers(), VOCAB, CONTEXT))
+
+
 def drafters(target):
     torch.manual_seed(3)
     head = new_head(target.network).eval().requires_grad_(False)
-    other = Model("other", network(16, 1, 4, VOCAB), Numbers(), VOCAB, CONTEXT)
     return {
-        "model": ModelDrafter(other),
+        "model": other(),
         "features": FeatureDrafter(head, target),
         "ngram": NgramDrafter(target),
     }
@@ -86,10 +91,10 @@ def drafters(target):
     ],
 )
 def test_the_law_of_the_first_tokens_is_the_targets(target, exact, which, verifier, spelling):
-    assert p_value(target, exact, drafters(target)[which], verifier, spelling) > 1e-3
+    assert agreement(target, exact, drafters(target)[which], verifier, spelling) > 1e-3
 
 
 def test_greedy_block_without_its_modified_target_is_found_out(target, exact, monkeypatch):
     monkeypatch.setattr(Carry, "modified", lambda self, rows, *_: rows)
     monkeypatch.setattr(Carry, "emit", lambda self, *_: None)
-    assert p_value(target, exact, drafters(target)["model"], "greedy-block", "chain:3") < 1e-6
+    assert agreement(target, exact, drafters(target)["model"], "greedy-block", "chain:3") < 1e-6

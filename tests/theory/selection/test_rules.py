@@ -11,8 +11,8 @@ from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.selection import RULES, named
-from draftproof.theory.selection.svip import LARGEST, above
-from draftproof.theory.selection.view import Unpredictable, View
+from draftproof.theory.selection.svip import LARGEST
+from draftproof.theory.selection.view import Unpredictable, View, above
 from draftproof.theory.table import Table
 
 P, Q = ["1/2", "1/2"], ["1/4", "3/4"]

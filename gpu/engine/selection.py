@@ -1,0 +1,187 @@
+"""Selection in the loop: the rules of theory/selection decide which drafted tokens a target pass verifies.
+
+A rule sees the proposal's rows and, if it is predictable, only the tokens that it has kept. The target's rows
+are computed after it. Where the exact engine has 1 - TV(p, q) as the confidence that the next token is
+accepted, a decoder has the proposal's largest probability.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import groupby
+from math import isfinite
+from typing import Any, NamedTuple
+
+import torch
+from flint import fmpq
+from torch import Tensor
+
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.structures import Draft
+from draftproof.theory.errors import BadInput
+from draftproof.theory.numbers import ONE
+from draftproof.theory.rows import Number, Prefix
+from draftproof.theory.selection import named
+from draftproof.theory.selection.view import Rule, View
+
+COST = 1 / 64
+"""Default of `Selection.cost`: weights are read once a call, whatever the number of tokens."""
+
+ROUNDING = 1e-6
+"""More than float64 can be wrong in an entropy; what is closer is decided exactly."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A rule, the largest number of drafted tokens that it keeps of a batch in one step (None: all), and the
+    number of texts of a batch (None: all of a run). `cost`: the time of one more verified token, as a share
+    of a call that verifies none, for rules that maximise throughput. Raises BadInput for a rule that a
+    decoder cannot run.
+
+    >>> Selection.of("tetris", budget=4).rule.predictable
+    False
+    """
+
+    rule: Rule
+    budget: int | None = None
+    batch: int | None = None
+    cost: float = COST
+
+    def __post_init__(self) -> None:
+        for name, number, least in (("budget", self.budget, 0), ("batch", self.batch, 1)):
+            if number is not None and number < least:
+                raise BadInput(f"{name} must be a whole number from {least}, not {number}")
+        if not 0 <= self.cost < float("inf"):
+            raise BadInput(f"token cost must be a number from 0, not {self.cost}")
+        if self.rule.refill:
+            again = "the selection is run again for every token of the vocabulary"
+            raise BadInput(f"{self.rule.name} is for the exact engine alone: {again}")
+        tried = torch.zeros(1, 2, dtype=torch.long), torch.ones(1, 2), torch.ones(1, 2, 1)
+        self.lengths([0], *tried)
+
+    @classmethod
+    def of(
+        cls, name: str, budget: int | None = None, batch: int | None = None, cost: float = COST
+    ) -> "Selection":
+        """The selection with the rule of that name; BadInput if there is none."""
+        return cls(named(name), budget, batch, cost)
+
+    def lengths(self, rows: Sequence[int], tokens: Tensor, chosen: Tensor, proposal: Tensor) -> list[int]:
+        """How many tokens of each draft [B, gamma] (-1 after its end) are kept.
+
+        rows: the numbers of the texts, ascending; chosen [B, gamma]: the tokens' probabilities in the
+        proposal's rows [B, gamma, V].
+        """
+        most = proposal.amax(-1).tolist()
+        drafts = [tuple(x for x in row if x >= 0) for row in tokens.tolist()]
+        odds, kept = chosen.tolist(), []
+        for _, batch in groupby(range(len(rows)), lambda b: rows[b] // self.batch if self.batch else 0):
+            among = list(batch)
+            view = _View(self, [(drafts[b], odds[b], most[b], proposal[b]) for b in among])
+            self.rule.select(view)
+            kept += view.lengths
+        return kept
+
+    def select(self, rows: Sequence[int], draft: Draft) -> "Selected":
+        """What is left of the drafts of the texts with these numbers."""
+        tokens, proposal = draft.tokens, draft.proposal
+        assert proposal is not None, "chains have rows"
+        chosen = proposal.gather(2, tokens.clamp(min=0)[..., None])[..., 0]
+        counts = self.lengths(rows, tokens, chosen, proposal)
+        kept = torch.tensor(counts, device=tokens.device)
+        size = min(max(max(counts) + self.rule.ahead, 1), tokens.shape[1])
+        shown = torch.arange(size, device=tokens.device) < kept[:, None] + self.rule.ahead
+        left = torch.where(shown, tokens[:, :size], -1)
+        tree, read = (_chain(gamma, tokens.device) for gamma in (size, max(counts)))
+        return Selected(
+            replace(draft, tree=tree, tokens=left, proposal=proposal[:, :size]), read, kept, counts
+        )
+
+
+class _View(View):
+    """The drafts of a batch: (tokens, their probabilities, the largest ones, the rows [gamma, V])."""
+
+    def __init__(
+        self, selection: Selection, drafts: Sequence[tuple[Prefix, list[float], list[float], Tensor]]
+    ):
+        every = sum(len(draft) for draft, *_ in drafts)
+        capacity = every if selection.budget is None else min(selection.budget, every)
+        models: Any = [(_Unknown(selection.rule), _Rows(*draft)) for draft in drafts]
+        speed = [1 / (1 + kept * _exact(selection.cost)) for kept in range(capacity + 1)]
+        super().__init__(models, [draft for draft, *_ in drafts], capacity, speed, selection.rule)
+        self._most = [most for _, _, most, _ in drafts]
+
+    def confidence(self, r: int, prefix: Prefix) -> Number:
+        return _exact(self._most[r][len(prefix)])
+
+    def unsure(self, r: int, prefix: Prefix, bound: fmpq) -> bool:
+        row: Any = self.models[r][1][prefix]
+        away = float(torch.special.entr(row.of.rows[row.place].double()).sum()) - float(bound)
+        return away > 0 if abs(away) > ROUNDING else super().unsure(r, prefix, bound)
+
+    def one(self) -> Number:
+        return ONE
+
+
+class _Unknown:
+    """The target's rows before its pass."""
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+
+    def __getitem__(self, prefix: Prefix) -> Any:
+        raise BadInput(f"{self.rule.name} reads the target's rows, which a decoder has only after its pass")
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The proposal's rows along one draft, by prefix."""
+
+    tokens: Prefix
+    chosen: list[float]
+    most: list[float]
+    rows: Tensor
+
+    def __getitem__(self, prefix: Prefix) -> "_Row":
+        return _Row(self, len(prefix))
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One row; its numbers are the float32 ones, as rationals."""
+
+    of: _Rows
+    place: int
+
+    def __getitem__(self, token: int) -> fmpq:
+        if token == self.of.tokens[self.place]:
+            return _exact(self.of.chosen[self.place])
+        return _exact(float(self.of.rows[self.place, token]))
+
+    def __len__(self) -> int:
+        return self.of.rows.shape[-1]
+
+    def __iter__(self) -> Iterator[fmpq]:
+        return map(_exact, self.of.rows[self.place].tolist())
+
+
+def _exact(number: float) -> fmpq:
+    if not isfinite(number):
+        raise BadInput("selection met a proposal row that is not a distribution")
+    return fmpq(*number.as_integer_ratio())
+
+
+class Selected(NamedTuple):
+    """What is left of drafted chains: the verifier is shown `draft`, the target reads the nodes of `read`.
+    kept [B] (`counts` on the host) tokens of each draft may be accepted beside the extra token.
+    """
+
+    draft: Draft
+    read: Tree
+    kept: Tensor
+    counts: list[int]
+
+
+@cache
+def _chain(gamma: int, device: torch.device) -> Tree:
+    return Tree.chain(gamma).to(device)
