@@ -10,7 +10,9 @@ from rich.table import Table
 from draftproof.simulators import figures, screen
 from draftproof.simulators.files import unusable
 from draftproof.simulators.study.designs import SIBLINGS
+from draftproof.simulators.study import recorded_trees
 from draftproof.simulators.study.recorded import Accepted, Recorded, measured
+from draftproof.simulators.study.recorded_trees import Measured, named
 
 FOUR = SIBLINGS.index(4)
 NOTE = "No verifier exceeds a design's optimum or bound; of top-k and greedy drafts the verifier reaches it."
@@ -24,11 +26,12 @@ def rows(path: Path, count: int | None, out: Path | None, as_json: bool) -> int:
     chosen = recorded.chosen(count)
     n, sequences = len(chosen), len(set(recorded.sequence[chosen].tolist()))
     with screen.progress("rows") as bar:
-        task = bar.add_task("measuring", total=n)
+        task = bar.add_task("measuring", total=n * (2 if recorded.trees else 1))
         found = measured(recorded, count, lambda: bar.advance(task))
-    written = [] if out is None else drawn(found, out)
+        trees = recorded_trees.measured(recorded, count, lambda: bar.advance(task)) if recorded.trees else []
+    written = [] if out is None else [*drawn(found, out), *(drawn_trees(trees, out) if trees else [])]
     if as_json:
-        click.echo(json.dumps(document(found, recorded, n, sequences)))
+        click.echo(json.dumps(document(found, trees, recorded, n, sequences)))
         return 0
     screen.console().print(
         table(found, f"{n:,} rows of {recorded.shape[1]:,} tokens, {sequences:,} sequences")
@@ -36,6 +39,8 @@ def rows(path: Path, count: int | None, out: Path | None, as_json: bool) -> int:
     rules = [each for each in found if each.column.attained]
     best = max(rules, key=lambda each: each.mean[FOUR])
     click.echo(f"best at K = 4: {best.column.design}, {best.column.verifier}, {best.mean[FOUR]:.4f}")
+    if trees:
+        screen.console().print(tree_table(trees, f"{n:,} texts, {sequences:,} sequences"))
     if written:
         click.echo(f"written: {', '.join(map(str, written))}")
     return 0
@@ -61,7 +66,31 @@ def _k(k: int) -> str:
     return f"K = {k}"
 
 
-def document(found: list[Accepted], recorded: Recorded, n: int, sequences: int) -> dict[str, Any]:
+def tree_table(found: list[Measured], title: str) -> Table:
+    """A line for each tree and design."""
+    heads = "tree", "drawn as", "siblings", "verifier", "E[tau]", "+-", "difference", "+-"
+    made = screen.table(title, "llllrrrr", *heads)
+    for tree in dict.fromkeys(each.tree for each in found):
+        made.add_section()
+        for i, each in enumerate(one for one in found if one.tree == tree):
+            design = each.design
+            more = [f"{each.less:+.3f}", _half(each.less_half)] if i else ["", ""]
+            cells = [tree if not i else "", design.tree, design.siblings, design.verifier]
+            made.add_row(*cells, f"{each.mean:.3f}", _half(each.half), *more)
+    made.caption = (
+        "E[tau] of drafted trees with equally many tokens; the difference is to the first line of a tree on "
+        "the same texts; +- is half of a 95 % interval."
+    )
+    return made
+
+
+def _half(width: float | None) -> str:
+    return "" if width is None else f"{width:.3f}"
+
+
+def document(
+    found: list[Accepted], trees: list[Measured], recorded: Recorded, n: int, sequences: int
+) -> dict[str, Any]:
     """The JSON answer; the numbers are floats."""
     return {
         "rows": n,
@@ -78,6 +107,20 @@ def document(found: list[Accepted], recorded: Recorded, n: int, sequences: int) 
             }
             for each in found
         ],
+        "trees": [
+            {
+                "tree": each.tree,
+                "tokens": named(each.tree)[1],
+                "drawn_as": each.design.tree,
+                "siblings": each.design.siblings,
+                "verifier": each.design.verifier,
+                "mean": each.mean,
+                "half_width": each.half,
+                "difference": each.less,
+                "difference_half_width": each.less_half,
+            }
+            for each in trees
+        ],
     }
 
 
@@ -93,3 +136,34 @@ def drawn(found: list[Accepted], folder: Path) -> list[Path]:
     figures.curves(axes, SIBLINGS, series, "siblings K", "acceptance of a node")
     axes.legend(fontsize=8)
     return figures.write(figure, folder / "gap-siblings", 150)
+
+
+def drawn_trees(found: list[Measured], folder: Path) -> list[Path]:
+    """Writes gap-trees.svg and .png: a panel for each tree, a line for each design."""
+    designs = list(dict.fromkeys(each.design for each in found))
+    trees = list(dict.fromkeys(each.tree for each in found))
+    place = {design: -i for i, design in enumerate(designs)}
+    figure = figures.required()(
+        figsize=(3.2 + 1.7 * len(trees), 1.0 + 0.24 * len(designs)), layout="constrained"
+    )
+    panels = figure.subplots(1, len(trees), sharey=True, squeeze=False)[0]
+    for axes, tree in zip(panels, trees, strict=True):
+        for each in (one for one in found if one.tree == tree):
+            colour = figures.COLOURS[1 if each.design.new else 0]
+            axes.errorbar(
+                each.mean,
+                place[each.design],
+                xerr=each.half,
+                color=colour,
+                marker="o" if each.design.new else "s",
+                fillstyle="full" if each.design.new else "none",
+                markersize=4,
+                linewidth=1,
+            )
+        tokens = named(tree)[1]
+        axes.set_title(f"{tokens} tokens" if tree.isdigit() else f"{tree[:12]}, {tokens} tokens", fontsize=9)
+        axes.set_xlabel("E[tau]")
+        axes.grid(color="0.9", linewidth=0.6)
+    names = [f"{each.tree}: {each.siblings}, {each.verifier}" for each in designs]
+    panels[0].set_yticks(list(place.values()), names)
+    return figures.write(figure, folder / "gap-trees", 150)
