@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.markup import escape
 from rich.table import Table
 
 from draftproof.simulators import figures, screen
@@ -68,7 +69,7 @@ def _k(k: int) -> str:
 
 def tree_table(found: list[Measured], title: str) -> Table:
     """A line for each tree and design."""
-    heads = "tree", "drawn as", "siblings", "verifier", "E[tau]", "+-", "difference", "+-"
+    heads = "tree", "drawn as", "siblings", "verifier", escape("E[tau]"), "+-", "difference", "+-"
     made = screen.table(title, "llllrrrr", *heads)
     for tree in dict.fromkeys(each.tree for each in found):
         made.add_section()
@@ -78,7 +79,7 @@ def tree_table(found: list[Measured], title: str) -> Table:
             cells = [tree if not i else "", design.tree, design.siblings, design.verifier]
             made.add_row(*cells, f"{each.mean:.3f}", _half(each.half), *more)
     made.caption = (
-        "E[tau] of drafted trees with equally many tokens; the difference is to the first line of a tree on "
+        f"{escape('E[tau]')} of drafted trees with equally many tokens; the difference is to the first line of a tree on "
         "the same texts; +- is half of a 95 % interval."
     )
     return made
@@ -130,11 +131,24 @@ def drawn(found: list[Accepted], folder: Path) -> list[Path]:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise unusable(folder, error) from None
-    figure = figures.required()(figsize=(7, 4.2), layout="constrained")
+    figure = figures.required()(figsize=(8.6, 4.4), layout="constrained")
     axes = figure.subplots()
-    series = {f"{each.column.design}, {each.column.verifier}": each.mean for each in found}
-    figures.curves(axes, SIBLINGS, series, "siblings K", "acceptance of a node")
-    axes.legend(fontsize=8)
+    series = {
+        f"{each.column.design}, {each.column.verifier}": [1 - mean if mean < 1 else None for mean in each.mean]
+        for each in found
+    }
+    figures.curves(axes, SIBLINGS, series, "siblings K", "probability that no sibling is accepted")
+    for line, each in zip(axes.get_lines(), found, strict=True):
+        if not each.column.attained:
+            line.set(color="0.6", marker="", zorder=1)
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(SIBLINGS, map(str, SIBLINGS))
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    ticks = [step * 10.0**-place for place in range(9) for step in (1, 2, 5)]
+    axes.set_yticks(shown := [each for each in ticks if low <= each <= high], [f"{each:g}" for each in shown])
+    axes.set_yticks([], minor=True)
+    axes.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figures.write(figure, folder / "gap-siblings", 150)
 
 
@@ -165,5 +179,6 @@ def drawn_trees(found: list[Measured], folder: Path) -> list[Path]:
         axes.set_xlabel("E[tau]")
         axes.grid(color="0.9", linewidth=0.6)
     names = [f"{each.tree}: {each.siblings}, {each.verifier}" for each in designs]
+    figure.suptitle("filled: rules of docs/near-optimal.md; hollow: known rules", fontsize=9)
     panels[0].set_yticks(list(place.values()), names)
     return figures.write(figure, folder / "gap-trees", 150)
