@@ -8,7 +8,6 @@ from transformers import DynamicCache
 
 from draftproof.gpu.models import Model
 from draftproof.gpu.rows import Sampling
-from draftproof.theory.errors import BadInput
 from draftproof.theory.rows import Prefix
 
 
@@ -16,8 +15,7 @@ class Nodes(Mapping[Prefix, np.ndarray]):
     """The drafter's row by drafted prefix, float64 and as `gap --rows` reads it; `seen` holds (target,
     proposal) of every prefix that was asked for, parents before children, as float32.
 
-    The text is read once; each node reads its own path after it. Raises BadInput where the text with a path
-    is longer than a model's context.
+    The text is read once; each node reads its own path after it.
     """
 
     def __init__(self, target: Model, drafter: Model, text: Sequence[int], sampling: Sampling) -> None:
@@ -60,8 +58,6 @@ class Nodes(Mapping[Prefix, np.ndarray]):
     @torch.inference_mode()
     def _row(self, which: int, prefix: Prefix) -> np.ndarray:
         model, cache = self.models[which], self._caches[which]
-        if len(self.text) + len(prefix) > model.context:
-            raise BadInput(f"{model.name}: its context of {model.context} tokens is too short for the trees")
         ids = torch.tensor([[self.text[-1], *prefix]], device=model.device)
         logits = model.network(ids, past_key_values=cache, use_cache=True, logits_to_keep=1).logits
         cache.crop(-ids.shape[1])

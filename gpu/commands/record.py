@@ -75,6 +75,7 @@ def _rows(options: dict[str, Any], trees: Sequence[str]) -> Iterator[dict[str, A
     from draftproof.gpu.rows import Sampling
     from draftproof.gpu.verify import named
     from draftproof.simulators.study.recorded_trees import drawn
+    from draftproof.simulators.study.recorded_trees import named as sizes
 
     dtype = getattr(torch, options["dtype"]) if options["dtype"] else None
     target, drafter = pair(options["model"], options["drafter"], options["device"], dtype)
@@ -82,6 +83,10 @@ def _rows(options: dict[str, Any], trees: Sequence[str]) -> Iterator[dict[str, A
         raise BadInput("--drafter must be a model: rows of its own are recorded")
     sampling = Sampling(options["temperature"])
     texts = prompts(options["prompts"], target, options["count"])
+    longest = options["tokens"] + max((sizes(tree)[1] for tree in trees), default=0)
+    for number, prompt in enumerate(texts, 1):
+        if trees and len(prompt) + longest > min(target.context, drafter.model.context):
+            raise BadInput(f"prompt {number}: its text with the longest path of a --tree exceeds the models' context")
     places = rows = 0
     for number, prompt in enumerate(texts):
         text = list(prompt)
