@@ -4,8 +4,8 @@
 
 Random instances of `Mixed` rows, V = 3, 4, 5 in turn: two children (pair), two children with a child each
 (two paths) and binary trees of depth 2. With i.i.d. siblings and with siblings without replacement the share
-of Traversal Verification's distance to the stateless optimum that a verifier closes; with stratified siblings,
-which traversal is not made for, E[tau] over the stateless optimum of the same draft. E[tau] is exact, optima
+of Traversal Verification's distance to the stateless optimum that a verifier closes; with strata, which
+traversal is not made for, E[tau] over the stateless optimum of the same draft. E[tau] is exact, optima
 are certified. The figure has the 10 %, 50 % and 90 % quantiles and the mean of the shares of the distance.
 """
 
@@ -73,7 +73,9 @@ def of_the_optimum(values: np.ndarray) -> list[list[object]]:
 def drawn(tables: list[dict], folder: Path) -> None:
     """near-optimal.svg and .png: a panel for each table, a line for each verifier."""
     figure = figures.required()(figsize=(8.4, 4.6), layout="constrained")
-    panels = figure.subplots(2, len(SHAPES), sharex=True, gridspec_kw={"height_ratios": [len(IID), len(WITHOUT)]})
+    panels = figure.subplots(
+        2, len(SHAPES), sharex=True, gridspec_kw={"height_ratios": [len(IID), len(WITHOUT)]}
+    )
     for at, table in enumerate(tables):
         axes, rows = panels[at % 2][at // 2], table["rows"][1:-1][::-1]
         for place, (_, _, mean, _, low, median, high, _) in enumerate(rows):
@@ -85,7 +87,9 @@ def drawn(tables: list[dict], folder: Path) -> None:
         axes.axvline(0, color="0.6", linewidth=0.8)
         axes.grid(axis="x", color="0.9", linewidth=0.6)
         axes.set_title(table["caption"].partition(":")[0], fontsize=8.5)
-    figure.supxlabel("share of traversal's distance closed: 10 to 90 %, median (dot), mean (cross)", fontsize=9)
+    figure.supxlabel(
+        "share of traversal's distance closed: 10 to 90 %, median (dot), mean (cross)", fontsize=9
+    )
     figures.write(figure, folder / "near-optimal", 110)
 
 
@@ -107,7 +111,8 @@ def main() -> None:
         for siblings, values, names in (("i.i.d.", iid, IID), ("without replacement", without, WITHOUT)):
             tables.append(
                 {
-                    "caption": f"{name}, siblings {siblings}: share of traversal's distance closed, {seconds}",
+                    "caption": f"{name}, siblings {siblings}: share of traversal's distance closed, "
+                    + seconds,
                     "columns": ["verifier", "E[tau]", *heads, "below traversal"],
                     "rows": of_the_distance(values, names),
                 }

@@ -24,8 +24,8 @@ from draftproof.theory.errors import BadInput
     "trees",
     multiple=True,
     metavar="TREE",
-    help="Also record the nodes of drafted trees of this shape (2x3, eagle, nested lists) or of so many tokens "
-    "(32); may be repeated.",
+    help="Also record the nodes of trees of this shape (2x3, eagle, nested lists) or of so many tokens (32); "
+    "may be repeated.",
 )
 @option("--temperature", type=FloatRange(min=0), default=1.0, show_default=True, help="0 is greedy.")
 @option("--seed", type=IntRange(min=0), default=0, show_default=True)
@@ -86,7 +86,9 @@ def _rows(options: dict[str, Any], trees: Sequence[str]) -> Iterator[dict[str, A
     longest = options["tokens"] + max((sizes(tree)[1] for tree in trees), default=0)
     for number, prompt in enumerate(texts, 1):
         if trees and len(prompt) + longest > min(target.context, drafter.model.context):
-            raise BadInput(f"prompt {number}: its text with the longest path of a --tree exceeds the models' context")
+            raise BadInput(
+                f"prompt {number}: its text with the longest path of a --tree exceeds the models' context"
+            )
     places = rows = 0
     for number, prompt in enumerate(texts):
         text = list(prompt)

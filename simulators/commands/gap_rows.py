@@ -10,8 +10,8 @@ from rich.table import Table
 
 from draftproof.simulators import figures, screen
 from draftproof.simulators.files import unusable
-from draftproof.simulators.study.designs import SIBLINGS
 from draftproof.simulators.study import recorded_trees
+from draftproof.simulators.study.designs import SIBLINGS
 from draftproof.simulators.study.recorded import Accepted, Recorded, measured
 from draftproof.simulators.study.recorded_trees import Measured, named
 
@@ -79,8 +79,8 @@ def tree_table(found: list[Measured], title: str) -> Table:
             cells = [tree if not i else "", design.tree, design.siblings, design.verifier]
             made.add_row(*cells, f"{each.mean:.3f}", _half(each.half), *more)
     made.caption = (
-        f"{escape('E[tau]')} of drafted trees with equally many tokens; the difference is to the first line of a tree on "
-        "the same texts; +- is half of a 95 % interval."
+        f"{escape('E[tau]')} of drafted trees with equally many tokens; the difference is to the first line "
+        "of a tree on the same texts; +- is half of a 95 % interval."
     )
     return made
 
@@ -134,7 +134,9 @@ def drawn(found: list[Accepted], folder: Path) -> list[Path]:
     figure = figures.required()(figsize=(8.6, 4.4), layout="constrained")
     axes = figure.subplots()
     series = {
-        f"{each.column.design}, {each.column.verifier}": [1 - mean if mean < 1 else None for mean in each.mean]
+        f"{each.column.design}, {each.column.verifier}": [
+            1 - mean if mean < 1 else None for mean in each.mean
+        ]
         for each in found
     }
     figures.curves(axes, SIBLINGS, series, "siblings K", "probability that no sibling is accepted")

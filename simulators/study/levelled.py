@@ -47,8 +47,8 @@ class Levelled:
 
 
 def levels(mine: np.ndarray, its: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(K, rest): K[i, j] is the chance that the first sibling, at rate i, is kept beside the second at rate j;
-    `rest` is what that leaves of the slack, 1 - rate, of the second.
+    """(K, rest): K[i, j] is the chance that the first sibling, at rate i, is kept beside the second at rate
+    j; `rest` is what that leaves of the slack, 1 - rate, of the second.
     """
     slack, first = 1 - rates, np.zeros((len(rates), len(rates)))
     for i in np.flatnonzero(mine > 0):
@@ -60,4 +60,3 @@ def levels(mine: np.ndarray, its: np.ndarray, rates: np.ndarray) -> tuple[np.nda
         first[i] = parts[low] + (at - low) * (parts[low + 1] - parts[low])
         slack = slack - mine[i] * first[i]
     return first, slack
-

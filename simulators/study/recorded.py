@@ -3,8 +3,8 @@
 A file of numpy's, made by `np.savez` or `np.savez_compressed`: `target` and `proposal` [n, V], float16 to
 float64, and perhaps `sequence` [n], which says which rows belong together. Rows may stand at the nodes of
 trees: `parent` [n] is the number of the parent's row, -1 at a root, `token` [n] the token that leads from it,
-and `trees` the trees that were drawn there (`draftproof.simulators.study.recorded_trees`). Rows are read a few
-at a time.
+and `trees` names the trees that were drawn there (`draftproof.simulators.study.recorded_trees`). Rows are
+read a few at a time.
 """
 
 import zipfile
@@ -60,7 +60,7 @@ class Recorded:
                 yield p, q
 
     def chosen(self, count: int | None) -> np.ndarray:
-        """The numbers of `count` rows at roots, evenly spaced; of all for None or where there are not more."""
+        """The numbers of `count` rows at roots, evenly spaced; of all for None or if there are not more."""
         roots = np.flatnonzero(self.parent < 0)
         n = len(roots)
         return roots[np.unique(np.linspace(0, n - 1, min(count or n, n)).round().astype(int))]

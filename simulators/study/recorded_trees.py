@@ -5,7 +5,7 @@ drafter's rows of a text, always the same for the same rows and number: who reco
 model answers, and keeps what it asks for; who measures calls it with the rows of the file.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
@@ -28,7 +28,7 @@ Value: TypeAlias = Callable[[RowsAt, RowsAt, Node], float]
 
 @dataclass(frozen=True)
 class Design:
-    """How a tree is drawn and verified. `tree` is "same" where it has the shape that is asked for; other trees
+    """How a tree is drawn and verified. `tree` is "same" where it has the shape that is asked for; others
     have as many tokens. `new` marks what docs/near-optimal.md adds to what was known.
     """
 
@@ -173,10 +173,15 @@ def measured(
     for root, (p, q) in zip(chosen.tolist(), contexts(recorded, chosen), strict=True):
         number = int((recorded.parent[:root] < 0).sum())
         try:
-            each = [(tree, design, design.value(p, q, node)) for tree, design, node in drawn(recorded.trees, q, number)]
+            each = [
+                (tree, design, design.value(p, q, node))
+                for tree, design, node in drawn(recorded.trees, q, number)
+            ]
         except KeyError as error:
             after = " ".join(map(str, error.args[0])) or "nothing"
-            raise BadInput(f"{recorded.path}: the tree of row {root} has no row after {after}: record it again") from None
+            raise BadInput(
+                f"{recorded.path}: the tree of row {root} has no row after {after}: record it again"
+            ) from None
         names = [(tree, design) for tree, design, _ in each]
         found.append([value for _, _, value in each])
         progress()

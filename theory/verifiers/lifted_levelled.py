@@ -54,8 +54,8 @@ def levelled(t: Row, R: Row, other: Row) -> Levelled:
     """A flow from pairs (x, y), x drawn from R and y from `other`, to their tokens.
 
     Either sibling is to be kept with `rate[x]`, min(1, t / (R + other)) of its token, on average over the
-    other's. What the first takes is missing to y only beyond the slack 1 - rate[y], so each x takes most where
-    most slack is left, which levels it: Gale's greedy for matrices with given sums (gale1957theorem).
+    other's. What the first takes is missing to y only beyond the slack 1 - rate[y], so each x takes most
+    where most slack is left, which levels it: Gale's greedy for matrices with given sums (gale1957theorem).
 
     >>> from draftproof.theory.numbers import exact
     >>> from draftproof.theory.rows import total

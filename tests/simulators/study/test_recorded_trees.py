@@ -1,4 +1,4 @@
-"""E[tau] of whole trees from rows recorded at their nodes: what is measured is what was drawn, every fault one line."""
+"""E[tau] of whole trees from rows recorded at their nodes: what is measured is what was drawn."""
 
 import json
 
@@ -112,7 +112,11 @@ def test_other_trees_are_refused(tree):
 @pytest.mark.parametrize(
     ("name", "change", "fault"),
     [
-        ("parent", lambda a: np.where(np.arange(len(a)) == 3, 3, a), "parent: row 3 must name one of rows 0 to 2"),
+        (
+            "parent",
+            lambda a: np.where(np.arange(len(a)) == 3, 3, a),
+            "parent: row 3 must name one of rows 0 to 2",
+        ),
         ("parent", lambda a: np.where(np.arange(len(a)) == 0, 1, a), "parent: row 0"),
         ("parent", lambda a: a[:-1], "parent must be"),
         ("token", lambda a: np.where(a == a[1], V, a), f"no token of {V}"),
@@ -138,4 +142,3 @@ def test_the_command(tmp_path, capsys, whole):
     answer = json.loads(capsys.readouterr().out)
     assert answer["rows"] == 4  # the rows at roots
     assert {each["tree"] for each in answer["trees"]} == set(TREES)
-

@@ -9,6 +9,7 @@ from draftproof.simulators.strategies import instances
 from draftproof.simulators.study import designs
 from draftproof.simulators.study import tree_values as values
 from draftproof.simulators.study.recorded_trees import DESIGNS
+from draftproof.theory import priority
 from draftproof.theory.drafts.best_first import BestFirst
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
@@ -16,7 +17,6 @@ from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
-from draftproof.theory import priority
 from draftproof.theory.priority import included, plan
 from draftproof.theory.verifiers import lifted_priority, named
 from tests.checks import drafts, mean_accepted
