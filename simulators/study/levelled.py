@@ -38,8 +38,8 @@ class Levelled:
 
     def _sums(self, law: np.ndarray) -> np.ndarray:
         above = self._place - self._below
-        parts = [(self._below, law * (1 - above)), (self._below + 1, law * above)]
-        return sum(np.bincount(at, part, STEPS + 1) for at, part in parts)
+        low = np.bincount(self._below, law * (1 - above), STEPS + 1)
+        return low + np.bincount(self._below + 1, law * above, STEPS + 1)
 
     def _parts(self, x: int) -> dict[int, float]:
         below, above = int(self._below[x]), float(self._place[x] - self._below[x])

@@ -70,9 +70,9 @@ def grown(q: RowsAt, shape: Shape, siblings: Siblings, rng: np.random.Generator,
 
 def best_first(q: RowsAt, nodes: int, rng: np.random.Generator) -> Node:
     """Strata grown below the nodes most likely to be accepted (`draftproof.theory.drafts.best_first`)."""
-    below: dict[Prefix, list[Prefix]] = {}
-    leaves, left = {(0, ()): 1.0}, nodes  # (number in drawing order, prefix) -> reach
-    number = 1
+    below: dict[tuple[int, Prefix], list[tuple[int, Prefix]]] = {}
+    leaves: dict[tuple[int, Prefix], float] = {(0, ()): 1.0}  # (number in drawing order, prefix) -> reach
+    left, number = nodes, 1
     while left and leaves:
         value = sum(leaves.values()) / left
         leaf = max(leaves, key=lambda each: leaves[each])

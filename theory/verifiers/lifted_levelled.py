@@ -7,7 +7,6 @@
 11/10
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,7 +79,7 @@ def levelled(t: Row, R: Row, other: Row) -> Levelled:
     return Levelled(first, second, tuple(left))
 
 
-def levels(slack: dict[int, Any], weight: Sequence[Any], most: Number, need: Number) -> dict[int, Number]:
+def levels(slack: dict[int, Any], weight: Row, most: Number, need: Number) -> dict[int, Number]:
     """min(1, (slack - level)+ / most) with the level at which their mean, by weight, is `need`.
 
     >>> from draftproof.theory.numbers import exact
