@@ -9,7 +9,6 @@ from rich.markup import escape
 from rich.table import Table
 
 from draftproof.simulators import figures, screen
-from draftproof.simulators.files import unusable
 from draftproof.simulators.study import recorded_trees
 from draftproof.simulators.study.designs import SIBLINGS
 from draftproof.simulators.study.recorded import Accepted, Recorded, measured
@@ -127,10 +126,6 @@ def document(
 
 def drawn(found: list[Accepted], folder: Path) -> list[Path]:
     """Writes gap-siblings.svg and .png."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unusable(folder, error) from None
     figure = figures.required()(figsize=(8.6, 4.4), layout="constrained")
     axes = figure.subplots()
     series = {
