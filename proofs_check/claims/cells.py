@@ -11,6 +11,7 @@ from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.spechub import SpecHub
+from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.instance import Instance
 from draftproof.theory.verifiers import named
 
@@ -109,6 +110,15 @@ CLAIMS = (
         _search("lifted-split", WITH, Chain(2), count=60),
         unrefuted(312),
         seconds=5,
+    ),
+    Claim(
+        "lifted-levelled-lossless-search",
+        "The lift of the levelled pair is lossless.",
+        "draftproof, docs/near-optimal.md",
+        "a pair with replacement, a stratified pair and a chain of 2, V = 2 and 3",
+        _search("lifted-levelled", WITH, Stratified(PAIR), Chain(2), count=60),
+        unrefuted(468),
+        seconds=10,
     ),
     Claim(
         "lifted-without-lossless-search",

@@ -5,11 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.markup import escape
 from rich.table import Table
 
 from draftproof.simulators import figures, screen
+from draftproof.simulators.study import recorded_trees
 from draftproof.simulators.study.designs import SIBLINGS
 from draftproof.simulators.study.recorded import Accepted, Recorded, measured
+from draftproof.simulators.study.recorded_trees import Measured, named
 
 FOUR = SIBLINGS.index(4)
 NOTE = "No verifier exceeds a design's optimum or bound; of top-k and greedy drafts the verifier reaches it."
@@ -23,11 +26,12 @@ def rows(path: Path, count: int | None, out: Path | None, as_json: bool) -> int:
     chosen = recorded.chosen(count)
     n, sequences = len(chosen), len(set(recorded.sequence[chosen].tolist()))
     with screen.progress("rows") as bar:
-        task = bar.add_task("measuring", total=n)
+        task = bar.add_task("measuring", total=n * (2 if recorded.trees else 1))
         found = measured(recorded, count, lambda: bar.advance(task))
-    written = [] if out is None else drawn(found, out)
+        trees = recorded_trees.measured(recorded, count, lambda: bar.advance(task)) if recorded.trees else []
+    written = [] if out is None else [*drawn(found, out), *(drawn_trees(trees, out) if trees else [])]
     if as_json:
-        click.echo(json.dumps(document(found, recorded, n, sequences)))
+        click.echo(json.dumps(document(found, trees, recorded, n, sequences)))
         return 0
     screen.console().print(
         table(found, f"{n:,} rows of {recorded.shape[1]:,} tokens, {sequences:,} sequences")
@@ -35,6 +39,8 @@ def rows(path: Path, count: int | None, out: Path | None, as_json: bool) -> int:
     rules = [each for each in found if each.column.attained]
     best = max(rules, key=lambda each: each.mean[FOUR])
     click.echo(f"best at K = 4: {best.column.design}, {best.column.verifier}, {best.mean[FOUR]:.4f}")
+    if trees:
+        screen.console().print(tree_table(trees, f"{n:,} texts, {sequences:,} sequences"))
     if written:
         click.echo(f"written: {', '.join(map(str, written))}")
     return 0
@@ -55,7 +61,31 @@ def table(found: list[Accepted], title: str) -> Table:
     return made
 
 
-def document(found: list[Accepted], recorded: Recorded, n: int, sequences: int) -> dict[str, Any]:
+def tree_table(found: list[Measured], title: str) -> Table:
+    """A line for each tree and design."""
+    heads = "tree", "drawn as", "siblings", "verifier", escape("E[tau]"), "+-", "difference", "+-"
+    made = screen.table(title, "llllrrrr", *heads)
+    for tree in dict.fromkeys(each.tree for each in found):
+        made.add_section()
+        for i, each in enumerate(one for one in found if one.tree == tree):
+            design = each.design
+            more = [f"{each.less:+.3f}", _half(each.less_half)] if i else ["", ""]
+            cells = [tree if not i else "", design.tree, design.siblings, design.verifier]
+            made.add_row(*cells, f"{each.mean:.3f}", _half(each.half), *more)
+    made.caption = (
+        f"{escape('E[tau]')} of drafted trees with equally many tokens; the difference is to the first line "
+        "of a tree on the same texts; +- is half of a 95 % interval."
+    )
+    return made
+
+
+def _half(width: float | None) -> str:
+    return "" if width is None else f"{width:.3f}"
+
+
+def document(
+    found: list[Accepted], trees: list[Measured], recorded: Recorded, n: int, sequences: int
+) -> dict[str, Any]:
     """The JSON answer; the numbers are floats."""
     return {
         "rows": n,
@@ -72,14 +102,75 @@ def document(found: list[Accepted], recorded: Recorded, n: int, sequences: int) 
             }
             for each in found
         ],
+        "trees": [
+            {
+                "tree": each.tree,
+                "tokens": named(each.tree)[1],
+                "drawn_as": each.design.tree,
+                "siblings": each.design.siblings,
+                "verifier": each.design.verifier,
+                "mean": each.mean,
+                "half_width": each.half,
+                "difference": each.less,
+                "difference_half_width": each.less_half,
+            }
+            for each in trees
+        ],
     }
 
 
 def drawn(found: list[Accepted], folder: Path) -> list[Path]:
     """Writes gap-siblings.svg and .png."""
-    figure = figures.required()(figsize=(7, 4.2), layout="constrained")
+    figure = figures.required()(figsize=(8.6, 4.4), layout="constrained")
     axes = figure.subplots()
-    series = {f"{each.column.design}, {each.column.verifier}": each.mean for each in found}
-    figures.curves(axes, SIBLINGS, series, "siblings K", "acceptance of a node")
-    axes.legend(fontsize=8)
+    series = {
+        f"{each.column.design}, {each.column.verifier}": [
+            1 - mean if mean < 1 else None for mean in each.mean
+        ]
+        for each in found
+    }
+    figures.curves(axes, SIBLINGS, series, "siblings K", "probability that no sibling is accepted")
+    for line, each in zip(axes.get_lines(), found, strict=True):
+        if not each.column.attained:
+            line.set(color="0.6", marker="", zorder=1)
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(SIBLINGS, map(str, SIBLINGS))
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    ticks = [step * 10.0**-place for place in range(9) for step in (1, 2, 5)]
+    axes.set_yticks(shown := [each for each in ticks if low <= each <= high], [f"{each:g}" for each in shown])
+    axes.set_yticks([], minor=True)
+    axes.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figures.write(figure, folder / "gap-siblings", 150)
+
+
+def drawn_trees(found: list[Measured], folder: Path) -> list[Path]:
+    """Writes gap-trees.svg and .png: a panel for each tree, a line for each design."""
+    designs = list(dict.fromkeys(each.design for each in found))
+    trees = list(dict.fromkeys(each.tree for each in found))
+    place = {design: -i for i, design in enumerate(designs)}
+    figure = figures.required()(
+        figsize=(3.2 + 1.7 * len(trees), 1.0 + 0.24 * len(designs)), layout="constrained"
+    )
+    panels = figure.subplots(1, len(trees), sharey=True, squeeze=False)[0]
+    for axes, tree in zip(panels, trees, strict=True):
+        for each in (one for one in found if one.tree == tree):
+            colour = figures.COLOURS[1 if each.design.new else 0]
+            axes.errorbar(
+                each.mean,
+                place[each.design],
+                xerr=each.half,
+                color=colour,
+                marker="o" if each.design.new else "s",
+                fillstyle="full" if each.design.new else "none",
+                markersize=4,
+                linewidth=1,
+            )
+        tokens = named(tree)[1]
+        axes.set_title(f"{tokens} tokens" if tree.isdigit() else f"{tree[:12]}, {tokens} tokens", fontsize=9)
+        axes.set_xlabel("E[tau]")
+        axes.grid(color="0.9", linewidth=0.6)
+    names = [f"{each.tree}: {each.siblings}, {each.verifier}" for each in designs]
+    figure.suptitle("filled: rules of docs/near-optimal.md; hollow: known rules", fontsize=9)
+    panels[0].set_yticks(list(place.values()), names)
+    return figures.write(figure, folder / "gap-trees", 150)

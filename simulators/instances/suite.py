@@ -9,6 +9,7 @@ from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.simulators.instances.texts import Texts, corpus
 from draftproof.theory.drafts import Scheme
+from draftproof.theory.drafts.best_first import BestFirst
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.paths import Paths
@@ -44,7 +45,7 @@ def deep(vocab: int) -> list[Scheme]:
     shapes = (FORK, LOPSIDED, TWO_PATHS, BINARY)
     trees: list[Scheme] = [kind(shape) for kind in (Tree, Stratified) for shape in shapes]
     trees += [Tree(shape, replacement=True) for shape in (shapes if vocab == 2 else shapes[:3])]
-    return [*trees, Paths(2, 2), TopK(BINARY), Greedy(BINARY), SpecHub(2)]
+    return [*trees, BestFirst(4, 2), Paths(2, 2), TopK(BINARY), Greedy(BINARY), SpecHub(2)]
 
 
 def of_depth(depth: int) -> list[Scheme]:

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from draftproof.simulators.study.levelled import Levelled
+
 SIBLINGS = 1, 2, 3, 4, 6, 8, 12, 16
 """The numbers of siblings K that are tabulated."""
 
@@ -85,13 +87,13 @@ def rrs(p: np.ndarray, q: np.ndarray, counts: Sequence[int], rng: np.random.Gene
 
 def top(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
     """The likeliest tokens of q: their mass under p is accepted, which is also the optimum."""
-    mass = np.cumsum(p[_likeliest(q, max(counts))])
+    mass = np.cumsum(p[likeliest(q, max(counts))])
     return [float(mass[min(k, len(mass)) - 1]) for k in counts]
 
 
 def greedy(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
     """The K - 1 likeliest tokens and one sample of the others, at that draft's optimum (hu2025towards)."""
-    order, out = _likeliest(q, max(counts)), []
+    order, out = likeliest(q, max(counts)), []
     for k in counts:
         T = order[: k - 1]
         rest = q.copy()
@@ -106,7 +108,7 @@ def strata(q: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """(order, pi): the tokens of q, likeliest first, and how often each is included; laid end to end, the
     pi are cut at 1, 2, .. into strata (`draftproof.theory.strata`).
     """
-    order = _likeliest(q, len(q))
+    order = likeliest(q, len(q))
     sizes = q[order]
     left, rest = min(k, len(order)) - np.arange(len(order)), np.cumsum(sizes[::-1])[::-1]
     sure = int(np.argmin(np.append((left > 0) & (left * sizes >= rest), False)))
@@ -114,6 +116,15 @@ def strata(q: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     pi[sure:] = left[sure:][:1] * sizes[sure:] / rest[sure:][:1]
     drafted = pi > 0  # what is left for the tail may be below rounding
     return order[drafted], pi[drafted]
+
+
+def strata_rows(q: np.ndarray, k: int) -> np.ndarray:
+    """The strata as rows [K, V], fewer than K where q has fewer tokens."""
+    order, pi = strata(q, k)
+    end, j = np.cumsum(pi), np.arange(min(k, len(order)))[:, None]
+    rows = np.zeros((len(j), len(q)))
+    rows[:, order] = np.maximum(np.minimum(end, j + 1) - np.maximum(end - pi, j), 0)
+    return rows
 
 
 def stratified(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.Generator) -> list[float]:
@@ -133,6 +144,15 @@ def stratified(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random
         token, j, R = token[by_key], j[by_key], R[by_key]
         groups = ((j[at.start], token[at], R[at]) for at in _runs(key[by_key]))
         out.append(_kept(t, groups, k))
+    return out
+
+
+def levelled(p: np.ndarray, q: np.ndarray, counts: Sequence[int], rng: np.random.Generator) -> list[float]:
+    """One sibling of each stratum: two are levelled, other numbers judged by the priority rule."""
+    out = stratified(p, q, counts, rng)
+    for at, k in enumerate(counts):
+        if k == 2 and len(laws := strata_rows(q, k)) == 2:
+            out[at] = 1 - float(Levelled(p, laws).left.sum())
     return out
 
 
@@ -171,7 +191,8 @@ def _kept(left: np.ndarray, groups: Iterator[tuple[Any, Any, np.ndarray]], k: in
     return kept
 
 
-def _likeliest(q: np.ndarray, count: int) -> np.ndarray:
+def likeliest(q: np.ndarray, count: int) -> np.ndarray:
+    """The `count` likeliest tokens of q, fewer where q has fewer; ties by id."""
     order = np.argsort(-q, kind="stable")[:count]
     return order[q[order] > 0]
 
@@ -184,5 +205,6 @@ COLUMNS = (
     Column("top-k", "nss", "optimum", top),
     Column("greedy", "hu-greedy", "optimum", greedy),
     Column("stratified", "priority", "rule", stratified),
+    Column("stratified", "lifted-levelled", "rule", levelled),
     Column("stratified", "sum min(p, pi)", "bound", bound, attained=False),
 )

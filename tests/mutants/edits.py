@@ -25,6 +25,7 @@ from draftproof.theory.verifiers import (
     block,
     layered,
     lifted_hu_greedy,
+    lifted_levelled,
     lifted_priority,
     lifted_split,
     lifted_without,
@@ -263,6 +264,18 @@ _all(
         "for x, rate in self.rate.items():",
         "for x, rate in [(child.token, self.rate[child.token]) for child in node.children]:",
     ),
+)
+_all(
+    lifted_levelled,
+    (*DOUBLE, *STRATA),
+    ("the second kept whatever the first does", "(1 - kept) * self.second[y]", "self.second[y]"),
+    ("the second's place in the first's row", "self.first[x][y]", "self.first[x][max(self.first[x])]"),
+    ("both at the rate of a sibling alone", "zip(t, add(R, other)", "zip(t, R"),
+    ("weighted by its own row", "levels(slack, other,", "levels(slack, R,"),
+    ("slack not taken", "slack = {y: rest - mass * first[x][y] for y, rest in slack.items()}", "pass"),
+    ("the second's rate not raised", "share(rate[y], unkept)", "rate[y]"),
+    ("kept ones not taken from t", "left[x] = left[x] - mass * rate[x]", "pass"),
+    ("level of another sum", "if mean(at(high)) < need:", "if mean(at(high)) < need / 2:"),
 )
 _all(
     lifted_split,

@@ -39,3 +39,39 @@ def test_a_folder_that_is_not_there_is_bad_input(run, tmp_path):
     status, _, err = run("record", *SMALL, "--out", tmp_path / "none" / "rows.npz")
     assert status == 2
     assert "no such file" in err
+
+
+def test_the_nodes_of_drafted_trees_are_written_with_their_places(run, tmp_path):
+    """Every row is the models' own after the text and the path, which the cache must not change."""
+    import torch
+
+    from draftproof.gpu.drafters.choose import pair
+    from draftproof.gpu.nodes import Nodes
+    from draftproof.gpu.rows import Sampling
+    from draftproof.simulators.study.recorded_trees import measured
+
+    path = tmp_path / "rows.npz"
+    assert run("record", *SMALL, "--tokens", 4, "--tree", "2x2", "--tree", "5", "--out", path)[0] == 0
+    recorded = Recorded(path)
+    assert recorded.trees == ("2x2", "5")
+    assert (recorded.parent < 0).sum() == 2
+    assert len(measured(recorded)) > 10
+    target, drafter = pair("shipped", None, "cpu", None)
+    nodes = Nodes(target, drafter.model, [5, 6, 7], Sampling(0.6))
+    for prefix in ((), (8,), (8, 9), (10,), (8, 11)):
+        _ = nodes[prefix]
+        ids = torch.tensor([[5, 6, 7, *prefix]])
+        with torch.no_grad():
+            whole = [model.network(ids).logits[0, -1:, : target.vocab] for model in (target, drafter.model)]
+        rows = [Sampling(0.6).rows(each)[0].numpy() for each in whole]
+        np.testing.assert_allclose(nodes.seen[prefix], rows, atol=1e-5)
+    assert nodes.arrays(10)["parent"].tolist() == [-1, 10, 11, 10, 11]
+
+
+def test_trees_that_cannot_be_are_bad_input(run, tmp_path):
+    status, _, err = run("record", *SMALL, "--tree", "oak", "--out", tmp_path / "rows.npz")
+    assert status == 2
+    assert "'oak' is no tree" in err
+    status, _, err = run("record", *SMALL, "--tree", "4000", "--out", tmp_path / "rows.npz")
+    assert status == 2
+    assert "exceeds the models' context" in err

@@ -38,6 +38,7 @@ NAMES = [
     "lifted-split",
     "lifted-without",
     "lifted-hu-greedy",
+    "lifted-levelled",
     "one-hot",
     "sampling-match",
     "typical",

@@ -1,0 +1,202 @@
+"""E[tau] of whole drafted trees, from rows recorded at their nodes.
+
+A tree is named by its shape, or by a number of tokens. `drawn` draws one tree of every design from the
+drafter's rows of a text, always the same for the same rows and number: who records calls it with rows that a
+model answers, and keeps what it asks for; who measures calls it with the rows of the file.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+
+from draftproof.simulators.study import tree_drafts as drafts
+from draftproof.simulators.study import tree_values as values
+from draftproof.simulators.study.recorded import Recorded, half_width
+from draftproof.simulators.study.tree_drafts import RowsAt
+from draftproof.theory import spelling
+from draftproof.theory.draft import Node
+from draftproof.theory.drafts.shape import NODES, Shape, chain, inner
+from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.rows import Prefix
+
+Draw: TypeAlias = Callable[[RowsAt, Shape, int, np.random.Generator], Node]
+Value: TypeAlias = Callable[[RowsAt, RowsAt, Node], float]
+
+
+@dataclass(frozen=True)
+class Design:
+    """How a tree is drawn and verified. `tree` is "same" where it has the shape that is asked for; others
+    have as many tokens. `new` marks what docs/near-optimal.md adds to what was known.
+    """
+
+    tree: str
+    siblings: str
+    verifier: str
+    draw: Draw
+    value: Value
+    new: bool = False
+
+
+def _fixed(siblings: drafts.Siblings, shaped: Callable[[Shape, int], Shape] | None = None) -> Draw:
+    def draw(q: RowsAt, shape: Shape, nodes: int, rng: np.random.Generator) -> Node:
+        return drafts.grown(q, shaped(shape, nodes) if shaped else shape, siblings, rng)
+
+    return draw
+
+
+def _grown(growth: Callable[[RowsAt, int, np.random.Generator], Node]) -> Draw:
+    return lambda q, shape, nodes, rng: growth(q, nodes, rng)
+
+
+def _nodes(rule: values.Rule) -> Value:
+    return partial(values.node_by_node, rule=rule)
+
+
+_UNEVEN = partial(_fixed, shaped=lambda _, nodes: drafts.uneven(nodes))
+_CHAIN = _fixed(drafts.strata, lambda _, nodes: chain(nodes))
+_LIFTED = partial(values.lifted, rule=values.strata_priority)
+_LEVELLED = partial(values.lifted, rule=values.strata_levelled)
+_IID = partial(values.lifted, rule=values.iid_priority)
+
+DESIGNS = (
+    Design("same", "strata", "lifted-priority", _fixed(drafts.strata), _LIFTED, new=True),
+    Design("same", "strata", "lifted-levelled", _fixed(drafts.strata), _LEVELLED, new=True),
+    Design("same", "i.i.d.", "lifted-priority", _fixed(drafts.iid), _IID, new=True),
+    Design("same", "i.i.d.", "traversal", _fixed(drafts.iid), partial(values.traversal, replacement=True)),
+    Design("same", "i.i.d.", "specinfer", _fixed(drafts.iid), _nodes(values.recursive(True))),
+    Design(
+        "same",
+        "without replacement",
+        "traversal",
+        _fixed(drafts.without),
+        partial(values.traversal, replacement=False),
+    ),
+    Design("same", "without replacement", "rrs", _fixed(drafts.without), _nodes(values.recursive(False))),
+    Design("same", "greedy", "hu-greedy", _fixed(drafts.greedy), _nodes(values.greedy)),
+    Design("same", "top-k", "nss", _fixed(drafts.top), _nodes(values.target_only)),
+    Design("best-first", "strata", "lifted-priority", _grown(drafts.best_first), _LIFTED, new=True),
+    Design("best-first", "strata", "lifted-levelled", _grown(drafts.best_first), _LEVELLED, new=True),
+    Design("uneven", "strata", "lifted-levelled", _UNEVEN(drafts.strata), _LEVELLED, new=True),
+    Design(
+        "uneven",
+        "without replacement",
+        "traversal",
+        _UNEVEN(drafts.without),
+        partial(values.traversal, replacement=False),
+    ),
+    Design("chain", "one", "block", _CHAIN, _LIFTED),  # which is lifted-priority on one path
+    Design("DDTree", "top-k", "nss", _grown(drafts.ddtree), _nodes(values.target_only)),
+    Design("EAGLE-2", "top-k", "nss", _grown(drafts.eagle2), _nodes(values.target_only)),
+)
+"""What is drawn for every tree; those of the same shape only where a shape is named."""
+
+
+def named(tree: str) -> tuple[Shape, int, tuple[Design, ...]]:
+    """(shape, number of tokens, designs) of a tree's name: a shape, as after `tree:`, or a whole number.
+
+    >>> shape, nodes, designs = named("32")
+    >>> shape, nodes, designs[0].tree
+    ((), 32, 'best-first')
+    >>> named("2x3")[1], len(named("2x3")[2]) == len(DESIGNS)
+    (14, True)
+    """
+    if tree.isascii() and tree.isdigit():
+        if not 1 <= (nodes := int(tree[:9])) <= NODES:
+            raise BadInput(f"{quoted(tree)}: a tree has 1 to {NODES} tokens")
+        return (), nodes, tuple(each for each in DESIGNS if each.tree != "same")
+    try:
+        shape = spelling.shape(tree)
+    except ValueError:
+        raise BadInput(f"{quoted(tree)} is no tree; write 2x3, eagle, [[[],[]],[[]]] or 32") from None
+    return shape, sum(inner(shape)), DESIGNS
+
+
+def drawn(trees: Sequence[str], q: RowsAt, number: int) -> Iterator[tuple[str, Design, Node]]:
+    """One drafted tree of every design, for each name. `number` seeds the draws; verifiers of one draft judge
+    the same tree.
+    """
+    for tree in trees:
+        shape, nodes, designs = named(tree)
+        made: dict[str, Node] = {}
+        for design in designs:
+            draft = f"{tree} {design.tree} {design.siblings}"
+            if draft not in made:
+                rng = np.random.default_rng([number, *draft.encode()])
+                made[draft] = design.draw(q, shape, nodes, rng)
+            yield tree, design, made[draft]
+
+
+def contexts(recorded: Recorded, chosen: np.ndarray) -> Iterator[tuple[dict, dict]]:
+    """(target, proposal) of each chosen root: rows by prefix below it."""
+    prefix: dict[int, Prefix] = {}
+    p, q = {}, {}
+    for row, both in enumerate(recorded.rows()):
+        parent = int(recorded.parent[row])
+        if parent < 0:
+            if q:
+                yield p, q
+            prefix, p, q = {}, {}, {}
+            keep = row in chosen
+        if keep:
+            prefix[row] = (*prefix[parent], int(recorded.token[row])) if parent >= 0 else ()
+            p[prefix[row]], q[prefix[row]] = both
+    if q:
+        yield p, q
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The mean of E[tau] over texts and the half width of its 95 % interval; `less` is the mean of what the
+    design has more than the tree's first one, on the same texts, with its own half width.
+    """
+
+    tree: str
+    design: Design
+    mean: float
+    half: float | None
+    less: float
+    less_half: float | None
+
+
+def measured(
+    recorded: Recorded, count: int | None = None, progress: Callable[[], object] = lambda: None
+) -> list[Measured]:
+    """Every design of the file's trees on the texts `chosen`; intervals are clustered by sequence.
+
+    Raises BadInput where a tree needs a row that the file lacks.
+    """
+    chosen = recorded.chosen(count)
+    found, names = [], []
+    for root, (p, q) in zip(chosen.tolist(), contexts(recorded, chosen), strict=True):
+        number = int((recorded.parent[:root] < 0).sum())
+        try:
+            each = [
+                (tree, design, design.value(p, q, node))
+                for tree, design, node in drawn(recorded.trees, q, number)
+            ]
+        except KeyError as error:
+            after = " ".join(map(str, error.args[0])) or "nothing"
+            raise BadInput(
+                f"{recorded.path}: the tree of row {root} has no row after {after}: record it again"
+            ) from None
+        names = [(tree, design) for tree, design, _ in each]
+        found.append([value for _, _, value in each])
+        progress()
+    e = np.array(found)
+    trees = [tree for tree, _ in names]
+    less = e - e[:, [trees.index(tree) for tree in trees]]
+    half, less_half = (half_width(each, recorded.sequence[chosen]) for each in (e, less))
+    return [
+        Measured(
+            tree,
+            design,
+            float(e[:, i].mean()),
+            None if half is None else float(half[i]),
+            float(less[:, i].mean()),
+            None if less_half is None else float(less_half[i]),
+        )
+        for i, (tree, design) in enumerate(names)
+    ]

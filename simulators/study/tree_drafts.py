@@ -1,0 +1,175 @@
+"""Drafted trees over large vocabularies, drawn from numpy rows by prefix: fixed shapes and trees of N tokens.
+
+The drafter's rows are a mapping `q[prefix]`, which is asked for the nodes that get children and, by top-k
+trees, for those that might have got some.
+"""
+
+import heapq
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias
+
+import numpy as np
+
+from draftproof.simulators.study import designs
+from draftproof.theory.draft import Node
+from draftproof.theory.drafts.shape import Shape
+from draftproof.theory.rows import Prefix
+
+RowsAt: TypeAlias = Mapping[Prefix, np.ndarray]
+Siblings: TypeAlias = Callable[[np.ndarray, int, np.random.Generator], list[int]]
+
+ACCEPTED = 0.7, 0.15, 0.06, 0.03
+"""Of uneven shapes: how often the first, second, .. sibling is expected to be the accepted one."""
+
+WIDTH, LEVELS = 8, 8
+"""EAGLE-2's growth: nodes that are expanded a level, and levels."""
+
+
+def iid(q: np.ndarray, count: int, rng: np.random.Generator) -> list[int]:
+    """Tokens drawn with replacement."""
+    return _at(np.cumsum(q), rng.random(count))
+
+
+def without(q: np.ndarray, count: int, rng: np.random.Generator) -> list[int]:
+    """Tokens drawn without replacement, as many as there are."""
+    q, drawn = q.copy(), []
+    for _ in range(min(count, int((q > 0).sum()))):
+        drawn += iid(q, 1, rng)
+        q[drawn[-1]] = 0
+    return drawn
+
+
+def top(q: np.ndarray, count: int, _: np.random.Generator) -> list[int]:
+    """The likeliest tokens."""
+    return designs.likeliest(q, count).tolist()
+
+
+def greedy(q: np.ndarray, count: int, rng: np.random.Generator) -> list[int]:
+    """A sample of all but the `count` - 1 likeliest first, then these (hu2025towards)."""
+    T = top(q, count - 1, rng)
+    rest = q.copy()
+    rest[T] = 0
+    return [*iid(rest, 1, rng), *T] if rest.any() else T
+
+
+def strata(q: np.ndarray, count: int, rng: np.random.Generator) -> list[int]:
+    """One token of each stratum: a place between two cuts of the line of the pi."""
+    order, pi = designs.strata(q, count)
+    k = min(count, len(order))
+    return order[_at(np.cumsum(pi), (np.arange(k) + rng.random(k)) / k)].tolist()
+
+
+def grown(q: RowsAt, shape: Shape, siblings: Siblings, rng: np.random.Generator, at: Prefix = ()) -> Node:
+    """A tree of a fixed shape; where tokens run out the first children are drawn."""
+    if not shape:
+        return Node(at, None)
+    tokens = siblings(q[at], len(shape), rng)
+    below = [grown(q, each, siblings, rng, (*at, x)) for x, each in zip(tokens, shape, strict=False)]
+    return Node(at, None, tuple(below), shape)
+
+
+def best_first(q: RowsAt, nodes: int, rng: np.random.Generator) -> Node:
+    """Strata grown below the nodes most likely to be accepted (`draftproof.theory.drafts.best_first`)."""
+    below: dict[tuple[int, Prefix], list[tuple[int, Prefix]]] = {}
+    leaves: dict[tuple[int, Prefix], float] = {(0, ()): 1.0}  # (number in drawing order, prefix) -> reach
+    left, number = nodes, 1
+    while left and leaves:
+        value = sum(leaves.values()) / left
+        leaf = max(leaves, key=lambda each: leaves[each])
+        reach, at = leaves.pop(leaf), leaf[1]
+        count = _worthwhile(q[at], reach, value, left)
+        tokens = strata(q[at], count, rng)
+        kept, pi = expected(q[at], count)
+        below[leaf] = [(number + i, (*at, x)) for i, x in enumerate(tokens)]
+        leaves |= {child: reach * kept[x] / pi[x] for child, x in zip(below[leaf], tokens, strict=True)}
+        number, left = number + len(tokens), left - len(tokens)
+
+    def built(v: tuple[int, Prefix]) -> Node:
+        return Node(v[1], None, tuple(map(built, below.get(v, ()))))
+
+    return built((0, ()))
+
+
+def expected(q: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """(how much of each token `count` siblings are expected to accept, pi)."""
+    pi = np.zeros(len(q))
+    order, sizes = designs.strata(q, count)
+    pi[order] = sizes
+    return q * (1 - (q / np.where(q > 0, q + pi, 1)) ** 2), pi
+
+
+def _worthwhile(q: np.ndarray, reach: float, value: float, most: int) -> int:
+    # How many siblings: the last adds at least `value` to what the node accepts, times its reach.
+    count, kept, most = 1, float(expected(q, 1)[0].sum()), min(most, int((q > 0).sum()))
+    while count < most:
+        more = float(expected(q, count + 1)[0].sum())
+        if reach * (more - kept) < value:
+            break
+        count, kept = count + 1, more
+    return count
+
+
+def ddtree(q: RowsAt, nodes: int, rng: np.random.Generator) -> Node:
+    """The likeliest prefixes of the drafter, best first: DDTree, on rows that depend on the path."""
+    kept: set[Prefix] = set()
+    heap: list[tuple[float, Prefix]] = [(-1.0, ())]
+    while heap and len(kept) <= nodes:
+        value, prefix = heapq.heappop(heap)
+        kept.add(prefix)
+        if len(kept) <= nodes:  # the last one has no children
+            for x in top(q[prefix], nodes, rng):
+                heapq.heappush(heap, (float(value * q[prefix][x]), (*prefix, x)))
+    return of_prefixes(kept - {()})
+
+
+def eagle2(q: RowsAt, nodes: int, rng: np.random.Generator) -> Node:
+    """The WIDTH likeliest nodes of each level are expanded; the likeliest of all stay (li2024eagle2)."""
+    found: list[tuple[float, Prefix]] = []
+    level: list[tuple[float, Prefix]] = [(1.0, ())]
+    for _ in range(LEVELS):
+        likeliest = ((reach, at, top(q[at], max(nodes, WIDTH), rng)) for reach, at in level)
+        more = [(float(reach * q[at][x]), (*at, x)) for reach, at, tokens in likeliest for x in tokens]
+        found += more
+        level = sorted(more, reverse=True)[:WIDTH]
+    found.sort(key=lambda each: (-each[0], len(each[1])))
+    return of_prefixes(prefix for _, prefix in found[:nodes])
+
+
+def of_prefixes(kept: Iterable[Prefix]) -> Node:
+    """The tree whose nodes below the root are the prefixes."""
+    below: dict[Prefix, list[Prefix]] = {}
+    for prefix in sorted(kept):
+        below.setdefault(prefix[:-1], []).append(prefix)
+
+    def built(prefix: Prefix) -> Node:
+        return Node(prefix, None, tuple(map(built, below.get(prefix, ()))))
+
+    return built(())
+
+
+def uneven(nodes: int) -> Shape:
+    """The shape of largest E[tau] where siblings are accepted at the rates ACCEPTED (chen2024sequoia).
+
+    >>> uneven(3)
+    ((((),),),)
+    """
+    children: dict[int, list[int]] = {0: []}
+    reach, heap = {0: 1.0}, [(-ACCEPTED[0], 0, 0)]
+    for i in range(1, nodes + 1):
+        value, parent, j = heapq.heappop(heap)
+        children[parent].append(i)
+        children[i], reach[i] = [], -value
+        heapq.heappush(heap, (-reach[i] * ACCEPTED[0], i, 0))
+        if j + 1 < len(ACCEPTED):
+            heapq.heappush(heap, (-reach[parent] * ACCEPTED[j + 1], parent, j + 1))
+
+    def built(at: int) -> Shape:
+        return tuple(map(built, children[at]))
+
+    return built(0)
+
+
+def _at(line: np.ndarray, places: np.ndarray) -> list[int]:
+    # Where places, from 0 to 1, lie on a line of running sums: never beyond its end, nor in nothing.
+    last = int(np.searchsorted(line, line[-1]))
+    return np.minimum(np.searchsorted(line, places * line[-1], side="right"), last).tolist()

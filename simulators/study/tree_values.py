@@ -1,0 +1,163 @@
+"""E[tau] of a drafted tree over a large vocabulary: the mean over a verifier's coins, given the draft.
+
+Verifiers' rates are closed recursions along the tree, in float64. `p[prefix]` and `q[prefix]` are numpy rows
+at the nodes that have children. A rule says of a node how likely each drawn child is the one that is kept;
+the tree is then walked node by node, or from leaf to root.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+import numpy as np
+
+from draftproof.simulators.study import designs
+from draftproof.simulators.study.levelled import Levelled
+from draftproof.simulators.study.tree_drafts import RowsAt
+from draftproof.theory.draft import Node
+
+Rule: TypeAlias = Callable[[np.ndarray, np.ndarray, list[int]], tuple[list[float], float]]
+"""(t, q, tokens of the children) -> (the probability with which each is the one kept, the mass left of t)."""
+
+
+def node_by_node(p: RowsAt, q: RowsAt, root: Node, rule: Rule) -> float:
+    """The child that is kept is gone to, until none is kept."""
+
+    def below(v: Node) -> float:
+        if not v.children:
+            return 0.0
+        kept, _ = rule(p[v.prefix], q[v.prefix], [child.token for child in v.children])
+        return sum(w * (1 + below(child)) for w, child in zip(kept, v.children, strict=True))
+
+    return below(root)
+
+
+def lifted(p: RowsAt, q: RowsAt, root: Node, rule: Rule) -> float:
+    """From leaf to root, as `draftproof.theory.verifiers.lifted_priority.lift`."""
+
+    def rate(v: Node, a: float, visit: Callable[[Node, float], None]) -> float:
+        kept, S = rule(a * p[v.prefix], q[v.prefix], [child.token for child in v.children])
+        left = 1.0
+        for child, w in zip(v.children, kept, strict=True):
+            visit(child, min(1.0, w / left) if left > 1e-12 else 1.0)
+            left -= w
+        return S / (S + 1 - a) if S + 1 - a > 0 else 1.0
+
+    return _along(root, rate)
+
+
+def traversal(p: RowsAt, q: RowsAt, root: Node, replacement: bool) -> float:
+    """Traversal Verification (weng2025traversal)."""
+
+    def rate(v: Node, a: float, visit: Callable[[Node, float], None]) -> float:
+        t, r = p[v.prefix], q[v.prefix]
+        for child in v.children:
+            x = child.token
+            visit(child, min(1.0, a * t[x] / r[x]))
+            residual = np.maximum(a * t - r, 0)
+            S = float(residual.sum())
+            t, a = (residual / S if S > 0 else t), (S / (S + 1 - a) if S + 1 - a > 0 else 1.0)
+            r = r if replacement else _without(r, x)
+        return a
+
+    return _along(root, rate)
+
+
+def _along(root: Node, rate: Callable[[Node, float, Callable[[Node, float], None]], float]) -> float:
+    # Nodes stop one after another, each at its rate.
+    total, going = 0.0, 1.0
+
+    def visit(v: Node, a: float) -> None:
+        nonlocal total, going
+        a = rate(v, a, visit) if v.children else a
+        total += len(v.prefix) * going * a
+        going *= 1 - a
+
+    visit(root, 1.0)
+    return total
+
+
+def target_only(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[list[float], float]:
+    """`nss`: Y ~ p, and a child that is Y is kept; children are distinct."""
+    return [float(t[x]) for x in tokens], 1 - float(t[tokens].sum())
+
+
+def recursive(replacement: bool) -> Rule:
+    """`specinfer`, or without replacement `rrs`."""
+
+    def rule(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[list[float], float]:
+        kept, rest = [], 1.0
+        for x in tokens:
+            rate = min(1.0, float(t[x] / q[x]))
+            kept.append(rest * rate)
+            rest -= kept[-1]
+            excess = np.maximum(t - q, 0)
+            t = excess / S if (S := excess.sum()) > 0 else t
+            q = q if replacement else _without(q, x)
+        return kept, rest
+
+    return rule
+
+
+def greedy(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[list[float], float]:
+    """`hu-greedy`: the first child is the sample, the others are the likeliest tokens."""
+    x, *T = tokens
+    rest = q.copy()
+    rest[T] = 0
+    rest /= rest.sum()
+    first, refused = min(1.0, float(t[x] / rest[x])), float(np.maximum(t - rest, 0).sum())
+    kept = [first, *((1 - first) * float(t[y]) / refused if refused > 0 else 0.0 for y in T)]
+    return kept, refused - float(t[T].sum())
+
+
+def iid_priority(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[list[float], float]:
+    """The priority rule in classes, siblings drawn from q."""
+    return _priority(t, np.broadcast_to(q, (len(tokens), len(q))), tokens)
+
+
+def strata_priority(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[list[float], float]:
+    """The priority rule in classes, sibling j drawn from stratum j."""
+    return _priority(t, designs.strata_rows(q, len(tokens)), tokens)
+
+
+def strata_levelled(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[list[float], float]:
+    """Two siblings levelled, other numbers by the priority rule; sibling j drawn from stratum j."""
+    if len(tokens) != 2:
+        return strata_priority(t, q, tokens)
+    rule = Levelled(t, designs.strata_rows(q, 2))
+    return rule.shares(*tokens), float(rule.left.sum())
+
+
+def _priority(t: np.ndarray, laws: np.ndarray, tokens: list[int]) -> tuple[list[float], float]:
+    pi = laws.sum(axis=0)
+    kind = np.full(len(t), -1)
+    kind[pi > 0] = designs.classes(t[pi > 0], pi[pi > 0])
+    left, unkept, rates = t.copy(), np.ones(len(laws)), []
+    for j, at in _pieces(kind, laws):
+        reach = float(np.prod(unkept[:j]) * np.prod(unkept[j + 1 :]))
+        most = laws[j][at] * reach
+        take = np.minimum(left[at], most)
+        left[at] -= take
+        if (here := np.flatnonzero(at == tokens[j])).size:
+            rates.append((j, float(take[here[0]] / most[here[0]]) if most[here[0]] > 0 else 0.0))
+        unkept[j] = max(unkept[j] - float(take.sum()) / reach, 0.0) if reach > 0 else unkept[j]
+    kept, rest = [0.0] * len(laws), 1.0
+    for j, rate in rates:
+        kept[j], rest = rest * rate, rest * (1 - rate)
+    return kept, float(left.sum())
+
+
+def _pieces(kind: np.ndarray, laws: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    # Class by class, sibling by sibling: (sibling, the tokens that are judged together).
+    found = []
+    for j, law in enumerate(laws):
+        at = np.flatnonzero(law > 0)
+        at = at[np.argsort(kind[at], kind="stable")]
+        cuts = np.flatnonzero(np.diff(kind[at])) + 1
+        found += [(int(kind[each[0]]), j, each) for each in np.split(at, cuts)]
+    return ((j, at) for _, j, at in sorted(found, key=lambda each: each[:2]))
+
+
+def _without(q: np.ndarray, x: int) -> np.ndarray:
+    q = q.copy()
+    q[x] = 0
+    return q / rest if (rest := q.sum()) > 0 else q
