@@ -9,7 +9,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.table import Table
 from rich.text import Text
 
-from draftproof.simulators.batches import BatchVerdict, Words
+from draftproof.simulators.batches import BatchVerdict, JointWrong, Words
 from draftproof.simulators.check import Tally
 from draftproof.simulators.instances.batches import document as batch_document
 from draftproof.simulators.instances.files import document, spelled
@@ -157,9 +157,11 @@ def together(words: Words) -> str:
 
 def why_joint(verdict: BatchVerdict) -> str:
     """Why the batch's law is wrong, in words."""
-    if verdict.invalid or verdict.joint is None:
-        return verdict.invalid
-    wrong = verdict.joint
+    return verdict.invalid or (joint_witness(verdict.joint) if verdict.joint else "")
+
+
+def joint_witness(wrong: JointWrong) -> str:
+    """The first wrong prefixes of a batch as a sentence."""
     first = [f"request {r} {spelled(x)!r}" for r, x in enumerate(wrong.prefixes, 1) if x]
     return (
         f"{' and '.join(first)} come out first with probability {shown(wrong.got)}, "

@@ -204,7 +204,7 @@ class Function(DraftVerifier):
             takes_rng = "rng" in (*self._extra, *self._named)
             tensors = "torch" in self.namespace and not self.coins and not takes_rng
         self.tensors = tensors
-        self.dtype = _known(dtype or ("float32" if tensors else "float64"))
+        self.dtype = known_dtype(dtype or ("float32" if tensors else "float64"))
         self.draw = self._draw if hasattr(verify, "draft") else None
         self.adapter = "torch function" if tensors else "numpy function"
 
@@ -220,8 +220,8 @@ class Function(DraftVerifier):
     def prepare(self, target: Rows, draft: Draft) -> Arrays:
         path, dtype = draft.path, "float32" if self.dtype == "bfloat16" else self.dtype
         p = np.array([target[node.prefix] for node in path], dtype=np.float64)
-        q = np.array([node.proposal for node in path[:-1]], dtype=np.float64)
-        return p.astype(dtype), q.astype(dtype), np.array([node.token for node in path[1:]])
+        q = np.array([node.proposal for node in path[:-1]], dtype=np.float64).reshape(-1, target.vocab)
+        return p.astype(dtype), q.astype(dtype), np.array([node.token for node in path[1:]], dtype=np.int64)
 
     def call(self, sandbox: Sandbox, source: Source, prepared: Any, position: int = 0) -> Prefix:
         sandbox.current.start(source)
@@ -338,7 +338,7 @@ class Loop(Target):
     def __init__(self, generate: Callable[..., Any], *, name: str = "", dtype: str | None = None):
         self.generate = generate
         self._identify(generate, name)
-        self.dtype = _known(dtype or "float32")
+        self.dtype = known_dtype(dtype or "float32")
         self._extra = _loop_extra(generate, self.name)
 
     def bound(self, instance: Instance, rounds: int) -> fmpq:
@@ -399,7 +399,8 @@ def _drafted(instance: Instance) -> int:
     return sum(inner(draft.root.shape))
 
 
-def _known(dtype: str) -> str:
+def known_dtype(dtype: str) -> str:
+    """The name of an arithmetic that targets compute in; BadInput for another."""
     if dtype not in ROUNDOFF:
         raise BadInput(f"dtype {dtype!r} is not one of {', '.join(ROUNDOFF)}")
     return dtype

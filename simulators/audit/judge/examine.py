@@ -1,20 +1,25 @@
 """The audit: small instances first, then coins at the edges, then one report."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from draftproof.simulators.anytime import ERROR
 from draftproof.simulators.audit.battery import CORE, DEPTH, VOCAB, steep
+from draftproof.simulators.audit.judge.batches import examine_batches
 from draftproof.simulators.audit.judge.edges import findings_at_edges
 from draftproof.simulators.audit.judge.exact import TooLarge, case, shrunk
 from draftproof.simulators.audit.judge.report import Finding, Report, named
 from draftproof.simulators.audit.judge.samples import RUNS, TEST_SECONDS, Wide, Words, sampled
+from draftproof.simulators.audit.processors import Missing, processed_already, processed_battery
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
 from draftproof.simulators.audit.sandbox import SECONDS, Fault, Observer, Sandbox, sandboxed
+from draftproof.simulators.audit.selection import Selection
 from draftproof.simulators.audit.targets import DraftVerifier, Function, Target
 from draftproof.simulators.instances.scenarios import scenario
+from draftproof.theory.batch import Batch
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -28,12 +33,13 @@ def examine(
     vocab: int = VOCAB,
     depth: int = DEPTH,
     dtype: str | None = None,
-    instances: Sequence[Instance] | None = None,
+    instances: Sequence[Any] | None = None,
     edges: bool = True,
     seconds: float = SECONDS,
     runs: int = RUNS,
     iterations: int = 1,
     padding: bool = False,
+    processors: bool = False,
     smallest: bool = True,
     statistical: bool = False,
     rows: Path | None = None,
@@ -41,13 +47,15 @@ def examine(
 ) -> Report:
     """The report on a verifier somebody else wrote (`Function` says how it is called). Raises BadInput.
 
-    `vocab` and `depth` bound the instances, or `instances` lists them; `dtype` is the arithmetic the function
-    computes in; `seconds` limits one call. With several `iterations` the joint law of the first tokens is
-    checked, including state that the target keeps between iterations. `padding` also tries drafts that end in
-    -1; `edges` tries coins at the ends of [0, 1); `smallest` shrinks a failing instance. A function that
-    cannot be enumerated is tested on `runs` random runs of each of a few instances, which either rejects it
-    or leaves it undecided. With `statistical` nothing is enumerated: the verdict is that of `runs` runs on
-    random rows over any number of tokens, or on the `rows` of a .npz file (`Wide`).
+    `vocab` and `depth` bound the instances, or `instances` lists them (batches for a `Selection`); `dtype` is
+    the arithmetic the function computes in; `seconds` limits one call. With several `iterations` the joint
+    law of the first tokens is checked, including state that the target keeps between iterations. `padding`
+    also tries drafts that end in -1; `processors` takes as instances rows changed by grammars, filters and
+    penalties, and drafts with missing tokens (`processed_battery`); `edges` tries coins at the ends of
+    [0, 1); `smallest` shrinks a failing instance. A function that cannot be enumerated is tested on `runs`
+    random runs of each of a few instances, which either rejects it or leaves it undecided. With `statistical`
+    nothing is enumerated: the verdict is that of `runs` runs on random rows over any number of tokens, or on
+    the `rows` of a .npz file (`Wide`).
 
     >>> def first_is_right(p, q, x, rng):
     ...     return [int(rng.choice(len(p[0]), p=p[0]))]
@@ -57,14 +65,25 @@ def examine(
     target = verify if isinstance(verify, Target) else Function(verify, dtype=dtype)
     started, verifier = monotonic(), target if isinstance(target, DraftVerifier) else None
     if verifier is None and (statistical or padding):
-        raise BadInput("a generation loop is not tested on samples, nor with padding")
+        raise BadInput(f"a {target.adapter} is not tested on samples, nor with padding")
+    batches: Sequence[Batch] = ()
+    if isinstance(target, Selection):
+        if iterations > 1:
+            raise BadInput("a selection rule is judged over one call")
+        batches, instances = _batches(target, vocab, depth, instances), ()
     wide = _wide(vocab, depth, rows) if statistical else None
-    if wide is None and instances is None:
+    if processors and (verifier is None or statistical or iterations > 1):
+        raise BadInput("processors go with a verifier, over one call, and without samples")
+    if wide is None and instances is None and processors:
+        instances = list(processed_battery(vocab, depth, target.slow))
+    elif wide is None and instances is None:
         instances = target.instances(vocab, depth, iterations)
     report, observer = Report(target.name, target.adapter), observer or Observer()
     with sandboxed(seconds, target.namespace, observer, target.name) as sandbox:
         try:
-            if wide is not None and verifier is not None:
+            if isinstance(target, Selection):
+                examine_batches(target, sandbox, batches, report, smallest)
+            elif wide is not None and verifier is not None:
                 report.add_sampled(sampled(verifier, sandbox, wide, runs, native=True))
             else:
                 _enumerate(target, sandbox, list(instances or ()), report, iterations, smallest)
@@ -125,14 +144,22 @@ def _enumerate(
         for kind, what in now.faults.items():
             where = f"{what}, with probability {float(now.fault_mass):.3g}, on {named(instance)}"
             report.found.setdefault(kind, Finding(kind, where))
+        if now.faults and isinstance(instance.draft, Missing):
+            continue  # it does not take missing drafts, which is no law
         if not now.lossless:
-            shrinks = shrinks and now.fault_mass <= now.bound
+            shrinks = shrinks and now.fault_mass <= now.bound and not processed_already(instance)
             report.failing = shrunk(target, sandbox, now, rounds) if shrinks else now
             return
         if report.worst is None or now.total_variation > report.worst.total_variation:
             report.worst = now
     if not report.instances:
         raise NotEnumerable(report.too_large)
+
+
+def _batches(target: Selection, vocab: int, depth: int, given: Sequence[Any] | None) -> Sequence[Batch]:
+    if given is None:
+        return target.batches(vocab, depth)
+    return [replace(each, rule=target.rule) for each in given]
 
 
 def _wide(vocab: int, depth: int, rows: Path | None) -> Wide:
