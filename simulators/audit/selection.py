@@ -90,7 +90,7 @@ class Selection(Target):
             prepared = self._prepared(batch, drafts)
 
             def run(source: Source, drafts: Any = drafts, prepared: Any = prepared) -> tuple[Any, None]:
-                return self._told(batch, drafts, self._call(sandbox, source, prepared, batch.capacity)), None
+                return self._call(sandbox, source, prepared, batch, drafts), None
 
             yield Program(weight, run), drafts
 
@@ -111,12 +111,19 @@ class Selection(Target):
         ]
         return [np.array(p, float).astype(dtype), np.array(q, float).astype(dtype), np.array(drafts)]
 
-    def _call(self, sandbox: Sandbox, source: Source, prepared: list[np.ndarray], capacity: int) -> Any:
+    def _call(
+        self,
+        sandbox: Sandbox,
+        source: Source,
+        prepared: list[np.ndarray],
+        batch: Batch,
+        drafts: tuple[Prefix, ...],
+    ) -> Told:
         sandbox.current.start(source)
         given: list[Any] = [array.copy() for array in prepared]
-        extra = [Generator(source)] if self._takes_rng else []
+        extra = [batch.capacity, *([Generator(source)] if self._takes_rng else [])]
         if not self.tensors:
-            return sandbox.call(lambda: self.select(*given, capacity, *extra))
+            return sandbox.call(lambda: self._told(batch, drafts, self.select(*given, *extra)))
         import torch
 
         from draftproof.simulators.audit.randomness.torch_mode import Answering
@@ -125,7 +132,7 @@ class Selection(Target):
         if self.dtype == "bfloat16":
             tensors[:2] = [tensor.to(torch.bfloat16) for tensor in tensors[:2]]
         with Answering(source):
-            return sandbox.call(lambda: self.select(*tensors, capacity, *extra))
+            return sandbox.call(lambda: self._told(batch, drafts, self.select(*tensors, *extra)))
 
     def _told(self, batch: Batch, drafts: tuple[Prefix, ...], result: Any) -> Told:
         found = _plain(result)

@@ -88,7 +88,17 @@ def shrunk(target: Target, sandbox: Sandbox, failing: Case, rounds: int) -> Case
         except (NotEnumerable, Fault):
             return False
 
-    return case(target, sandbox, shrink(failing.instance, fails, 1.0), rounds)
+    return recurring(case(target, sandbox, shrink(failing.instance, fails, 1.0), rounds))
+
+
+def recurring(failing: Case) -> Case:
+    """The failing case; raises NotEnumerable if nothing of the failure is left when it is run again."""
+    if failing.lossless:
+        raise NotEnumerable(
+            "a failure did not recur: its result depends on something that cannot be followed, as earlier "
+            "calls, the clock or the system's entropy"
+        )
+    return failing
 
 
 def emit(

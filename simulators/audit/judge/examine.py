@@ -1,16 +1,17 @@
 """The audit: small instances first, then coins at the edges, then one report."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from draftproof.simulators.anytime import ERROR
-from draftproof.simulators.audit.battery import CORE, DEPTH, VOCAB, steep
+from draftproof.simulators.audit.battery import CORE, DEPTH, VOCAB, battery, steep
 from draftproof.simulators.audit.judge.batches import examine_batches
 from draftproof.simulators.audit.judge.edges import findings_at_edges
-from draftproof.simulators.audit.judge.exact import TooLarge, case, shrunk
+from draftproof.simulators.audit.judge.exact import TooLarge, case, recurring, shrunk
 from draftproof.simulators.audit.judge.report import Finding, Report, named
 from draftproof.simulators.audit.judge.samples import RUNS, TEST_SECONDS, Wide, Words, sampled
 from draftproof.simulators.audit.processors import Missing, processed_already, processed_battery
@@ -78,6 +79,7 @@ def examine(
         instances = list(processed_battery(vocab, depth, target.slow))
     elif wide is None and instances is None:
         instances = target.instances(vocab, depth, iterations)
+    twice = list(battery(2, 1, 2)) if verifier else []  # made here: in the sandbox chance is the target's
     report, observer = Report(target.name, target.adapter), observer or Observer()
     with sandboxed(seconds, target.namespace, observer, target.name) as sandbox:
         try:
@@ -85,8 +87,10 @@ def examine(
                 examine_batches(target, sandbox, batches, report, smallest)
             elif wide is not None and verifier is not None:
                 report.add_sampled(sampled(verifier, sandbox, wide, runs, native=True))
+                if sandbox.current.constant:
+                    report.undecided = f"the same seed in every call: {sandbox.current.constant}"
             else:
-                _enumerate(target, sandbox, list(instances or ()), report, iterations, smallest)
+                _enumerate(target, sandbox, list(instances or ()), report, iterations, smallest, twice)
                 if edges and report.failing is None:
                     findings_at_edges(target, sandbox, list(instances or ()), report.found, padding)
         except NotEnumerable as error:
@@ -95,7 +99,8 @@ def examine(
                 observer.progress(
                     0, 0, f"cannot be enumerated ({error}); testing random runs, up to {TEST_SECONDS:.0f} s"
                 )
-                _test(verifier, sandbox, vocab, depth, runs, report)
+                with suppress(NotEnumerable):  # nor can it be tested
+                    _test(verifier, sandbox, vocab, depth, runs, report)
         except Fault as fault:
             report.found[fault.kind] = Finding(fault.kind, fault.what, fatal=fault.kind == "hangs")
         for kind, what in sandbox.remarks.items():
@@ -125,7 +130,13 @@ def assert_lossless(verify: Callable[..., Any] | Target, *, strict: bool = False
 
 
 def _enumerate(
-    target: Target, sandbox: Sandbox, chosen: list[Instance], report: Report, rounds: int, shrinks: bool
+    target: Target,
+    sandbox: Sandbox,
+    chosen: list[Instance],
+    report: Report,
+    rounds: int,
+    shrinks: bool,
+    twice: Sequence[Instance],
 ) -> None:
     # Checks the instances in turn until the target fails on one, which is then shrunk. Drafts larger than one
     # that took too many runs are skipped. Raises NotEnumerable if no instance could be enumerated.
@@ -148,12 +159,41 @@ def _enumerate(
             continue  # it does not take missing drafts, which is no law
         if not now.lossless:
             shrinks = shrinks and now.fault_mass <= now.bound and not processed_already(instance)
-            report.failing = shrunk(target, sandbox, now, rounds) if shrinks else now
+            report.failing = (
+                shrunk(target, sandbox, now, rounds)
+                if shrinks
+                else recurring(case(target, sandbox, instance, rounds))
+            )
             return
         if report.worst is None or now.total_variation > report.worst.total_variation:
             report.worst = now
     if not report.instances:
         raise NotEnumerable(report.too_large)
+    if sandbox.current.constant and rounds == 1:
+        _seeded(target, sandbox, report, twice)
+
+
+def _seeded(target: Target, sandbox: Sandbox, report: Report, twice: Sequence[Instance]) -> None:
+    # One call was judged on average over the seeds; in two calls a constant seed gives the same coins twice.
+    constant = sandbox.current.constant
+    what = f"the same seed in every call: {constant}"
+    if isinstance(target, DraftVerifier):
+        for instance in twice:
+            now = case(target, sandbox, instance, 2)
+            if not now.lossless:
+                report.failing = now
+                report.found["seeds its own generator"] = Finding(
+                    "seeds its own generator",
+                    f"{what}; the law over two calls is wrong, that of one call is not",
+                )
+                return
+        if isinstance(target, Function) and target.takes_position:
+            report.found["seeds its own generator"] = Finding("seeds its own generator", what)
+            return
+    raise NotEnumerable(
+        f"it seeds its own generator with {what}; all its calls draw the same numbers, so it has no law; "
+        "pass it an rng, or make the generator once"
+    )
 
 
 def _batches(target: Selection, vocab: int, depth: int, given: Sequence[Any] | None) -> Sequence[Batch]:
