@@ -4,6 +4,7 @@ import pytest
 
 from draftproof.simulators import audit
 from draftproof.simulators.audit.adapters import adapted
+from draftproof.simulators.instances.batches import witness
 from draftproof.theory.errors import BadInput
 
 pytest.importorskip("torch")
@@ -186,7 +187,7 @@ def tetris(folder):
 
 @pytest.mark.parametrize("name", ["tetris", "tetris-verified"])
 def test_tetris(tmp_path, name):
-    report = report_on(name, tetris(tmp_path))
+    report = report_on(name, tetris(tmp_path), instances=[witness("tetris")], smallest=False)
     assert (report.status, float(report.total_variation)) == (1, pytest.approx(1 / 6)), report
     one = tmp_path / "vllm/spec_decode/tetris.py"
     one.write_text(TETRIS.replace("[..., 0].cumsum(-1)", "[..., 0].cumsum(-1) * 0"))  # the order of requests
