@@ -9,7 +9,6 @@ from flint import fmpq
 from draftproof.simulators.audit.judge.exact import Case
 from draftproof.simulators.audit.judge.samples import Sampled
 from draftproof.simulators.batches import JointWrong
-from draftproof.simulators.instances.batches import document as batch_document
 from draftproof.simulators.instances.files import document, spelled
 from draftproof.simulators.verdict import Wrong
 from draftproof.theory.batch import Batch
@@ -198,7 +197,7 @@ def _case_lines(case: "Case | BatchCase", instances: int, lossless: bool) -> lis
     lines = [f"  total variation {variation:.6g}, exact; {rounding}"]
     lines += [f"  {accepted}"] if accepted else []
     lines += [f"  {_wrong(case.wrong)}"] if case.wrong else []
-    lines.append(f"  on {json.dumps(_document(case.instance))}")
+    lines.append(f"  on {json.dumps(document(case.instance))}")
     if case.bound and case.total_variation < fmpq(1, 10**5):
         lines.append("  if the target computes in a narrower float type, name it: dtype='float32'")
     return lines
@@ -219,10 +218,6 @@ def _accepted(case: "Case | BatchCase") -> str:
 
 def _optimum_text(optimum: fmpq | float | None) -> str:
     return "" if optimum is None else f", valid optimum {float(optimum):.6g}"
-
-
-def _document(instance: Instance | Batch) -> dict[str, Any]:
-    return batch_document(instance) if isinstance(instance, Batch) else document(instance)
 
 
 def _prefix(wrong: Wrong | JointWrong) -> Any:
