@@ -19,8 +19,9 @@ from draftproof.simulators.audit.randomness.sources import Source
 from draftproof.simulators.audit.rounding import rounding_bound
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets import INPUTS, Program, Target, emitted, known_dtype
+from draftproof.simulators.enumerate import drafts
 from draftproof.simulators.instances.batches import WITNESSES, Batches, witness
-from draftproof.theory.batch import Batch, Shown, drawn
+from draftproof.theory.batch import Batch, Shown
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -86,13 +87,13 @@ class Selection(Target):
         """(program, drafts) of every draft of the batch; the weights sum to 1."""
         if not _fits(batch, *_shape(batch)):
             raise BadInput("the requests of an audited batch have one vocabulary and one draft depth")
-        for drafts, weight in _drafted(batch):
-            prepared = self._prepared(batch, drafts)
+        for together, weight in _drafted(batch):
+            prepared = self._prepared(batch, together)
 
-            def run(source: Source, drafts: Any = drafts, prepared: Any = prepared) -> tuple[Any, None]:
-                return self._call(sandbox, source, prepared, batch, drafts), None
+            def run(source: Source, together: Any = together, prepared: Any = prepared) -> tuple[Any, None]:
+                return self._call(sandbox, source, prepared, batch, together), None
 
-            yield Program(weight, run), drafts
+            yield Program(weight, run), together
 
     def bound_of(self, batch: Batch) -> fmpq:
         """The total variation that the rounding of the target's own verification can cause."""
@@ -117,13 +118,13 @@ class Selection(Target):
         source: Source,
         prepared: list[np.ndarray],
         batch: Batch,
-        drafts: tuple[Prefix, ...],
+        together: tuple[Prefix, ...],
     ) -> Told:
         sandbox.current.start(source)
         given: list[Any] = [array.copy() for array in prepared]
         extra = [batch.capacity, *([Generator(source)] if self._takes_rng else [])]
         if not self.tensors:
-            return sandbox.call(lambda: self._told(batch, drafts, self.select(*given, *extra)))
+            return sandbox.call(lambda: self._told(batch, together, self.select(*given, *extra)))
         import torch
 
         from draftproof.simulators.audit.randomness.torch_mode import Answering
@@ -132,7 +133,7 @@ class Selection(Target):
         if self.dtype == "bfloat16":
             tensors[:2] = [tensor.to(torch.bfloat16) for tensor in tensors[:2]]
         with Answering(source):
-            return sandbox.call(lambda: self._told(batch, drafts, self.select(*tensors, *extra)))
+            return sandbox.call(lambda: self._told(batch, together, self.select(*tensors, *extra)))
 
     def _told(self, batch: Batch, drafts: tuple[Prefix, ...], result: Any) -> Told:
         found = _plain(result)
@@ -180,12 +181,9 @@ def _plain(result: Any) -> Any:
 
 
 def _drafted(batch: Batch) -> Iterator[tuple[tuple[Prefix, ...], Any]]:
-    found: list[tuple[tuple[Prefix, ...], Any]] = [((), ONE)]
-    for request in batch.requests:
-        found = [
-            ((*drafts, tokens), weight * mass) for drafts, weight in found for mass, tokens in drawn(request)
-        ]
-    yield from found
+    each = [[(draft.path[-1].prefix, mass) for mass, draft in drafts(r)] for r in batch.requests]
+    for together in product(*each):
+        yield tuple(tokens for tokens, _ in together), prod((mass for _, mass in together), start=ONE)
 
 
 def _shape(batch: Batch) -> tuple[int, int]:
