@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, Protocol
 
 from flint import fmpq, fmpq_mat
 
@@ -51,6 +51,12 @@ class BatchVerdict(Verdict):
     @property
     def lossless(self) -> bool:
         return self.joint is None and not self.invalid
+
+
+class Blocks(Protocol):
+    """What one request emits: key -> the law of its block."""
+
+    def __getitem__(self, shown: Any, /) -> "Block": ...
 
 
 class Given:
@@ -134,14 +140,27 @@ def judge_batch(batch: Batch, verifier: Verifier) -> BatchVerdict:
     >>> judge_batch(Batch((toy, toy), named("tetris-repaired"), 1), verifier("token")).lossless
     True
     """
-    declared = verifier.lossless and batch.rule.predictable
-    head = verifier.name, batch.name, declared
     try:
         mixture = selected(batch)
         emitted = [Emitted(request, verifier) for request in batch.requests]
-        joint, want, words = _tensors(batch, emitted, mixture)
+        return judge_mixture(batch, verifier, emitted, mixture)
     except Invalid as error:
-        return BatchVerdict(*head, ONE, ZERO, None, str(error), batch.rule.name)
+        declared = verifier.lossless and batch.rule.predictable
+        return BatchVerdict(verifier.name, batch.name, declared, ONE, ZERO, None, str(error), batch.rule.name)
+
+
+def judge_mixture(
+    batch: Batch,
+    verifier: Verifier,
+    emitted: Sequence[Blocks],
+    mixture: Mapping[tuple[Any, ...], fmpq],
+) -> BatchVerdict:
+    """The verdict on a batch of which `mixture` says what is presented, with what probability: one key of
+    each request, for which emitted[r] has the law of its block.
+    """
+    declared = verifier.lossless and batch.rule.predictable
+    head = verifier.name, batch.name, declared
+    joint, want, words = _tensors(batch, emitted, mixture)
     accepted = sum(
         (mass * emitted[r][shown].accepted for key, mass in mixture.items() for r, shown in enumerate(key)),
         ZERO,
@@ -179,7 +198,7 @@ def _lengths(batch: Batch) -> list[int]:
 
 
 def _tensors(
-    batch: Batch, emitted: list[Emitted], mixture: Mapping[tuple[Shown, ...], fmpq]
+    batch: Batch, emitted: Sequence[Blocks], mixture: Mapping[tuple[Any, ...], fmpq]
 ) -> tuple[list[fmpq], list[fmpq], list[list[Prefix]]]:
     # The joint law of completed words, the target's, and the words along each axis; axes are contracted one
     # after another: [kept_1, rest] -> [rest, word_1].

@@ -176,9 +176,14 @@ def why(verdict: Verdict) -> str:
     if verdict.invalid:
         return verdict.invalid
     if isinstance(verdict, BatchVerdict) and verdict.joint:
-        first = [f"request {r} {spelled(x)!r}" for r, x in enumerate(verdict.joint.prefixes, 1) if x]
-        return f"{' and '.join(first)} come out first {_instead(verdict.joint)}"
+        return joint_witness(verdict.joint)
     return witness(verdict.wrong) if verdict.wrong else ""
+
+
+def joint_witness(wrong: JointWrong) -> str:
+    """The first wrong prefixes of a batch as a sentence."""
+    first = [f"request {r} {spelled(x)!r}" for r, x in enumerate(wrong.prefixes, 1) if x]
+    return f"{' and '.join(first)} come out first {_instead(wrong)}"
 
 
 def smallest(given: Instance | Batch, verdict: Verdict) -> str:

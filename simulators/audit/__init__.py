@@ -8,6 +8,17 @@ from draftproof.simulators.audit.battery import battery
 from draftproof.simulators.audit.judge.examine import assert_lossless, examine
 from draftproof.simulators.audit.judge.report import Report
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
+from draftproof.simulators.audit.selection import Selection
 from draftproof.simulators.audit.targets import Function, Loop, Tree
 
-__all__ = ["Function", "Loop", "NotEnumerable", "Report", "Tree", "assert_lossless", "battery", "examine"]
+__all__ = [
+    "Function",
+    "Loop",
+    "NotEnumerable",
+    "Report",
+    "Selection",
+    "Tree",
+    "assert_lossless",
+    "battery",
+    "examine",
+]

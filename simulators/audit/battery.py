@@ -48,7 +48,33 @@ def battery(vocab: int, depth: int, rounds: int = 1, slow: bool = False) -> Iter
             small = v**d <= 9
             yield from (scenario(name, Chain(d), v) for name in (SCENARIOS if small else CORE))
             yield steep(v, d)
+            if (v, d) == (vocab, depth):
+                yield from (
+                    placed(name, v, d, at) for at in range(d + 1) for name in (SCENARIOS if small else CORE)
+                )
+                yield from (
+                    placed(name, v, d, d - 1, alone=True) for name in (SCENARIOS if small and d > 1 else ())
+                )
             yield from Randoms(Chain(d), v, 6 if small else 2)
+
+
+def placed(name: str, vocab: int, depth: int, at: int, alone: bool = False) -> Instance:
+    """The rows of a scenario after drafts of `at` tokens, or `alone` after one of these; elsewhere those of
+    the toy, which accept and reject every token: a fault that needs special rows at one position shows there
+    only if the draft comes so far.
+
+    >>> placed("equal", 2, 2, 1).proposal[(0,)] == placed("equal", 2, 2, 1).target[(0,)]
+    True
+    """
+    special, toy = SCENARIOS[name], SCENARIOS["toy"]
+
+    def row(which: int, prefix: Prefix) -> Row:
+        here = len(prefix) == at and (not alone or set(prefix) <= {vocab - 1})
+        return (special if here else toy)[which](vocab, prefix)
+
+    where = f"after {' '.join([str(vocab - 1)] * at)} alone" if alone else f"after {at} tokens"
+    label = f"{name} {where}, chain depth {depth} V={vocab}"
+    return tabulate(vocab, Chain(depth), lambda prefix: row(0, prefix), lambda prefix: row(1, prefix), label)
 
 
 def equal_rows(vocab: int, depth: int) -> Iterator[Instance]:

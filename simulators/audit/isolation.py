@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from time import monotonic
@@ -40,6 +41,8 @@ def isolated(
     try:
         return _awaited(process, mine, since, name, seconds, progress)
     finally:
+        with suppress(OSError):  # what the target started and left behind
+            os.killpg(process.pid or 0, signal.SIGKILL)
         process.kill()
         process.join()
 
@@ -102,6 +105,7 @@ class _Reporter(Observer):
 
 
 def _child(audit: Callable[..., Report], arguments: tuple[Any, ...], since: Any, pipe: Connection) -> None:
+    os.setsid()  # what the target starts is ended with this process
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent receives it and ends this process
     os.dup2(2, 1)
     try:
@@ -112,5 +116,6 @@ def _child(audit: Callable[..., Report], arguments: tuple[Any, ...], since: Any,
         answer = "raises", type(error).__name__
     pipe.send(answer)
     pipe.close()
-    sys.stdout.flush()
+    with suppress(Exception):  # the target may have closed it
+        sys.stdout.flush()
     os._exit(0)  # skips threads and exit handlers that the target left behind

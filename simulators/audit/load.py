@@ -8,18 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from draftproof.simulators.audit.adapters import ADAPTERS, adapted
+from draftproof.simulators.audit.selection import Selection
 from draftproof.simulators.audit.targets import Function, Loop, Target
 from draftproof.simulators.sources import INSTALLED, Root
 from draftproof.theory.errors import BadInput
 
+STYLES = {"verify": Function, "loop": Loop, "selection": Selection}
+"""What a function of the user does: it verifies one draft, generates text, or selects tokens of a batch."""
 
-def target(name: str, path: Path | None = None, dtype: str | None = None, loop: bool = False) -> Target:
-    """The target of that name: an adapter, or the function that `load` finds (a generation loop with
-    `loop`).
-    """
+
+def target(name: str, path: Path | None = None, dtype: str | None = None, style: str = "verify") -> Target:
+    """The target of that name: an adapter, or the function that `load` finds, of a style of STYLES."""
     if name in ADAPTERS:
         return adapted(name, path, dtype)
-    return (Loop if loop else Function)(load(name), name=name, dtype=dtype)
+    return STYLES[style](load(name), name=name, dtype=dtype)
 
 
 def source(name: str) -> Root:

@@ -1,8 +1,10 @@
 """Runs a foreign function in isolation from the rest of the process."""
 
 import _thread
+import builtins
 import inspect
 import io
+import os
 import re
 import signal
 import sys
@@ -14,6 +16,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, TypeVar
 
+from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
 from draftproof.simulators.audit.randomness.generators import Current, answered, swapped
 from draftproof.theory.errors import BadInput
 
@@ -41,6 +44,18 @@ class Fault(Exception):
     def __init__(self, kind: str, what: str):
         super().__init__(f"{kind}: {what}")
         self.kind, self.what = kind, what
+
+
+FORKS = [(os, name) for name in ("fork", "forkpty") if hasattr(os, name)]
+"""(object, name) of the functions that copy the process."""
+
+BUILTINS = builtins.__dict__.copy()
+
+
+class _Printed(io.StringIO):
+    """What a function prints. Closing it has no effect, since standard output is not the function's own."""
+
+    def close(self) -> None: ...
 
 
 class _Refused(BaseException):
@@ -72,12 +87,14 @@ class Sandbox:
     remarks: dict[str, str] = field(default_factory=dict)
     bisected: bool = False  # some coins were needed as plain numbers
     repeats: bool = False  # the same coins were seen to give the same result
+    modules: dict[str, Any] = field(default_factory=lambda: dict(sys.modules))
 
     def remark(self, kind: str, what: str) -> None:
         self.remarks.setdefault(kind, what)
 
     def call(self, function: Callable[[], Result]) -> Result:
-        """Returns function(); raises Fault if it raises, exits, starts a thread or takes too long.
+        """Returns function(); raises Fault if it raises, exits, starts a thread or a process, or takes too
+        long.
 
         Raises BadInput if the target does not accept the arguments, which is not a fault of a verifier.
         """
@@ -88,30 +105,60 @@ class Sandbox:
         except _Refused as refused:
             raise Fault(*refused.args) from None
         except SystemExit as error:
-            raise Fault("leaves", f"calls sys.exit({error.code!r})") from None
-        except Fault:
+            raise Fault("leaves", f"calls sys.exit({_said(error.code, self.seconds, repr)})") from None
+        except (Fault, NotEnumerable, BadInput, KeyboardInterrupt):
             raise
         except RecursionError:
             raise Fault("raises", "RecursionError") from None
-        except Exception as error:
-            if isinstance(error, TypeError) and _is_wrong_call(error, function):
+        except BaseException as error:
+            message = _said(error, self.seconds)
+            if isinstance(error, TypeError) and _is_wrong_call(error, message, function):
                 raise BadInput(
-                    f"{self.name} is called with arguments that it does not take: {error}"
+                    f"{self.name} is called with arguments that it does not take: {message}"
                 ) from None
-            message = " ".join(str(error).split())[:200]
-            raise Fault("raises", f"{type(error).__name__}: {message}") from error
+            raise Fault("raises", f"{type(error).__name__}: {message}") from None
         finally:
             self.observer.call_began(0.0)
-            if self.printed.tell():
-                self.remark("prints", repr(self.printed.getvalue()[:60]))
-                self.printed.seek(0)
-                self.printed.truncate()
+            self._restore()
+
+    def _restore(self) -> None:
+        # Undoes what a call did to things that the audit itself needs.
+        names = builtins.__dict__
+        if names != BUILTINS:
+            before = names.copy()
+            names.update(BUILTINS)  # first of all: the next lines need them
+            changed = [name for name, value in BUILTINS.items() if before.get(name) is not value]
+            for name in before.keys() - BUILTINS.keys():
+                del names[name]
+            if changed:
+                raise NotEnumerable(f"it replaces the builtin {', '.join(changed)}")
+        if len(sys.modules) < len(self.modules):
+            sys.modules.update(self.modules)
+            self.remark("removes modules", "from sys.modules")
+        self.modules = dict(sys.modules) if len(sys.modules) > len(self.modules) else self.modules
+        if self.printed.tell():
+            self.remark("prints", ascii(self.printed.getvalue()[:60]))
+            self.printed.seek(0)
+            self.printed.truncate()
 
 
 _WRONG_CALL = re.compile(r"(takes|missing) .*argument|unexpected keyword argument|multiple values for arg")
 
 
-def _is_wrong_call(error: TypeError, function: Callable[..., Any]) -> bool:
+def _said(error: Any, seconds: float, text: Callable[[Any], str] = str) -> str:
+    # The words of the function's own exception, which may raise, never end, or not be text.
+    try:
+        with _limited(min(seconds, 1.0)):
+            return " ".join(text(error).split())[:200].encode("utf-8", "backslashreplace").decode()
+    except KeyboardInterrupt:
+        raise
+    except _Refused as refused:
+        raise Fault(*refused.args) from None
+    except BaseException:
+        return "(its message cannot be shown)"
+
+
+def _is_wrong_call(error: TypeError, message: str, function: Callable[..., Any]) -> bool:
     # Whether Python refused the call of `function` itself, or of a wrapper that passes all its arguments on.
     codes, traceback = [], error.__traceback__
     while traceback is not None:
@@ -119,7 +166,7 @@ def _is_wrong_call(error: TypeError, function: Callable[..., Any]) -> bool:
         traceback = traceback.tb_next
     ours = getattr(function, "__code__", None)
     inside = codes[codes.index(ours) + 1 :] if ours in codes else codes
-    return bool(_WRONG_CALL.search(str(error))) and all(code.co_flags & inspect.CO_VARARGS for code in inside)
+    return bool(_WRONG_CALL.search(message)) and all(code.co_flags & inspect.CO_VARARGS for code in inside)
 
 
 @contextmanager
@@ -133,19 +180,24 @@ def sandboxed(
 
     The time limit works in the main thread, for Python code; `isolation` kills what hangs in C code.
     """
-    current, printed = Current(), io.StringIO()
+    current, printed = Current(), _Printed()
 
     def refuse(*_: Any, **__: Any) -> Any:
         raise _Refused("starts a thread", "choices made in other threads have no order")
 
+    def refuse_copy(*_: Any, **__: Any) -> Any:
+        raise _Refused("starts a process", "choices made in another process are not seen")
+
     recursion = sys.getrecursionlimit()
     torch = sys.modules.get("torch")
     threads = torch.get_num_threads() if torch else 0
+    state = torch.get_rng_state() if torch else None
     try:
         if torch:
             torch.set_num_threads(1)  # rows are short, so more threads would only cost time
         with (
             swapped((*starter, refuse) for starter in THREAD_STARTERS),
+            swapped((*starter, refuse_copy) for starter in FORKS),
             warnings.catch_warnings(action="ignore"),
             redirect_stdout(printed),
             redirect_stderr(printed),
@@ -156,6 +208,7 @@ def sandboxed(
         sys.setrecursionlimit(recursion)
         if torch:
             torch.set_num_threads(threads)
+            torch.set_rng_state(state)
 
 
 @contextmanager
@@ -164,8 +217,13 @@ def _limited(seconds: float) -> Iterator[None]:
         yield
         return
 
+    what = f"a call took more than {seconds:g} s"
+    late = False
+
     def stop(*_: Any) -> None:
-        raise _Refused("hangs", f"a call took more than {seconds:g} s")
+        nonlocal late
+        late = True
+        raise _Refused("hangs", what)
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds, 0.1)  # repeats, since the function may catch the exception
@@ -174,3 +232,5 @@ def _limited(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+    if late:  # the exception was lost, for instance in a finaliser
+        raise _Refused("hangs", what)

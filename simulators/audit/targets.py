@@ -4,6 +4,7 @@ Each defines the instances to run on, the programs to run, and how far rounding 
 """
 
 import inspect
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from reprlib import repr
@@ -204,9 +205,14 @@ class Function(DraftVerifier):
             takes_rng = "rng" in (*self._extra, *self._named)
             tensors = "torch" in self.namespace and not self.coins and not takes_rng
         self.tensors = tensors
-        self.dtype = _known(dtype or ("float32" if tensors else "float64"))
+        self.dtype = known_dtype(dtype or ("float32" if tensors else "float64"))
         self.draw = self._draw if hasattr(verify, "draft") else None
         self.adapter = "torch function" if tensors else "numpy function"
+
+    @property
+    def takes_position(self) -> bool:
+        """Whether it is told how many tokens were emitted before, so that its noise may be keyed by it."""
+        return "position" in (*self._extra, *self._named)
 
     def reset(self) -> None:
         if self.stateful:
@@ -214,14 +220,20 @@ class Function(DraftVerifier):
 
     def _object(self, sandbox: Sandbox) -> Any:
         if self._called is None:
-            self._called = sandbox.call(self.verify)
+            sandbox.current.making = True
+            try:
+                self._called = sandbox.call(self.verify)
+            finally:
+                sandbox.current.making = False
+            if "torch" in sys.modules:
+                sandbox.current.once |= {("torch", state) for state in _torch_states(self._called)}
         return self._called
 
     def prepare(self, target: Rows, draft: Draft) -> Arrays:
         path, dtype = draft.path, "float32" if self.dtype == "bfloat16" else self.dtype
         p = np.array([target[node.prefix] for node in path], dtype=np.float64)
-        q = np.array([node.proposal for node in path[:-1]], dtype=np.float64)
-        return p.astype(dtype), q.astype(dtype), np.array([node.token for node in path[1:]])
+        q = np.array([node.proposal for node in path[:-1]], dtype=np.float64).reshape(-1, target.vocab)
+        return p.astype(dtype), q.astype(dtype), np.array([node.token for node in path[1:]], dtype=np.int64)
 
     def call(self, sandbox: Sandbox, source: Source, prepared: Any, position: int = 0) -> Prefix:
         sandbox.current.start(source)
@@ -233,13 +245,19 @@ class Function(DraftVerifier):
 
         def run(arguments: list[Any]) -> Any:
             named = {name: extra[name] for name in self._named}
-            return sandbox.call(lambda: called(*arguments, *(extra[name] for name in self._extra), **named))
+            return sandbox.call(
+                lambda: emitted(
+                    called(*arguments, *(extra[name] for name in self._extra), **named),
+                    prepared[0].shape[1],
+                    len(prepared[2]) + 1,
+                )
+            )
 
-        result = self._on_tensors(run, source, real, given, extra) if self.tensors else run(given)
+        word = self._on_tensors(run, source, real, given, extra) if self.tensors else run(given)
         for name, before, after in zip(INPUTS, prepared, given, strict=True):
             if before.tobytes() != after.tobytes():  # NaN are equal here
                 sandbox.remark("changes its inputs", name)
-        return emitted(result, prepared[0].shape[1], len(prepared[2]) + 1)
+        return word
 
     def _on_tensors(
         self, run: Callable[[list[Any]], Any], source: Source, real: Any, given: Any, extra: dict[str, Any]
@@ -269,8 +287,18 @@ class Function(DraftVerifier):
     def _draw(self, sandbox: Sandbox, source: Source, row: tuple[float, ...], position: int) -> int:
         sandbox.current.start(source)
         draft = self._object(sandbox).draft
-        token = sandbox.call(lambda: draft(np.array(row), Generator(source), position))
-        return emitted([token], len(row), 1)[0]
+        return sandbox.call(
+            lambda: emitted([draft(np.array(row), Generator(source), position)], len(row), 1)
+        )[0]
+
+
+def _torch_states(made: Any) -> Iterator[int]:
+    # The states of the generators that an object holds, and of torch's own, after the object was made.
+    import torch
+
+    held = [each for each in getattr(made, "__dict__", {}).values() if isinstance(each, torch.Generator)]
+    for generator in (torch.default_generator, *held):
+        yield hash(generator.get_state().numpy().tobytes())
 
 
 class Tree(DraftVerifier):
@@ -308,7 +336,7 @@ class Tree(DraftVerifier):
     def call(self, sandbox: Sandbox, source: Source, prepared: Any, position: int = 0) -> Prefix:
         rows, draft, vocab, most = prepared
         sandbox.current.start(source)
-        return emitted(sandbox.call(lambda: self.verify(rows, draft, Generator(source))), vocab, most)
+        return sandbox.call(lambda: emitted(self.verify(rows, draft, Generator(source)), vocab, most))
 
 
 class _FloatRows(dict[Prefix, tuple[float, ...]]):
@@ -338,7 +366,7 @@ class Loop(Target):
     def __init__(self, generate: Callable[..., Any], *, name: str = "", dtype: str | None = None):
         self.generate = generate
         self._identify(generate, name)
-        self.dtype = _known(dtype or "float32")
+        self.dtype = known_dtype(dtype or "float32")
         self._extra = _loop_extra(generate, self.name)
 
     def bound(self, instance: Instance, rounds: int) -> fmpq:
@@ -362,22 +390,31 @@ class Loop(Target):
             extra = {name: known[name] for name in self._extra}
             with Answering(source):
                 prompt = torch.zeros(1, 1, dtype=torch.int64)
-                words = sandbox.call(lambda: self.generate(*models, prompt, length, **extra))
-            return emitted(words, instance.vocab, LONGEST)[:length], None
+                words = sandbox.call(
+                    lambda: emitted(self.generate(*models, prompt, length, **extra), instance.vocab, LONGEST)
+                )
+            return words[:length], None
 
         yield Program(ONE, run, None, LOOP_RUNS)
 
 
 def emitted(result: Any, vocab: int, most: int) -> Prefix:
-    """The function's result as token ids; raises Fault if it is anything else."""
+    """The function's result as token ids; raises Fault if it is anything else. Runs inside the call's limits,
+    since the result may be an object whose methods raise or never end.
+    """
     try:
-        values = np.asarray(result.detach().cpu() if hasattr(result, "detach") else result)
-    except Exception:
+        found = result.detach().cpu() if hasattr(result, "detach") else result
+        if not isinstance(found, np.ndarray) and hasattr(found, "__len__") and len(found) > LONGEST:
+            raise Fault("returns garbage", f"{len(found)} entries, not 1 to {most}")
+        values = np.asarray(found)
+    except Exception as error:
+        if isinstance(error, Fault):
+            raise
         values = np.array(None)
     if values.ndim == 2 and len(values) == 1:
         values = values[0]
     if values.ndim != 1 or values.dtype.kind not in "iu":
-        plain = isinstance(result, list | tuple | str | int | float | None)
+        plain = type(result) in (list, tuple, str, int, float, type(None))
         found = repr(result) if plain else f"a {type(result).__name__}"
         raise Fault("returns garbage", f"{found} is not a list of token ids")
     if not 1 <= len(values) <= most:
@@ -399,7 +436,8 @@ def _drafted(instance: Instance) -> int:
     return sum(inner(draft.root.shape))
 
 
-def _known(dtype: str) -> str:
+def known_dtype(dtype: str) -> str:
+    """The name of an arithmetic that targets compute in; BadInput for another."""
     if dtype not in ROUNDOFF:
         raise BadInput(f"dtype {dtype!r} is not one of {', '.join(ROUNDOFF)}")
     return dtype

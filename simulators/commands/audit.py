@@ -33,7 +33,13 @@ from draftproof.theory.targets import declared
 )
 @click.option("--iterations", type=click.IntRange(1, 3), default=1, help="Rounds of decoding.")
 @click.option("--loop", is_flag=True, help="TARGET is a generation loop over two models.")
+@click.option(
+    "--selection", is_flag=True, help="TARGET selects which drafted tokens of a batch are verified."
+)
 @click.option("--padding", is_flag=True, help="Also try drafts padded with -1.")
+@click.option(
+    "--processors", is_flag=True, help="Try rows of grammars, filters and penalties, and missing drafts."
+)
 @click.option("--seconds", type=click.FloatRange(0.1), default=SECONDS, help="Longest call.")
 @click.option(
     "--statistical", is_flag=True, help="Test random runs instead of enumerating, at any vocabulary."
@@ -47,16 +53,25 @@ from draftproof.theory.targets import declared
 @click.option("--strict", is_flag=True, help="Findings at the edges also fail.")
 @json_option
 def audit(
-    target: str, path: Path | None, dtype: str | None, loop: bool, strict: bool, as_json: bool, **options: Any
+    target: str,
+    path: Path | None,
+    dtype: str | None,
+    loop: bool,
+    selection: bool,
+    strict: bool,
+    as_json: bool,
+    **options: Any,
 ) -> int:
     """Check somebody else's verifier by exact enumeration.
 
     TARGET is package.module:function, path/to/file.py:function, or the name of an adapter. The
     function is verify(target_probs, draft_probs, draft_tokens, rng) and returns the emitted tokens;
     one that uses torch's random functions needs no rng. With --loop it is generate(target, draft,
-    prompt, length), with gamma where it asks for it, and returns the new tokens. With --against the law
-    is compared with a declared target, and measured against p. Exit status 0 when lossless, 1 when
-    not, 2 for bad input, 3 when it cannot be enumerated and a test on random runs shows nothing.
+    prompt, length), with gamma where it asks for it, and returns the new tokens. With --selection it is
+    select(target_probs, draft_probs, draft_tokens, capacity) of a batch of R requests and returns R
+    numbers, how many drafted tokens of each are verified. With --against the law is compared with a
+    declared target, and measured against p. Exit status 0 when lossless, 1 when not, 2 for bad input, 3
+    when it cannot be enumerated and a test on random runs shows nothing.
     """
     if options["against"] is not None:
         declared(options["against"])  # raises BadInput before a process is started
@@ -66,8 +81,11 @@ def audit(
         raise BadInput("--statistical goes without --iterations and --padding, and needs --runs")
     if path is not None and target not in ADAPTERS:
         raise BadInput(f"--path goes with an adapter: {', '.join(ADAPTERS)}")
-    if loop and (target in ADAPTERS or options["statistical"] or options["padding"]):
-        raise BadInput("--loop goes with a function, and without --statistical and --padding")
+    style = "loop" if loop else "selection" if selection else "verify"
+    if style != "verify" and (target in ADAPTERS or options["statistical"] or options["padding"]):
+        raise BadInput(f"--{style} goes with a function, and without --statistical and --padding")
+    if loop and selection:
+        raise BadInput("--loop and --selection exclude each other")
     with screen.progress() as bar:
         task = bar.add_task("auditing", total=None)
 
@@ -78,7 +96,7 @@ def audit(
             description = "auditing" if total else "testing random runs" if undecided else doing
             bar.update(task, completed=done, total=total or None, description=description)
 
-        arguments = target, path, dtype, options, loop
+        arguments = target, path, dtype, options, style
         report = isolated(_examined, target, options["seconds"], progress, *arguments)
     if as_json:
         click.echo(json.dumps(report.answer()))
@@ -91,10 +109,10 @@ def audit(
 
 
 def _examined(
-    observer: Observer, name: str, path: Path | None, dtype: str | None, options: dict[str, Any], loop: bool
+    observer: Observer, name: str, path: Path | None, dtype: str | None, options: dict[str, Any], style: str
 ) -> Report:
     try:
-        target = load.target(name, path, dtype, loop)
+        target = load.target(name, path, dtype, style)
     except (KeyboardInterrupt, GeneratorExit) as error:  # raised by the target itself
         raise BadInput(f"{name}: cannot be imported: {type(error).__name__}") from None
     observer.loaded()

@@ -177,7 +177,7 @@ def _written(value: Any) -> Any:
 
 def draft_document(draft: Scheme) -> dict[str, Any]:
     """The `draft` object of an instance file."""
-    return {"kind": draft.kind, **{f.name: getattr(draft, f.name) for f in fields(draft)}}  # type: ignore[arg-type]
+    return {"kind": draft.kind, **{f.name: getattr(draft, f.name) for f in fields(draft) if f.compare}}  # type: ignore[arg-type]
 
 
 def spelled(prefix: Prefix) -> str:

@@ -9,10 +9,11 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
+from draftproof.simulators.audit.selection import Selection
 from draftproof.simulators.audit.targets import Function
 from draftproof.theory.errors import BadInput
 
-ADAPTERS: dict[str, Callable[[Path | None], Function]] = dict(
+ADAPTERS: dict[str, Callable[[Path | None], Function | Selection]] = dict(
     sorted(
         target
         for found in iter_modules(__path__)
@@ -21,7 +22,7 @@ ADAPTERS: dict[str, Callable[[Path | None], Function]] = dict(
 )
 
 
-def adapted(name: str, path: Path | None = None, dtype: str | None = None) -> Function:
+def adapted(name: str, path: Path | None = None, dtype: str | None = None) -> Function | Selection:
     """The target that an adapter makes from the installed package, or from the file or folder at `path`.
 
     With `dtype` it gets rows of that type instead of float32, and PyTorch functions compute in that type.
@@ -33,7 +34,7 @@ def adapted(name: str, path: Path | None = None, dtype: str | None = None) -> Fu
         target = ADAPTERS[name](path)
     except ModuleNotFoundError as error:
         raise BadInput(f"{name} needs {error.name}, which is not installed") from None
-    if dtype is not None and target.slow:
+    if dtype is not None and target.slow and isinstance(target, Function):
         raise BadInput(f"{name} is a kernel and always computes in {target.dtype}")
     target.dtype = dtype or target.dtype
     return target

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
+from textwrap import dedent
 from types import ModuleType
 from typing import Any
 
@@ -77,11 +78,30 @@ def functions(path: Path | None, names: tuple[str, ...], namespace: dict[str, An
     if not found:
         raise BadInput(f"{path}: has none of the functions {', '.join(names)}")
     for name, body in found.items():
-        try:
-            exec(compile(body.expandtabs(4), f"{path}:{name}", "exec"), namespace)
-        except Exception as error:
-            raise BadInput(f"{path}: {name} cannot be compiled: {error}") from None
+        _define(path, name, body.expandtabs(4), namespace)
     return namespace
+
+
+def method(path: Path | None, name: str, namespace: dict[str, Any]) -> Any:
+    """The first method of that name in a file, as a function, defined in the namespace without decorators and
+    annotations' imports. Raises BadInput if the file has none, or cannot be read.
+    """
+    if path is None:
+        raise BadInput("this adapter needs --path, the file that has the method")
+    match = re.search(
+        rf"^(    +)def {re.escape(name)}\(.*?(?=^\1[^\s#)]|^[^\s#]|\Z)", text_of(path), re.M | re.S
+    )
+    if match is None:
+        raise BadInput(f"{path}: has no method {name}")
+    _define(path, name, "from __future__ import annotations\n" + dedent(match[0]), namespace)
+    return namespace[name]
+
+
+def _define(path: Path, name: str, body: str, namespace: dict[str, Any]) -> None:
+    try:
+        exec(compile(body, f"{path}:{name}", "exec"), namespace)
+    except Exception as error:
+        raise BadInput(f"{path}: {name} cannot be compiled: {error}") from None
 
 
 def function_of(

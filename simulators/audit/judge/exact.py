@@ -19,6 +19,7 @@ from draftproof.simulators.enumerate import emission, outcomes
 from draftproof.simulators.optimum import stateless
 from draftproof.simulators.verdict import Wrong
 from draftproof.simulators.witness import shrink
+from draftproof.theory.drafts import SCHEMES
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law, law_of
 from draftproof.theory.numbers import ZERO
@@ -128,7 +129,17 @@ def shrunk(target: Target, sandbox: Sandbox, failing: Case, rounds: int) -> Case
         except (NotEnumerable, Fault):
             return False
 
-    return case(target, sandbox, shrink(failing.instance, fails, 1.0), rounds, failing.aim)
+    return recurring(case(target, sandbox, shrink(failing.instance, fails, 1.0), rounds, failing.aim))
+
+
+def recurring(failing: Case) -> Case:
+    """The failing case; raises NotEnumerable if nothing of the failure is left when it is run again."""
+    if failing.met:
+        raise NotEnumerable(
+            "a failure did not recur: its result depends on something that cannot be followed, as earlier "
+            "calls, the clock or the system's entropy"
+        )
+    return failing
 
 
 def emit(
@@ -145,7 +156,7 @@ def emit(
             must_repeat(program.run)
             tested = sandbox.repeats = True
         if program.most_runs is None:
-            runs = _runs(program, deadline, sandbox)
+            runs = runs_of(program, deadline, sandbox)
         else:
             over = "" if target.whole else f" over {rounds} rounds"
             _must_fit(program.run, FEW if target.slow else PROBES, program.most_runs, instance.name + over)
@@ -162,10 +173,12 @@ def emit(
     return Law(words), accepted, fault_mass, faults
 
 
-def _runs(
+def runs_of(
     program: Program, deadline: float, sandbox: Sandbox
-) -> Iterator[tuple[fmpq, tuple[Prefix, int | None] | Fault]]:
-    # Every outcome of the coins; by bisection if the function needs plain numbers.
+) -> Iterator[tuple[fmpq, tuple[Any, int | None] | Fault]]:
+    """(weight, result or fault) of every outcome of the coins; by bisection if the function needs plain
+    numbers.
+    """
     if not sandbox.bisected:
         try:
             yield from list(every_run(program.run, program.weight, deadline))
@@ -173,7 +186,7 @@ def _runs(
         except Opaque:
             sandbox.bisected = True
 
-    def run(source: Source) -> tuple[Prefix, int | None] | Fault:
+    def run(source: Source) -> tuple[Any, int | None] | Fault:
         if monotonic() > deadline:
             raise TooLarge("reading its coins by bisection takes too long")
         return run_or_fault(program.run, source)
@@ -262,6 +275,8 @@ def optimum(instance: Instance) -> fmpq | None:
     verification's E[tau]. On other schemes with at most SMALL drafts it is a certified upper bound, at most
     TIGHT above the optimum.
     """
+    if instance.draft.kind not in SCHEMES:  # tokens are missing
+        return None
     if instance.draft.label == "chain":
         return emission(instance, named("block")).expected_accepted
     if instance.draft.outcomes(instance.vocab) > SMALL:

@@ -1,20 +1,26 @@
 """The audit: small instances first, then coins at the edges, then one report."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from draftproof.simulators.anytime import ERROR
-from draftproof.simulators.audit.battery import CORE, DEPTH, VOCAB, steep
+from draftproof.simulators.audit.battery import CORE, DEPTH, VOCAB, battery, steep
+from draftproof.simulators.audit.judge.batches import examine_batches
 from draftproof.simulators.audit.judge.edges import findings_at_edges
-from draftproof.simulators.audit.judge.exact import Aim, TooLarge, case, shrunk
+from draftproof.simulators.audit.judge.exact import Aim, TooLarge, case, recurring, shrunk
 from draftproof.simulators.audit.judge.report import Finding, Report, named
 from draftproof.simulators.audit.judge.samples import RUNS, TEST_SECONDS, Wide, Words, sampled
+from draftproof.simulators.audit.processors import Missing, processed_already, processed_battery
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
 from draftproof.simulators.audit.sandbox import SECONDS, Fault, Observer, Sandbox, sandboxed
+from draftproof.simulators.audit.selection import Selection
 from draftproof.simulators.audit.targets import DraftVerifier, Function, Target
 from draftproof.simulators.instances.scenarios import scenario
+from draftproof.theory.batch import Batch
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -29,12 +35,13 @@ def examine(
     vocab: int = VOCAB,
     depth: int = DEPTH,
     dtype: str | None = None,
-    instances: Sequence[Instance] | None = None,
+    instances: Sequence[Any] | None = None,
     edges: bool = True,
     seconds: float = SECONDS,
     runs: int = RUNS,
     iterations: int = 1,
     padding: bool = False,
+    processors: bool = False,
     smallest: bool = True,
     statistical: bool = False,
     rows: Path | None = None,
@@ -44,15 +51,16 @@ def examine(
 ) -> Report:
     """The report on a verifier somebody else wrote (`Function` says how it is called). Raises BadInput.
 
-    `vocab` and `depth` bound the instances, or `instances` lists them; `dtype` is the arithmetic the function
-    computes in; `seconds` limits one call. With several `iterations` the joint law of the first tokens is
-    checked, including state that the target keeps between iterations. `padding` also tries drafts that end in
-    -1; `edges` tries coins at the ends of [0, 1); `smallest` shrinks a failing instance. A function that
-    cannot be enumerated is tested on `runs` random runs of each of a few instances, which either rejects it
-    or leaves it undecided. With `statistical` nothing is enumerated: the verdict is that of `runs` runs on
-    random rows over any number of tokens, or on the `rows` of a .npz file (`Wide`). `against` names a
-    declared target in place of p, and `own_bonus` says that the extra token after a whole accepted draft
-    follows it too, as a text over several calls must.
+    `vocab` and `depth` bound the instances, or `instances` lists them (batches for a `Selection`); `dtype` is
+    the arithmetic the function computes in; `seconds` limits one call. With several `iterations` the joint
+    law of the first tokens is checked, including state that the target keeps between iterations. `padding`
+    also tries drafts that end in -1; `processors` takes as instances rows changed by grammars, filters and
+    penalties, and drafts with missing tokens (`processed_battery`); `edges` tries coins at the ends of
+    [0, 1); `smallest` shrinks a failing instance. A function that cannot be enumerated is tested on `runs`
+    random runs of each of a few instances, which either rejects it or leaves it undecided. With `statistical`
+    nothing is enumerated: the verdict is that of `runs` runs on random rows over any number of tokens, or on
+    the `rows` of a .npz file (`Wide`). `against` names a declared target in place of p, and `own_bonus` says
+    that the extra token after a whole accepted draft follows it too, as a text over several calls must.
 
     >>> def first_is_right(p, q, x, rng):
     ...     return [int(rng.choice(len(p[0]), p=p[0]))]
@@ -63,17 +71,31 @@ def examine(
     aim = _aim(against, own_bonus, target.whole or iterations > 1, statistical)
     started, verifier = monotonic(), target if isinstance(target, DraftVerifier) else None
     if verifier is None and (statistical or padding):
-        raise BadInput("a generation loop is not tested on samples, nor with padding")
+        raise BadInput(f"a {target.adapter} is not tested on samples, nor with padding")
+    batches: Sequence[Batch] = ()
+    if isinstance(target, Selection):
+        if iterations > 1:
+            raise BadInput("a selection rule is judged over one call")
+        batches, instances = _batches(target, vocab, depth, instances), ()
     wide = _wide(vocab, depth, rows) if statistical else None
-    if wide is None and instances is None:
+    if processors and (verifier is None or statistical or iterations > 1):
+        raise BadInput("processors go with a verifier, over one call, and without samples")
+    if wide is None and instances is None and processors:
+        instances = list(processed_battery(vocab, depth, target.slow))
+    elif wide is None and instances is None:
         instances = target.instances(vocab, depth, iterations)
+    twice = list(battery(2, 1, 2)) if verifier else []  # made here: in the sandbox chance is the target's
     report, observer = Report(target.name, target.adapter), observer or Observer()
     with sandboxed(seconds, target.namespace, observer, target.name) as sandbox:
         try:
-            if wide is not None and verifier is not None:
+            if isinstance(target, Selection):
+                examine_batches(target, sandbox, batches, report, smallest)
+            elif wide is not None and verifier is not None:
                 report.add_sampled(sampled(verifier, sandbox, wide, runs, native=True))
+                if sandbox.current.constant:
+                    report.undecided = f"the same seed in every call: {sandbox.current.constant}"
             else:
-                _enumerate(target, sandbox, list(instances or ()), report, iterations, smallest, aim)
+                _enumerate(target, sandbox, list(instances or ()), report, iterations, smallest, twice, aim)
                 if edges and aim is None and report.failing is None:
                     findings_at_edges(target, sandbox, list(instances or ()), report.found, padding)
         except NotEnumerable as error:
@@ -82,7 +104,8 @@ def examine(
                 observer.progress(
                     0, 0, f"cannot be enumerated ({error}); testing random runs, up to {TEST_SECONDS:.0f} s"
                 )
-                _test(verifier, sandbox, vocab, depth, runs, report)
+                with suppress(NotEnumerable):  # nor can it be tested
+                    _test(verifier, sandbox, vocab, depth, runs, report)
         except Fault as fault:
             report.found[fault.kind] = Finding(fault.kind, fault.what, fatal=fault.kind == "hangs")
         for kind, what in sandbox.remarks.items():
@@ -118,6 +141,7 @@ def _enumerate(
     report: Report,
     rounds: int,
     shrinks: bool,
+    twice: Sequence[Instance],
     aim: Aim | None,
 ) -> None:
     # Checks the instances in turn until the target fails on one, which is shrunk. Drafts larger than one
@@ -138,15 +162,52 @@ def _enumerate(
         for kind, what in now.faults.items():
             where = f"{what}, with probability {float(now.fault_mass):.3g}, on {named(instance)}"
             report.found.setdefault(kind, Finding(kind, where))
+        if now.faults and isinstance(instance.draft, Missing):
+            continue  # it does not take missing drafts, which is no law
         if not now.met and report.failing is None:
-            shrinks = shrinks and now.fault_mass <= now.bound
-            report.failing = shrunk(target, sandbox, now, rounds) if shrinks else now
+            shrinks = shrinks and now.fault_mass <= now.bound and not processed_already(instance)
+            report.failing = (
+                shrunk(target, sandbox, now, rounds)
+                if shrinks
+                else recurring(case(target, sandbox, instance, rounds, aim))
+            )
             if aim is None:
                 return  # against another target all instances are measured
         if report.worst is None or now.total_variation > report.worst.total_variation:
             report.worst = now
     if not report.instances:
         raise NotEnumerable(report.too_large)
+    if sandbox.current.constant and rounds == 1 and aim is None:
+        _seeded(target, sandbox, report, twice)
+
+
+def _seeded(target: Target, sandbox: Sandbox, report: Report, twice: Sequence[Instance]) -> None:
+    # One call was judged on average over the seeds; in two calls a constant seed gives the same coins twice.
+    constant = sandbox.current.constant
+    what = f"the same seed in every call: {constant}"
+    if isinstance(target, DraftVerifier):
+        for instance in twice:
+            now = case(target, sandbox, instance, 2)
+            if not now.lossless:
+                report.failing = now
+                report.found["seeds its own generator"] = Finding(
+                    "seeds its own generator",
+                    f"{what}; the law over two calls is wrong, that of one call is not",
+                )
+                return
+        if isinstance(target, Function) and target.takes_position:
+            report.found["seeds its own generator"] = Finding("seeds its own generator", what)
+            return
+    raise NotEnumerable(
+        f"it seeds its own generator with {what}; all its calls draw the same numbers, so it has no law; "
+        "pass it an rng, or make the generator once"
+    )
+
+
+def _batches(target: Selection, vocab: int, depth: int, given: Sequence[Any] | None) -> Sequence[Batch]:
+    if given is None:
+        return target.batches(vocab, depth)
+    return [replace(each, rule=target.rule) for each in given]
 
 
 def _aim(against: str | None, own_bonus: bool, several: bool, statistical: bool) -> Aim | None:

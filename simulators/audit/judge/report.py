@@ -2,18 +2,23 @@
 
 import json
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
 
 from draftproof.simulators.against import Distance, distances
 from draftproof.simulators.audit.judge.exact import NONE, Case
 from draftproof.simulators.audit.judge.samples import Sampled
+from draftproof.simulators.batches import JointWrong
 from draftproof.simulators.instances.files import document, spelled
 from draftproof.simulators.verdict import Wrong
+from draftproof.theory.batch import Batch
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import text
 from draftproof.theory.targets import ITSELF
+
+if TYPE_CHECKING:
+    from draftproof.simulators.audit.judge.batches import BatchCase
 
 
 @dataclass(frozen=True)
@@ -43,8 +48,8 @@ class Report:
 
     target: str
     adapter: str
-    failing: Case | None = None
-    worst: Case | None = None
+    failing: "Case | BatchCase | None" = None
+    worst: "Case | BatchCase | None" = None
     instances: int = 0
     found: dict[str, Finding] = field(default_factory=dict)
     sampled: Sampled | None = None
@@ -66,7 +71,7 @@ class Report:
         return tuple(self.found.values())
 
     @property
-    def case(self) -> Case | None:
+    def case(self) -> "Case | BatchCase | None":
         return self.failing or self.worst
 
     @property
@@ -74,11 +79,12 @@ class Report:
         return self.case.total_variation if self.case else None
 
     @property
-    def wrong(self) -> Wrong | None:
+    def wrong(self) -> Any:
+        """The first wrong prefix: a Wrong, of a batch a JointWrong, or None."""
         return self.case.wrong if self.case else None
 
     @property
-    def instance(self) -> Instance | None:
+    def instance(self) -> Instance | Batch | None:
         return self.case.instance if self.case else None
 
     @property
@@ -156,14 +162,15 @@ class Report:
         return f"NOT lossless: it {kinds} with probability {mass:.3g}"
 
 
-def named(instance: Instance) -> str:
+def named(instance: Instance | Batch) -> str:
     """The name of an instance, or "an instance without a name"."""
     return instance.name or "an instance without a name"
 
 
-def _exact(case: Case | None) -> dict[str, Any]:
+def _exact(case: "Case | BatchCase | None") -> dict[str, Any]:
     wrong, accepted = (case.wrong, case.expected_accepted) if case else (None, None)
-    witness = wrong and {"prefix": spelled(wrong.prefix), "got": text(wrong.got), "want": text(wrong.want)}
+    prefix = _prefix(wrong) if wrong else ""
+    witness = wrong and {"prefix": prefix, "got": text(wrong.got), "want": text(wrong.want)}
     return {
         "total_variation": text(case.total_variation) if case else None,
         "error_bound": text(case.bound) if case else None,
@@ -173,11 +180,11 @@ def _exact(case: Case | None) -> dict[str, Any]:
     }
 
 
-def _for(case: Case | None) -> str:
+def _for(case: "Case | BatchCase | None") -> str:
     return f" for {case.aim.law}" if case and case.aim and case.aim.law != ITSELF else ""
 
 
-def _budget_only(case: Case | None) -> bool:
+def _budget_only(case: "Case | BatchCase | None") -> bool:
     return case is not None and case.aim is not None and case.aim.budget_only
 
 
@@ -207,7 +214,7 @@ def _test_lines(sampled: Sampled) -> list[str]:
     return lines
 
 
-def _case_lines(case: Case, instances: int, lossless: bool) -> list[str]:
+def _case_lines(case: "Case | BatchCase", instances: int, lossless: bool) -> list[str]:
     variation, rounding = float(case.total_variation), f"rounding alone may cause {float(case.bound):.3g}"
     accepted, on = _accepted(case), f"(on {named(case.instance)})"
     if lossless:
@@ -217,12 +224,12 @@ def _case_lines(case: Case, instances: int, lossless: bool) -> list[str]:
     lines += [f"  {accepted}"] if accepted else []
     lines += [f"  {_wrong(case.wrong)}"] if case.wrong else []
     lines.append(f"  on {json.dumps(document(case.instance))}")
-    if case.total_variation < fmpq(1, 10**5):
+    if case.bound and case.total_variation < fmpq(1, 10**5):
         lines.append("  if the target computes in a narrower float type, name it: dtype='float32'")
     return lines
 
 
-def _far(case: Case, token: Distance, text: Distance) -> list[str]:
+def _far(case: "Case | BatchCase", token: Distance, text: Distance) -> list[str]:
     # How far from p what is emitted is, where another target is declared.
     if case.aim is None:
         return []
@@ -239,12 +246,14 @@ def _far(case: Case, token: Distance, text: Distance) -> list[str]:
     ]
 
 
-def _accepted(case: Case) -> str:
+def _accepted(case: "Case | BatchCase") -> str:
     accepted = case.expected_accepted
     if accepted is None:
         return ""
     optimum = case.optimum
     line = f"E[tau] {float(accepted):.6g}{_optimum_text(optimum)}"
+    if isinstance(case.instance, Batch):
+        return f"sum of E[tau] {float(accepted):.6g}"
     if optimum is not None and accepted > optimum + case.bound * case.instance.draft.depth:
         line += ": more than any lossless verifier accepts"
     return line
@@ -254,10 +263,17 @@ def _optimum_text(optimum: fmpq | float | None) -> str:
     return "" if optimum is None else f", valid optimum {float(optimum):.6g}"
 
 
-def _wrong(wrong: Wrong) -> str:
-    if len(text(wrong.got)) < 20:
-        from draftproof.simulators import screen  # imported here, since importing rich is slow
+def _prefix(wrong: Wrong | JointWrong) -> Any:
+    # The wrong prefix; for a batch a list, one of each request.
+    return list(map(spelled, wrong.prefixes)) if isinstance(wrong, JointWrong) else spelled(wrong.prefix)
 
+
+def _wrong(wrong: Wrong | JointWrong) -> str:
+    from draftproof.simulators import screen  # imported here, since importing rich is slow
+
+    if isinstance(wrong, JointWrong):
+        return screen.joint_witness(wrong)
+    if len(text(wrong.got)) < 20:
         return screen.witness(wrong)
     got, want = float(wrong.got), float(wrong.want)
     prefix = spelled(wrong.prefix)

@@ -231,6 +231,7 @@ def sampled(
     while process.runs < runs and not process.rejected and monotonic() < deadline:
         target.reset()
         chance.keyed.clear()
+        sandbox.current.source = None  # a new run
         draft = population.draw(chance)
         try:
             word = target.call(sandbox, chance, target.prepare(population.target, draft))

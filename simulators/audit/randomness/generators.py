@@ -4,9 +4,11 @@ During an audit they replace Python's `random` and `secrets`, numpy's global fun
 the audited module made.
 """
 
+import os
 import random
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,8 +20,10 @@ from draftproof.simulators.audit.randomness.sources import Chance, Seeded, Sourc
 
 BRANCHES = 100_000  # largest number of values of a uniform integer
 
+FEW = 16  # an integer with fewer values is hardly a seed
+
 _NUMPY = np.random.Generator(np.random.PCG64(0))
-_PYTHON = random.Random  # kept here, since it is replaced during an audit
+_PYTHON, _URANDOM = random.Random, os.urandom  # kept here, since they are replaced during an audit
 
 
 class Lazies(np.ndarray):
@@ -44,6 +48,8 @@ class Generator:
     """numpy's methods, from uniforms and weighted draws; other methods raise NotEnumerable with their
     name.
     """
+
+    __class__ = property(lambda self: _REAL[type(self)])  # type: ignore[assignment]
 
     def __init__(self, source: Source):
         self._source = source
@@ -91,8 +97,13 @@ class Generator:
             chance = _chance(self._source)
             if chance is None:
                 raise NotEnumerable(f"an integer with {count:,} possible values is drawn")
-            return chance.rng.integers(low, high, size, endpoint=endpoint)
-        return self._draws(lambda: low + self._source.choose([1.0] * count), size)
+            drawn = chance.rng.integers(low, high, size, endpoint=endpoint)
+            self._source.integers.update(np.ravel(drawn).tolist())
+            return drawn
+        drawn = self._draws(lambda: low + self._source.choose([1.0] * count), size)
+        if count > FEW:
+            self._source.integers.update(np.ravel(drawn).tolist())
+        return drawn
 
     def choice(
         self, a: Any, size: Any = None, replace: Any = True, p: Any = None, axis: int = 0, shuffle: Any = True
@@ -152,6 +163,8 @@ class RandomState(Generator):
 class Random:
     """The methods of `random.Random` over a source."""
 
+    __class__ = property(lambda self: _PYTHON)  # type: ignore[assignment]
+
     def __init__(self, source: Source):
         self._source, self._rng = source, Generator(source)
 
@@ -195,6 +208,10 @@ class Random:
 
     def __getattr__(self, name: str) -> Any:
         return _unaccounted(name, "random", self._source, lambda rng: _PYTHON(int(rng.integers(2**62))))
+
+
+_REAL = {Generator: np.random.Generator, RandomState: np.random.RandomState}
+"""Stand-in -> the class that its objects pass for."""
 
 
 def _chance(source: Source) -> Chance | None:
@@ -243,13 +260,26 @@ def checked(p: Any, size: int) -> np.ndarray:
 
 
 class Current:
-    """The source of the current run; `seed` replaces a global stream by a seeded one."""
+    """The source of the current run; `seed` replaces a global stream by a seeded one.
+
+    A seed that comes again in another run is a constant, or made from the arguments: with it every call draws
+    the same numbers, though here one run's draws are independent of another's. `constant` names it.
+    """
 
     def __init__(self) -> None:
         self.source: Source | None = None
         self.streams: dict[str, Source] = {}
+        self.constant, self.making = "", False  # making: an object is made, whose seed is given once
+        self._run, self._met = 0, dict[Hashable, int]()
+        self.once: set[Hashable] = set()  # states of generators that were seeded when an object was made
 
     def start(self, source: Source) -> None:
+        if source is not self.source:
+            self._run += 1
+            source.seeds = self
+            torch = sys.modules.get("torch")
+            if torch is not None:  # a state that no run had before
+                torch.default_generator.manual_seed(2**40 + self._run)
         self.source, self.streams = source, {}
 
     def stream(self, name: str) -> Source:
@@ -261,8 +291,42 @@ class Current:
 
     def seeded(self, name: str, value: Any) -> Source:
         assert self.source is not None
+        if isinstance(value, np.random.SeedSequence):
+            value = (str(value.entropy), *value.spawn_key)
         key = tuple(np.ravel(value).tolist()) if np.ndim(value) else value
-        return self.source if value is None else Seeded(self.source, (name, key))
+        if value is None:
+            return self.source
+        if not isinstance(value, int | np.integer) or int(value) not in self.source.integers:
+            self.met((name, key), f"{name}({value!r:.40})")
+        return Seeded(self.source, (name, key))
+
+    def met(self, key: Hashable, what: str) -> None:
+        """The stream `key` is used in this run; it was seeded with a constant if another run used it, too."""
+        if not self.making and key not in self.once and self._met.setdefault(key, self._run) != self._run:
+            self.constant = what
+
+
+class _Made(type):
+    """A class of generators during an audit: a call makes a stand-in; real ones are its instances, too."""
+
+    real: type
+    stand_in: type
+    make: Callable[..., Any]
+    base: type
+
+    def __call__(cls, *a: Any, **k: Any) -> Any:
+        if cls is not cls.base:
+            raise NotEnumerable(f"a subclass of {cls.real.__name__} draws coins that cannot be followed")
+        return cls.make(*a, **k)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, (cls.real, cls.stand_in))
+
+
+def _made(real: type, stand_in: type, make: Callable[..., Any]) -> type:
+    found = _Made(real.__name__, (), {"real": real, "stand_in": stand_in, "make": staticmethod(make)})
+    found.base = found
+    return found
 
 
 @contextmanager
@@ -287,17 +351,20 @@ def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
     def method(stream: str, kind: type, name: str) -> Callable[..., Any]:
         return lambda *a, **k: getattr(kind(current.stream(stream)), name)(*a, **k)
 
-    def made(kind: type[Generator]) -> Callable[..., Any]:
-        return lambda seed=None: (
-            seed if isinstance(seed, Generator) else kind(current.seeded("numpy.random", seed))
-        )
+    def made(kind: type[Generator], name: str) -> Callable[..., Any]:
+        return lambda seed=None: seed if isinstance(seed, Generator) else kind(current.seeded(name, seed))
+
+    def unseen(*a: Any, **k: Any) -> Any:
+        if current.source is None or _chance(current.source) is not None:
+            return _URANDOM(*a, **k)
+        raise NotEnumerable("it draws from os.urandom, which cannot be followed; pass it an rng")
 
     kept = {"seed", "getstate", "setstate", "get_state", "set_state"}
     changes = [
         (module, name, method(stream, stand_in, name))
         for module, kind, stand_in, stream in (
-            (random, random.Random, Random, "random"),
-            (np.random, np.random.RandomState, RandomState, "numpy"),
+            (random, random.Random, Random, "random.seed"),
+            (np.random, np.random.RandomState, RandomState, "numpy.random.seed"),
         )
         for name in dir(kind)
         if not name.startswith("_") and name not in kept and callable(getattr(kind, name))
@@ -306,13 +373,29 @@ def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
         *((secrets, name, method("secrets", Random, name)) for name in ("choice", "randbelow")),
         (secrets, "randbits", method("secrets", Random, "getrandbits")),
         (secrets, "token_bytes", method("secrets", Random, "randbytes")),
-        (random, "seed", lambda a=None, version=2: current.seed("random", a)),
-        (random, "Random", lambda x=None: Random(current.seeded("Random", x))),
-        (random, "SystemRandom", lambda x=None: Random(current.stream("secrets"))),
-        *((np.random, name, method("numpy", RandomState, "random")) for name in ("ranf", "sample")),
-        (np.random, "seed", lambda seed=None: current.seed("numpy", seed)),
-        (np.random, "default_rng", made(Generator)),
-        (np.random, "RandomState", made(RandomState)),
+        (random, "seed", lambda a=None, version=2: current.seed("random.seed", a)),
+        (
+            random,
+            "Random",
+            _made(random.Random, Random, lambda x=None: Random(current.seeded("random.Random", x))),
+        ),
+        (
+            random,
+            "SystemRandom",
+            _made(random.SystemRandom, Random, lambda x=None: Random(current.stream("secrets"))),
+        ),
+        *((place, name, unseen) for place, name in ((os, "urandom"), (random, "_urandom"))),
+        *(
+            (np.random, name, method("numpy.random.seed", RandomState, "random"))
+            for name in ("ranf", "sample")
+        ),
+        (np.random, "seed", lambda seed=None: current.seed("numpy.random.seed", seed)),
+        (np.random, "default_rng", made(Generator, "default_rng")),
+        (
+            np.random,
+            "RandomState",
+            _made(np.random.RandomState, RandomState, made(RandomState, "RandomState")),
+        ),
     ]
     changes = [each for each in changes if hasattr(*each[:2])]
     new_of = {id(getattr(place, name)): new for place, name, new in changes}

@@ -14,8 +14,11 @@ from draftproof.theory.oracle import Oracle
 class Source(ABC):
     """A stream of uniforms in [0, 1) and of draws from rows of weights; also used to draw drafts."""
 
+    seeds: Any = None  # `generators.Current`, which is told of seeded streams
+
     def __init__(self) -> None:
         self.keyed: dict[Hashable, Any] = {}  # answers of seeded streams, so that one seed repeats them
+        self.integers: set[int] = set()  # drawn in this run, perhaps to be a seed
 
     @abstractmethod
     def uniform(self, kind: type = np.float64) -> Any: ...
@@ -86,6 +89,7 @@ class Seeded(Source):
 
     def __init__(self, source: Source, seed: Hashable):
         self.source, self.seed, self.drawn, self.keyed = source, seed, 0, source.keyed
+        self.integers, self.seeds = source.integers, source.seeds
 
     def _remembered(self, make: Callable[[], Any], *what: Hashable) -> Any:
         key = (self.seed, self.drawn, *what)

@@ -144,6 +144,8 @@ class _Draws:
         generator = torch.default_generator if generator is None else generator
         state = generator.get_state().numpy().tobytes()
         torch.rand(1, generator=generator)
+        if self.source.seeds is not None:
+            self.source.seeds.met(("torch", hash(state)), "torch.manual_seed or torch.Generator")
         return _Stream(self.source, hash(state))
 
 

@@ -21,7 +21,7 @@ OPTIONS = {"vocab": 2, "depth": 1, "seconds": 0.5}
 
 def audited(name, progress=lambda *_: None):
     target = f"tests.simulators.audit.foreign:{name}"
-    return isolated(_examined, target, OPTIONS["seconds"], progress, target, None, None, OPTIONS, False)
+    return isolated(_examined, target, OPTIONS["seconds"], progress, target, None, None, OPTIONS, "verify")
 
 
 @pytest.mark.parametrize(
@@ -71,14 +71,14 @@ def test_what_cannot_be_imported_is_bad_input(tmp_path, monkeypatch, capfd, body
     path.write_text(body, encoding="utf-8")
     target = f"{path}:verify"
     with pytest.raises(BadInput, match=f"^{re.escape(target)}: {said}"):
-        isolated(_examined, target, 0.5, lambda *_: None, target, None, None, OPTIONS, False)
+        isolated(_examined, target, 0.5, lambda *_: None, target, None, None, OPTIONS, "verify")
     assert capfd.readouterr() == ("", "")
 
 
 def test_a_test_on_samples_that_dies_was_loaded():
     target = "tests.simulators.audit.foreign:leaves_at_once"
     more = {**OPTIONS, "statistical": True}
-    report = isolated(_examined, target, 0.5, lambda *_: None, target, None, None, more, False)
+    report = isolated(_examined, target, 0.5, lambda *_: None, target, None, None, more, "verify")
     assert report.findings[0].where == "its process ended with exit status 7"
 
 

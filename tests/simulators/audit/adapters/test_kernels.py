@@ -28,6 +28,28 @@ BIASED = {
 REUSED = "tl.load(pos_ptr + i), includes_zero", "tl.load(pos_ptr), includes_zero"
 """An edit of the stand-in for vllm-v2: all positions are given the coin of the first."""
 
+REFILLED = (
+    "    _recover(ids,",
+    "    draft_probs = draft_probs * (draft_token_ids >= 0)[:, None]\n    _recover(ids,",
+)
+"""An edit of the stand-in for vllm: a forbidden draft counts as absent, and its token comes from p."""
+
+SCHEDULER = """
+class Scheduler:
+    def update_draft_token_ids(self, draft_token_ids: "DraftTokenIds") -> None:
+        for name, drafted in zip(draft_token_ids.req_ids, draft_token_ids.draft_token_ids):
+            request = self.requests[name]
+            request.spec_token_ids = self.structured_output_manager.validate_tokens(request, drafted)
+
+    def update_draft_token_ids_in_output(self, draft_token_ids, scheduler_output):
+        for name, drafted in zip(draft_token_ids.req_ids, draft_token_ids.draft_token_ids):
+            valid = self.structured_output_manager.validate_tokens(self.requests[name], drafted)
+            scheduler_output.scheduled_spec_decode_tokens[name] = valid + [-1] * (len(drafted) - len(valid))
+
+    def shutdown(self):
+        pass
+"""
+
 PEERS = {
     "sglang": "reject_sampling.py",
     "sglang-block": "reject_sampling.py",
@@ -41,6 +63,15 @@ PEERS = {
 
 def stand_in(name):
     return HERE / f"{name.replace('-', '_')}_like.py"
+
+
+def engine(folder, kernels):
+    """A folder with the two files that the grammar's adapters read."""
+    (folder / "v1/sample").mkdir(parents=True)
+    (folder / "v1/core/sched").mkdir(parents=True)
+    (folder / "v1/sample/rejection_sampler.py").write_text(kernels)
+    (folder / "v1/core/sched/scheduler.py").write_text(SCHEDULER)
+    return folder
 
 
 def audits(pairs):
@@ -67,6 +98,10 @@ def reports(tmp_path_factory):
     text = stand_in("vllm-v2").read_text()
     assert REUSED[0] in text
     (folder / "reused.py").write_text(text.replace(*REUSED))
+    for name in ("vllm-grammar", "vllm-grammar-cut"):
+        pairs[name, False] = (name, engine(folder / name, stand_in("vllm").read_text()))
+    absent = stand_in("vllm").read_text().replace(*REFILLED)
+    pairs["vllm-grammar", "refilled"] = ("vllm-grammar", engine(folder / "refilled", absent))
     pairs["sglang-block", False] = ("sglang-block", stand_in("sglang"))
     for name in BIASED:
         pairs[name, None] = (name, HERE / "audits.py")
@@ -89,6 +124,16 @@ def test_noise_of_one_key_is_one_coin(reports):
     status, _, said = reports["vllm-v2", "reused"]
     assert status == 1, said
     assert '"depth": 2' in said
+
+
+def test_a_forbidden_draft_is_not_an_absent_one(reports):
+    status, _, said = reports["vllm-grammar", False]
+    assert status == 0, said
+    for name, how in (("vllm-grammar", "refilled"), ("vllm-grammar-cut", False)):
+        status, _, said = reports[name, how]
+        assert status == 1, said
+        assert "NOT lossless" in said
+        assert "raises" not in said
 
 
 @pytest.mark.parametrize("name", ["sglang-block", "vllm-v2-block"])

@@ -39,8 +39,9 @@ def accept_kernel(out_ptr, drafts_ptr, p_ptr, q_ptr, bonus_ptr, ids_ptr, coins_p
     for pos in range(n):
         if going:
             x = tl.load(drafts_ptr + pos)
-            q = tl.load(q_ptr + pos * V + x)
-            if q > 0 and tl.load(p_ptr + pos * V + x) / q >= tl.load(coins_ptr + pos):
+            at = pos * V + tl.maximum(x, 0)
+            q = tl.where(x < 0, 0.0, tl.load(q_ptr + at))  # -1: a token that the grammar forbids
+            if q > 0 and tl.load(p_ptr + at) / q >= tl.load(coins_ptr + pos):
                 tl.store(out_ptr + pos, x)
             else:
                 going = False

@@ -1,0 +1,215 @@
+"""Targets that decide about several requests at once: which drafted tokens are verified.
+
+A selection rule cannot be judged on one request, since it may read another request's tokens. So the whole
+batch is run for every draft of it and every outcome of the rule's coins, and the joint law of what the
+requests emit is compared with the target's.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator
+from itertools import product
+from math import prod
+from typing import Any, TypeAlias
+
+import numpy as np
+from flint import fmpq
+
+from draftproof.simulators.audit.randomness.generators import Generator
+from draftproof.simulators.audit.randomness.sources import Source
+from draftproof.simulators.audit.rounding import rounding_bound
+from draftproof.simulators.audit.sandbox import Fault, Sandbox
+from draftproof.simulators.audit.targets import INPUTS, Program, Target, emitted, known_dtype
+from draftproof.simulators.enumerate import drafts
+from draftproof.simulators.instances.batches import WITNESSES, Batches, witness
+from draftproof.theory.batch import Batch, Shown
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import ONE
+from draftproof.theory.rows import Prefix
+from draftproof.theory.selection.view import Rule, View
+from draftproof.theory.table import Table
+
+Told: TypeAlias = tuple[Shown | Prefix, ...]
+"""For each request what of its draft is verified, or the tokens that it emits."""
+
+SIZES = ((2, 1, 2, 1, 6), (2, 2, 2, 2, 9), (3, 2, 2, 3, 6), (2, 2, 3, 3, 3))
+"""(vocabulary, depth, requests, capacity, number of batches), smallest first."""
+
+ARGUMENTS = (*INPUTS, "capacity")
+
+
+class Selection(Target):
+    """select(target_probs, draft_probs, draft_tokens, capacity[, rng]) of a batch of R requests.
+
+    Arrays are [R, gamma + 1, V], [R, gamma, V] and [R, gamma], numpy arrays or, with `tensors`, torch
+    tensors. The function returns R numbers, how many drafted tokens of each request are verified; these are
+    then verified token by token. A function that verifies too returns R lists of emitted tokens instead.
+    Raises BadInput if the parameters do not fit.
+
+    >>> Selection(lambda p, q, tokens, capacity: [capacity, 0], name="first").adapter
+    'selection rule'
+    """
+
+    adapter = "selection rule"
+
+    def __init__(
+        self,
+        select: Callable[..., Any],
+        *,
+        name: str = "",
+        dtype: str | None = None,
+        tensors: bool | None = None,
+        slow: bool = False,
+    ):
+        if not callable(select):
+            raise BadInput(f"{name or select!r} is not a function")
+        self.select, self.slow = select, slow
+        self._identify(select, name)
+        self.tensors = "torch" in self.namespace if tensors is None else tensors
+        self.dtype = known_dtype(dtype or ("float32" if self.tensors else "float64"))
+        self._takes_rng = _takes_rng(select, self.name)
+        self.rule = Rule(self.name, "audited", "unknown", predictable=False, select=_elsewhere)
+
+    def batches(self, vocab: int, depth: int) -> list[Batch]:
+        """The batches of the audit, smallest first: random ones, then those on which known rules fail."""
+        sizes = [size for size in SIZES if size[0] <= vocab and size[1] <= depth]
+        if self.slow:
+            sizes = sizes[:1]
+        found = [batch for v, *size in sizes for batch in Batches(self.rule, v, *size)]
+        known = [*(witness(name, self.rule) for name in WITNESSES), *ties(self.rule)]
+        fit = (
+            batch for batch in known if _fits(batch, vocab, depth) and not (self.slow and _size(batch) > 4)
+        )
+        return sorted([*found, *fit], key=_size)
+
+    def programs_on(self, sandbox: Sandbox, batch: Batch) -> Iterator[tuple[Program, tuple[Prefix, ...]]]:
+        """(program, drafts) of every draft of the batch; the weights sum to 1."""
+        if not _fits(batch, *_shape(batch)):
+            raise BadInput("the requests of an audited batch have one vocabulary and one draft depth")
+        for together, weight in _drafted(batch):
+            prepared = self._prepared(batch, together)
+
+            def run(source: Source, together: Any = together, prepared: Any = prepared) -> tuple[Any, None]:
+                return self._call(sandbox, source, prepared, batch, together), None
+
+            yield Program(weight, run), together
+
+    def bound_of(self, batch: Batch) -> fmpq:
+        """The total variation that the rounding of the target's own verification can cause."""
+        vocab, depth = _shape(batch)
+        return rounding_bound(self.dtype, vocab, depth, len(batch.requests))
+
+    def _prepared(self, batch: Batch, drafts: tuple[Prefix, ...]) -> list[np.ndarray]:
+        dtype = "float32" if self.dtype == "bfloat16" else self.dtype
+        p = [
+            [request.target[draft[:j]] for j in range(len(draft) + 1)]
+            for request, draft in zip(batch.requests, drafts, strict=True)
+        ]
+        q = [
+            [request.proposal[draft[:j]] for j in range(len(draft))]
+            for request, draft in zip(batch.requests, drafts, strict=True)
+        ]
+        return [np.array(p, float).astype(dtype), np.array(q, float).astype(dtype), np.array(drafts)]
+
+    def _call(
+        self,
+        sandbox: Sandbox,
+        source: Source,
+        prepared: list[np.ndarray],
+        batch: Batch,
+        together: tuple[Prefix, ...],
+    ) -> Told:
+        sandbox.current.start(source)
+        given: list[Any] = [array.copy() for array in prepared]
+        extra = [batch.capacity, *([Generator(source)] if self._takes_rng else [])]
+        if not self.tensors:
+            return sandbox.call(lambda: self._told(batch, together, self.select(*given, *extra)))
+        import torch
+
+        from draftproof.simulators.audit.randomness.torch_mode import Answering
+
+        tensors = [torch.from_numpy(array) for array in given]
+        if self.dtype == "bfloat16":
+            tensors[:2] = [tensor.to(torch.bfloat16) for tensor in tensors[:2]]
+        with Answering(source):
+            return sandbox.call(lambda: self._told(batch, together, self.select(*tensors, *extra)))
+
+    def _told(self, batch: Batch, drafts: tuple[Prefix, ...], result: Any) -> Told:
+        found = _plain(result)
+        if not isinstance(found, list | tuple) or len(found) != len(drafts):
+            raise Fault("returns garbage", f"not one entry for each of {len(drafts)} requests")
+        return tuple(
+            _one(each, draft, request.vocab)
+            for each, draft, request in zip(map(_plain, found), drafts, batch.requests, strict=True)
+        )
+
+
+def ties(rule: Rule) -> Iterator[Batch]:
+    """Batches on which scores are equal: after one token the proposal's row is the target's, so that the
+    confidence there is 1 and the token after it has the score of that token.
+    """
+    p, q, same = ["3/4", "1/4"], ["1/4", "3/4"], ["1/2", "1/2"]
+    requests = [
+        Instance(
+            Table.exact(2, {(): p, (sure,): same, (1 - sure,): p}),
+            Table.exact(2, {(): q, (sure,): same, (1 - sure,): q}),
+            Chain(2),
+        )
+        for sure in (0, 1)
+    ]
+    for first, second in product(requests, repeat=2):
+        for capacity in (1, 2, 3):
+            yield Batch((first, second), rule, capacity, (), f"equal scores, capacity {capacity}")
+
+
+def _elsewhere(view: View) -> None:
+    raise NotImplementedError("the audited function selects, on arrays")
+
+
+def _one(result: Any, draft: Prefix, vocab: int) -> Shown | Prefix:
+    if isinstance(result, int | np.integer) and not isinstance(result, bool):
+        if not 0 <= result <= len(draft):
+            raise Fault("returns garbage", f"{result} verified tokens, of {len(draft)} drafted")
+        return Shown(draft[: int(result)], int(result))
+    return emitted(result, vocab, len(draft) + 1)
+
+
+def _plain(result: Any) -> Any:
+    # Arrays and tensors as lists and numbers; anything else as it is.
+    return result.tolist() if hasattr(result, "tolist") else result
+
+
+def _drafted(batch: Batch) -> Iterator[tuple[tuple[Prefix, ...], Any]]:
+    each = [[(draft.path[-1].prefix, mass) for mass, draft in drafts(r)] for r in batch.requests]
+    for together in product(*each):
+        yield tuple(tokens for tokens, _ in together), prod((mass for _, mass in together), start=ONE)
+
+
+def _shape(batch: Batch) -> tuple[int, int]:
+    return batch.requests[0].vocab, batch.requests[0].draft.depth
+
+
+def _fits(batch: Batch, vocab: int, depth: int) -> bool:
+    shapes = {(request.vocab, request.draft.depth) for request in batch.requests}
+    return len(shapes) == 1 and all(v <= vocab and d <= depth for v, d in shapes)
+
+
+def _size(batch: Batch) -> int:
+    return prod(request.vocab**request.draft.depth for request in batch.requests)
+
+
+def _takes_rng(select: Callable[..., Any], name: str) -> bool:
+    try:
+        parameters = list(inspect.signature(select).parameters.values())
+    except (TypeError, ValueError):
+        return False
+    if any(each.kind is each.VAR_POSITIONAL for each in parameters):
+        return False
+    positional = [each for each in parameters if each.kind is not each.KEYWORD_ONLY]
+    needed = [each for each in parameters if each.default is each.empty and each.kind is not each.VAR_KEYWORD]
+    if len(positional) < len(ARGUMENTS) or len(needed) > len(ARGUMENTS) + 1:
+        raise BadInput(f"{name} must take {', '.join(ARGUMENTS)} and optionally rng")
+    return len(positional) > len(ARGUMENTS) and (
+        positional[len(ARGUMENTS)].name == "rng" or len(needed) > len(ARGUMENTS)
+    )
