@@ -129,7 +129,7 @@ class _Decoder:
         self.clock.mark()
         seconds = dict(zip(PHASES, self.clock.read(), strict=True))
         drafted = tree, self.sampling, logits, draft.proposal, draft.tokens, coins, extra
-        return Step(rows, *drafted, used, outcome, *committed, seconds)
+        return Step(rows, *drafted, used, outcome, *committed, seconds, draft.strata)
 
     def _draft(self, uniforms: Tensor) -> Draft:
         if self.session is not None:
@@ -144,6 +144,7 @@ class _Decoder:
         kind = ("verdict", self.verifier, self.sampling, tree.kind)
         judge = partial(judged, self.verifier, self.sampling, tree)
         given = {"logits": logits, "proposal": draft.proposal, "tokens": draft.tokens, "target": target}
+        given["strata"] = draft.strata
         tables = {} if tree.shared else tree.tables
         return self.reader.recorder(kind, judge, coins=coins, extra=extra, **given, **tables)
 
@@ -198,6 +199,7 @@ def judged(
     coins: Tensor,
     extra: Tensor,
     target: Tensor | None = None,
+    strata: Tensor | None = None,
     **tables: Tensor,
 ) -> Verdict:
     """Verifies a step, by kernels if the verifier has any.
@@ -211,11 +213,11 @@ def judged(
         if not sampling.only_temperature:
             logits, heat = sampling.rows(logits).log(), 1.0
         given = None if proposal is None else proposal.log() if heat == 1 else proposal.log() * heat
-        batch = Batch(tree, logits, given, tokens, coins, extra)
+        batch = Batch(tree, logits, given, tokens, coins, extra, strata=strata)
         outcome = kernels.verify(verifier.name, batch, temperature=heat)
     else:
         target = sampling.rows(logits) if target is None else target
-        outcome = verifier.verify(Batch(tree, target, proposal, tokens, coins, extra))
+        outcome = verifier.verify(Batch(tree, target, proposal, tokens, coins, extra, strata=strata))
     tau, path, words = tree.emitted(tokens, outcome.node, outcome.token)
     summary = torch.cat((outcome.error[:, None], tau[:, None], words), 1)
     return Verdict(outcome, target, tau, path, summary)

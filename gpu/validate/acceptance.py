@@ -10,7 +10,6 @@ from draftproof.gpu.engine.output import Step
 from draftproof.gpu.structures import Sampled, Structure
 from draftproof.gpu.validate.bounds import chain_odds, covered, tree_odds
 from draftproof.gpu.validate.intervals import Interval, agreement, agreement_of_odds, ceiling
-from draftproof.gpu.verify import Drafts
 from draftproof.gpu.verify.residual import share
 from draftproof.gpu.verify.verifier import CHAIN, Verifier, level_law, stop_law
 from draftproof.simulators.anytime import ERROR
@@ -18,7 +17,7 @@ from draftproof.simulators.anytime import ERROR
 
 def tau_law(verifier: Verifier, step: Step) -> Tensor:
     """[B, depth + 1]: a verifier's law of tau on a step's draft; any verifier, not only the one that ran."""
-    drafts = Drafts(step.tree, step.target, step.proposal, step.tokens)
+    drafts = step.drafts
     return level_law(step.tree, stop_law(verifier, step.tree, verifier.rates(drafts).accept, drafts.drawn))
 
 
