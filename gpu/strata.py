@@ -25,10 +25,10 @@ def stratified(rows: Tensor, most: Tensor, u: Tensor) -> tuple[Tensor, Tensor, T
     ([[0.0, 0.5, 1.0]], [[1, 1]])
     """
     V, K = rows.shape[1], u.shape[1]
-    if V <= ORDERED:
+    if V <= max(ORDERED, K):
         size, ids = rows.sort(dim=1, descending=True, stable=True)
     else:
-        size, ids = rows.topk(ORDERED, 1)
+        size, ids = rows.topk(max(ORDERED, K), 1)
     size, others = size.double(), rows.double().scatter_(1, ids, 0.0).cumsum_(1)
     rest = pad(size.flip(1).cumsum(1).flip(1), (0, 1)) + others[:, -1:]  # from each of the sorted tokens on
     n = torch.minimum(most, (size > 0).sum(1))[:, None]

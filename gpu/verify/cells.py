@@ -13,6 +13,8 @@ LOW = tuple(float(edge) for edge in EDGES)
 HIGH = (float("inf"), *LOW[:-1])
 """The edges of each class of p / q."""
 
+FACTOR = float(SHIFT)
+
 HEAD = {torch.float32: (torch.int32, 20, 127), torch.float64: (torch.int64, 49, 1023)}
 """Of a float: an integer of its size, how many bits to drop so that its exponent and log2 PARTS digits are
 left, and the exponent of 1."""
@@ -21,7 +23,7 @@ left, and the exponent of 1."""
 def classes(p: Tensor, q: Tensor) -> Tensor:
     """The class of each token, as int32. That of a token with q = 0 does not matter."""
     integer, dropped, one = HEAD[p.dtype]
-    head = (p / q).mul_(float(SHIFT)).view(integer).bitwise_right_shift_(dropped)
+    head = (p / q).mul_(FACTOR).view(integer).bitwise_right_shift_(dropped)
     return head.neg_().add_(PARTS * (one + HIGHEST)).clamp_(0, CLASSES - 1).int()
 
 
@@ -74,5 +76,5 @@ def _binned(cell: Tensor, row: Tensor, cells: int) -> Tensor:
     # Float32 sums of few terms, and of those a float64 sum.
     B, V = row.shape
     parts = 64 if V % 64 == 0 and V >= 8192 else 1
-    found = row.new_zeros(B, parts, cells)
-    return found.scatter_add_(2, cell.view(B, parts, -1), row.unflatten(1, (parts, -1))).double().sum(1)
+    found, size = row.new_zeros(B, parts, cells), (parts, V // parts)
+    return found.scatter_add_(2, cell.unflatten(1, size), row.unflatten(1, size)).double().sum(1)
