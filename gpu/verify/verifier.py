@@ -15,7 +15,7 @@ from draftproof.theory.errors import BadInput
 CHAIN, WITH, WITHOUT = "chain", "tree with replacement", "tree without replacement"
 STRATIFIED, DETERMINISTIC = "stratified", "deterministic"
 TREES = (CHAIN, WITH, WITHOUT)
-ALL = (*TREES, DETERMINISTIC)
+ALL = (*TREES, STRATIFIED, DETERMINISTIC)
 """Drafts a verifier can be made for."""
 
 BELOW_ONE = 1 - 2**-24
