@@ -2,9 +2,9 @@
 
     python benchmarks/priority_cost.py --batch 8
 
-Batched verification of 15-node binary trees from probabilities, and a draw of two siblings a node; methods
-take turns in one run, one thread, and each has its least time. Operations are torch's, as the dispatcher counts
-them on rows of the vocabulary: an operation on [B, V] counts B rows.
+Batched verification of 15-node binary trees from probabilities, and a draw of two siblings a node. Methods
+take turns in one run on one thread, and each has its least time. Rows written: what torch's operations write,
+in rows of V entries.
 """
 
 import argparse
@@ -56,12 +56,11 @@ def batches(B: int, V: int) -> dict[str, tuple[str, Batch]]:
         Tree.of_shape(SHAPE, **kind) for kind in ({}, {"replacement": True}, {"stratified": True})
     )
     shaped = {"strata": places.view(B, INNER, V)}
-    found = {
-        f"{name}, i.i.d.": (name, Batch(with_, p, q, again, *noise)) for name in ("priority", "lifted-priority")
-    } | {
-        f"{name}, strata": (name, Batch(of, p, mean.view(B, INNER, V), strata.view(B, -1), *noise, **shaped))
-        for name in ("priority", "lifted-priority")
-    }
+    rules = "priority", "lifted-priority"
+    iid = Batch(with_, p, q, again, *noise)
+    stratified_ = Batch(of, p, mean.view(B, INNER, V), strata.view(B, -1), *noise, **shaped)
+    found = {f"{name}, i.i.d.": (name, iid) for name in rules}
+    found |= {f"{name}, strata": (name, stratified_) for name in rules}
     given = Batch(without, p, q, distinct, *noise)
     return {"rrs": ("rrs", given), "traversal": ("traversal", given)} | found
 
@@ -97,11 +96,11 @@ def measured(calls: dict[str, Callable[[], object]], repeats: int, V: int) -> li
             call()
             best[name] = min(best[name], time.perf_counter() - start)
     first = next(iter(calls))
-    return [
-        [name, round(1e3 * best[name], 1), round(best[name] / best[first], 2)]
-        + [round(rows[name]), round(rows[name] / rows[first], 2)]
-        for name in calls
-    ]
+    found: list[list[object]] = []
+    for name in calls:
+        times, ratio = round(1e3 * best[name], 1), round(best[name] / best[first], 2)
+        found.append([name, times, ratio, round(rows[name]), round(rows[name] / rows[first], 2)])
+    return found
 
 
 def main() -> None:

@@ -3,8 +3,8 @@
     python -m benchmarks.strata_trees --prompts 40
 
 The target continues each prompt by itself. At places of each continuation every design draws one tree of the
-shape, or the likeliest tree of as many tokens; E[tau] is the mean over the batched verifier's coins, given that
-tree. Intervals are clustered by prompt; a difference is to the first line, on the same contexts.
+shape, or the likeliest tree of as many tokens; E[tau] is the mean over the batched verifier's coins, given
+that tree. Intervals are clustered by prompt; a difference is to the first line, on the same contexts.
 """
 
 import argparse

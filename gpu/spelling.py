@@ -21,7 +21,10 @@ VERIFIERS = (
 )
 """The names in `draftproof.gpu.verify.VERIFIERS`."""
 
-DRAFTS = "chain:4, paths:3x4, paths+:3x4, tree:2x3, tree:eagle, tree:[[[],[]],[[]]], tree+:2x3, strata:2x3, top-k:8x5x32"
+DRAFTS = (
+    "chain:4, paths:3x4, paths+:3x4, tree:2x3, tree:eagle, tree:[[[],[]],[[]]], tree+:2x3, strata:2x3, "
+    "top-k:8x5x32"
+)
 
 MOST = 512  # largest number of drafted tokens in a structure
 

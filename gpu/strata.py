@@ -15,9 +15,9 @@ ORDERED = 1024
 def stratified(rows: Tensor, most: Tensor, u: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """(mean [R, V], places [R, V], tokens [R, K]): the strata of rows [R, V], and one token of each.
 
-    A row has most [R] <= K strata, or one a token if it has fewer tokens. `mean` is the strata's mean. A token
-    of which f is in stratum j + 1 and the rest in stratum j has the place j + f. u [R, K] are uniforms; tokens
-    are -1 where there is no stratum.
+    A row has most [R] <= K strata, or one for each token if it has fewer tokens; `mean` is their mean. A
+    token of which f is in stratum j + 1 and the rest in stratum j has the place j + f. u [R, K] are uniforms;
+    tokens are -1 where there is no stratum.
 
     >>> third = torch.full((1, 3), 1 / 3)
     >>> mean, places, tokens = stratified(third, torch.tensor([2]), torch.tensor([[0.9, 0.0]]))
@@ -25,7 +25,7 @@ def stratified(rows: Tensor, most: Tensor, u: Tensor) -> tuple[Tensor, Tensor, T
     ([[0.0, 0.5, 1.0]], [[1, 1]])
     """
     V, K = rows.shape[1], u.shape[1]
-    if V <= max(ORDERED, K):
+    if max(ORDERED, K) >= V:
         size, ids = rows.sort(dim=1, descending=True, stable=True)
     else:
         size, ids = rows.topk(max(ORDERED, K), 1)

@@ -199,12 +199,16 @@ class Sampled:
             else:
                 logits = session.root()[:, None]
             kind, drawn = ("draw", self.tree.kind, number, sampling), partial(self._draw, stage, sampling)
-            made, places, tokens = session.recorder(kind, drawn, logits=logits, tokens=tokens, uniforms=uniforms)
+            made, places, tokens = session.recorder(
+                kind, drawn, logits=logits, tokens=tokens, uniforms=uniforms
+            )
             rows.append(made)
             strata += [] if places is None else [places]
         proposal, among = (torch.cat(each, 1) if each else None for each in (rows, strata))
         if self.reordered is not None:
-            proposal, among = (each if each is None else each[:, self.reordered] for each in (proposal, among))
+            proposal, among = (
+                each if each is None else each[:, self.reordered] for each in (proposal, among)
+            )
         tree, tokens = self.tree, tokens.clone()
         if self.merged:
             tree, tokens = Tree.merged(tokens.view(len(tokens), -1, self.depth))

@@ -8,7 +8,6 @@ a p are the same, so that a lift needs the sums once.
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
 from math import prod
 
 from flint import fmpq
@@ -27,10 +26,13 @@ PARTS, HIGHEST, CLASSES = 8, 4, 64
 SHIFT = 1 + fmpq(1, 2**16)
 """Edges are lowered by this factor: ratios that are often equal, such as 1, are then no edges."""
 
-EDGES = tuple(
-    fmpq(PARTS + k % PARTS, PARTS) * fmpq(2) ** (k // PARTS) / SHIFT
-    for k in range(HIGHEST * PARTS, HIGHEST * PARTS - CLASSES + 1, -1)
-) + (fmpq(0),)
+EDGES = (
+    *(
+        fmpq(PARTS + k % PARTS, PARTS) * fmpq(2) ** (k // PARTS) / SHIFT
+        for k in range(HIGHEST * PARTS, HIGHEST * PARTS - CLASSES + 1, -1)
+    ),
+    fmpq(0),
+)
 """The lower edge of each class. Before the shift it is a float whose mantissa has three bits, so that a class
 is the head of a float's bits."""
 

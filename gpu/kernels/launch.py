@@ -10,8 +10,8 @@ import triton
 from torch import Tensor
 
 from draftproof.gpu.draft import Tree
-from draftproof.gpu.kernels.draw import draw
 from draftproof.gpu.kernels import cells
+from draftproof.gpu.kernels.draw import draw
 from draftproof.gpu.kernels.nodes import CELLS, COINS, FIELDS, RATES, UNCAPPED
 from draftproof.gpu.kernels.opening import chunk_statistics, opening
 from draftproof.gpu.kernels.plan import plan
@@ -116,7 +116,9 @@ def launch(name: str, batch: Batch, temperature: Tensor) -> Outcome:
     )
     maxima, sums = floats(B, N + I, split.count), floats(B, N + I, split.count)
     normaliser, state, noise = floats(B, N + I), floats(B, FIELDS.value, N), floats(B, N)
-    placed = N if sampled and RULES[name] in (RATES, UNCAPPED) else 0  # rows whose largest logits bound a rate
+    placed = (
+        N if sampled and RULES[name] in (RATES, UNCAPPED) else 0
+    )  # rows whose largest logits bound a rate
     places = ints(B, placed, split.count)
     by_cells = sampled and RULES[name] == CELLS
     swept = floats(B, 1 if by_cells else N, split.count) if sampled else floats(0)

@@ -1,4 +1,4 @@
-"""The priority rule's plan, from the sums alone: cuts, the rates of drafted nodes, and the node of the stop."""
+"""The priority rule's plan, from sums alone: cuts, the rates of drafted nodes, and the node of the stop."""
 
 # pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false
 # Triton declares that a reduction may be a tuple.

@@ -28,7 +28,7 @@ def mean_accepted(verifier: Verifier, step: Step) -> Tensor:
 
 
 class Acceptance:
-    """Collects steps; `result` gives means over steps and rows."""
+    """Collects steps; `result` gives means over steps and rows. Stratified trees have no bounds here."""
 
     def __init__(self, verifier: Verifier, structure: Structure, error: float = ERROR) -> None:
         self.verifier, self.depth = verifier, structure.depth
@@ -48,6 +48,8 @@ class Acceptance:
         self.drafted += int(drawn[:, 1:].sum())
         if proposal is not None:
             self._draws(step, drawn, proposal)
+        if step.strata is not None:
+            return
         stateless, full = self._odds(step)
         if not self.verifier.modifies_target:  # otherwise the step's rows are of the modified target
             self.bounds["stateless"].append(stateless.cpu())
@@ -69,6 +71,9 @@ class Acceptance:
         row, node = first[:, 1:].nonzero(as_tuple=True)
         up = tree.parents.expand(B, -1)[row, node + 1]
         p, q = step.target[row, up].double(), proposal[row, tree.rows.expand(B, -1)[row, up]].double()
+        if step.strata is not None:  # a first child is drawn from the first stratum
+            q = q * (1 - step.strata[row, tree.rows.expand(B, -1)[row, up]]).clamp(min=0)
+            q = q / q.sum(-1, keepdim=True)
         x = step.tokens[row, node][:, None]
         rate = share(p.gather(1, x), q.gather(1, x))[:, 0].cpu()
         random = torch.Generator().manual_seed(self.drafted)

@@ -27,7 +27,8 @@ class Drafts:
     target [B, N, V]: the target's row after each node. proposal [B, I, V]: the rows that children of inner
     nodes were drawn from, None for deterministic drafts. tokens [B, N - 1]: the ids of nodes 1 to N - 1, -1
     where none was drawn. Rows are probabilities, or logits if the function that takes them says so. strata
-    [B, I, V]: for stratified trees, the strata of each token (`gpu.strata`); `proposal` then holds their mean.
+    [B, I, V]: for stratified trees, each token's place in the strata (`gpu.strata`); `proposal` holds the
+    strata's mean.
     """
 
     tree: Tree

@@ -1,7 +1,7 @@
 """Cells of a row's tokens: classes of p / q, as theory/classes.py has them, and strata.
 
-The place of a token in its row's strata is j + f if f of the token is in stratum j + 1 and the rest in stratum
-j; f is 0 but for the few tokens that two strata share. q is then the mean of the siblings' rows.
+The place of a token in its row's strata is j + f if f of the token is in stratum j + 1 and the rest in
+stratum j; f is 0 but for the few tokens that two strata share. q is then the mean of the siblings' rows.
 """
 
 import torch

@@ -65,8 +65,8 @@ def rates(drafts: Drafts) -> Rates:
 
 
 def lifted_rates(drafts: Drafts) -> Rates:
-    """From leaf to root: a node that is entered with a plans for the row a p. Its children are entered as node
-    by node, and it stops itself with S / (S + 1 - a), S the mass that the plan leaves of a p.
+    """From leaf to root: a node that is entered with a plans for the row a p. Its children are entered as
+    node by node, and it stops itself with S / (S + 1 - a), S the mass that the plan leaves of a p.
     """
     return _rates(drafts, lift=True)
 

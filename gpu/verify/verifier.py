@@ -27,8 +27,8 @@ class Rates:
     """What a verifier computes before it compares any coin: accept and cut [B, N].
 
     Node i is accepted if its coin is below accept_i (column 0 is unused). After a stop at node f the extra
-    token's law is proportional to (p - cut_f q)+ without the tokens of f's drawn children. Where cut is [B, N,
-    CLASSES, G], each cell of tokens has its own (`cells.left`), and no token is left out.
+    token's law is proportional to (p - cut_f q)+ without the tokens of f's drawn children. Where cut is
+    [B, N, CLASSES, G], each cell of tokens has its own (`cells.left`), and no token is left out.
     """
 
     accept: Tensor
@@ -134,7 +134,9 @@ def _downwards(tree: Tree, rates: Tensor, one_coin: bool) -> Tensor:
 
 def label(tree: Tree) -> str:
     """The tree's kind of draft, as `Verifier.drafts` names it."""
-    return CHAIN if tree.is_chain else STRATIFIED if tree.stratified else WITH if tree.replacement else WITHOUT
+    return (
+        CHAIN if tree.is_chain else STRATIFIED if tree.stratified else WITH if tree.replacement else WITHOUT
+    )
 
 
 def widened(rows: Tensor) -> Tensor:

@@ -53,5 +53,8 @@ def test_extreme_rows_give_tokens_with_mass(logits):
     q = torch.softmax(torch.tensor([logits]), -1)
     ends = torch.tensor([[0.0, 1 - 2**-24, 0.0, 1 - 2**-24]])
     mean, places, tokens = strata.stratified(q, torch.tensor([4]), ends)
-    assert mean.isfinite().all() and places.isfinite().all() and abs(float(mean.sum()) - 1) < 1e-5
-    assert (mean.gather(1, tokens.clamp(min=0)) > 0).all() and (q.gather(1, tokens.clamp(min=0)) > 0).all()
+    assert mean.isfinite().all()
+    assert places.isfinite().all()
+    assert abs(float(mean.sum()) - 1) < 1e-5
+    assert (mean.gather(1, tokens.clamp(min=0)) > 0).all()
+    assert (q.gather(1, tokens.clamp(min=0)) > 0).all()

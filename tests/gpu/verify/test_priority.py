@@ -1,4 +1,4 @@
-"""The batched priority rule: the exact engine's decisions, edge cases at real vocabulary sizes, and mutants."""
+"""The batched priority rule: the exact engine's decisions, edge cases at a real vocabulary, and mutants."""
 # ruff: noqa: E402
 
 from dataclasses import replace
@@ -38,7 +38,8 @@ def compared(scheme, verifier):
 @pytest.mark.parametrize(("scheme", "name"), list(product(SCHEMES, NAMES)))
 def test_decisions_are_the_exact_engines(scheme, name):
     found = compared(scheme, named(name))
-    assert found.wrong == 0 and found.rows > 20 * found.narrow, found
+    assert found.wrong == 0, found
+    assert found.rows > 20 * found.narrow, found
 
 
 def _one_cut(drafts):
@@ -101,12 +102,17 @@ def test_edge_cases(rows, dtype, strata):
     batch = drafted(*ROWS[rows], dtype, strata)
     for name in NAMES:
         rates = named(name).rates(batch)
-        assert rates.accept.isfinite().all() and rates.cut.isfinite().all()
-        assert (rates.accept >= 0).all() and (rates.accept <= 1).all()
+        assert rates.accept.isfinite().all()
+        assert rates.cut.isfinite().all()
+        assert (rates.accept >= 0).all()
+        assert (rates.accept <= 1).all()
         double = named(name).rates(batch.map_rows(torch.Tensor.double))
         assert (rates.accept - double.accept)[:, 1:].abs().max() < 1e-3
         for coin, extra in product((0.0, 0.5, 1.0), repeat=2):
-            noise = {"coins": torch.full_like(batch.coins, coin), "extra": torch.full_like(batch.extra, extra)}
+            noise = {
+                "coins": torch.full_like(batch.coins, coin),
+                "extra": torch.full_like(batch.extra, extra),
+            }
             found = named(name).verify(replace(batch, **noise))
             tokens = torch.cat((batch.tokens[0], found.token))
             emitted = {int(tokens[int(found.node) - 1]) if found.node else int(tokens[-1]), int(tokens[-1])}
@@ -125,4 +131,5 @@ def test_a_token_that_the_target_cannot_emit_is_never_accepted():
     batch = drafted([0.0, 0.0, -INFINITY, -INFINITY], [-9.0, -9.0, 0.0, 0.0], torch.float32, strata=True)
     for name in NAMES:
         found = named(name).verify(batch)
-        assert int(found.node) == 0 and int(found.token) in (0, 1)
+        assert int(found.node) == 0
+        assert int(found.token) in (0, 1)
