@@ -17,8 +17,8 @@ class Step:
 
     logits [B, N, V] are the target's; proposal, strata, tokens, coins and extra are as in `verify.Batch`.
     used: the target's rows if they were computed (kernels do not need them). accepted: number of drafted
-    tokens accepted. emitted: the tokens added to each row, up to where its text ended. finished: "end", "stop",
-    "length" or None. seconds: time of the phases draft, target, verify and rest.
+    tokens accepted. emitted: the tokens added to each row, up to where its text ended. finished: "end",
+    "stop", "length" or None. seconds: time of the phases draft, target, verify and rest.
     """
 
     rows: list[int]
