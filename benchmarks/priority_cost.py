@@ -10,7 +10,7 @@ in rows of V entries.
 import argparse
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import torch
 from torch import Tensor
@@ -82,7 +82,7 @@ def drawing(B: int, V: int) -> dict[str, Callable[[], object]]:
     return {"without replacement": without, "strata": lambda: stratified(q, most, u)}
 
 
-def measured(calls: dict[str, Callable[[], object]], repeats: int, V: int) -> list[list[object]]:
+def measured(calls: Mapping[str, Callable[[], object]], repeats: int, V: int) -> list[list[object]]:
     """[name, ms, ratio to the first, rows of V that operations write, ratio] of each call."""
     best, rows = dict.fromkeys(calls, float("inf")), {}
     for name, call in calls.items():

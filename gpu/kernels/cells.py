@@ -3,7 +3,7 @@
 Classes and cells are those of gpu/verify/cells.py, whose names are used here.
 """
 
-# pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false
+# pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false, reportGeneralTypeIssues=false
 # Triton declares that a reduction may be a tuple.
 import torch
 import triton

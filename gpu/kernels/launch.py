@@ -148,7 +148,8 @@ def launch(name: str, batch: Batch, temperature: Tensor) -> Outcome:
     if by_cells:
         places = proposal if batch.strata is None else batch.strata
         places = places if places.stride(-1) == 1 else places.contiguous()
-        groups = 1 if batch.strata is None else triton.next_power_of_2(tree.children.shape[2])
+        most = tree.children.shape[2]
+        groups = 1 if batch.strata is None else int(triton.next_power_of_2(most))
         levels = tree.levels if tree.shared else tree.levels.expand(B, -1).contiguous()
         found = floats(B, N, split.count, CLASSES, 2 * groups)
         edges = torch.tensor([LOW, HIGH], dtype=torch.float64, device=device)
@@ -161,8 +162,8 @@ def launch(name: str, batch: Batch, temperature: Tensor) -> Outcome:
         )  # fmt: skip
         _run(plan, B)(
             found.double().sum(2), edges, state, ids, parents, levels, turn, noise, cuts, stop, tree_b, N,
-            tree.depth, LIFT=name == "lifted-priority", K=tree.children.shape[2], G=groups,
-            SIBLINGS=triton.next_power_of_2(tree.children.shape[2]), NODES=nodes,
+            tree.depth, LIFT=name == "lifted-priority", K=most, G=groups,
+            SIBLINGS=triton.next_power_of_2(most), NODES=nodes,
         )  # fmt: skip
         given = (target, proposal, places, temperature, sums, normaliser, parents, rows, turn, ids, stop)
         given = (*given, cuts, edges.float(), swept)
