@@ -18,7 +18,7 @@ KINDS = tl.constexpr(CLASSES)
 MOVED = tl.constexpr(float(SHIFT))
 DROPPED = tl.constexpr(HEAD[torch.float32][1])
 FIRST = tl.constexpr(PARTS * (HEAD[torch.float32][2] + HIGHEST))
-BLOCK = tl.constexpr(128)
+BLOCK = tl.constexpr(64)
 """Tokens that are summed at a time."""
 
 

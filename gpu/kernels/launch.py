@@ -158,7 +158,8 @@ def launch(name: str, batch: Batch, temperature: Tensor) -> Outcome:
         strata = {"STRATA": batch.strata is not None, "G": groups}
         _run(cells.masses, B, N, split.count)(
             target, proposal, places, temperature, normaliser, parents, rows, ids, found, *strides, tree_b,
-            N, I, V, split.count, COLUMNS=max(16, 2 * groups), NODES=nodes, CHUNK=split.size, **strata,
+            N, I, V, split.count, COLUMNS=max(16, 2 * groups), NODES=nodes, CHUNK=split.size, num_warps=8,
+            **strata,
         )  # fmt: skip
         _run(plan, B)(
             found.double().sum(2), edges, state, ids, parents, levels, turn, noise, cuts, stop, tree_b, N,
