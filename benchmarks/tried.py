@@ -3,7 +3,7 @@
     python benchmarks/tried.py ROWS.npz ..
 
 One table a file: two siblings without replacement, judged by recursive rejection, by the priority rule
-(`second` of theory/verifiers/lifted_without.py) and at their optimum, beside i.i.d. siblings at theirs and
+(`second`) and at their optimum, beside i.i.d. siblings at theirs and
 strata; and sum min(p, pi) of K siblings, pi = min(1, c q) beside pi fitted to how p / q is distributed among
 tokens of like q in the other half of the prompts.
 """
@@ -15,13 +15,36 @@ import numpy as np
 
 from draftproof.simulators.study import designs
 from draftproof.simulators.study.recorded import half_width
+from draftproof.theory.rows import Row, minimum, possible, ratio, share
 from draftproof.theory.transport.single_step import alpha
-from draftproof.theory.verifiers.lifted_without import second
 
 SIBLINGS = 2, 4, 8
 LEVELS = np.linspace(0, 1, 201)
 OCTAVES = 20
 """Classes of q by powers of 2, the last one open."""
+
+
+def second(t: Row, q: Row) -> Row:
+    """How much of each token two siblings without replacement keep, in one pass over the sorted tokens: x and
+    y are both drawn with q(x) q(y) (1 / (1 - q(x)) + 1 / (1 - q(y))), so that two sums over the tokens before
+    x are enough. Every token has q < 1.
+
+    >>> from draftproof.theory.numbers import exact
+    >>> second((exact("1/2"), exact("1/3"), exact("1/6")), (exact("1/5"), exact("1/5"), exact("3/5")))
+    (1/2, 1/3, 912/5555)
+    """
+    odds = [x / (1 - x) for x in q]
+    both = sum(odds[1:], odds[0])
+    pi = [x * (1 + both - part) for x, part in zip(q, odds, strict=True)]
+    kept = [0 * x for x in t]
+    masses, parts = 0 * both, 0 * both
+    drafted = [x for x in range(len(q)) if possible(q[x])]
+    for x in sorted(drafted, key=lambda x: ratio(t[x], pi[x]), reverse=True):
+        reach = pi[x] - odds[x] * masses - q[x] * parts
+        kept[x] = minimum(t[x], reach)
+        rate = share(t[x], reach)
+        masses, parts = masses + q[x] * rate, parts + odds[x] * rate
+    return tuple(kept)
 
 
 def pair(p: np.ndarray, q: np.ndarray, rng: np.random.Generator) -> list[float]:

@@ -18,6 +18,7 @@ registry (`python -m draftproof.proofs_check.page > docs/claims.md`); a test fai
 | proved for every vocabulary and depth | the verifier's own code was run ([proofs](proofs.md)) |
 | argument checked, not tied to the code | every size, typed by hand: a broken verifier changes nothing |
 | argument only | the same, without a step that the program could check |
+| argument checked, verifiers run at every size | what it says of verifiers is proved from their code |
 | proved for the sizes listed | for all real p and q of those sizes, zeros included, by cells of signs |
 | no counterexample in N exact instances | searched only, in exact rationals; nothing is proved |
 | refuted | there are rational p and q on which exact enumeration shows otherwise |

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from itertools import product
+from math import prod
 
 from flint import fmpq
 
@@ -55,21 +56,21 @@ def most_accepted(batch: Batch, verifier: Verifier, ahead: bool) -> fmpq:
     request, which reveals it, or with `ahead` the token after it. A rule that draws lots gains nothing.
     """
     emitted = [Emitted(request, verifier) for request in batch.requests]
+    depths = [request.draft.depth for request in batch.requests]
     known: dict[tuple[Shown, ...], fmpq] = {}
 
     def revealed(r: int, shown: Shown) -> list[tuple[fmpq, Shown]]:
         # Every way to go on when the tokens up to kept (and one more) must be known.
-        request = batch.requests[r]
-        if len(shown.tokens) >= min(shown.kept + ahead, request.draft.depth):
+        if len(shown.tokens) >= min(shown.kept + ahead, depths[r]):
             return [(ONE, shown)]
-        row = request.proposal[shown.tokens]
+        row = batch.requests[r].proposal[shown.tokens]
         return [(q, replace(shown, tokens=(*shown.tokens, x))) for x, q in enumerate(row) if q > 0]  # type: ignore[misc]
 
     def value(state: tuple[Shown, ...]) -> fmpq:
         if state not in known:
             options = [sum((emitted[r][shown].accepted for r, shown in enumerate(state)), ZERO)]
             if sum(shown.kept for shown in state) < batch.capacity:
-                options += [keep(state, r) for r, shown in enumerate(state) if _left(batch, r, shown)]
+                options += [keep(state, r) for r, shown in enumerate(state) if shown.kept < depths[r]]
             known[state] = max(options)
         return known[state]
 
@@ -79,16 +80,8 @@ def most_accepted(batch: Batch, verifier: Verifier, ahead: bool) -> fmpq:
             (q * value((*state[:r], shown, *state[r + 1 :])) for q, shown in revealed(r, next_one)), ZERO
         )
 
-    starts = product(*(revealed(r, Shown((), 0)) for r in range(len(batch.requests))))
-    return sum((_weight(start) * value(tuple(shown for _, shown in start)) for start in starts), ZERO)
-
-
-def _left(batch: Batch, r: int, shown: Shown) -> bool:
-    return shown.kept < batch.requests[r].draft.depth
-
-
-def _weight(start: tuple[tuple[fmpq, Shown], ...]) -> fmpq:
-    weight = ONE
-    for mass, _ in start:
-        weight = weight * mass
-    return weight
+    out = ZERO
+    for start in product(*(revealed(r, Shown((), 0)) for r in range(len(depths)))):
+        masses, state = zip(*start, strict=True)
+        out += prod(masses, start=ONE) * value(state)
+    return out

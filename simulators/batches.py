@@ -1,15 +1,16 @@
 """The joint law of a batch, by exact enumeration of all drafts: what each request emits, and all together."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from typing import Any
 
 from flint import fmpq, fmpq_mat
 
-from draftproof.simulators.enumerate import Invalid, iteration
-from draftproof.simulators.verdict import Verdict
-from draftproof.theory.batch import Batch, Shown, drawn, presented
+from draftproof.simulators.enumerate import Invalid, drafts, iteration
+from draftproof.simulators.verdict import Verdict, judge
+from draftproof.theory.batch import Batch, Shown, presented
 from draftproof.theory.draft import Draft
 from draftproof.theory.emission import Emission
 from draftproof.theory.errors import BadInput
@@ -102,16 +103,13 @@ def selected(batch: Batch) -> dict[tuple[Shown, ...], fmpq]:
     token before it keeps it, though it is declared predictable.
     """
     found: dict[tuple[Shown, ...], fmpq] = {}
-    for each in product(*(list(drawn(request)) for request in batch.requests)):
-        weight, drafts = ONE, []
-        for mass, tokens in each:
-            weight = weight * mass
-            drafts.append(tokens)
+    each = [[(mass, draft.path[-1].prefix) for mass, draft in drafts(r)] for r in batch.requests]
+    for together in product(*each):
         try:
-            kept = batch.select(drafts)
+            kept = batch.select([tokens for _, tokens in together])
         except Unpredictable as error:
             raise Invalid(f"{batch.rule.name} is declared predictable, and {error}") from None
-        found[kept] = found.get(kept, ZERO) + weight
+        found[kept] = found.get(kept, ZERO) + prod((mass for mass, _ in together), start=ONE)
     return found
 
 
@@ -152,15 +150,16 @@ def judge_batch(batch: Batch, verifier: Verifier) -> BatchVerdict:
         return BatchVerdict(*head, ZERO, accepted, None, "", batch.rule.name, (ZERO,) * len(words))
     got = dict(zip(product(*words), joint, strict=True))
     wanted = dict(zip(product(*words), want, strict=True))
-    variation = sum((abs(got[w] - wanted[w]) for w in got), ZERO) / 2
-    marginals = tuple(
-        _difference(_marginal(got, shape), _marginal(wanted, shape))
-        for shape in (
-            [length if s == r else 0 for s, length in enumerate(_lengths(batch))] for r in range(len(words))
-        )
-    )
-    wrong = _first_wrong(got, wanted, _lengths(batch))
+    lengths = _lengths(batch)
+    alone = [[length * (s == r) for s, length in enumerate(lengths)] for r in range(len(lengths))]
+    marginals = tuple(_difference(_marginal(got, shape), _marginal(wanted, shape)) for shape in alone)
+    variation, wrong = _difference(got, wanted), _first_wrong(got, wanted, lengths)
     return BatchVerdict(*head, variation, accepted, None, "", batch.rule.name, marginals, wrong)
+
+
+def judge_any(given: Instance | Batch, verifier: Verifier, iterations: int | None = None) -> Verdict:
+    """The verdict on an instance, over that many iterations, or on a batch."""
+    return judge_batch(given, verifier) if isinstance(given, Batch) else judge(given, verifier, iterations)
 
 
 def batch_law(batch: Batch, verifier: Verifier) -> dict[Words, fmpq]:
@@ -170,11 +169,8 @@ def batch_law(batch: Batch, verifier: Verifier) -> dict[Words, fmpq]:
     for key, mass in selected(batch).items():
         laws = [emitted[r][shown].law.items() for r, shown in enumerate(key)]
         for blocks in product(*laws):
-            weight, words = mass, []
-            for word, share in blocks:
-                weight = weight * share
-                words.append(word)
-            joint[tuple(words)] = joint.get(tuple(words), ZERO) + weight
+            words = tuple(word for word, _ in blocks)
+            joint[words] = joint.get(words, ZERO) + prod((share for _, share in blocks), start=mass)
     return dict(sorted(joint.items()))
 
 
@@ -190,10 +186,7 @@ def _tensors(
     keys = [list(dict.fromkeys(key[r] for key in mixture)) for r in range(len(emitted))]
     at = [{kept: i for i, kept in enumerate(each)} for each in keys]
     words: list[list[Prefix]] = []
-    size = 1
-    for each in keys:
-        size *= len(each)
-    joint, want = [ZERO] * size, [ONE]
+    joint, want = [ZERO] * prod(map(len, keys)), [ONE]
     for key, mass in mixture.items():
         index = 0
         for r, kept in enumerate(key):
@@ -206,14 +199,13 @@ def _tensors(
         words.append(sorted({word for law in (p, *laws) for word in law}))
         rest = len(joint) // len(keys[r])
         first = fmpq_mat(len(keys[r]), rest, joint).transpose()
-        joint = (
-            first * fmpq_mat(len(keys[r]), len(words[r]), [law[w] for law in laws for w in words[r]])
-        ).entries()
+        second = fmpq_mat(len(keys[r]), len(words[r]), [law[w] for law in laws for w in words[r]])
+        joint = (first * second).entries()
         want = [mass * p[word] for mass in want for word in words[r]]
     return joint, want, words
 
 
-def _marginal(joint: Mapping[Words, fmpq], lengths: list[int]) -> dict[Words, fmpq]:
+def _marginal(joint: Mapping[Words, fmpq], lengths: Sequence[int]) -> dict[Words, fmpq]:
     found: dict[Words, fmpq] = {}
     for words, mass in joint.items():
         short = tuple(word[:length] for word, length in zip(words, lengths, strict=True))
@@ -225,18 +217,13 @@ def _difference(a: Mapping[Words, fmpq], b: Mapping[Words, fmpq]) -> fmpq:
     return sum((abs(a[words] - b[words]) for words in a), ZERO) / 2
 
 
-def _shapes(lengths: list[int]) -> Iterator[tuple[int, ...]]:
-    # Lengths of one prefix of each request, the shortest together first.
-    yield from sorted(
-        product(*(range(length + 1) for length in lengths)), key=lambda shape: (sum(shape), shape[::-1])
-    )
-
-
 def _first_wrong(
     got: Mapping[Words, fmpq], want: Mapping[Words, fmpq], lengths: list[int]
 ) -> JointWrong | None:
-    for shape in _shapes(lengths):
-        a, b = _marginal(got, list(shape)), _marginal(want, list(shape))
+    # Of the prefixes of all requests the shortest together first.
+    shapes = product(*(range(length + 1) for length in lengths))
+    for shape in sorted(shapes, key=lambda shape: (sum(shape), shape[::-1])):
+        a, b = _marginal(got, shape), _marginal(want, shape)
         for words in sorted(a):
             if a[words] != b[words]:
                 return JointWrong(words, a[words], b[words])

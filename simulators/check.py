@@ -10,8 +10,8 @@ from multiprocessing import active_children, get_context
 
 from flint import fmpq
 
-from draftproof.simulators.batches import BatchVerdict, judge_batch, must_verify
-from draftproof.simulators.verdict import Verdict, judge
+from draftproof.simulators.batches import BatchVerdict, judge_any, must_verify
+from draftproof.simulators.verdict import Verdict
 from draftproof.theory.batch import Batch
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
@@ -160,7 +160,7 @@ def chunk(drafts: int) -> int:
 def judged(piece: Piece) -> list[tuple[int, Verdict]]:
     """The verdicts of one piece of work: (index in the family, verdict)."""
     return [
-        (index, judge_batch(instance, verifier) if isinstance(instance, Batch) else judge(instance, verifier))
+        (index, judge_any(instance, verifier))
         for index in piece.indices
         for instance in [piece.family[index]]
         for verifier in piece.verifiers

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from draftproof.simulators.files import replacing
+from draftproof.simulators.files import replacing, unusable
 from draftproof.theory.errors import BadInput
 
 COLOURS = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c564b", "#56b4e9", "#333333"
@@ -46,7 +46,13 @@ def curves(axes: Any, at: Sequence[Any], series: Mapping[str, Sequence[Any]], x:
 
 
 def write(figure: Any, stem: Path, dpi: int) -> list[Path]:
-    """Writes `stem`.svg and `stem`.png; returns their paths. Raises BadInput if they cannot be written."""
+    """Writes `stem`.svg and `stem`.png into a folder, made if there is none; returns their paths. Raises
+    BadInput if they cannot be written.
+    """
+    try:
+        stem.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unusable(stem.parent, error) from None
     paths = [stem.with_name(f"{stem.name}.{ending}") for ending in ("svg", "png")]
     for path, options in zip(paths, ({"metadata": {"Date": None}}, {"dpi": dpi}), strict=True):
         with replacing(path) as part:

@@ -9,14 +9,12 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.table import Table
 from rich.text import Text
 
-from draftproof.simulators.batches import BatchVerdict, Words
+from draftproof.simulators.batches import BatchVerdict, JointWrong
 from draftproof.simulators.check import Tally
-from draftproof.simulators.instances.batches import document as batch_document
 from draftproof.simulators.instances.files import document, spelled
 from draftproof.simulators.verdict import Verdict, Wrong
 from draftproof.theory.batch import Batch
 from draftproof.theory.instance import Instance
-from draftproof.theory.law import Law
 from draftproof.theory.numbers import shown, text
 
 VERDICTS = {"declared", "found", "verdict"}
@@ -118,11 +116,11 @@ def selections(tallies: Iterable[Tally]) -> Table:
     return made
 
 
-def law(emitted: Law, most: int = 40) -> Table:
+def law(emitted: Mapping[str, fmpq], heading: str, most: int = 40) -> Table:
     """The first words of a law as a table."""
-    made = table("", "lrr", "tokens", "probability", "")
+    made = table("", "lrr", heading, "probability", "")
     for word, mass in list(emitted.items())[:most]:
-        made.add_row(spelled(word), text(mass), f"{float(mass):.6f}")
+        made.add_row(word, text(mass), f"{float(mass):.6f}")
     if len(emitted) > most:
         made.add_row("...", f"{len(emitted) - most} more; --json has all", "")
     return made
@@ -132,52 +130,28 @@ def witness(wrong: Wrong) -> str:
     """The first wrong prefix as a sentence."""
     prefix = spelled(wrong.prefix)
     start = f"tokens {prefix!r} come out first" if prefix else "anything comes out"
-    return f"{start} with probability {shown(wrong.got)}, and should with {shown(wrong.want)}"
+    return f"{start} {_instead(wrong)}"
 
 
 def why(verdict: Verdict) -> str:
-    """Why the verifier is not lossless, in words: the invalid branch, or the first wrong prefix."""
-    return verdict.invalid or (witness(verdict.wrong) if verdict.wrong else "")
-
-
-def joint_law(emitted: Mapping[Words, fmpq], most: int = 40) -> Table:
-    """The first words of a batch's joint law as a table."""
-    made = table("", "lrr", "tokens of each request", "probability", "")
-    for words, mass in list(emitted.items())[:most]:
-        made.add_row(together(words), text(mass), f"{float(mass):.6f}")
-    if len(emitted) > most:
-        made.add_row("...", f"{len(emitted) - most} more; --json has all", "")
-    return made
-
-
-def together(words: Words) -> str:
-    """One word of each request, as keys of the joint law are spelled."""
-    return " | ".join(map(spelled, words))
-
-
-def why_joint(verdict: BatchVerdict) -> str:
-    """Why the batch's law is wrong, in words."""
-    if verdict.invalid or verdict.joint is None:
+    """Why a verdict is not "lossless", in words: the invalid branch, or the first wrong prefix."""
+    if verdict.invalid:
         return verdict.invalid
-    wrong = verdict.joint
-    first = [f"request {r} {spelled(x)!r}" for r, x in enumerate(wrong.prefixes, 1) if x]
-    return (
-        f"{' and '.join(first)} come out first with probability {shown(wrong.got)}, "
-        f"and should with {shown(wrong.want)}"
-    )
+    if isinstance(verdict, BatchVerdict) and verdict.joint:
+        first = [f"request {r} {spelled(x)!r}" for r, x in enumerate(verdict.joint.prefixes, 1) if x]
+        return f"{' and '.join(first)} come out first {_instead(verdict.joint)}"
+    return witness(verdict.wrong) if verdict.wrong else ""
 
 
-def smallest_batch(batch: Batch, verdict: BatchVerdict) -> str:
-    """The smallest batch found on which a selection rule loses the law, ready to be saved and run."""
-    there = json.dumps(batch_document(batch))
-    what = f"{verdict.selection} with {verdict.verifier}"
-    return f"{what} is not lossless on\n  {there}\n  where {why_joint(verdict)}"
+def smallest(given: Instance | Batch, verdict: Verdict) -> str:
+    """The smallest instance or batch found on which a law is wrong, ready to be saved and run."""
+    rule = f"{verdict.selection} with " if isinstance(verdict, BatchVerdict) else ""
+    there = json.dumps(document(given))
+    return f"{rule}{verdict.verifier} is not lossless on\n  {there}\n  where {why(verdict)}"
 
 
-def smallest(instance: Instance, verdict: Verdict) -> str:
-    """The smallest instance found on which a verifier is not lossless, ready to be saved and run."""
-    there = json.dumps(document(instance))
-    return f"{verdict.verifier} is not lossless on\n  {there}\n  where {why(verdict)}"
+def _instead(wrong: Wrong | JointWrong) -> str:
+    return f"with probability {shown(wrong.got)}, and should with {shown(wrong.want)}"
 
 
 def _brief(label: str) -> str:

@@ -7,9 +7,9 @@ from math import lcm
 from time import monotonic
 from typing import Any, TypeVar
 
-from draftproof.simulators.batches import BatchVerdict, judge_batch
+from draftproof.simulators.batches import judge_any
 from draftproof.simulators.instances.make import Key, assembled, weighted
-from draftproof.simulators.verdict import Verdict, judge
+from draftproof.simulators.verdict import Verdict
 from draftproof.theory.batch import Batch
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
@@ -19,9 +19,7 @@ from draftproof.theory.rows import Row
 from draftproof.theory.verifier import Verifier
 
 Rows = dict[Key, Row]
-
-
-Given = TypeVar("Given", Instance, Batch)
+Given = TypeVar("Given", bound=Instance | Batch)
 
 
 def shrink(instance: Given, fails: Callable[[Given], bool], seconds: float = 5.0) -> Given:
@@ -41,18 +39,10 @@ def shrink(instance: Given, fails: Callable[[Given], bool], seconds: float = 5.0
             return instance
 
 
-def smallest(
-    instance: Instance, verifier: Verifier, iterations: int | None = None
-) -> tuple[Instance, Verdict]:
-    """A smaller instance on which the verifier is still not lossless, and the verdict there."""
-    small = shrink(instance, lambda each: not judge(each, verifier, iterations).lossless)
-    return small, judge(small, verifier, iterations)
-
-
-def smallest_batch(batch: Batch, verifier: Verifier) -> tuple[Batch, BatchVerdict]:
-    """A smaller batch that is still not lossless, and the verdict there."""
-    small = shrink(batch, lambda each: not judge_batch(each, verifier).lossless)
-    return small, judge_batch(small, verifier)
+def smallest(given: Given, verifier: Verifier, iterations: int | None = None) -> tuple[Given, Verdict]:
+    """A smaller instance or batch on which the verifier is still not lossless, and the verdict there."""
+    small = shrink(given, lambda each: not judge_any(each, verifier, iterations).lossless)
+    return small, judge_any(small, verifier, iterations)
 
 
 def _smaller_batches(batch: Batch) -> Iterator[Batch]:

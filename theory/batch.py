@@ -1,6 +1,6 @@
 """A batch: several requests at once, and the rule that selects which of their drafted tokens are verified."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -143,16 +143,3 @@ def _restricted(q: Row, kept: frozenset[int]) -> Row:
     on = tuple([mass if x in kept else zero for x, mass in enumerate(q)])
     off = tuple([zero if x in kept else mass for x, mass in enumerate(q)])
     return (*on, total(off))
-
-
-def drawn(request: Instance) -> Iterator[tuple[Number, Prefix]]:
-    """(probability, tokens) of every draft of a request."""
-    todo: list[tuple[Number, Prefix]] = [(one(request.proposal[()]), ())]
-    for _ in range(request.draft.depth):
-        todo = [
-            (weight * mass, (*tokens, x))
-            for weight, tokens in todo
-            for x, mass in enumerate(request.proposal[tokens])
-            if mass > 0
-        ]
-    yield from todo

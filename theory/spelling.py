@@ -7,6 +7,8 @@ may also be spelled out, as in an instance file, `tree:[[[],[]],[[]]]`, or be `e
 
 import json
 import re
+from collections.abc import Callable
+from functools import partial
 
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.best_first import BestFirst
@@ -29,6 +31,22 @@ EAGLE = [[[[[[], []], [], []], [], []], [[], []], [[], []]], [[[]], []], [[], []
 """The sparse tree of EAGLE (li2024eagle): 25 tokens, most of them below the likeliest first tokens."""
 
 
+SHAPED: dict[str, Callable[[Shape], Scheme]] = {
+    "tree": Tree,
+    "tree+": partial(Tree, replacement=True),
+    "top-k": TopK,
+    "greedy": Greedy,
+    "strata": Stratified,
+}
+SIZED: dict[str, tuple[Callable[..., Scheme], int]] = {
+    "chain": (Chain, 1),
+    "paths": (Paths, 2),
+    "best-first": (BestFirst, 2),
+    "spechub": (SpecHub, 1),
+}
+"""Word before the colon -> the scheme, of a shape or of so many numbers."""
+
+
 def scheme(spelling: str) -> Scheme:
     """The drafting scheme given by one word. Raises BadInput with examples.
 
@@ -40,22 +58,11 @@ def scheme(spelling: str) -> Scheme:
     """
     kind, _, size = spelling.partition(":")
     try:
-        if kind == "chain":
-            return Chain(*numbers(size, 1))
-        if kind == "paths":
-            return Paths(*numbers(size, 2))
-        if kind in ("tree", "tree+"):
-            return Tree(shape(size), replacement=kind == "tree+")
-        if kind == "top-k":
-            return TopK(shape(size))
-        if kind == "greedy":
-            return Greedy(shape(size))
-        if kind == "strata":
-            return Stratified(shape(size))
-        if kind == "best-first":
-            return BestFirst(*numbers(size, 2))
-        if kind == "spechub":
-            return SpecHub(*numbers(size, 1))
+        if kind in SHAPED:
+            return SHAPED[kind](shape(size))
+        if kind in SIZED:
+            made, count = SIZED[kind]
+            return made(*numbers(size, count))
     except BadInput as error:
         raise BadInput(f"{quoted(spelling)}: {error}") from None
     except ValueError:

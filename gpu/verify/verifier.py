@@ -41,7 +41,7 @@ class Verifier:
 
     drafts: the kinds it is made for. upwards: coins are compared from leaf to root, and the first accepted
     node is the stop; otherwise from the root down, child by child. one_coin: siblings share the coin of the
-    first. modifies_target: a stop changes the target rows of later tokens (theory/verifiers/greedy_block.py).
+    first. modifies_target: a stop changes the target rows of later tokens (theory/modified_target.py).
     """
 
     name: str

@@ -10,6 +10,7 @@ from draftproof.simulators.verdict import judge
 from draftproof.theory.draft import Draft, Node, chained
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance, context_free
+from draftproof.theory.modified_target import Replaced
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Number, Prefix, Row, add, excess, meet, minimum, scale, share, total
 from draftproof.theory.table import Rows, Table
@@ -44,20 +45,6 @@ def ahead_is_worse(depth: int = 7) -> Instance:
     return Instance(Table.exact(2, p), Table.exact(2, q), Chain(depth))
 
 
-class Shaped:
-    """The target with other rows after some prefixes."""
-
-    def __init__(self, target: Rows, rows: dict[Prefix, Row]):
-        self.target, self.rows = target, rows
-
-    @property
-    def vocab(self) -> int:
-        return self.target.vocab
-
-    def __getitem__(self, prefix: Prefix) -> Row:
-        return self.rows[prefix] if prefix in self.rows else self.target[prefix]
-
-
 def leaf_shaping(proposal: Rows) -> Verifier:
     """Token verification of one drafted token that remembers whether the token was drafted.
 
@@ -90,7 +77,7 @@ def leaf_shaping(proposal: Rows) -> Verifier:
             return target
         p, q = target[root.prefix], root.proposal
         after = [(*root.prefix, x) for x in range(len(p))]
-        return Shaped(target, {z: rows_after(z, p[z[-1]], q[z[-1]], target[z])[1] for z in after})
+        return Replaced(target, {z: rows_after(z, p[z[-1]], q[z[-1]], target[z])[1] for z in after})
 
     return Verifier("leaf shaping", "ours", CHAIN, lossless=True, verify=verify, carry=carry)
 

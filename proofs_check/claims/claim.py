@@ -1,11 +1,7 @@
-"""What a registered claim is, and the claims of the theorems that hold at every size."""
+"""What a registered claim is."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-
-from draftproof.proofs_check.every_size import prove_every_size
-from draftproof.proofs_check.induction import THEOREMS
-from draftproof.theory.verifiers import named
 
 EVERY = "proved for every vocabulary and depth"
 SIZES = "proved for the sizes listed"
@@ -35,21 +31,6 @@ MACHINE_PROOFS = {
 """Claim -> its theorem in proofs_check/rocq."""
 
 
-CODE_RUN = {
-    "token-lossless": ("token",),
-    "nss-lossless": ("nss",),
-    "one-hot-lossless": ("one-hot",),
-    "block-lossless": ("block",),
-    "recursive-lossless": ("specinfer", "rrs"),
-    "traversal-lossless": ("traversal",),
-    "traversal-rate": ("traversal",),
-    "lift-lossless": ("lifted",),
-    "k-seq-lossless": ("k-seq",),
-    "lifted-k-seq-lossless": ("lifted-k-seq",),
-}
-"""Claim -> the verifiers whose own code is run at every size to prove it."""
-
-
 def unrefuted(instances: int) -> str:
     """The verdict of a search that found no counterexample."""
     return f"no counterexample in {instances:,} exact instances"
@@ -75,71 +56,10 @@ class Claim:
     @property
     def behind(self) -> tuple[str, ...]:
         """What stands behind the verdict."""
-        checked = getattr(self.check, "behind", EXACT)
-        return (checked, ROCQ) if self.key in MACHINE_PROOFS else (checked,)
+        behind = getattr(self.check, "behind", EXACT)
+        checked = behind if isinstance(behind, tuple) else (behind,)
+        return (*checked, ROCQ) if self.key in MACHINE_PROOFS else checked
 
     @property
     def command(self) -> str:
         return f"draftproof claims {self.key}"
-
-
-@dataclass(frozen=True)
-class Induction:
-    """Checks every step of a theorem."""
-
-    theorem: str
-    behind = WRITTEN
-
-    def __call__(self) -> str:
-        theorem = THEOREMS[self.theorem]
-        return theorem.verdict if theorem.check().holds else UNDECIDED
-
-
-@dataclass(frozen=True)
-class CodeRun:
-    """Runs the verifiers' own code at every size."""
-
-    verifiers: tuple[str, ...]
-    behind = CODE
-
-    def __call__(self) -> str:
-        proved = all(
-            prove_every_size(named(name), seconds=300).verdict == "proved" for name in self.verifiers
-        )
-        return EVERY if proved else UNDECIDED
-
-
-def by_induction() -> Iterator[Claim]:
-    """A claim for every theorem and corollary of `induction`; the code is run where that is possible."""
-    for theorem in THEOREMS.values():
-        for each in (theorem, *theorem.corollaries):
-            scope = each.scope or theorem.scope
-            if each.key in CODE_RUN:
-                run = CodeRun(CODE_RUN[each.key])
-                yield Claim(
-                    each.key,
-                    each.statement,
-                    each.source,
-                    scope,
-                    run,
-                    EVERY,
-                    60.0 if each.key.startswith("lifted-k") else 2.0,
-                )
-                continue
-            yield Claim(each.key, each.statement, each.source, scope, Induction(theorem.key), theorem.verdict)
-
-
-def from_code() -> Iterator[Claim]:
-    """Claims for verifiers whose code is run at every size, and for which no argument was written."""
-    independent = "every chain, every tree with replacement or with stratified siblings"
-    for name, statement, scope in (
-        (
-            "naive-tree",
-            "NaiveTree, which judges the first child by token verification, is lossless.",
-            "every tree and path",
-        ),
-        ("priority", "The priority rule, node by node, is lossless.", independent),
-        ("lifted-priority", "The lift of the priority rule is lossless.", independent),
-    ):
-        source = named(name).source
-        yield Claim(f"{name}-every-size", statement, source, scope, CodeRun((name,)), EVERY, 2.0)

@@ -9,6 +9,7 @@ import click
 
 from draftproof.proofs_check.every_size import Result, prove_every_size
 from draftproof.proofs_check.induction import THEOREMS, Theorem
+from draftproof.proofs_check.induction.steps import Checked
 from draftproof.proofs_check.prove import Proof, load_progress, save_progress
 from draftproof.proofs_check.prove import prove as prove_size
 from draftproof.simulators.commands.options import json_option
@@ -67,10 +68,10 @@ def prove(
 ) -> int:
     """Is the verifier lossless for ALL real p and q, zeros included?
 
-    At one size by cells of signs, which run the verifier's code. With --every-size the argument by
-    induction that is written down for it is checked; it does not look at the code, so that the verifier
-    stays undecided. Seconds are CPU seconds. Exit status 0 proved, 1 refuted (with p and q), 3 undecided,
-    2 bad input.
+    At one size by cells of signs, which run the verifier's code. With --every-size the code is run on
+    rows of any vocabulary, by induction; where that proves nothing, the argument that was written by hand
+    is checked, if there is one, and the verifier stays undecided. Seconds are CPU seconds. Exit status
+    0 proved, 1 refuted (with p and q), 3 undecided, 2 bad input.
     """
     rule = named(verifier)
     if isnan(seconds):
@@ -102,15 +103,11 @@ def prove(
         raise
     except Exception as error:  # a failure of the prover refutes nothing
         proof = Proof(rule.name, f"vocab={vocab} {scheme}", "undecided", why=_failure(error))
-    _tell(proof, as_json, scheme.depth)
-    return STATUS[proof.verdict]
-
-
-def _tell(proof: Proof, as_json: bool, depth: int | None = None) -> None:
     if as_json:
         click.echo(json.dumps(_answer(proof)))
     else:
-        _show(proof, depth)
+        _show(proof, scheme.depth)
+    return STATUS[proof.verdict]
 
 
 def _failure(error: Exception) -> str:
@@ -146,8 +143,8 @@ def _answer(proof: Proof) -> dict[str, Any]:
     }
 
 
-def _show(proof: Proof, depth: int | None) -> None:
-    size = f" depth={depth}" if depth is not None and "depth=" not in proof.scope else ""
+def _show(proof: Proof, depth: int) -> None:
+    size = "" if "depth=" in proof.scope else f" depth={depth}"
     click.echo(
         f"{proof.verifier}, {proof.scope}{size}: {proof.verdict} "
         f"({proof.cells:,} cells, {proof.parameters} parameters, {proof.seconds:.1f} s)"
@@ -167,23 +164,23 @@ def _show(proof: Proof, depth: int | None) -> None:
 
 
 def _every_size(rule: Verifier, seconds: float, as_json: bool) -> int:
+    theorem = next((each for each in THEOREMS.values() if rule.name in each.verifiers), None)
+    argued = None
     try:
         found = prove_every_size(rule, seconds)
-        if found.verdict == "proved":
-            _tell_every_size(found, as_json)
-            return STATUS["proved"]
-        theorem = next((each for each in THEOREMS.values() if rule.name in each.verifiers), None)
-        if theorem is None:
-            _tell_every_size(found, as_json)
-            return STATUS["undecided"]
-        return _argue(rule, theorem, found.why, as_json)
+        if found.verdict != "proved" and theorem is not None:
+            argued = theorem.check()
     except Exception as error:
-        _tell(Proof(rule.name, EVERY_SIZE, "undecided", why=_failure(error)), as_json)
-        return STATUS["undecided"]
+        found = Result(rule.name, why=_failure(error))
+    if theorem is not None and argued is not None:
+        _show_argument(found, theorem, argued, as_json)
+    else:
+        _show_run(found, as_json)
+    return STATUS[found.verdict]
 
 
-def _tell_every_size(found: Result, as_json: bool) -> None:
-    # What a proof that ran the verifier's own code found.
+def _show_run(found: Result, as_json: bool) -> None:
+    # What a run of the verifier's own code found.
     if as_json:
         answer = {
             "verifier": found.verifier,
@@ -205,37 +202,30 @@ def _tell_every_size(found: Result, as_json: bool) -> None:
         click.echo(f"  proved by induction: {claim}")
     for contract in found.contracts:
         click.echo(f"  assumed, tested apart: {contract}")
-    click.echo(f"{rule_line(found.verifier, found.verdict, found.seconds)}")
+    click.echo(f"{found.verifier}, {EVERY_SIZE}: {found.verdict} ({found.seconds:.1f} s)")
     if found.why:
         click.echo(found.why)
 
 
-def rule_line(verifier: str, verdict: str, seconds: float) -> str:
-    """The last line of an answer about every size."""
-    return f"{verifier}, {EVERY_SIZE}: {verdict} ({seconds:.1f} s)"
-
-
-def _argue(rule: Verifier, theorem: Theorem, why: str, as_json: bool) -> int:
+def _show_argument(found: Result, theorem: Theorem, checked: Checked, as_json: bool) -> None:
     # The argument that was written for the verifier. It never looks at the code, so it proves nothing of it.
-    checked = theorem.check()
     verdict = theorem.verdict if checked.holds else "undecided"
     if as_json:
         answer = {
-            "verifier": rule.name,
+            "verifier": found.verifier,
             "scope": EVERY_SIZE,
             "verdict": "argument only" if checked.holds else "undecided",
             "cells": len(checked.steps),
             "counterexample": None,
             "seconds": checked.seconds,
-            "why": f"{verdict}; running the code: {why}",
+            "why": f"{verdict}; running the code: {found.why}",
         }
         click.echo(json.dumps(answer))
-        return STATUS["undecided"]
+        return
     click.echo(f"{theorem.statement}\n")
     for line in theorem.assumed:
         click.echo(f"  assumed: {line}")
     for step, holds in checked.steps:
         click.echo(f"  {'checked' if holds else 'NOT PROVED'}: {step}")
-    click.echo(f"\n{rule_line(rule.name, verdict, checked.seconds)}")
-    click.echo(f"running the code proved nothing: {why}")
-    return STATUS["undecided"]
+    click.echo(f"\n{found.verifier}, {EVERY_SIZE}: {verdict} ({checked.seconds:.1f} s)")
+    click.echo(f"running the code proved nothing: {found.why}")

@@ -16,7 +16,7 @@ from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
 from draftproof.proofs_check.every_size.flow import NotFollowed
 from draftproof.proofs_check.every_size.space import PART, UNIT
 from draftproof.proofs_check.every_size.values import Count, Masses, Named, Plan, Row
-from draftproof.theory import draft, priority, rows
+from draftproof.theory import draft, modified_target, priority, rows
 from draftproof.theory.transport import flow, level, siblings
 from draftproof.theory.verifiers import k_seq, layered
 
@@ -104,6 +104,13 @@ def shared(run: Any, node: Any, given: Any) -> Masses:
     return Masses(given.plan, "pairs")
 
 
+def left_behind(run: Any) -> None:
+    """After a stop, the next target has after a prefix z of drafted tokens, longer than the block's start and
+    shorter than its end, the row norm((P p - Q q)+), P and Q the probabilities of those tokens of z under the
+    target and the drafter; elsewhere the target's own.
+    """
+
+
 def _require(holds: bool, name: str) -> None:
     if not holds:
         raise NotFollowed(f"{name} is called in a way that its contract does not cover")
@@ -116,6 +123,7 @@ CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, Contract]] = {
     siblings.law_below: ((siblings,), "42306fc3ad6c0001", law_below),
     siblings.siblings: ((siblings,), "42306fc3ad6c0001", drawn),
     priority.planned: ((priority, draft), "de81e51a9568a76f", priority_plan),
+    modified_target.carry: ((modified_target,), "862500afa3294be6", left_behind),
     layered.shared: ((layered, level), "e5ffc8643d35ed3a", shared),
 }
 """Function -> (the modules that it runs, the hash of their code that the contract was tested for, the

@@ -158,28 +158,3 @@ def assigned(tree: ast.AST) -> set[str]:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append" | "pop")):
                 names.add(name)
     return names
-
-
-def assigned_from(step: Step) -> set[str]:
-    """The names that are assigned in any step from this one on."""
-    seen: set[int] = set()
-    names: set[str] = set()
-    left = [step]
-    while left:
-        step = left.pop()
-        if id(step) in seen:
-            continue
-        seen.add(id(step))
-        match step:
-            case Do(statement=tree, next=following):
-                names |= assigned(tree)
-                left.append(following)
-            case Test(condition=tree, yes=yes, no=no):
-                names |= assigned(tree)
-                left += [yes, no]
-            case Loop(body=body, exit=after):
-                names |= step.assigned
-                left += [body, after]
-            case Return(value=tree) if tree is not None:
-                names |= assigned(tree)
-    return names

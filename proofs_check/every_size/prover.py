@@ -9,6 +9,7 @@ entries, so that a class of tokens acts like one token that has their sums.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
 from time import thread_time
@@ -19,8 +20,9 @@ from flint import fmpq
 from draftproof.proofs_check.cells.cell import sides
 from draftproof.proofs_check.cells.solver import OutOfTime
 from draftproof.proofs_check.cells.symbol import NEGATIVE, POSITIVE, ZERO, Symbol, sign
-from draftproof.proofs_check.every_size.claims import Claim, Hypotheses, Weaken
+from draftproof.proofs_check.every_size.claims import Claim, Weaken
 from draftproof.proofs_check.every_size.flow import NotFollowed, flow_of
+from draftproof.proofs_check.every_size.hypotheses import Hypotheses
 from draftproof.proofs_check.every_size.run import Decide, Refuted, Run, Vacuous
 from draftproof.proofs_check.every_size.space import Assume, Classify, Grow, Space, Terms, terms_of
 from draftproof.proofs_check.every_size.values import Named
@@ -97,9 +99,7 @@ def prove_every_size(verifier: Verifier, seconds: float = 60.0) -> Result:
     'undecided'
 
     """
-    started = thread_time()
-    result = Result(verifier.name)
-    try:
+    with proof_of(verifier, seconds) as (result, deadline):
         asked = False
         for mode in modes_of(verifier):
             covered = "without replacement" in result.drafts or (
@@ -107,7 +107,7 @@ def prove_every_size(verifier: Verifier, seconds: float = 60.0) -> Result:
             )
             if mode == "chain" and covered:
                 continue  # a chain is a tree whose nodes have one child
-            proof = Proof(verifier, mode, started + seconds)
+            proof = Proof(verifier, mode, deadline)
             try:
                 proof.prove()
             finally:
@@ -116,13 +116,41 @@ def prove_every_size(verifier: Verifier, seconds: float = 60.0) -> Result:
             result.drafts.append(mode)
             result.claims += [each for each in proof.hypotheses.told() if each not in result.claims]
             result.contracts += [each for each in proof.hypotheses.contracts if each not in result.contracts]
+    return result
+
+
+def prove_accepted(verifier: Verifier, seconds: float = 60.0) -> Result:
+    """Proves with which probability a drafted token of a chain is kept, for every vocabulary and depth, all p
+    and q: token y after a prefix of rate a with min(1, a p(y) / q(y)). The result's claims say what a is:
+    1 where tokens are judged from the first on, else the prefix's own probability of being kept, or its ratio
+    of target to proposal.
+
+    >>> from draftproof.theory.verifiers import named
+    >>> prove_accepted(named("block")).claims
+    ['verify, the loop of line 9: y is kept with mass min(w p(y), q(y)); w is the probability of its prefix']
+    """
+    with proof_of(verifier, seconds) as (result, deadline):
+        proof = Proof(verifier, "chain", deadline)
+        proof.prove()
+        proof.accepted()
+        result.cells, result.drafts, result.contracts = proof.cells, ["chain"], proof.hypotheses.contracts
+        result.claims = [proof.hypotheses.claims[place].kept() for place in proof.hypotheses.order[1:]]
+    return result
+
+
+@contextmanager
+def proof_of(verifier: Verifier, seconds: float) -> Iterator[tuple[Result, float]]:
+    """A result to fill, and the deadline: "proved" unless what is done with it raises that it is not."""
+    started = thread_time()
+    result = Result(verifier.name)
+    try:
+        yield result, started + seconds
         result.verdict = "proved"
     except OutOfTime:
         result.why = f"out of time after {seconds:g} s"
     except (NotFollowed, Fails, Refuted, ZeroDivisionError) as error:
         result.why = str(error)
     result.seconds = round(thread_time() - started, 3)
-    return result
 
 
 def modes_of(verifier: Verifier) -> list[str]:
@@ -135,8 +163,9 @@ class Proof:
     """The proof for one way of drawing children: a search for induction hypotheses that hold."""
 
     def __init__(self, verifier: Verifier, mode: str, deadline: float):
-        if verifier.carry is not None:
-            raise NotFollowed("a verifier that changes the target of later iterations is not followed")
+        if verifier.carry is not None and mode != "chain":
+            raise NotFollowed("a target that is left behind is known on chains only")
+        self.carry = verifier.carry
         self.root = flow_of(verifier.verify)
         self.mode, self.deadline = mode, deadline
         self.unknowns: dict[str, str] = {}
@@ -175,7 +204,7 @@ class Proof:
         """
         facts: dict[Any, dict[str, int]] = {}
         while True:
-            self.hypotheses = hypotheses = Hypotheses(chosen, facts)
+            self.hypotheses = hypotheses = Hypotheses(chosen, facts, self.carry)
             self.unknowns = {}
             names = [Named(name) for name in ("oracle", "draft", "target")]
             if len(self.root.parameters) != len(names):
@@ -192,6 +221,18 @@ class Proof:
                 continue
             except MoreClasses as more:
                 self.classes = more.needed
+
+    def accepted(self) -> None:
+        """Proves what is kept of a drafted token, once the claims hold."""
+        self.hypotheses.accepted = True
+        for place in self.hypotheses.order[1:]:
+            self.hypotheses.current = self.hypotheses.claims[place]
+            try:
+                self.scenarios(self.hypotheses.current, {})
+            except MoreClasses as more:
+                raise NotFollowed(str(more)) from None
+            except Weaken as weaken:
+                raise Fails(str(weaken)) from None
 
     def scenarios(self, claim: Claim, scenario: dict[str, Any]) -> None:
         """The claim in every scenario of answers to what depends on the draft."""

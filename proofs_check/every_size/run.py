@@ -3,6 +3,8 @@
 import ast
 import builtins
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from inspect import isfunction
 from itertools import pairwise
 from typing import Any, NoReturn
 
@@ -102,6 +104,14 @@ class Vacuous(Exception):
     """The run cannot occur: the drafted token has probability zero."""
 
 
+@dataclass(frozen=True, eq=False)
+class TailCall:
+    """A call whose result is the caller's."""
+
+    function: Function
+    env: Env
+
+
 def iterator(loop: ast.For) -> str:
     """The name under which the environment keeps what a loop iterates over."""
     return f"for {loop.lineno}:{loop.col_offset}"
@@ -142,7 +152,19 @@ class Run:
 
     @property
     def target_row(self) -> Row:
+        if self.hypotheses.carry is not None and self.scenario.get("nothing left"):
+            return Row([self.space.number(0)] * self.space.tokens)
         return self.unknown_row("p")
+
+    @property
+    def modified(self) -> Symbol:
+        """How much likelier a text is after y under the target that is left behind than under the target.
+
+        Just as likely where y is never drafted, since Q is 0 then and norm((P p)+) = p.
+        """
+        if not self.proposal_row[0] > 0:
+            return self.space.number(1)
+        return self.number_or_row("modified", POSITIVE_NUMBER)
 
     @property
     def proposal_row(self) -> Row:
@@ -189,7 +211,11 @@ class Run:
             elif isinstance(step, Test):
                 step = step.yes if self.truth(self.value(step.condition, env)) else step.no
             elif isinstance(step, Return):
-                return self.contribution(None if step.value is None else self.value(step.value, env))
+                result = None if step.value is None else self.result(step.value, env)
+                if not isinstance(result, TailCall):
+                    return self.contribution(result)
+                self.function, env = result.function, result.env
+                step = self.function.first
             else:
                 following = self.hypotheses.arrive(self, step, env)
                 if not isinstance(following, Do | Test | Return | Loop):
@@ -213,6 +239,19 @@ class Run:
             self.bind(statement.target, self.draw_child(self.next_law(env)), env)
             return loop.body
         raise NotFollowed(f"line {statement.lineno}: a loop over {type(items).__name__}")
+
+    def result(self, expression: ast.expr, env: Env) -> Any:
+        """What a function returns, or the call whose result it returns."""
+        match expression:
+            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
+                function, values = self.name(name, env), [self.value(each, env) for each in arguments]
+                if any(isinstance(each, Node) for each in values) or not isfunction(function):
+                    return self.call(function, values, {})
+                called = flow_of(function)
+                if len(values) != len(called.parameters):
+                    raise NotFollowed(f"{called.name} with {len(values)} arguments")
+                return TailCall(called, dict(zip(called.parameters, values, strict=True)))
+        return self.value(expression, env)
 
     def inlined(self, function: Function, env: Env) -> Any:
         """The result of a function without loops."""
@@ -269,7 +308,9 @@ class Run:
         if not isinstance(row, Row) or node is not self.here:
             raise NotFollowed("the row of the last token is not known")
         self.require_law(row)
-        return row[0]
+        if self.hypotheses.accepted and not self.hypotheses.at_root:
+            return self.space.number(0)
+        return row[0] * self.modified if self.hypotheses.carry is not None and self.inner else row[0]
 
     def use(self, node: Node) -> None:
         """What is below the node is asked for: its draft and coins are fresh, so once only."""

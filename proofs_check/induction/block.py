@@ -1,51 +1,16 @@
-"""Block verification of one path, and token and greedy block verification beside it."""
+"""What no verifier of one path exceeds, and block, token and greedy block verification compared."""
 
 import sympy
-import z3
 
-from draftproof.proofs_check.induction.one_node import STEPS
-from draftproof.proofs_check.induction.steps import ROWS, Corollary, Theorem, algebra, always
+from draftproof.proofs_check.induction.steps import Corollary, Theorem, algebra, always
 from draftproof.proofs_check.induction.terms import ONE, least, p, reals
-from draftproof.proofs_check.induction.token_level import TAIL
 
 P, B = sympy.symbols("P B", nonnegative=True)
 _Q, _b, _f, _g, _p, _q, _r, _t, _w, _rho = reals("Q kept f g p q rho t w rho")
 VALID = "every chain, every valid verifier"
-
-# By induction from the leaf up. Claim at X^i: given X^i, the draft is accepted at or below it with
-# probability w_i, and what is then emitted follows the target after X^i. At the leaf h = w and
-# Y ~ p. Above, the one-node lemma with a = w_i: child x has w = min(1, w_i p / q), which by the claim
-# is the probability that it is accepted at or below, and h_i is the rule's own. At the root w = 1.
-BLOCK = Theorem(
-    key="block-lossless",
-    statement="Block verification is lossless.",
-    source="sun2025block, Theorem 1 and Algorithm 2",
-    verifiers=("block",),
-    assumed=(
-        ROWS,
-        "the claim for the children (induction); at the leaf h = w and Y ~ p by definition",
-        "the coins u_i are independent of each other and of the draft",
-        "the emitted block is continued by the target itself",
-    ),
-    steps=(
-        always(
-            "w stays in [0, 1]",
-            z3.And(least(ONE, _w * _r) >= 0, least(ONE, _w * _r) <= 1),
-            [_w >= 0, _w <= 1, _r >= 0],
-        ),
-        *STEPS,
-    ),
-    corollaries=(
-        Corollary(
-            "block-keeps-w",
-            "Given the first l drafted tokens block verification keeps at least l with probability w_l.",
-            "sun2025block, Lemma 3; weng2025traversal, Lemma B.1",
-        ),
-    ),
-)
+TAIL = "E[tau] = sum over l of Pr(tau >= l), a sum over the words x^l"
 
 THEOREMS = (
-    BLOCK,
     # Let f_l = Pr(tau >= l | X^l = x^l) of a valid verifier, and P, Q the target's and proposal's
     # probability of x^{l-1}. Through x^{l-1} goes the mass P. The part with tau < l - 1, of mass B, has
     # left the draft: it is continued by the target, so x_l gets B p of it. In all x_l must get P p, so the
@@ -56,10 +21,11 @@ THEOREMS = (
         statement="In one iteration no valid verifier of one path has more E[tau] than block verification.",
         source="sun2025block, Theorem 2 for one iteration",
         scope=VALID,
+        keeps=("block",),
         assumed=(
             "valid: the block completed by the target has the target's joint law; tau < l - 1 leaves it",
             "the bound one position earlier (induction); f_0 = w_0 = 1",
-            "equality for block: 'block-lossless'",
+            "equality for block: 'block-keeps-w'",
             "nothing about what a verifier may look at",
         ),
         steps=(
@@ -94,7 +60,8 @@ THEOREMS = (
         key="block-above-token",
         statement="Block verification never accepts less than token verification; at depth 1 just as much.",
         source="sun2025block, comparison with token verification (appendix)",
-        assumed=(TAIL, "Pr(tau >= l | X^l) = w_l of block: 'block-lossless'; w_1 is also token's"),
+        keeps=("token", "block", "hsd"),
+        assumed=(TAIL, "Pr(tau >= l | X^l) of both: 'block-keeps-w', 'token-mean'; w_1 is also token's"),
         steps=(
             always(
                 "w >= t gives min(1, w rho) >= t min(1, rho)",
@@ -124,16 +91,18 @@ THEOREMS = (
         ),
     ),
     Theorem(
-        key="block-mean",
-        statement="E[tau] of block verification is the sum over words x^l of q(x^l) w_l.",
-        source="sun2025block, Algorithm 2 and Lemma 3",
-        assumed=(TAIL, *BLOCK.assumed),
+        key="greedy-mean",
+        statement="In its first call no lossless verifier accepts more than greedy block verification, the "
+        "sum over words of min(p, q).",
+        source="sun2025block, greedy block verification (appendix)",
+        keeps=("greedy-block", "hsd-naive"),
+        assumed=(
+            "E[tau] = sum over l and x^l of Pr(x^l drafted and at least l kept)",
+            "kept tokens are drafted and emitted: of probability q(x^l) and, when lossless, p(x^l)",
+        ),
         steps=(
-            *BLOCK.steps,
             always(
-                "it is carried along as Q q min(1, w p / q) = min(Q q, Q w p)",
-                _Q * _q * least(ONE, _w * _p / _q) == least(_Q * _q, _Q * _w * _p),
-                [_q > 0, _Q >= 0],
+                "a mass within p and within q is within min(p, q)", _b <= least(_p, _q), [_b <= _p, _b <= _q]
             ),
         ),
     ),
@@ -141,6 +110,7 @@ THEOREMS = (
         key="full-information-above-block",
         statement="The full-information optimum is never below block verification, word by word.",
         source="sun2025block, greedy block verification (appendix)",
+        keeps=("block", "greedy-block"),
         assumed=("'greedy-mean', 'block-mean'",),
         steps=(
             always(

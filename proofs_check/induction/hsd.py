@@ -1,50 +1,21 @@
-"""Hierarchical speculative decoding (HSD): it is block verification, and the lemmas of its paper."""
+"""The lemmas of the paper on hierarchical speculative decoding (HSD), zhou2026hsd."""
 
 import sympy
 import z3
 
-from draftproof.proofs_check.induction.greedy import DIFFERENCE, LESS, MORE, P, Q
-from draftproof.proofs_check.induction.one_node import REST, STEPS, S
 from draftproof.proofs_check.induction.steps import ROWS, Corollary, Theorem, algebra, always, summed
-from draftproof.proofs_check.induction.terms import ONE, a, least, p, plus, pos, q, reals
+from draftproof.proofs_check.induction.terms import ONE, least, p, plus, pos, q, reals, total
 
 _D, _Q, _P, _R, _a, _b, _m, _p, _q, _r, _w = reals("D Q P R a b m p q r w")
 _rho, _more, _less = reals("rho D+ D-")
 F, A, h, n, r = sympy.symbols("F a h n r", nonnegative=True)
 
+# The joint probabilities of a prefix, and those of its children, P p and Q q, compared.
+P, Q = sympy.symbols("P Q", nonnegative=True)
+MORE, LESS = total(pos(P * p - Q * q)), total(pos(Q * q - P * p))
+DIFFERENCE = summed("D+ - D- = P - Q", pos(P * p - Q * q) - pos(Q * q - P * p), P - Q)
 
 THEOREMS = (
-    # So it is lossless, and the comparison of its Theorem 7 with block verification is always an
-    # equality. By induction on t: with m = max(1, R_1 .. R_{t-1}) and r*_{t-1} = R_{t-1} / m.
-    Theorem(
-        key="hsd-is-block",
-        statement="HSD has the acceptance probabilities, residuals and so E[tau] of block verification.",
-        source="zhou2026hsd, Theorem 7, first inequality",
-        verifiers=("hsd",),
-        assumed=("drafted tokens have q > 0", "what is assumed for block verification"),
-        steps=(
-            always(
-                "R_t / max(m, R_t) = min(1, r*_{t-1} rho_t): the recursion of w",
-                z3.If(_m < _R * _rho, ONE, _R * _rho / _m) == least(ONE, _R / _m * _rho),
-                [_m >= 1, _R >= 0, _m >= _R, _rho >= 0],
-            ),
-            algebra("D*- = D*+ + 1 - r*", REST, S + 1 - a),
-            always(
-                "min(1, D+ / D-) is h: with r* <= 1, D+ <= D-, so D+ / (D+ + 1 - r*), and 1 where D- = 0",
-                z3.If(_D + 1 - _r > _D, _D / (_D + 1 - _r), 1)
-                == z3.If(_D + 1 - _r == 0, 1, _D / (_D + 1 - _r)),
-                [_D >= 0, _r >= 0, _r <= 1],
-            ),
-            *STEPS,
-        ),
-        corollaries=(
-            Corollary(
-                "hsd-lossless",
-                "HSD as its paper writes it is lossless.",
-                "zhou2026hsd, Algorithm 2, Equations 19-20 and Theorem 6",
-            ),
-        ),
-    ),
     # Within the branch of a prefix with joint probabilities P (target) and Q (proposal), a child x has Pp
     # and Qq; D+ = sum (Pp - Qq)+ is the paper's D(p, q), D- = sum (Qq - Pp)+ its D(q, p).
     Theorem(

@@ -19,7 +19,10 @@ import z3
 from draftproof.proofs_check.induction.terms import ONE, least, total
 
 CHECKED, ARGUMENT = "argument checked, not tied to the code", "argument only"
-"""What a written theorem comes to: its steps hold, or it has none that a program could check."""
+REACHED = "argument checked, verifiers run at every size"
+"""What a written theorem comes to: its steps hold, or it has none that a program could check; or what it says
+of verifiers is proved from their code, and the rest of it is argued.
+"""
 
 ROWS = "rows are non-negative and have mass 1; sums over the vocabulary are finite and linear"
 """What most proofs assume."""
@@ -59,7 +62,7 @@ class Corollary:
 class Theorem:
     """A claim for every vocabulary and depth: what is assumed, the steps of its proof, and the verifiers
     that it is about. `key` is the name of the claim. Neither assumptions nor steps look at the verifiers'
-    code, so that a broken verifier changes nothing here.
+    code; what the verifiers of `keeps` keep of a drafted token is proved from it.
     """
 
     key: str
@@ -69,12 +72,13 @@ class Theorem:
     steps: Sequence[Step] = ()
     scope: str = "every chain"
     verifiers: Sequence[str] = ()
+    keeps: Sequence[str] = ()
     corollaries: Sequence[Corollary] = ()
 
     @property
     def verdict(self) -> str:
         """What the theorem comes to if all its steps hold."""
-        return CHECKED if self.steps else ARGUMENT
+        return REACHED if self.keeps else CHECKED if self.steps else ARGUMENT
 
     def check(self) -> Checked:
         started = thread_time()

@@ -1,69 +1,15 @@
-"""Trees: recursive rejection, Traversal Verification, the lift of single-step rules, layered transport."""
+"""Trees: Traversal Verification beside recursive rejection, and layered transport."""
 
 import sympy
 
-from draftproof.proofs_check.induction.one_node import DRAWN, KEPT, STEPS
-from draftproof.proofs_check.induction.steps import ROWS, Corollary, Theorem, algebra, always
+from draftproof.proofs_check.induction.steps import ROWS, Theorem, algebra, always
 from draftproof.proofs_check.induction.terms import least, p, plus, q, reals
-from draftproof.proofs_check.induction.token_level import EMITTED, REJECTED
 
-c, e, g, left, w = sympy.symbols("c e g left w", positive=True)
-_c, _d, _e, _q, _r, _s, _t = reals("c D e q r s t")
-DRAWN_FROM_Q = "each sibling is drawn from the row q that the rule divides by, and tried in drawing order"
+c, e, g = sympy.symbols("c e g", positive=True)
+_c, _e, _q, _r, _s, _t = reals("c e q r s t")
 
 
 THEOREMS = (
-    # By induction on the siblings still to try and the depth below. Claim: with current row p, whatever
-    # the laws of the siblings still to come, what is emitted at and below the node follows p first and
-    # then the target. No sibling left: Y ~ p. Otherwise the first, x ~ q, is accepted with mass min(p, q)
-    # and followed by its target's law (claim one level down); else, whichever x was rejected, the row is
-    # p' = norm((p - q)+) and the claim holds for p' and the siblings left. Without replacement their laws
-    # depend on x, but the claim is for every such law, and p' does not depend on x.
-    Theorem(
-        key="recursive-lossless",
-        statement="Recursive rejection in drawing order is lossless, with and without replacement.",
-        source="miao2024specinfer, Algorithm 2; jeon2024recursive, Algorithm 1; yang2024multicandidate",
-        scope="every tree",
-        verifiers=("specinfer", "rrs"),
-        assumed=(
-            ROWS,
-            DRAWN_FROM_Q,
-            "the claim for fewer siblings and for less depth (induction); with none left Y ~ p by definition",
-        ),
-        steps=(
-            *DRAWN,
-            REJECTED,
-            always("if that mass is 0, no token has excess", _e == 0, [_e >= 0, _d >= _e, _d == 0]),
-            EMITTED,
-        ),
-    ),
-    # By induction on the subtree and the siblings left. Claim: a node with rate a and row p, whatever
-    # the laws of its children still to come, is accepted at or below it with probability a, and what is
-    # emitted then follows p and the target. No child left: accepted with a, Y ~ p. Otherwise the first
-    # child x ~ q has rate min(1, a p / q), which by the claim is its total acceptance; rejected, whichever
-    # x it was, the node has row p' = norm((a p - q)+) and rate a' = S / (S + 1 - a), and the claim
-    # holds for those and the children left. Without replacement their laws depend on x; the claim is for
-    # every law. The siblings left add (S + 1 - a) a' p' = (a p - q)+.
-    Theorem(
-        key="traversal-lossless",
-        statement="Traversal Verification in drawing order is lossless.",
-        source="weng2025traversal, Theorem 3.3 and Algorithm 3",
-        scope="every tree, both ways of drawing",
-        verifiers=("traversal",),
-        assumed=(
-            ROWS,
-            DRAWN_FROM_Q,
-            "the claim for smaller subtrees and fewer siblings (induction); a leaf: its rate, Y ~ p",
-        ),
-        steps=(*STEPS, always("the root's rate stays 1: S / (S + 1 - 1)", _s / (_s + 1 - 1) == 1, [_s > 0])),
-        corollaries=(
-            Corollary(
-                "traversal-rate",
-                "A subtree of rate a is kept with probability a; what is emitted then follows the target.",
-                "weng2025traversal, Lemma A.2",
-            ),
-        ),
-    ),
     # Both reach the root's children with the same rows and probabilities, for the root's rate stays 1. A
     # child v is kept with the same probability b: 1 for each. Its leaves are judged by recursive rejection
     # at rate 1, after v was kept, and by traversal at rate b. Entered with rate b <= 1 is, per unit of
@@ -105,42 +51,6 @@ THEOREMS = (
                 [_c <= _e, _r >= _s, _q >= 0],
             ),
             always("b <= 1 is c = 1 / b >= 1, and rate 1 is c = 1", 1 / _t >= 1, [_t > 0, _t <= 1]),
-        ),
-    ),
-    # Down the chain the rate a(x) = min(1, a(parent) p / q) is the recursion of w, from 1 at the root.
-    Theorem(
-        key="traversal-is-block-on-a-chain",
-        statement="On a chain Traversal Verification keeps l tokens with block verification's w_l.",
-        source="weng2025traversal, Theorem 3.4, Lemma B.1 and Lemma B.2",
-        assumed=(
-            "'traversal-lossless': the subtree below x^l is kept with probability a(x^l) exactly",
-            "a(x) = min(1, a(parent) p / q), from 1 at the root: by definition the recursion of w",
-            "'block-optimal'",
-        ),
-        steps=KEPT,
-    ),
-    # A rule gives, for a sub-probability row t = a p and drawn children c_1 .. c_k, exclusive masses
-    # w_1 .. w_k of sum at most 1, so that no token gets more than t(x) on average. The lift tries child j
-    # with rate w_j / left_j, left_j = 1 - w_1 - .. - w_{j-1}; none kept, the node is kept with
-    # (a - A) / (1 - A), A = E[sum w], and Y ~ norm(r), r(x) = a p(x) - g(x), g(x) the mass given to x.
-    # So the node is kept with A + (a - A) = a, and token x gets g + r = a p.
-    Theorem(
-        key="lift-lossless",
-        statement="The lift of a valid single-step rule from leaves to root is lossless.",
-        source="our derivation; with recursive rejection's masses it is traversal (weng2025traversal)",
-        scope="every tree and rule",
-        verifiers=("lifted",),
-        assumed=(
-            "the rule is valid: w_j >= 0, sum w_j <= 1, and g(x) = E[sum of w_j with c_j = x] <= a p(x)",
-            "the claim for the children's subtrees: of rate b, accepted with probability b, then like p",
-            "sums over the vocabulary are linear: total g = A and total p = 1, so total r = a - A",
-        ),
-        steps=(
-            algebra(
-                "child j is kept with w_j, the next is reached with left_j (1 - w_j / left_j) = left_j - w_j",
-                left * (1 - w / left),
-                left - w,
-            ),
         ),
     ),
     # Rows are handed down level by level, stops are tried from the deepest level up. On the way down every

@@ -19,7 +19,7 @@ from draftproof.simulators.instances.batches import standard_batches
 from draftproof.simulators.instances.files import read_any
 from draftproof.simulators.instances.suite import from_text, standard
 from draftproof.simulators.verdict import Verdict
-from draftproof.simulators.witness import smallest, smallest_batch
+from draftproof.simulators.witness import smallest
 from draftproof.theory.batch import Batch
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -144,9 +144,7 @@ def _show(found: _Found, ok: bool) -> None:
     tallies = list(found.tallies.values())
     for tally in tallies:
         failing = tally.failing()
-        if isinstance(failing, Batch):
-            click.echo(screen.smallest_batch(*smallest_batch(failing, tally.verifier)))
-        elif failing is not None:
+        if failing is not None:
             click.echo(screen.smallest(*smallest(failing, tally.verifier)))
     alone, batches = ([tally for tally in tallies if bool(tally.rule) == beside] for beside in (False, True))
     if alone or not batches:

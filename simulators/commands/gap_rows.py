@@ -8,7 +8,6 @@ import click
 from rich.table import Table
 
 from draftproof.simulators import figures, screen
-from draftproof.simulators.files import unusable
 from draftproof.simulators.study.designs import SIBLINGS
 from draftproof.simulators.study.recorded import Accepted, Recorded, measured
 
@@ -83,10 +82,6 @@ def document(found: list[Accepted], recorded: Recorded, n: int, sequences: int) 
 
 def drawn(found: list[Accepted], folder: Path) -> list[Path]:
     """Writes gap-siblings.svg and .png."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unusable(folder, error) from None
     figure = figures.required()(figsize=(7, 4.2), layout="constrained")
     axes = figure.subplots()
     series = {f"{each.column.design}, {each.column.verifier}": each.mean for each in found}

@@ -1,21 +1,24 @@
 """The command `law`."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import click
+from flint import fmpq
 
 from draftproof.simulators import screen
-from draftproof.simulators.batches import batch_law, judge_batch, must_verify
+from draftproof.simulators.batches import BatchVerdict, batch_law, judge_batch, must_verify
 from draftproof.simulators.check import must_apply
 from draftproof.simulators.commands.check import beside
 from draftproof.simulators.commands.options import FILE, force_option, json_option
 from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.files import read_any, spelled
 from draftproof.simulators.verdict import Verdict, joint, judge
-from draftproof.simulators.witness import smallest, smallest_batch
+from draftproof.simulators.witness import smallest
 from draftproof.theory.batch import Batch
 from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law
 from draftproof.theory.numbers import text
 from draftproof.theory.verifier import Verifier
@@ -44,16 +47,11 @@ def law(instance: Path, name: str, iterations: int, force: bool, as_json: bool) 
             raise BadInput(
                 f"{instance}: a batch is judged over one call; --iterations goes with one instance"
             )
-        return _batch(given, verifier, as_json)
-    if not force:
+    elif not force:
         must_apply(verifier, given)
     with screen.progress("iterations") as bar:
         task = bar.add_task("enumerating", total=iterations)
-        if iterations == 1:
-            verdict = judge(given, verifier, 1)
-            emitted = Law([]) if verdict.invalid else emission(given, verifier).law()
-        else:
-            verdict, emitted = joint(given, verifier, iterations, lambda n: bar.update(task, completed=n))
+        verdict, emitted = _judged(given, verifier, iterations, lambda n: bar.update(task, completed=n))
         bar.update(task, completed=iterations, description="looking for a smaller instance")
         small = None if verdict.lossless or as_json else smallest(given, verifier, iterations)
     if as_json:
@@ -62,54 +60,47 @@ def law(instance: Path, name: str, iterations: int, force: bool, as_json: bool) 
             "lossless": verdict.lossless,
             "total_variation": text(verdict.total_variation),
             "expected_accepted": text(verdict.expected_accepted),
-            "law": {spelled(word): text(mass) for word, mass in emitted.items()},
+            "law": {word: text(mass) for word, mass in emitted.items()},
+            **(beside(verdict) if isinstance(verdict, BatchVerdict) else {}),
             **({"invalid": verdict.invalid} if verdict.invalid else {}),
         }
         click.echo(json.dumps(answer))
         return int(not verdict.lossless)
-    if verdict.invalid:
-        click.echo(f"{verifier.name} on {given.name}: no law: {verdict.invalid}")
-        return 1
+    what = f"{verifier.name} on {given.name}"
     title = "law of the emitted block" if iterations == 1 else f"joint law over {iterations} iterations"
-    click.echo(f"{verifier.name} on {given.name}: {title}")
-    screen.console().print(screen.law(emitted))
-    distance, accepted = screen.shown(verdict.total_variation), screen.shown(verdict.expected_accepted)
+    heading, total = "tokens", "E[tau]"
+    if isinstance(given, Batch):
+        what = f"{given.rule.name} with {what}"
+        title, heading, total = "joint law of the emitted blocks", "tokens of each request", "sum of E[tau]"
+    if verdict.invalid:
+        click.echo(f"{what}: no law: {verdict.invalid}")
+        return 1
+    click.echo(f"{what}: {title}")
+    screen.console().print(screen.law(emitted, heading))
     answer = screen.declared(verdict.lossless) + _declared(verdict)
-    click.echo(f"{answer}: total variation {distance}, E[tau] {accepted}")
+    distance = f"total variation {screen.shown(verdict.total_variation)}"
+    if isinstance(verdict, BatchVerdict):
+        distance += f", of each request {', '.join(map(screen.shown, verdict.marginals))}"
+    click.echo(f"{answer}: {distance}, {total} {screen.shown(verdict.expected_accepted)}")
     if small:
         click.echo(f"{screen.why(verdict)}\n{screen.smallest(*small)}")
     return int(not verdict.lossless)
 
 
-def _batch(batch: Batch, verifier: Verifier, as_json: bool) -> int:
-    verdict = judge_batch(batch, verifier)
-    emitted = {} if verdict.invalid else batch_law(batch, verifier)
-    if as_json:
-        answer = {
-            "verifier": verifier.name,
-            "lossless": verdict.lossless,
-            "total_variation": text(verdict.total_variation),
-            "expected_accepted": text(verdict.expected_accepted),
-            "law": {screen.together(words): text(mass) for words, mass in emitted.items()},
-            **beside(verdict),
-            **({"invalid": verdict.invalid} if verdict.invalid else {}),
-        }
-        click.echo(json.dumps(answer))
-        return int(not verdict.lossless)
-    what = f"{batch.rule.name} with {verifier.name} on {batch.name}"
-    if verdict.invalid:
-        click.echo(f"{what}: no law: {verdict.invalid}")
-        return 1
-    click.echo(f"{what}: joint law of the emitted blocks")
-    screen.console().print(screen.joint_law(emitted))
-    alone = ", ".join(map(screen.shown, verdict.marginals))
-    click.echo(
-        f"{screen.declared(verdict.lossless)}: total variation {screen.shown(verdict.total_variation)}, "
-        f"of each request {alone}, sum of E[tau] {screen.shown(verdict.expected_accepted)}"
-    )
-    if not verdict.lossless:
-        click.echo(f"{screen.why_joint(verdict)}\n{screen.smallest_batch(*smallest_batch(batch, verifier))}")
-    return int(not verdict.lossless)
+def _judged(
+    given: Instance | Batch, verifier: Verifier, iterations: int, progress: Callable[[float], object]
+) -> tuple[Verdict, dict[str, fmpq]]:
+    # The verdict, and the law: word, or words of all requests, -> probability.
+    if isinstance(given, Batch):
+        verdict = judge_batch(given, verifier)
+        blocks = {} if verdict.invalid else batch_law(given, verifier)
+        return verdict, {" | ".join(map(spelled, words)): mass for words, mass in blocks.items()}
+    if iterations == 1:
+        verdict = judge(given, verifier, 1)
+        emitted = Law([]) if verdict.invalid else emission(given, verifier).law()
+    else:
+        verdict, emitted = joint(given, verifier, iterations, progress)
+    return verdict, {spelled(word): mass for word, mass in emitted.items()}
 
 
 def _declared(verdict: Verdict) -> str:

@@ -1,18 +1,16 @@
-"""Batches of requests: files of them, and the batches of the standard suite."""
+"""The batches of the standard suite: random requests, and the witnesses of lossy rules."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from flint import fmpq
 
-from draftproof.simulators.instances.files import document as instance_document
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.theory.batch import Batch
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
-from draftproof.theory.numbers import exact, text
+from draftproof.theory.numbers import exact
 from draftproof.theory.rows import Prefix
 from draftproof.theory.selection import RULES
 from draftproof.theory.selection.view import Rule
@@ -132,15 +130,3 @@ def standard_batches() -> Iterator[Sequence[Batch]]:
         for rule in RULES.values():
             yield Batches(rule, vocab, depth, requests, capacity, size)
     yield from map(Witnesses, RULES.values())
-
-
-def document(batch: Batch) -> dict[str, Any]:
-    """The batch as the JSON document that `files.parse` reads."""
-    return {
-        "requests": [instance_document(request) for request in batch.requests],
-        "selection": {
-            "rule": batch.rule.name,
-            "capacity": batch.capacity,
-            "speed": [text(speed) for speed in batch.speed],  # type: ignore[arg-type]
-        },
-    }

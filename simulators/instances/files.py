@@ -138,8 +138,17 @@ def draft_of(content: str) -> Scheme:
         raise BadInput(str(error) if str(error).startswith("draft") else f"draft: {error}") from None
 
 
-def document(instance: Instance) -> dict[str, Any]:
-    """The instance as the JSON document that `parse` reads."""
+def document(instance: Instance | Batch) -> dict[str, Any]:
+    """The instance, or the batch, as the JSON document that `read_any` reads."""
+    if isinstance(instance, Batch):
+        return {
+            "requests": [document(request) for request in instance.requests],
+            "selection": {
+                "rule": instance.rule.name,
+                "capacity": instance.capacity,
+                "speed": [text(speed) for speed in instance.speed],  # type: ignore[arg-type]
+            },
+        }
     return {
         "vocab": instance.vocab,
         "target": {spelled(prefix): [text(x) for x in row] for prefix, row in instance.target.given()},

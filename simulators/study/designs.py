@@ -37,7 +37,7 @@ def specinfer(p: np.ndarray, q: np.ndarray, counts: Sequence[int], _: np.random.
     refused, out = 1.0, {}
     for k in range(1, max(counts) + 1):
         excess = np.maximum(p - q, 0)
-        left = float(excess.sum())
+        left = min(float(excess.sum()), 1.0)
         refused *= left
         p = excess / left if left > 0 else p
         out[k] = 1 - refused
@@ -72,7 +72,7 @@ def rrs(p: np.ndarray, q: np.ndarray, counts: Sequence[int], rng: np.random.Gene
     refused, out, q = 1.0, [], q.copy()
     for _ in range(min(max(counts), int((q > 0).sum()))):
         over, excess = np.maximum(q - p, 0).cumsum(), np.maximum(p - q, 0)
-        refused *= float(over[-1])
+        refused *= min(float(over[-1]), 1.0)
         out.append(1 - refused)
         if not (over[-1] > 0 and excess.sum() > 0):  # nothing is refused, but for what rounding left
             break

@@ -10,7 +10,7 @@ from typing import Any
 
 from draftproof.simulators import figures
 from draftproof.simulators.check import must_fit
-from draftproof.simulators.files import replacing, unusable
+from draftproof.simulators.files import replacing
 from draftproof.simulators.instances.randoms import Logits, Randoms
 from draftproof.simulators.study.gap import FEW, Summary, applicable, measure, summarise
 from draftproof.theory.drafts import Scheme
@@ -148,10 +148,6 @@ def distance(instance: Instance) -> float:
 def write_figure(series: Series, folder: Path) -> list[Path]:
     """Writes gap-WHAT.svg, .png, .json and .csv into a folder; BadInput if they cannot be written."""
     figure, stem = _drawn(series), folder / f"gap-{series.what}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput(f"--out {unusable(folder, error)}") from None
     paths = figures.write(figure, stem, dpi=150)
     numbers, table, about = stem.with_suffix(".json"), stem.with_suffix(".csv"), document(series)
     with replacing(numbers) as part:

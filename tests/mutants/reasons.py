@@ -4,11 +4,12 @@ Most make the same runs as the original; the others are lossless rules of their 
 """
 
 _KIND = "`one` looks at the kind of the numbers alone"
-_SYMMETRIC = "meet and add are symmetric"
+_SYMMETRIC = "meet, add and minimum are symmetric"
 _POINT = "`point` looks at the length and the kind of the row alone"
 _LOOP = "at the end of the loop both names stand for the leaf"
 _LEAF = "at a leaf p is the target's row"
 _STOPS = "the root, entered with rate 1, stops at once: Y ~ its row, and no draft is ever accepted"
+_NO_PATH = "no path is judged: all are passed over, and Y ~ the root's row"
 _RHO = "no smaller rho is found, and K-SEQ is lossless with the largest"
 
 REASONS: dict[tuple[str, str], str] = {
@@ -27,13 +28,21 @@ REASONS: dict[tuple[str, str], str] = {
     ("k-seq", "while (high - low) < 1:"): _RHO,
     ("k-seq", "holds = geometric(total(meet(scale(0 / rho, p), q)), k) <= rho"): _RHO,
     ("block", "w = [one(target[leaf.prefix[:-1]])]"): _KIND,
-    ("greedy-block", "P = Q = one(self.target[prefix[:-1]])"): _KIND,
+    ("greedy-block", "P, Q = [one(target[leaf.prefix[:-1]])], [one(target[leaf.prefix])]"): _KIND,
+    ("greedy-block", "P, Q = [one(target[leaf.prefix])], [one(target[leaf.prefix[:-1]])]"): _KIND,
+    ("hsd", "R = peak = one(target[leaf.prefix[:-1]])"): _KIND,
+    ("hsd-naive", "R = [one(target[leaf.prefix[:-1]])]"): _KIND,
+    ("hsd-naive", "if oracle.accept(minimum(R.pop(), one(target[leaf.prefix[:-1]]))):"): _KIND,
     (
-        "greedy-block",
-        "return Modified(target, proposal, start, end) if len(stop.prefix) + 0 < end else target",
-    ): "the target of one token more is modified below a length that is reached, so at no row",
-    ("hsd-naive", "if oracle.accept(minimum(one(rows[0]), R[-1])):"): "the minimum is symmetric",
-    ("hsd-multidraft", "if node in path:"): "every path has the root: all are passed over, and Y ~ its row",
+        "hsd-naive",
+        "if oracle.accept(minimum(one(target[leaf.prefix]), R.pop())):",
+    ): _SYMMETRIC,
+    ("hsd-naive", "return child, target[leaf.prefix]"): _LOOP,
+    ("hsd-naive", "return leaf, target[child.prefix]"): _LOOP,
+    ("hsd-multidraft", "if node not in path[:-1]:"): _NO_PATH,
+    ("hsd-multidraft", "if node in path[:-0]:"): _NO_PATH,
+    ("hsd-multidraft", "if node in path[:-2]:"): "a path may be passed over: the next one is a fresh block",
+    ("hsd-multidraft", "pass"): _NO_PATH,
     ("multipath-block", "J = C = one(target[node.prefix[:-1]])"): _KIND,
     (
         "multipath-block",

@@ -36,7 +36,9 @@ def product(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     # 0 or at least 1, and there the law is wrong already.
     path = draft.path
     rows = [target[node.prefix] for node in path]
-    R = hsd.prefix_ratios(path, rows)
+    R = [one(rows[0])]
+    for node, child in pairwise(path):
+        R.append(R[-1] * ratio(target[node.prefix][child.token], node.proposal[child.token]))
     tau = len(path) - 1
     while not oracle.accept(minimum(R[tau], one(rows[0]))):
         tau -= 1
@@ -121,10 +123,7 @@ _LAST_TOKEN = edited(
 )
 _ONLY_NEW_MAXIMA = edited(
     hsd,
-    (
-        "return [ratio(R_t, peak) for",
-        "return [ratio(R_t, peak) if not R_t < peak else minimum(R_t, peak) for",
-    ),
+    ("r.append(ratio(R, peak))", "r.append(ratio(R, peak) if not R < peak else minimum(R, peak))"),
     ("maximum, normalise", "maximum, minimum, normalise"),
 )
 _SHORTCUT = edited(

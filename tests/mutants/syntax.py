@@ -32,7 +32,7 @@ KINDS = tuple(
     frozenset(names.split())
     for names in (
         "p q t d row residual kept rest taken have want beside t_last q_last",
-        "a A S L w_i r_t P Q J C hi lo beta rho early late left",
+        "a A S L w_i r_t P_i Q_i peak P Q J C hi lo beta rho early late left",
         "node child leaf f v hub best",
         "w R r rows laws",
     )
@@ -136,7 +136,7 @@ class _Module:
             if node.id in kind:
                 for other in sorted(kind & _bound(function, node.lineno) - {node.id}):
                     yield self._edit("another name", node, other)
-        if node.id in NUMBERS:
+        if node.id in NUMBERS and not isinstance(self.parent[node], ast.Attribute | ast.Subscript):
             yield self._edit("1 for a number", node, "1")
 
     def _coin(self, node: ast.Call, function: ast.FunctionDef) -> Iterator[Edit]:

@@ -8,21 +8,15 @@ import pytest
 
 from draftproof import commands
 from draftproof.proofs_check.claims import CLAIMS
-from draftproof.proofs_check.claims.claim import (
-    CODE_RUN,
-    EVERY,
-    MACHINE_PROOFS,
-    REFUTED,
-    SIZES,
-    CodeRun,
-    Induction,
-)
+from draftproof.proofs_check.claims.claim import EVERY, MACHINE_PROOFS, REFUTED, SIZES, UNDECIDED
+from draftproof.proofs_check.claims.every_size import PREFIX, PRODUCT, CodeRun, Induction, Kept
 from draftproof.proofs_check.commands.claims import QUICK
 from draftproof.proofs_check.induction import THEOREMS
-from draftproof.proofs_check.induction.steps import ARGUMENT, CHECKED
+from draftproof.proofs_check.induction.steps import ARGUMENT, CHECKED, REACHED
 from draftproof.proofs_check.page import page
 from draftproof.simulators.commands.entry import enter
-from draftproof.theory.verifiers import VERIFIERS
+from draftproof.theory.verifiers import VERIFIERS, block
+from tests.mutants.edits import edited
 
 ROOT = Path(__file__).parents[2]
 FAST = [claim for claim in CLAIMS.values() if claim.seconds <= 1]
@@ -46,12 +40,13 @@ def test_verdict_that_takes_longer(claim):
 
 def test_every_theorem_is_claimed():
     argued = {claim.check.theorem for claim in CLAIMS.values() if isinstance(claim.check, Induction)}
-    assert argued | {key for key in CODE_RUN if key in THEOREMS} == set(THEOREMS)
+    assert argued == set(THEOREMS)
 
 
 def test_every_verifier_is_judged():
     judged = {getattr(claim.check, "verifier", None) for claim in CLAIMS.values()}
     judged |= {name for theorem in THEOREMS.values() for name in theorem.verifiers}
+    judged |= {name for claim in CLAIMS.values() for name in getattr(claim.check, "verifiers", ())}
     judged |= {key.removesuffix("-lossless-search") for key in CLAIMS}
     assert judged >= set(VERIFIERS) - {"typical"}
     assert "typical-lossless" in CLAIMS
@@ -72,16 +67,31 @@ def test_the_page_is_fresh():
 @pytest.mark.parametrize("claim", CLAIMS.values(), ids=lambda claim: claim.key)
 def test_verdicts_are_of_the_known_kinds(claim):
     searched = re.fullmatch(r"no counterexample in [\d,]+ exact instances", claim.verdict)
-    assert claim.verdict in (EVERY, CHECKED, ARGUMENT, SIZES, REFUTED) or searched
+    assert claim.verdict in (EVERY, CHECKED, REACHED, ARGUMENT, SIZES, REFUTED) or searched
 
 
 def test_nothing_typed_is_called_proved():
     """An argument proves nothing of the code: its verdict says so, and so does what stands behind it."""
     for claim in CLAIMS.values():
         typed = isinstance(claim.check, Induction)
-        assert ("argument" in claim.behind) == typed == (claim.verdict in (CHECKED, ARGUMENT)), claim.key
-        run = isinstance(claim.check, CodeRun)
-        assert ("code run" in claim.behind) == run == (claim.verdict == EVERY), claim.key
+        assert ("argument" in claim.behind) == typed == (claim.verdict in (CHECKED, REACHED, ARGUMENT)), (
+            claim.key
+        )
+        run = isinstance(claim.check, CodeRun | Kept)
+        assert run == (claim.verdict == EVERY), claim.key
+        assert ("code run" in claim.behind) == (run or claim.verdict == REACHED), claim.key
+
+
+def test_a_verifier_that_keeps_something_else_changes_the_verdict(monkeypatch):
+    """What a theorem says of verifiers is not taken from its text."""
+    assert Kept(("token",), PRODUCT)() == EVERY
+    assert Kept(("token",), PREFIX)() == UNDECIDED
+    assert Kept(("nss",), PRODUCT)() == UNDECIDED
+    above = CLAIMS["block-above-token"]
+    assert above.check() == above.verdict == REACHED
+    flawed = edited(block, ("share(w[-1] * p[x], q[x])", "share(w[-1] * p[x], q[x]) / 2"))
+    monkeypatch.setitem(VERIFIERS, "block", flawed)
+    assert above.check() == UNDECIDED
 
 
 def test_every_machine_proof_is_in_the_rocq_files():

@@ -9,7 +9,7 @@ from tests.mutants.generated import MODULES, Generated, mutants, verdicts
 
 PROVED = (
     *("token", "nss", "one-hot", "specinfer", "rrs", "naive-tree"),
-    *("block", "traversal", "lifted", "k-seq"),
+    *("block", "traversal", "lifted", "k-seq", "hsd", "hsd-naive", "greedy-block"),
 )
 """The verifiers that are proved at every size from their own code."""
 EACH = 1

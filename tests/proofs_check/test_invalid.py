@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from draftproof.proofs_check.claims.calls import Shaped
 from draftproof.proofs_check.means import accepted, compare
 from draftproof.proofs_check.prove import prove
 from draftproof.simulators.verdict import judge
 from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.modified_target import Replaced
 from draftproof.theory.numbers import exact
 from draftproof.theory.rows import one, scale
 from draftproof.theory.verifiers import named
@@ -59,7 +59,7 @@ def test_a_row_that_adds_up_by_its_negative_entries_is_refuted():
 def test_a_target_left_behind_is_made_of_laws():
     def carry(target, proposal, draft, stop):
         row = scale(2 * one(target[()]), target[()])
-        return Shaped(target, {(x,): row for x in range(2)})
+        return Replaced(target, {(x,): row for x in range(2)})
 
     proof = prove(replace(named("token"), carry=carry), Chain(2), 2)
     assert proof.verdict == "refuted"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from draftproof.simulators.instances.batches import WITNESSES, document, witness
-from draftproof.simulators.instances.files import read, read_any
+from draftproof.simulators.instances.batches import WITNESSES, witness
+from draftproof.simulators.instances.files import document, read, read_any
 from draftproof.theory.errors import BadInput
 from draftproof.theory.selection import RULES
 

@@ -6,6 +6,7 @@ import pytest
 from flint import fmpq
 
 from draftproof.simulators.batches import Emitted, batch_law, judge_batch, must_verify
+from draftproof.simulators.enumerate import drafts
 from draftproof.simulators.instances.batches import (
     SIZES,
     WITNESSES,
@@ -14,7 +15,7 @@ from draftproof.simulators.instances.batches import (
     witness,
 )
 from draftproof.simulators.verdict import judge
-from draftproof.theory.batch import Batch, drawn
+from draftproof.theory.batch import Batch
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 from draftproof.theory.law import Law, law_of
@@ -33,7 +34,8 @@ def slowly(batch, rule):
     """The joint law of completed words, run by run, without the tensors of `judge_batch`."""
     joint: dict = {}
     emitted = [Emitted(request, rule) for request in batch.requests]
-    for each in product(*(list(drawn(request)) for request in batch.requests)):
+    drawn = [[(mass, draft.path[-1].prefix) for mass, draft in drafts(r)] for r in batch.requests]
+    for each in product(*drawn):
         weight = fmpq(1)
         for mass, _ in each:
             weight *= mass

@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from draftproof.proofs_check.claims.calls import Shaped
 from draftproof.simulators import lanes
 from draftproof.simulators.enumerate import Invalid, emission, outcomes
 from draftproof.simulators.verdict import joint, judge
 from draftproof.simulators.witness import smallest
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import context_free
+from draftproof.theory.modified_target import Replaced
 from draftproof.theory.numbers import ONE, exact
 from draftproof.theory.rows import one, scale
 from draftproof.theory.verifiers import VERIFIERS, named
@@ -101,7 +101,7 @@ def test_over_iterations_the_tokens_before_are_named():
 
 def test_a_target_left_behind_is_made_of_laws():
     """Its rows are read where the law of the text is completed, and where a later call returns them."""
-    beyond = Shaped(TOY.target, {(x,): (exact("3/2"), exact("-1/2")) for x in range(2)})
+    beyond = Replaced(TOY.target, {(x,): (exact("3/2"), exact("-1/2")) for x in range(2)})
     rule = replace(named("token"), carry=lambda target, proposal, draft, stop: beyond)
     assert judge(TOY, rule, 1).invalid == "the row left behind after 1, (3/2, -1/2), has a negative entry"
     shallow = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(1))

@@ -8,7 +8,7 @@ column.
 """
 
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from flint import fmpq
@@ -16,8 +16,8 @@ from flint import fmpq
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.errors import BadInput
 from draftproof.theory.law import law_of
-from draftproof.theory.numbers import ONE, ZERO
-from draftproof.theory.rows import Prefix
+from draftproof.theory.numbers import ZERO
+from draftproof.theory.rows import Prefix, minimum, one, possible
 from draftproof.theory.table import Rows
 from draftproof.theory.transport.certificate import Transport
 
@@ -80,21 +80,22 @@ def problem(law: Drafted, target: Rows, depth: int, context: Prefix = ()) -> Tra
     return Transport(tuple(law.values()), tuple(words.values()), rewards)
 
 
-def chain_optimum(target: Rows, proposal: Rows, depth: int, context: Prefix = ()) -> fmpq:
-    """The optimum for a chain in closed form: sum over l and x^l of min(p(x^l), q(x^l)).
+def chain_optimum(target: Rows, proposal: Rows, depth: int, context: Prefix = ()) -> Any:
+    """The optimum for a chain in closed form, in any numbers: sum over l and x^l of min(p(x^l), q(x^l)).
 
     >>> from draftproof.theory.table import Table
     >>> p, q = Table.exact(2, {(): ["1/3", "2/3"]}), Table.exact(2, {(): ["2/3", "1/3"]})
     >>> chain_optimum(p, q, 2)
     4/3
     """
-    out, level = ZERO, [(context, ONE, ONE)]
+    start = one(target[context])
+    out, level = start * 0, [(context, start, start)]
     for _ in range(depth):
         below = []
         for prefix, P, Q in level:
             for x, (p, q) in enumerate(zip(target[prefix], proposal[prefix], strict=True)):
-                if least := min(P * p, Q * q):
-                    out += least
+                if possible(least := minimum(P * p, Q * q)):
+                    out = out + least
                     below.append(((*prefix, x), P * p, Q * q))
         level = below
     return out

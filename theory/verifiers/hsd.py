@@ -7,10 +7,11 @@
 11/9
 """
 
-from itertools import accumulate, pairwise
+from collections.abc import Sequence
+from itertools import pairwise
 
-from draftproof.theory.rows import Number, Row, excess, maximum, normalise, one, ratio, scale, share, total
-from draftproof.theory.verifier import CHAIN, Draft, Oracle, Path, Rows, Stop, Verifier
+from draftproof.theory.rows import Number, excess, maximum, normalise, one, ratio, scale, share, total
+from draftproof.theory.verifier import CHAIN, Draft, Node, Oracle, Path, Rows, Stop, Verifier
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
@@ -20,35 +21,34 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     D*+_t / D*-_t, and Y ~ norm((r*_t p - q)+). As r*_t = w_t and D*- = D*+ + 1 - r*, this is block
     verification, number for number.
     """
-    path = draft.path
-    rows = [target[node.prefix] for node in path]
-    r = capped(prefix_ratios(path, rows))
-    if oracle.accept(r[-1]):
-        return path[-1], rows[-1]
-    return step_back(oracle, path, rows, r)
+    return judge(oracle, draft.path, target)
 
 
-def prefix_ratios(path: Path, rows: list[Row]) -> list[Number]:
-    """R_0 = 1, R_1, .., R_gamma: the joint ratio of target to proposal along the path."""
-    R = [one(rows[0])]
-    for (node, child), p in zip(pairwise(path), rows, strict=False):
-        R.append(R[-1] * ratio(p[child.token], node.proposal[child.token]))
-    return R
+def judge(oracle: Oracle, path: Path, target: Rows) -> Stop:
+    """One path, from whose first node on the ratios count."""
+    *inner, leaf = path
+    R = peak = one(target[leaf.prefix])
+    r = [R]
+    for node, child in pairwise(path):
+        p, q, x = target[node.prefix], node.proposal, child.token
+        R = R * ratio(p[x], q[x])
+        peak = maximum(peak, R)
+        r.append(ratio(R, peak))
+
+    if oracle.accept(r.pop()):
+        return leaf, target[leaf.prefix]
+    return step_back(oracle, inner, target, r)
 
 
-def capped(R: list[Number]) -> list[Number]:
-    """r*_t: every prefix ratio over the largest so far, at least 1."""
-    return [ratio(R_t, peak) for R_t, peak in zip(R, accumulate(R, maximum), strict=True)]
-
-
-def step_back(oracle: Oracle, path: Path, rows: list[Row], r: list[Number]) -> Stop:
+def step_back(oracle: Oracle, inner: Sequence[Node], target: Rows, r: list[Number]) -> Stop:
     """From the end, the first inner node kept with probability D+ / D-, and its residual row.
 
     At the first node D+ = D-, so the walk never goes past it.
     """
-    for node, p, r_t in reversed(list(zip(path[:-1], rows, r, strict=False))):
-        residual = excess(scale(r_t, p), node.proposal)
-        if oracle.accept(share(total(residual), total(excess(node.proposal, scale(r_t, p))))):
+    for node, r_t in zip(reversed(inner), reversed(r), strict=True):
+        have, want = node.proposal, scale(r_t, target[node.prefix])
+        residual = excess(want, have)
+        if oracle.accept(share(total(residual), total(excess(have, want)))):
             break
     return node, normalise(residual)
 

@@ -7,8 +7,9 @@
 115/81
 """
 
+from draftproof.theory.modified_target import Replaced
 from draftproof.theory.verifier import CHAIN, PATHS, Draft, Oracle, Rows, Stop, Verifier
-from draftproof.theory.verifiers.hsd import capped, prefix_ratios, step_back
+from draftproof.theory.verifiers import hsd
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
@@ -17,14 +18,9 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     """
     node, row = draft.root, target[draft.root.prefix]
     for path in draft.paths:
-        if node not in path:
-            continue
-        suffix = path[path.index(node) :]
-        rows = [row, *(target[below.prefix] for below in suffix[1:])]
-        r = capped(prefix_ratios(suffix, rows))
-        if oracle.accept(r[-1]):
-            return suffix[-1], rows[-1]
-        node, row = step_back(oracle, suffix, rows, r)
+        if node in path[:-1]:
+            suffix = path[path.index(node) :]
+            node, row = hsd.judge(oracle, suffix, Replaced(target, {node.prefix: row}))
     return node, row
 
 

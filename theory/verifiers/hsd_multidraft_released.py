@@ -8,9 +8,12 @@
 (14/9, 4/27)
 """
 
-from draftproof.theory.rows import minimum, one, otherwise
+from itertools import pairwise
+
+from draftproof.theory.modified_target import Replaced
+from draftproof.theory.rows import maximum, minimum, one, otherwise, ratio
 from draftproof.theory.verifier import CHAIN, PATHS, Draft, Oracle, Rows, Stop, Verifier
-from draftproof.theory.verifiers.hsd import capped, prefix_ratios, step_back
+from draftproof.theory.verifiers.hsd import step_back
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
@@ -25,15 +28,20 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     for path in draft.paths:
         if node not in path:
             continue
-        suffix = path[path.index(node) :]
-        rows = [row, *(target[below.prefix] for below in suffix[1:])]
-        R = prefix_ratios(suffix, rows)
-        if oracle.accept(minimum(R[-1], one(row))):
-            return suffix[-1], rows[-1]
-        R = [carried * R_t for R_t in R]
-        node, residual = step_back(oracle, suffix, rows, capped([one(row), *R])[1:])
+        *inner, leaf = path[path.index(node) :]
+        rows = Replaced(target, {node.prefix: row})
+        R, peak = one(row), maximum(one(row), carried)
+        joint, r = [carried], []
+        for above, child in pairwise([*inner, leaf]):
+            r.append(ratio(carried * R, peak))
+            R = R * ratio(rows[above.prefix][child.token], above.proposal[child.token])
+            joint.append(carried * R)
+            peak = maximum(peak, carried * R)
+        if oracle.accept(minimum(R, one(row))):
+            return leaf, rows[leaf.prefix]
+        node, residual = step_back(oracle, inner, rows, r)
         row = otherwise(residual, row)
-        carried = R[suffix.index(node)]
+        carried = joint[inner.index(node)]
     return node, row
 
 

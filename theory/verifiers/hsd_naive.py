@@ -7,10 +7,12 @@
 4/3
 """
 
-from draftproof.theory.rows import minimum, one
+from itertools import pairwise
+
+from draftproof.theory.modified_target import carry
+from draftproof.theory.rows import minimum, one, ratio
 from draftproof.theory.verifier import CHAIN, Draft, Oracle, Rows, Stop, Verifier
-from draftproof.theory.verifiers.greedy_block import carry
-from draftproof.theory.verifiers.hsd import prefix_ratios, step_back
+from draftproof.theory.verifiers.hsd import step_back
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
@@ -19,12 +21,15 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     The full draft is kept with min(1, R_gamma). The excess that a step back leaves further down
     is resampled by the next iterations, level by level: greedy block verification.
     """
-    path = draft.path
-    rows = [target[node.prefix] for node in path]
-    R = prefix_ratios(path, rows)
-    if oracle.accept(minimum(R[-1], one(rows[0]))):
-        return path[-1], rows[-1]
-    return step_back(oracle, path, rows, R)
+    *inner, leaf = draft.path
+    R = [one(target[leaf.prefix])]
+    for node, child in pairwise(draft.path):
+        p, q, x = target[node.prefix], node.proposal, child.token
+        R.append(R[-1] * ratio(p[x], q[x]))
+
+    if oracle.accept(minimum(R.pop(), one(target[leaf.prefix]))):
+        return leaf, target[leaf.prefix]
+    return step_back(oracle, inner, target, R)
 
 
 VERIFIER = Verifier("hsd-naive", "zhou2026hsd, Algorithm 1", CHAIN, lossless=True, verify=verify, carry=carry)

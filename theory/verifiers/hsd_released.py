@@ -8,9 +8,11 @@
 (4/3, 1/9)
 """
 
-from draftproof.theory.rows import minimum, one
+from itertools import pairwise
+
+from draftproof.theory.rows import maximum, minimum, one, ratio
 from draftproof.theory.verifier import CHAIN, Draft, Oracle, Rows, Stop, Verifier
-from draftproof.theory.verifiers.hsd import capped, prefix_ratios, step_back
+from draftproof.theory.verifiers.hsd import step_back
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
@@ -19,12 +21,18 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     A path whose ratio fell after a peak above 1 is then kept too often: on the toy, ba comes out
     3/9 of the time instead of 2/9.
     """
-    path = draft.path
-    rows = [target[node.prefix] for node in path]
-    R = prefix_ratios(path, rows)
-    if oracle.accept(minimum(R[-1], one(rows[0]))):
-        return path[-1], rows[-1]
-    return step_back(oracle, path, rows, capped(R))
+    *inner, leaf = draft.path
+    R = peak = one(target[leaf.prefix])
+    r = []
+    for node, child in pairwise(draft.path):
+        r.append(ratio(R, peak))
+        p, q, x = target[node.prefix], node.proposal, child.token
+        R = R * ratio(p[x], q[x])
+        peak = maximum(peak, R)
+
+    if oracle.accept(minimum(R, one(target[leaf.prefix]))):
+        return leaf, target[leaf.prefix]
+    return step_back(oracle, inner, target, r)
 
 
 VERIFIER = Verifier(

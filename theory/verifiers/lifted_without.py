@@ -55,8 +55,7 @@ def by_sets(t: Row, q: Row, count: int, replacement: bool) -> Plan:
     """Tokens in the order of t(x) over the chance pi(x) that x is drawn, each kept as often as t allows.
 
     Siblings are not independent: that x is drawn and nothing before it kept has a chance that is summed over
-    the sets that can be drawn, hence toy vocabularies; for two siblings without replacement `second` needs
-    one pass over q.
+    the sets that can be drawn, hence toy vocabularies.
     """
     draws, left = set_law(q, count, replacement), list(t)
     with_x = {x: [(s, mass) for s, mass in draws.items() if x in s] for x in range(len(q)) if possible(q[x])}
@@ -71,29 +70,6 @@ def by_sets(t: Row, q: Row, count: int, replacement: bool) -> Plan:
         rate[x] = share(left[x], reach)
         left[x] = left[x] - minimum(left[x], reach)
     return Plan(rate, tuple(left))
-
-
-def second(t: Row, q: Row) -> Row:
-    """How much of each token two siblings without replacement keep, in one pass over the sorted tokens: x and
-    y are both drawn with q(x) q(y) (1 / (1 - q(x)) + 1 / (1 - q(y))), so that two sums over the tokens before
-    x are enough. Every token has q < 1.
-
-    >>> from draftproof.theory.numbers import exact
-    >>> second((exact("1/2"), exact("1/3"), exact("1/6")), (exact("1/5"), exact("1/5"), exact("3/5")))
-    (1/2, 1/3, 912/5555)
-    """
-    odds = [x / (1 - x) for x in q]
-    both = sum(odds[1:], odds[0])
-    pi = [x * (1 + both - part) for x, part in zip(q, odds, strict=True)]
-    kept = [0 * x for x in t]
-    masses, parts = 0 * both, 0 * both
-    drafted = [x for x in range(len(q)) if possible(q[x])]
-    for x in sorted(drafted, key=lambda x: ratio(t[x], pi[x]), reverse=True):
-        reach = pi[x] - odds[x] * masses - q[x] * parts
-        kept[x] = minimum(t[x], reach)
-        rate = share(t[x], reach)
-        masses, parts = masses + q[x] * rate, parts + odds[x] * rate
-    return tuple(kept)
 
 
 VERIFIER = Verifier(

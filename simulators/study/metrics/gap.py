@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 
 from draftproof.simulators import lanes
-from draftproof.simulators.lanes import Lanes
 from draftproof.simulators.optimum import SETS, full_information, one_level, stateless
 from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.families import Slice, Sliced, in_step, slices
@@ -25,6 +24,7 @@ from draftproof.theory.closed_forms import FORMS
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import exact, text
+from draftproof.theory.transport.block import chain_optimum
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS, named
 
@@ -65,7 +65,8 @@ class Gap(Sliced):
         best: Values = {}
         if many and self.optima and block.family.draft.label == "chain":
             stateless = lanes.measure(many, named("block")).expected_accepted
-            best = {"full_information": chain_optimum(many), "stateless": stateless}
+            full = chain_optimum(many.target, many.proposal, many.draft.depth)
+            best = {"full_information": full, "stateless": stateless}
         elif self.optima:
             best = _transposed([_solved(instance) for instance in instances()])
         where = {**place(block.family), "index": np.arange(block.start, block.stop)}
@@ -89,21 +90,6 @@ def in_lanes(name: str, label: str) -> str | None:
     form = FORMS.get((name, label))
     twins = [other for other in VERIFIERS if form and FORMS.get((other, label)) is form]
     return next((other for other in (name, *twins) if in_step(VERIFIERS[other])), None)
-
-
-def chain_optimum(many: Lanes) -> np.ndarray:
-    """The full-information optimum of chains in lanes: the sum of min(p, q) over drafted prefixes."""
-    out = np.zeros(many.count)
-    joint = {(): (np.ones(many.count), np.ones(many.count))}
-    for _ in range(many.draft.depth):
-        joint = {
-            (*prefix, x): (P * many.target[prefix][x], Q * many.proposal[prefix][x])
-            for prefix, (P, Q) in joint.items()
-            for x in range(many.target.vocab)
-        }
-        for P, Q in joint.values():
-            out += np.minimum(P, Q)
-    return out
 
 
 def _solved(instance: Instance) -> Values:

@@ -7,6 +7,7 @@ import sys
 import time
 from importlib.util import find_spec
 
+import psutil
 import pytest
 
 from benchmarks.on_gpu.machine import ROOT
@@ -82,6 +83,12 @@ def test_nonsense_is_one_line(arguments, says):
     assert says in done.stderr.splitlines()[-1]
 
 
+def running(process: subprocess.Popen) -> bool:
+    """Whether a pytest that the process has started is there."""
+    commands = [child.cmdline() for child in psutil.Process(process.pid).children()]
+    return any("pytest" in command for command in commands)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_stopped_from_outside_the_report_is_written(sent, tmp_path):
@@ -89,8 +96,9 @@ def test_stopped_from_outside_the_report_is_written(sent, tmp_path):
     (tmp_path / "results.json").write_text(json.dumps(known))
     arguments = ["sanitizer", "tests", "--device", "cpu", "--out", tmp_path]
     child = subprocess.Popen([*COMMAND, *arguments], cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    while child.poll() is None and not (tmp_path / "run.log").is_file():
+    while child.poll() is None and not ((tmp_path / "run.log").is_file() and running(child)):
         time.sleep(0.1)
+    time.sleep(0.5)  # the command has begun, and is waited for
     child.send_signal(sent)
     out, _ = child.communicate(timeout=100)
     assert child.returncode == 130

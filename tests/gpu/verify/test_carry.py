@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from draftproof.gpu.verify.chains import Carry
-from draftproof.theory.verifiers.greedy_block import Modified
+from draftproof.theory.modified_target import Modified
 
 V, GAMMA = 3, 4
 

@@ -1,6 +1,8 @@
 """What proofs at every size assume, on exact instances: contracts, and how children are drawn."""
 
 from collections import defaultdict
+from itertools import product
+from math import prod
 
 import pytest
 from flint import fmpq
@@ -8,7 +10,7 @@ from flint import fmpq
 from draftproof.proofs_check.every_size.contracts import CONTRACTS, digest
 from draftproof.simulators.enumerate import drafts
 from draftproof.simulators.instances.randoms import Randoms
-from draftproof.theory import priority, rows
+from draftproof.theory import modified_target, priority, rows
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.stratified import Stratified
@@ -125,6 +127,25 @@ def test_children_of_merged_paths_are_drawn_without_replacement():
         for (x, _), law in second.items():
             mass = sum(law.values(), fmpq(0))
             assert all(part / mass == rows.without(q, x)[y] for y, part in law.items())
+
+
+@pytest.mark.parametrize("scheme", [Chain(2), Chain(3)], ids=str)
+def test_a_target_that_is_left_behind_has_the_rows_of_its_contract(scheme):
+    """norm((P p - Q q)+) after drafted prefixes within the block; elsewhere the target's own row."""
+    modified = 0
+    for instance in instances(scheme, vocab=2, count=8):
+        p, q = instance.target, instance.proposal
+        for _, draft in drafts(instance):
+            end = len(draft.path[-1].prefix)
+            for stop in draft.path:
+                after = modified_target.carry(p, q, draft, stop)
+                for length in range(len(stop.prefix) + 1, end + 2):
+                    for z in product(range(2), repeat=length):
+                        P, Q = (prod((t[z[:i]][z[i]] for i in range(length)), start=fmpq(1)) for t in (p, q))
+                        left = rows.excess(rows.scale(P, p[z]), rows.scale(Q, q[z]))
+                        assert after[z] == (rows.normalise(left) if length < end else p[z])
+                        modified += after[z] != p[z]
+    assert modified
 
 
 def test_excess_and_meet_are_one_formula_on_either_side_and_both_at_0():

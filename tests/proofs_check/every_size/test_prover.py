@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from draftproof.proofs_check.every_size import contracts, prove_every_size
+from draftproof.proofs_check.every_size import contracts, prove_accepted, prove_every_size
 from draftproof.proofs_check.every_size.flow import NotFollowed, flow_of
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
@@ -13,11 +13,15 @@ from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.verifiers import (
     VERIFIERS,
     block,
+    greedy_block,
+    hsd,
+    hsd_naive,
     k_seq,
     lifted,
     lifted_k_seq,
     lifted_priority,
     named,
+    nss,
     one_hot,
     rrs,
     specinfer,
@@ -28,7 +32,7 @@ from tests.mutants.edits import edited
 
 FROM_CODE = (
     *("token", "nss", "one-hot", "specinfer", "rrs", "naive-tree", "block", "traversal", "lifted"),
-    *("k-seq", "priority", "lifted-priority"),
+    *("k-seq", "priority", "lifted-priority", "hsd", "hsd-naive", "greedy-block"),
 )
 
 
@@ -49,6 +53,10 @@ def test_the_induction_hypotheses_are_found_in_the_code():
     ]
     assert prove_every_size(block.VERIFIER).claims == [
         "verify, the loop of line 9: stops with probability w, then follows the target's row"
+    ]
+    assert prove_every_size(greedy_block.VERIFIER).claims == [
+        "verify, the loop of line 10: stops with probability min(1, P / Q); with what enters by a residual, "
+        "follows the target's row"
     ]
 
 
@@ -134,6 +142,30 @@ HOSTILE = {
         token,
         ("    leaf = draft.path[-1]\n", "    leaf, share = draft.path[-1], share\n"),
     ),
+    "the peak is forgotten": (
+        hsd,
+        ("peak = maximum(peak, R)", "peak = maximum(R, one(p))"),
+        ("excess, max", "excess, one, max"),
+    ),
+    "the ratio is not capped": (hsd, ("r.append(ratio(R, peak))", "r.append(R)")),
+    "a residual of another ratio": (
+        hsd,
+        ("want = node.proposal, scale(r_t,", "want = node.proposal, scale(r_t * r_t,"),
+    ),
+    "no target is left behind": (greedy_block, ("    carry=carry,\n", "")),
+    "a capped ratio and a modified target": (
+        hsd_naive,
+        ("R.append(R[-1] * ratio(p[x], q[x]))", "R.append(minimum(R[-1] * ratio(p[x], q[x]), one(p)))"),
+    ),
+    "the ratio of the row above": (greedy_block, ("Q.append(Q[-1] * q[x])", "Q.append(Q[-1] * p[x])")),
+    "block verification that modifies the target": (
+        block,
+        ("lossless=True, verify=verify)", "lossless=True, verify=verify, carry=carry)"),
+        (
+            "from draftproof.theory.rows import",
+            "from draftproof.theory.modified_target import carry\nfrom draftproof.theory.rows import",
+        ),
+    ),
     "K-SEQ with another sum": (k_seq, ("geometric(total(kept), k)", "geometric(total(kept), k) - 1")),
 }
 
@@ -142,6 +174,48 @@ HOSTILE = {
 def test_broken_code_is_not_proved(flaw):
     module, *edits = HOSTILE[flaw]
     assert prove_every_size(edited(module, *edits)).verdict == "undecided"
+
+
+def test_a_target_that_is_left_behind_has_a_contract():
+    rule = replace(greedy_block.VERIFIER, carry=lambda target, proposal, draft, stop: target)
+    assert "leaves behind is not known" in prove_every_size(rule).why
+
+
+CHAIN_RULES = {
+    "token": "min(p(y), q(y)) once its prefix is kept",
+    "specinfer": "min(p(y), q(y)) once its prefix is kept",
+    "block": "min(w p(y), q(y)); w is the probability of its prefix",
+    "hsd": "min(r p(y), q(y)); r is the probability of its prefix",
+    "traversal": "min(a p(y), q(y)); a is the probability of its prefix",
+    "greedy-block": "min(P / Q p(y), q(y)); P / Q grows by p / q",
+    "hsd-naive": "min(R p(y), q(y)); R grows by p / q",
+}
+
+
+@pytest.mark.parametrize("name", CHAIN_RULES)
+def test_what_is_kept_of_a_drafted_token(name):
+    proof = prove_accepted(named(name))
+    assert proof.verdict == "proved", proof.why
+    assert [claim.split("with mass ")[1] for claim in proof.claims] == [CHAIN_RULES[name]]
+
+
+KEEPS_LESS = {
+    "nss keeps q p": (nss,),
+    "every other coin is lost": (
+        token,
+        (ACCEPT, "if not oracle.accept(share(p[x], q[x]) / 2):"),
+        ("normalise(excess(p, q))", "normalise(add(excess(p, q), scale(one(p) / 2, meet(p, q))))"),
+        ("import excess, normalise, share", "import add, excess, meet, normalise, one, scale, share"),
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", KEEPS_LESS)
+def test_lossless_rules_that_keep_less_are_told_apart(rule):
+    module, *edits = KEEPS_LESS[rule]
+    verifier = edited(module, *edits)
+    assert prove_every_size(verifier).verdict == "proved"
+    assert prove_accepted(verifier).verdict == "undecided"
 
 
 def test_the_threshold_and_the_null_set_are_lossy_indeed():

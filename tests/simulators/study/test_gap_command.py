@@ -155,7 +155,7 @@ def test_worst_as_json(command):
         (["{toy}", "--vary", "depth"], "--vary and an instance do not go together"),
         (["--vary", "depth"], "--vary needs --out FOLDER"),
         (["--vary", "luck", "--out", "x"], "'luck' is not one of"),
-        (["--vary", "depth", "--out", "{toy}", "--count", "1", "--vocab", "2"], "--out"),
+        (["--vary", "depth", "--out", "{toy}", "--count", "1", "--vocab", "2"], "toy.json: file exists"),
         (["--vary", "depth", "--out", "x", "--draft", CHAIN], "--vary depth sets --draft itself"),
         (["--out", "x"], "--out goes with --vary"),
         (["{toy}", "--draft", CHAIN], "--draft goes with --vary or --worst"),

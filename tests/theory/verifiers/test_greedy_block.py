@@ -10,9 +10,9 @@ from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.simulators.strategies import instances
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.law import law_of
+from draftproof.theory.modified_target import Modified
 from draftproof.theory.numbers import ZERO, exact
 from draftproof.theory.verifiers import named
-from draftproof.theory.verifiers.greedy_block import Modified
 from tests.checks import assert_lossless, assert_same_law, completed, joint, mean_accepted, words
 from tests.problems import TOY
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.tried import second
 from draftproof.simulators.strategies import instances, rows
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.shape import every
@@ -13,7 +14,7 @@ from draftproof.theory.numbers import ONE
 from draftproof.theory.rows import excess, total
 from draftproof.theory.transport.single_step import alpha
 from draftproof.theory.verifiers import named
-from draftproof.theory.verifiers.lifted_without import by_sets, second
+from draftproof.theory.verifiers.lifted_without import by_sets
 from tests.checks import assert_lossless, assert_same_law, is_lossy, mean_accepted
 
 VERIFIER = named("lifted-without")

@@ -1,0 +1,301 @@
+"""The induction hypotheses of one proof, as a run meets them: where it starts, and at the places that it
+arrives at.
+"""
+
+import ast
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from draftproof.proofs_check.cells.symbol import Symbol
+from draftproof.proofs_check.every_size.claims import FIXED, NEXT_CHILD, Claim, Later, length, same
+from draftproof.proofs_check.every_size.contracts import contract_of
+from draftproof.proofs_check.every_size.flow import Function, Loop, NotFollowed, Step
+from draftproof.proofs_check.every_size.passes import AGAIN, PASS, Finished, alike, exclusive
+from draftproof.proofs_check.every_size.run import Env, Refuted, Run, iterator
+from draftproof.proofs_check.every_size.values import (
+    Backwards,
+    Below,
+    Chain,
+    Children,
+    Count,
+    Edges,
+    Masses,
+    Named,
+    Node,
+    Row,
+    Segments,
+    Stack,
+    TargetRow,
+    Without,
+    Zipped,
+)
+from draftproof.theory import rows
+
+
+class Hypotheses:
+    """All claims of one proof, as a run sees them that starts at the claim `current`.
+
+    `carry` makes the target that the verifier leaves behind, None if that is the old one. With `accepted` the
+    claims are about tokens that are kept: y, drafted below `here`, with mass min(a p(y), q(y)), or
+    min(R p(y), q(y)).
+    """
+
+    def __init__(
+        self, chosen: dict[Any, int], facts: dict[Any, dict[str, int]], carry: Callable | None = None
+    ) -> None:
+        self.carry, self.accepted = carry, False
+        self.claims: dict[Loop | Function, Claim] = {}
+        self.chosen, self.facts = chosen, facts
+        self.asked_draft = False
+        self.passes = False  # whether a loop of passes that are alike was met
+        self.contracts: list[str] = []  # what was assumed of functions that were not run
+        self.results: dict[str, int] = {}
+        self.order: list[Loop | Function] = []
+        self.current: Claim | None = None
+
+    @property
+    def at_root(self) -> bool:
+        return self.current is not None and self.current.place is self.order[0]
+
+    def told(self) -> list[str]:
+        """The claims in words, but for that of the verifier itself."""
+        return [str(self.claims[place]) for place in self.order[1:]]
+
+    # Starting a run.
+
+    def begin(self, run: Run, claim: Claim) -> Symbol:
+        """One run from the claim's place."""
+        if self.carry is not None and contract_of(run, self.carry) is None:
+            raise NotFollowed("the target that the verifier leaves behind is not known")
+        run.function, run.start = claim.function, claim.place
+        env = {name: claim.start(run, name) for name in claim.env}
+        step = claim.place.first if isinstance(claim.place, Function) else run.enter(claim.place, env)
+        try:
+            last = run.go(step, env)
+        except Finished:
+            return run.gained
+        return run.gained + run.reach * last
+
+    def wanted(self, run: Run, claim: Claim) -> Symbol:
+        """The mass that the claim says y gets."""
+        env = {name: claim.start(run, name) for name in claim.env}
+        if not self.accepted:
+            return claim.mass(run, env)
+        if not run.inner:
+            return run.space.number(0)
+        kept = run.operation(rows.scale, [claim.rate_in(run, env), claim.row_in(run, env)])
+        return run.operation(rows.meet, [kept, run.proposal_row])[0]
+
+    # Arriving at places.
+
+    def arrive(self, run: Run, loop: Loop, env: Env) -> Symbol | Step:
+        statement = loop.statement
+        items = env.get(iterator(statement)) if isinstance(statement, ast.For) else None
+        if run.start == (PASS, loop):
+            run.env = env
+            return AGAIN  # type: ignore[return-value]
+        if isinstance(items, Children) and run.start is not loop and not run.examined and not run.inner:
+            return loop.exit  # a leaf: nothing below it, and no row that its children would have
+        match items:
+            case Zipped(columns=(Children(), Segments(items=segments))):
+                return alike(run, loop, env, segments)
+            case Masses(form="pairs" | "judged") as masses:
+                return exclusive(run, loop, env, masses)
+            case Zipped(columns=(Children(), Masses(form="list") as masses)):
+                return exclusive(run, loop, env, masses)
+            case Zipped() | Backwards():
+                return self._arrive_later(run, loop, env, items)
+        if isinstance(items, Children) and run.mode == "chain":  # one child at most
+            if run.start is loop:
+                raise NotFollowed("a chain's child is a loop of its own")
+            if run.examined or not run.inner:
+                return loop.exit
+            run.bind(loop.target, run.draw_child(run.proposal_row), env)
+            return loop.body
+        fresh = isinstance(items, Children) and run.mode == "with replacement" and not run.examined
+        state = Symbol | Row | TargetRow | list | Stack
+        if fresh and not any(isinstance(env.get(name), state) for name in loop.assigned):
+            return alike(run, loop, env, ((None, Count()),))
+        if isinstance(items, Children):
+            node: Any = run.here
+            if run.examined and run.start is not loop:
+                raise NotFollowed("the children of a node are looked at twice")
+            law = run.next_law(env)
+            if run.mode == "without replacement":
+                child = run.child
+                if run.start is loop and child is not None and child.token is not None:
+                    law = None if law is None else Without(law, child.token)
+                env[NEXT_CHILD] = law
+        elif isinstance(items, Edges):
+            node = run.child if run.start is loop else run.here
+            if node is not run.here:
+                run.use(node)
+        elif items is None:
+            tested = {
+                each.id for each in ast.walk(loop.condition) if isinstance(each, ast.Name)
+            } & loop.assigned
+            nodes = [env[name] for name in tested if isinstance(env.get(name), Node)]
+            if len(nodes) != 1:
+                raise NotFollowed(f"{loop}: the node that it is about is not known")
+            node = nodes[0]
+            if run.start is loop or run.examined or node is not run.here:
+                if node is run.here:
+                    raise Refuted(f"line {statement.lineno}: the loop goes on at the same node")
+                run.use(node)
+        else:
+            raise NotFollowed(f"line {statement.lineno}: a loop over {type(items).__name__}")
+        claim = self.assume(loop, run.function, env, loop.assigned, node)
+        env, own = self._split(run, claim, env, node)
+        return self._apply(run, claim, env, node, own, loop)
+
+    def assume(
+        self, place: Loop | Function, function: Any, env: Env, changing: frozenset[str], node: Any = None
+    ) -> Claim:
+        if place not in self.claims:
+            extra = {name for name in env if name.startswith("for ")}
+            known = {
+                name: value for name, value in env.items() if not isinstance(value, Node) or value is node
+            }
+            claim = Claim(place, function, known, changing | extra)
+            self.order.append(place)
+            self.claims[place] = claim
+            claim.modified = self.carry is not None and len(self.order) > 1
+            options = claim.options()
+            if not options:
+                raise NotFollowed(f"{place}: no rate that a claim could be about")
+            claim.row, claim.rate, claim.over = options[self.chosen.get(place, 0)]
+            claim.facts = self.facts.setdefault(place, {})
+        return self.claims[place]
+
+    def _split(self, run: Run, claim: Claim, env: Env, node: Any) -> tuple[Env, Env]:
+        # Lists along the chain: the items that belong to `here`, and the environment without them.
+        out, own = dict(env), {}
+        for name in claim.changing & claim.env.keys():
+            old = claim.env[name]
+            if not isinstance(old, list | Stack):
+                continue
+            now = env[name]
+            top = now.top if isinstance(now, Stack) else now
+            extra = len(top) - length(old)
+            if extra != (node is not run.here) or (
+                isinstance(old, Stack) != isinstance(now, Stack) and extra == 0
+            ):
+                raise NotFollowed(f"{name} does not grow by one item a node")
+            own[name] = top[0] if extra else None
+            out[name] = Stack(list(top[extra:]), name)
+        return out, own
+
+    def _apply(self, run: Run, claim: Claim, env: Env, node: Any, own: Env, loop: Loop) -> Symbol | Step:
+        claim.check(run, env, node)
+        if node is run.here:
+            if self.accepted and not self.at_root:
+                raise NotFollowed("a claim about the same node")
+            return claim.mass(run, env)
+        row = None if claim.row is None else env[claim.row]
+        if row is not None and not (isinstance(row, TargetRow) and row.node is node):
+            raise NotFollowed(f"{claim.row} at a child is not the target's row there")
+        if claim.rate is None:
+            return run.arrived(node)
+        rate = claim.rate_in(run, env)
+        if run.accept(run.operation(rows.minimum, [rate, run.space.number(1)]) if claim.modified else rate):
+            return self._followed(run, claim, node, rate)
+        if claim.later is None:
+            raise NotFollowed("where a run goes on that did not stop is not known")
+        return self._go_on(run, claim, own, claim.later)
+
+    def _followed(self, run: Run, claim: Claim, node: Any, rate: Symbol) -> Symbol:
+        # Mass of y once the run has stopped at or below the child, which it does with min(1, R).
+        token = run.arrived(node)
+        if not claim.modified:
+            return token
+        if self.accepted:
+            if claim is not self.current:
+                raise NotFollowed("what is kept at another place than the claim's")
+            before = claim.rate_in(run, {name: claim.start(run, name) for name in claim.env})
+            p, q = (run.item(row, node.token) for row in (run.target_row, run.proposal_row))
+            if rate * q != before * p:
+                raise Refuted("the ratio does not grow by p / q")
+            return token
+        return token * (rate - (rate - 1) * run.modified) if rate > 1 else token
+
+    # Loops that go back along the chain.
+
+    def _arrive_later(self, run: Run, loop: Loop, env: Env, items: Any) -> Symbol:
+        if run.start is not loop:
+            claim = self.current
+            assert claim is not None
+            if run.scenario.get("has children") is not False or not isinstance(claim.place, Loop):
+                raise NotFollowed("a list along the chain is read elsewhere than at its end")
+            shape = _columns(items)
+            known = {name: value for name, value in env.items() if isinstance(value, FIXED)}
+            if claim.later is None:
+                claim.later = Later(loop, shape, run.function, known)
+            later = claim.later
+            alike = later.env.keys() == known.keys() and all(
+                same(value, later.env[name]) for name, value in known.items()
+            )
+            if (later.loop, later.columns, later.function) != (loop, shape, run.function) or not alike:
+                raise NotFollowed("runs that did not stop go on at different places")
+        return run.space.number(0)
+
+    def _go_on(self, run: Run, claim: Claim, own: Env, later: Later) -> Symbol:
+        # One pass of the later loop, for `here`, after nothing below it has stopped.
+        loop, columns = later.loop, later.columns
+        statement = loop.statement
+        assert isinstance(statement, ast.For)
+        assert isinstance(claim.place, Loop)
+        env = {name: value for name, value in later.env.items() if name not in loop.assigned}
+        parts = []
+        for column in columns[1]:
+            if column == "":
+                parts.append(run.here)
+            elif column in own:
+                parts.append(own[column])
+            else:
+                raise NotFollowed(f"{column} is not a list along the chain")
+        run.bind(statement.target, tuple(parts) if columns[0] else parts[0], env)
+        run.start, run.function = loop, later.function
+        env[iterator(statement)] = Zipped(())
+        return run.go(loop.body, env)
+
+    # Calls.
+
+    def call(self, run: Run, function: Function, arguments: list[Any]) -> Any:
+        if len(arguments) != len(function.parameters):
+            raise NotFollowed(f"{function.name} with {len(arguments)} arguments")
+        env = dict(zip(function.parameters, arguments, strict=True))
+        nodes = [value for value in arguments if isinstance(value, Node)]
+        if not nodes:
+            return run.inlined(function, env)
+        if len(nodes) != 1:
+            raise NotFollowed(f"{function.name} is not about one node")
+        node = nodes[0]
+        if node is run.here and (not self.at_root or run.examined or function is self.order[0]):
+            raise NotFollowed(f"{function.name} is called again on the same node")
+        run.use(node)
+        generic = {name: (run.here if value is node else value) for name, value in env.items()}
+        changing = frozenset(
+            name for name, value in env.items() if not isinstance(value, Named | FunctionType)
+        )
+        claim = self.assume(function, function, generic, changing, run.here)
+        claim.check(run, env, node)
+        rate = claim.rate_in(run, env)
+        if claim.row is not None:
+            raise NotFollowed("a function that is given its row")
+        return Below(node) if run.accept(rate) else None
+
+
+def _columns(items: Any) -> tuple[bool, tuple[str, ...]]:
+    # (whether lists are side by side, for each the name of its list, "" for the chain's inner nodes).
+    columns = items.columns if isinstance(items, Zipped) else (items,)
+    names = []
+    for column in columns:
+        match column:
+            case Backwards(items=Chain(inner=True)):
+                names.append("")
+            case Backwards(items=Stack(top=[], name=name)):
+                names.append(name)
+            case _:
+                raise NotFollowed("a loop back along the chain over something else than its inner nodes")
+    return isinstance(items, Zipped), tuple(names)
