@@ -16,7 +16,8 @@ class Tree:
     """A draft tree: node 0 is the root, `parents[i] < i` is node i's parent, siblings are in drawing order.
 
     `parents` is one tree [N] shared by all rows of a batch, or one tree per row [B, N]. `replacement`:
-    siblings were drawn from the same q; otherwise each was drawn from q without its earlier siblings. `depth`
+    siblings were drawn from the same q; `stratified`: the j-th from the j-th stratum of q; otherwise each was
+    drawn from q without its earlier siblings. `depth`
     is the longest path or an upper bound; without it, per-row trees are read back from the device. Raises
     BadInput for invalid parents.
 
@@ -27,7 +28,7 @@ class Tree:
     1 + j), and slots after the tree (last column, never seen); `root_paths` [.., N, depth + 1], the nodes
     from the root to node i, then zeros. `steps` are groups of nodes that can be decided at once: their
     parents differ, and the nodes they depend on are in earlier groups. `generations` groups the nodes that
-    may have children by level.
+    may have children by level; `reads` has these nodes of a shared tree in turn, each with its proposal row.
 
     >>> tree = Tree([-1, 0, 0, 1])
     >>> tree.size, tree.depth, tree.inner, tree.turn.tolist()
@@ -43,6 +44,7 @@ class Tree:
         parents: Tensor | Sequence[int],
         *,
         replacement: bool = False,
+        stratified: bool = False,
         depth: int | None = None,
         rows: Tensor | None = None,
     ):
@@ -50,6 +52,7 @@ class Tree:
         if given.dim() not in (1, 2) or not given.shape[-1]:
             raise BadInput("parents must be [N] or [B, N], with N at least 1 for the root")
         self.shared, self.replacement, self.size = given.dim() == 1, replacement, given.shape[-1]
+        self.stratified = stratified
         self.as_tuple = tuple(given.tolist()) if self.shared else None
         for i, parent in enumerate(self.as_tuple or ()):
             if i == 0 and parent not in (-1, 0):
@@ -81,6 +84,10 @@ class Tree:
         paths = self.parents.new_zeros(*place.shape[:2], self.depth + 2)
         self.root_paths = paths.scatter(2, place, nodes.expand_as(place))[..., :-1]
         self.steps, self.generations = self._steps()
+        self.reads: tuple[tuple[int, int], ...] | None = None
+        if self.shared:
+            order = [node for nodes in self.generations for node in nodes.tolist()]
+            self.reads = tuple(zip(order, self.rows[0, order].tolist(), strict=True))
 
     @classmethod
     def chain(cls, gamma: int) -> "Tree":
@@ -94,13 +101,13 @@ class Tree:
         return cls([-1, *parents], replacement=True)
 
     @classmethod
-    def of_shape(cls, shape: Sequence, replacement: bool = False) -> "Tree":
+    def of_shape(cls, shape: Sequence, replacement: bool = False, stratified: bool = False) -> "Tree":
         """The tree whose root has the children shape[0], shape[1], ..., numbered breadth first."""
         parents, queue = [-1], [shape]
         for node, children in enumerate(queue):  # the queue grows during the loop
             queue += children
             parents += [node] * len(children)
-        return cls(parents, replacement=replacement)
+        return cls(parents, replacement=replacement, stratified=stratified)
 
     @classmethod
     def merged(cls, tokens: Tensor) -> "tuple[Tree, Tensor]":
@@ -131,9 +138,24 @@ class Tree:
         return self.shared and self.depth == self.size - 1
 
     @property
+    def children(self) -> Tensor:
+        """[1 or B, N, K]: each node's children in drawing order, K at most, then zeros.
+
+        >>> Tree([-1, 0, 0, 1]).children.tolist()
+        [[[1, 2], [3, 0], [0, 0], [0, 0]]]
+        """
+        N, parents = self.size, self.parents
+        most = max(map(self.as_tuple[1:].count, self.as_tuple)) if self.as_tuple else N - 1
+        nodes = torch.arange(N, device=parents.device)
+        older = (parents[:, :, None] == parents[:, None]) & (nodes < nodes[:, None]) & (nodes > 0)
+        place = torch.where(nodes > 0, parents * most + older.sum(-1), N * most)
+        table = parents.new_zeros(len(parents), N * most + 1).scatter(1, place, nodes.expand_as(place))
+        return table[:, :-1].unflatten(1, (N, most))
+
+    @property
     def kind(self) -> Hashable:
         """A key, equal for equal shared trees, and for per-row trees that differ only in their tables."""
-        return self.as_tuple, self.size, self.depth, self.replacement
+        return self.as_tuple, self.size, self.depth, self.replacement, self.stratified
 
     @property
     def tables(self) -> dict[str, Tensor]:

@@ -10,8 +10,10 @@ VERIFIERS = (
     "block",
     "greedy-block",
     "lifted-k-seq",
+    "lifted-priority",
     "nss",
     "one-hot",
+    "priority",
     "rrs",
     "specinfer",
     "token",
@@ -19,7 +21,10 @@ VERIFIERS = (
 )
 """The names in `draftproof.gpu.verify.VERIFIERS`."""
 
-DRAFTS = "chain:4, paths:3x4, paths+:3x4, tree:2x3, tree:eagle, tree:[[[],[]],[[]]], tree+:2x3, top-k:8x5x32"
+DRAFTS = (
+    "chain:4, paths:3x4, paths+:3x4, tree:2x3, tree:eagle, tree:[[[],[]],[[]]], tree+:2x3, strata:2x3, "
+    "top-k:8x5x32"
+)
 
 MOST = 512  # largest number of drafted tokens in a structure
 
@@ -28,7 +33,8 @@ def draft(spelling: str) -> tuple[str, Any]:
     """(kind, numbers or shape) of a structure's name; BadInput if the name is not a structure.
 
     chain:GAMMA · paths:KxGAMMA, merged by prefix, or paths+:KxGAMMA, not merged · tree:CHILDRENxDEPTH,
-    tree:eagle or tree:SHAPE (JSON), drawn without replacement, or tree+:..., drawn with replacement ·
+    tree:eagle or tree:SHAPE (JSON), drawn without replacement, or tree+:..., drawn with replacement, or
+    strata:..., child j from stratum j ·
     top-k:WIDTHxDEPTHxTOKENS, the likeliest TOKENS nodes if the WIDTH likeliest of each depth are extended.
 
     >>> draft("paths+:3x4"), draft("tree:2x1")
@@ -42,7 +48,7 @@ def draft(spelling: str) -> tuple[str, Any]:
             count, gamma = numbers(rest, 2)
             _few(count * gamma)
             return kind, [count, gamma]
-        if kind in ("tree", "tree+"):
+        if kind in ("tree", "tree+", "strata"):
             return kind, _shape(rest)
         if kind == "top-k":
             return kind, [_few(each) for each in numbers(rest, 3)]

@@ -13,6 +13,7 @@ from draftproof.gpu.draft import Tree
 from draftproof.gpu.history import History, along
 from draftproof.gpu.passes import Reader
 from draftproof.gpu.rows import Sampling
+from draftproof.gpu.strata import stratified
 from draftproof.gpu.verify.residual import draw
 from draftproof.gpu.verify.verifier import DETERMINISTIC, WITHOUT, label
 
@@ -24,12 +25,14 @@ class Draft:
     """A drafted tree: tokens [B, N - 1] (-1 where none was drawn) and the rows they were drawn from, proposal
     [B, I, V] (None for deterministic drafts). places [1 or B, N]: each node's slot in the drafter's KV cache,
     counted from the end of the text (0 for nodes it does not hold); None if the k-th node is at place k.
+    strata [B, I, V]: of a stratified tree, as in `verify.Drafts`.
     """
 
     tree: Tree
     tokens: Tensor
     proposal: Tensor | None
     places: Tensor | None = None
+    strata: Tensor | None = None
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,7 @@ def structure(name: str) -> "Structure":
         return Sampled(name, Tree.chain(*given))
     if kind in ("paths", "paths+"):
         return Sampled(name, Tree.paths(*given), merged=kind == "paths")
-    return Sampled(name, Tree.of_shape(given, replacement=kind == "tree+"))
+    return Sampled(name, Tree.of_shape(given, replacement=kind == "tree+", stratified=kind == "strata"))
 
 
 @dataclass(frozen=True)
@@ -194,7 +197,7 @@ class Sampled:
     ) -> Draft:
         """Draws the tree level by level with a session's rows; uniforms [B, size - 1], one per node."""
         tokens = torch.full_like(uniforms, -1, dtype=torch.long)
-        rows = []
+        rows, strata = [], []
         for number, stage in enumerate(self.stages):
             if stage.level.depth:
                 logits = session.extend(tokens[:, stage.nodes - 1].clamp(min=0), stage.level)
@@ -204,24 +207,31 @@ class Sampled:
                 words = along(self.tree, tokens)[:, stage.nodes, : stage.level.depth]
                 logits = history.processed(sampling, logits, words, (words >= 0).all(-1))
             kind, drawn = ("draw", self.tree.kind, number, sampling), partial(self._draw, stage, sampling)
-            made, tokens = session.recorder(kind, drawn, logits=logits, tokens=tokens, uniforms=uniforms)
+            made, places, tokens = session.recorder(
+                kind, drawn, logits=logits, tokens=tokens, uniforms=uniforms
+            )
             rows.append(made)
-        proposal = torch.cat(rows, 1)
+            strata += [] if places is None else [places]
+        proposal, among = (torch.cat(each, 1) if each else None for each in (rows, strata))
         if self.reordered is not None:
-            proposal = proposal[:, self.reordered]
+            proposal, among = (
+                each if each is None else each[:, self.reordered] for each in (proposal, among)
+            )
         tree, tokens = self.tree, tokens.clone()
         if self.merged:
             tree, tokens = Tree.merged(tokens.view(len(tokens), -1, self.depth))
-        return Draft(tree, tokens, proposal, self.places)
+        return Draft(tree, tokens, proposal, self.places, among)
 
     def _draw(
         self, stage: Stage, sampling: Sampling, logits: Tensor, tokens: Tensor, uniforms: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """(rows, tokens): the rows of a stage's nodes, and `tokens` with their children, drawn turn by
-        turn.
+    ) -> tuple[Tensor, Tensor | None, Tensor]:
+        """(rows, strata, tokens): the rows of a stage's nodes, their strata if the tree is stratified, and
+        `tokens` with their children, drawn turn by turn.
         """
         made = rows = sampling.rows(logits)
         drawn = tokens[:, stage.nodes - 1] >= 0 if stage.level.depth else None
+        if self.tree.stratified:
+            return self._draw_strata(stage, rows, drawn, tokens, uniforms)
         for drawing, children in stage.turns:
             if drawing is not None:
                 rows = rows[:, drawing]
@@ -234,7 +244,19 @@ class Sampled:
             tokens[:, children - 1] = new
             if children is not stage.turns[-1][1] and not self.tree.replacement:
                 rows = rows.scatter(2, new.clamp(min=0)[..., None], 0.0)
-        return made, tokens
+        return made, None, tokens
+
+    def _draw_strata(
+        self, stage: Stage, rows: Tensor, drawn: Tensor | None, tokens: Tensor, uniforms: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """As `_draw`, all children at once; the rows that it returns are the means of the strata."""
+        below = self.tree.children[:, stage.nodes].expand(len(rows), -1, -1)
+        u = uniforms.gather(1, (below - 1).clamp(min=0).flatten(1)).view(below.shape)
+        found = stratified(*(each.flatten(0, 1) for each in (rows, (below > 0).sum(2), u)))
+        mean, places, new = (each.unflatten(0, rows.shape[:2]) for each in found)
+        new = new if drawn is None else torch.where(drawn[..., None], new, -1)
+        tokens = functional.pad(tokens, (1, 0)).scatter(1, below.flatten(1), new.flatten(1))
+        return mean, places, tokens[:, 1:]
 
 
 class TopK:

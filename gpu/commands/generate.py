@@ -25,11 +25,11 @@ from draftproof.theory.errors import BadInput
 PROMPT = "def main():\n"
 UNFINISHED = "\N{REPLACEMENT CHARACTER}"
 """What a tokenizer decodes an incomplete character to."""
-USUAL = {"chain": "block", "deterministic": "one-hot"}
+USUAL = {"chain": "block", "deterministic": "one-hot", "stratified": "lifted-priority"}
 """The default verifier by kind of draft; traversal for other kinds."""
 DRAFT = (
     "chain:4, paths:3x4, tree:2x3, tree:eagle, tree:[[[],[]],[[]]], top-k:WIDTHxDEPTHxTOKENS; "
-    "paths+: and tree+: are drawn with replacement."
+    "paths+: and tree+: are drawn with replacement, strata: one child from each stratum."
 )
 
 
@@ -37,7 +37,9 @@ DRAFT = (
 @model
 @option("--drafter", help="As --model; or features, ngram, none [default: the target's own, or ngram].")
 @option(
-    "--verifier", type=VERIFIER, help="[default: block on chains, traversal on trees, one-hot on top-k trees]"
+    "--verifier",
+    type=VERIFIER,
+    help="[default: block on chains, traversal on trees, lifted-priority on strata, one-hot on top-k trees]",
 )
 @option("--draft", "spelling", callback=known_drafts, default="chain:4", show_default=True, help=DRAFT)
 @option("--prompt", "prompts", multiple=True, help="Text to continue, or - to read it; may be repeated.")

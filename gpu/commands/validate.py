@@ -39,7 +39,7 @@ MANY = 128
     "--draft",
     multiple=True,
     callback=known_drafts,
-    help="As for `gpu generate`; may be repeated [default: five].",
+    help="As for `gpu generate`; may be repeated [default: six].",
 )
 @option("--verifier", type=VERIFIER, multiple=True, help="May be repeated [default: all].")
 @option("--specimens/--no-specimens", default=True, help="Run the lossy verifiers, which must be rejected.")

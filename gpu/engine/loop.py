@@ -154,7 +154,7 @@ class _Decoder:
         self.clock.mark()
         seconds = dict(zip(PHASES, self.clock.read(), strict=True))
         drafted = tree, self.sampling, logits, draft.proposal, draft.tokens, coins, extra
-        return Step(rows, *drafted, used, outcome, *committed, seconds, counts)
+        return Step(rows, *drafted, used, outcome, *committed, seconds, counts, draft.strata)
 
     def _draft(self, uniforms: Tensor) -> Draft:
         if self.session is not None:
@@ -172,6 +172,7 @@ class _Decoder:
         kind = ("verdict", self.verifier, self.sampling, tree.kind)
         judge = partial(judged, self.verifier, self.sampling, tree)
         given = {"logits": logits, "proposal": draft.proposal, "tokens": draft.tokens, "target": target}
+        given["strata"] = draft.strata
         tables = {} if tree.shared else tree.tables
         return self.reader.recorder(kind, judge, coins=coins, extra=extra, kept=kept, **given, **tables)
 
@@ -229,6 +230,7 @@ def judged(
     extra: Tensor,
     target: Tensor | None = None,
     kept: Tensor | None = None,
+    strata: Tensor | None = None,
     **tables: Tensor,
 ) -> Verdict:
     """Verifies a step, by kernels if the verifier has any.
@@ -243,11 +245,11 @@ def judged(
         if not sampling.only_temperature:
             logits, heat = sampling.rows(logits).log(), 1.0
         given = None if proposal is None else proposal.log() if heat == 1 else proposal.log() * heat
-        batch = Batch(tree, logits, given, tokens, coins, extra)
+        batch = Batch(tree, logits, given, tokens, coins, extra, strata=strata)
         outcome = kernels.verify(verifier.name, batch, temperature=heat)
     else:
         target = sampling.rows(logits) if target is None else target
-        outcome = verifier.verify(Batch(tree, target, proposal, tokens, coins, extra))
+        outcome = verifier.verify(Batch(tree, target, proposal, tokens, coins, extra, strata=strata))
     if kept is not None and tokens.shape[1]:
         ahead = tokens.gather(1, kept[:, None].clamp(max=tokens.shape[1] - 1))[:, 0]
         over = outcome.node > kept

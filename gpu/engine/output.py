@@ -8,14 +8,15 @@ from torch import Tensor
 
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.rows import Sampling
-from draftproof.gpu.verify import Outcome
+from draftproof.gpu.verify import Drafts, Outcome
 
 
 @dataclass(frozen=True)
 class Step:
     """The record of one step; tensors have a row for each entry of `rows`, the prompts that had not ended.
 
-    logits [B, N, V] are the target's, processed; proposal, tokens, coins and extra are as in `verify.Batch`.
+    logits [B, N, V] are the target's, processed; proposal, strata, tokens, coins and extra are as in
+    `verify.Batch`.
     used: the target's rows if they were computed (kernels do not need them). accepted: number of drafted
     tokens accepted. emitted: the tokens added to each row, up to where its text ended. finished: "end",
     "stop", "length" or None. seconds: time of the phases draft, target, verify and rest.
@@ -39,11 +40,17 @@ class Step:
     finished: list[str | None]
     seconds: dict[str, float]
     kept: list[int] | None = None
+    strata: Tensor | None = None
 
     @cached_property
     def target(self) -> Tensor:
         """The target's rows [B, N, V] that the verifier used."""
         return self.sampling.rows(self.logits) if self.used is None else self.used
+
+    @property
+    def drafts(self) -> Drafts:
+        """What the verifier was given, without its noise."""
+        return Drafts(self.tree, self.target, self.proposal, self.tokens, strata=self.strata)
 
 
 def texts(steps: Iterable[Step], count: int) -> list[list[int]]:

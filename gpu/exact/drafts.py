@@ -14,6 +14,8 @@ from draftproof.gpu.verify.residual import remainder
 from draftproof.simulators.enumerate import outcomes
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.rows import Row
 from draftproof.theory.table import Rows
 
 
@@ -67,14 +69,32 @@ def batch(drafts: Sequence[Drafted]) -> Drafts:
     def padded(rows: list, size: int) -> list:
         return rows + [[0.0] * V] * (size - len(rows))
 
-    target, proposal, tokens = [], [], []
+    target, proposal, strata, tokens = [], [], [], []
     for drafted in drafts:
-        nodes, p, q = drafted.nodes, drafted.instance.target, drafted.instance.proposal
+        nodes, p = drafted.nodes, drafted.instance.target
+        laws = [drafted.draft.laws(node) for node in nodes if node.children]
         target.append(padded([as_floats(p[node.prefix]) for node in nodes], N))
-        proposal.append(padded([as_floats(q[node.prefix]) for node in nodes if node.children], I))
+        proposal.append(padded([as_floats(mean(rows)) for rows in laws], I))
+        strata.append(padded([as_floats(places(rows)) for rows in laws], I))
         tokens.append([node.token for node in nodes[1:]] + [-1] * (N - len(nodes)))
     parents = [drafted.parents + [0] * (N - len(drafted.parents)) for drafted in drafts]
     shared = all(each.parents == drafts[0].parents for each in drafts)
-    tree = Tree(parents[0] if shared else torch.tensor(parents), replacement=drafts[0].draft.replacement)
+    first = drafts[0].draft
+    given = parents[0] if shared else torch.tensor(parents)
+    tree = Tree(given, replacement=first.replacement, stratified=first.stratified)
     rows = torch.tensor(target, dtype=torch.float64), torch.tensor(proposal, dtype=torch.float64)
-    return Drafts(tree, *rows, torch.tensor(tokens).reshape(len(drafts), N - 1))
+    among = torch.tensor(strata, dtype=torch.float64) if first.stratified else None
+    return Drafts(tree, *rows, torch.tensor(tokens).reshape(len(drafts), N - 1), strata=among)
+
+
+def mean(laws: Sequence[Row]) -> Row:
+    """The mean of siblings' rows."""
+    return tuple(sum(masses, ZERO) / len(laws) for masses in zip(*laws, strict=True))
+
+
+def places(laws: Sequence[Row]) -> Row:
+    """The strata of each token, as `Drafts.strata`: the mean of the numbers of its strata."""
+    return tuple(
+        sum((j * mass for j, mass in enumerate(masses)), ZERO) / (sum(masses, ZERO) or ONE)
+        for masses in zip(*laws, strict=True)
+    )

@@ -10,6 +10,7 @@ from torch import Tensor
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.exact.rounding import STEPS, UNIT, margins
 from draftproof.gpu.rows import probabilities
+from draftproof.gpu.strata import stratified
 from draftproof.gpu.verify import VERIFIERS, Drafts, Verifier
 from draftproof.gpu.verify.residual import remainder
 
@@ -35,6 +36,7 @@ DRAFTS = {
     "chain": Tree.chain(4),
     "tree": Tree.of_shape([[[], []], [[]], []]),
     "tree+": Tree.of_shape([[[], []], [[]], []], replacement=True),
+    "strata": Tree.of_shape([[[], []], [[]], []], stratified=True),
 }
 
 
@@ -79,10 +81,15 @@ def _drafted(tree: Tree, kind: str, vocab: int, seed: int) -> tuple[Drafts, Draf
     q = q[:, : len(tree.inner or ())]
     single = [probabilities(side.float()) for side in (p, q)]
     double = [probabilities(side.double()) for side in (p, q)]
-    tokens = _siblings(tree, single[1], random)
+    strata = None
+    if tree.stratified:
+        single[1], strata, tokens = _stratified(tree, single[1], random)
+        double[1] = single[1].double()
+    else:
+        tokens = _siblings(tree, single[1], random)
     span = [(side.amax(-1) - side.masked_fill(side.isinf(), torch.inf).amin(-1)).amax(1) for side in (p, q)]
     unit = UNIT[torch.float32] * (1 + 2 * torch.maximum(*span).double() / STEPS)
-    drafts = [Drafts(tree, rows[0], rows[1], tokens) for rows in (single, double)]
+    drafts = [Drafts(tree, rows[0], rows[1], tokens, strata=strata) for rows in (single, double)]
     return drafts[0], drafts[1], unit[:, None, None]
 
 
@@ -94,6 +101,15 @@ def _siblings(tree: Tree, q: Tensor, random: torch.Generator) -> Tensor:
         drawn = torch.multinomial(row, len(children), replacement=tree.replacement, generator=random)
         tokens[:, children] = torch.where(row.gather(1, drawn) > 0, drawn, -1)
     return tokens
+
+
+def _stratified(tree: Tree, q: Tensor, random: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
+    # As `_siblings`, after the rows' means of strata and their strata.
+    below = tree.children[0, list(tree.inner or ())]
+    u = torch.rand(below.shape, generator=random)
+    mean, places, x = stratified(q[0], (below > 0).sum(1), u)
+    tokens = torch.full((1, tree.size), -1).scatter(1, below.reshape(1, -1), x.reshape(1, -1))
+    return mean[None], places[None], tokens[:, 1:]
 
 
 def _compare(

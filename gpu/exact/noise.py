@@ -14,6 +14,7 @@ from flint import fmpq
 from torch import Tensor
 
 from draftproof.gpu.exact.drafts import Drafted, batch, every, from_leaf_to_root
+from draftproof.gpu.exact.reference import EXACT
 from draftproof.gpu.exact.rounding import UNIT, margins, rates_and_sums
 from draftproof.gpu.verify import VERIFIERS, Drafts, Verifier
 from draftproof.gpu.verify.verifier import BELOW_ONE
@@ -24,7 +25,6 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Row, has_mass, without
 from draftproof.theory.table import Rows
-from draftproof.theory.verifiers import VERIFIERS as EXACT
 
 ROWS = 1 << 16  # rows of noise per call
 

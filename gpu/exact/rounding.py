@@ -1,7 +1,7 @@
 """Effects of rounding on a verifier: bounds on its outputs' errors, and the exact law of the rounded code."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
@@ -121,7 +121,10 @@ def _computed(
     verifier: Verifier, drafts: Sequence[Drafted], dtype: torch.dtype, device: str
 ) -> tuple[list[list[fmpq]], list[list[Row]]]:
     # For every draft and node: its acceptance probability, and the extra token's law after a stop there.
-    rows = batch(drafts).to(device, dtype).map_rows(widened)
+    given = batch(drafts).to(device)
+    rows = given.to(device, dtype).map_rows(widened)
+    if given.strata is not None:  # whose mean is computed from the rounded proposal, and not rounded again
+        rows = replace(rows, proposal=given.q.float(), strata=given.strata.float())
     rates = verifier.rates(rows)
     left = remainders(rows, rates.cut)
     accept = [[dyadic(rate) for rate in row] for row in torch.where(rows.drawn, rates.accept, 0.0).tolist()]

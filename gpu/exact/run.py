@@ -36,6 +36,8 @@ FEW: dict[str, tuple[Scheme, int]] = {
     "token": (Chain(1), 3),
     "block": (Chain(2), 2),
     "greedy-block": (Chain(2), 2),
+    "priority": (Chain(1), 2),
+    "lifted-priority": (Chain(1), 2),
     "rrs": (Drawn(PAIR), 3),
     "specinfer": (Drawn(PAIR, replacement=True), 2),
     "traversal": (Drawn(PAIR), 3),

@@ -18,7 +18,18 @@ from draftproof.theory.errors import BadInput
 AVAILABLE = find_spec("triton") is not None
 """Whether Triton is installed."""
 
-NAMES = ("block", "greedy-block", "nss", "one-hot", "rrs", "specinfer", "token", "traversal")
+NAMES = (
+    "block",
+    "greedy-block",
+    "lifted-priority",
+    "nss",
+    "one-hot",
+    "priority",
+    "rrs",
+    "specinfer",
+    "token",
+    "traversal",
+)
 """Verifiers that have kernels."""
 
 

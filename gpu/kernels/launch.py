@@ -10,12 +10,15 @@ import triton
 from torch import Tensor
 
 from draftproof.gpu.draft import Tree
+from draftproof.gpu.kernels import cells
 from draftproof.gpu.kernels.draw import draw
-from draftproof.gpu.kernels.nodes import COINS, FIELDS, RATES, UNCAPPED
+from draftproof.gpu.kernels.nodes import CELLS, COINS, FIELDS, RATES, UNCAPPED
 from draftproof.gpu.kernels.opening import chunk_statistics, opening
+from draftproof.gpu.kernels.plan import plan
 from draftproof.gpu.kernels.sweep import sweep
 from draftproof.gpu.kernels.walk import walk
 from draftproof.gpu.verify import Batch, Outcome
+from draftproof.gpu.verify.cells import CLASSES, HIGH, LOW
 
 RULES = {
     "token": COINS,
@@ -24,6 +27,8 @@ RULES = {
     "block": RATES,
     "traversal": RATES,
     "greedy-block": UNCAPPED,
+    "priority": CELLS,
+    "lifted-priority": CELLS,
 }
 WALKS = {"one-hot": False, "nss": True}
 """Verifiers of deterministic drafts -> whether siblings share a coin."""
@@ -111,9 +116,12 @@ def launch(name: str, batch: Batch, temperature: Tensor) -> Outcome:
     )
     maxima, sums = floats(B, N + I, split.count), floats(B, N + I, split.count)
     normaliser, state, noise = floats(B, N + I), floats(B, FIELDS.value, N), floats(B, N)
-    placed = N if sampled and RULES[name] != COINS else 0  # rows whose largest logits bound a rate
+    placed = (
+        N if sampled and RULES[name] in (RATES, UNCAPPED) else 0
+    )  # rows whose largest logits bound a rate
     places = ints(B, placed, split.count)
-    swept = floats(B, N, split.count) if sampled else floats(0)
+    by_cells = sampled and RULES[name] == CELLS
+    swept = floats(B, 1 if by_cells else N, split.count) if sampled else floats(0)
     ids, due, arrived, stop = ints(B, N), ints(B, N), ints(B, N), ints(B)
     error, node, token = longs(B), longs(B), longs(B)
     if not B:
@@ -137,6 +145,37 @@ def launch(name: str, batch: Batch, temperature: Tensor) -> Outcome:
         RULE=RULES.get(name, COINS), SAMPLED=sampled, ROWS=rows_at_once, CHUNK=split.size,
         AT_ONCE=max(1, min(nodes, 512 // chunks)), num_warps=SIZES.opening if placed else 4, **sizes,
     )  # fmt: skip
+    if by_cells:
+        places = proposal if batch.strata is None else batch.strata
+        places = places if places.stride(-1) == 1 else places.contiguous()
+        most = tree.children.shape[2]
+        groups = 1 if batch.strata is None else int(triton.next_power_of_2(most))
+        levels = tree.levels if tree.shared else tree.levels.expand(B, -1).contiguous()
+        found = floats(B, N, split.count, CLASSES, 2 * groups)
+        edges = torch.tensor([LOW, HIGH], dtype=torch.float64, device=device)
+        cuts = torch.zeros(B, N, CLASSES, groups, device=device)
+        strides = (*strides, places.stride(0), places.stride(1))
+        strata = {"STRATA": batch.strata is not None, "G": groups}
+        _run(cells.masses, B, N, split.count)(
+            target, proposal, places, temperature, normaliser, parents, rows, ids, found, *strides, tree_b,
+            N, I, V, split.count, COLUMNS=max(16, 2 * groups), NODES=nodes, CHUNK=split.size, num_warps=8,
+            **strata,
+        )  # fmt: skip
+        _run(plan, B)(
+            found.double().sum(2), edges, state, ids, parents, levels, turn, noise, cuts, stop, tree_b, N,
+            tree.depth, LIFT=name == "lifted-priority", K=most, G=groups,
+            SIBLINGS=triton.next_power_of_2(most), NODES=nodes,
+        )  # fmt: skip
+        given = (target, proposal, places, temperature, sums, normaliser, parents, rows, turn, ids, stop)
+        given = (*given, cuts, edges.float(), swept)
+        _run(cells.leave, B, split.count)(
+            *given, *strides, tree_b, N, I, V, split.count, NODES=nodes, **whole_chunk, **strata
+        )
+        _run(cells.draw, B)(
+            *given, extra, error, node, token, *strides, tree_b, N, I, V, split.count, **sizes,
+            **whole_chunk, **strata,
+        )  # fmt: skip
+        return Outcome(node, token, error)
     if sampled:
         for step in range(1, rounds(tree) + 1):
             _run(sweep, B, -(-split.count // group), N - 1)(

@@ -17,9 +17,10 @@ PP, QQ, RATE, CUT, MASS, REST = (tl.constexpr(field) for field in range(6))
 the rate of an entered node. After rejections of children the node's row is (p - CUT q)+ / MASS, and REST is
 the mass of q without the rejected tokens."""
 
-COINS, RATES, UNCAPPED = (tl.constexpr(rule) for rule in range(3))
+COINS, RATES, UNCAPPED, CELLS = (tl.constexpr(rule) for rule in range(4))
 """Rules for entering a child. COINS: if its coin is below its rate (recursive rejection). RATES: always, with
-the rate min(1, a p / q) (traversal). UNCAPPED: always, with the rate a p / q (greedy block)."""
+the rate min(1, a p / q) (traversal). UNCAPPED: always, with the rate a p / q (greedy block). CELLS: by sums
+over classes of tokens (priority), which `plan` makes."""
 
 LARGEST = tl.constexpr(3e38)
 LOG2_E = tl.constexpr(1.4426950408889634)

@@ -9,7 +9,18 @@ probabilities, errors and the first rates.
 import triton
 import triton.language as tl
 
-from draftproof.gpu.kernels.nodes import BELOW_ONE, COINS, FIELDS, LOG2_E, OCTET, PP, QQ, enter, settle
+from draftproof.gpu.kernels.nodes import (
+    BELOW_ONE,
+    CELLS,
+    COINS,
+    FIELDS,
+    LOG2_E,
+    OCTET,
+    PP,
+    QQ,
+    enter,
+    settle,
+)
 
 
 @triton.jit(do_not_specialize=["N", "I", "placed"])
@@ -151,7 +162,7 @@ def opening(
     tl.store(noise + b * N + nodes, tl.minimum(coin, BELOW_ONE), mask=node)
     tl.store(stop + b, N - 1)  # the root, whose turn is last, is always accepted
     tl.debug_barrier()
-    if SAMPLED:
+    if SAMPLED and RULE != CELLS:
         enter(
             tl.full([], 0, tl.int32), tl.full([], 1.0, tl.float32), parent_of, ids_now, state,
             noise + b * N, turn + b * tree_b, stop + b, due + b * N, 0, N, RULE, NODES,

@@ -11,7 +11,6 @@ from draftproof.gpu.engine.output import Step
 from draftproof.gpu.structures import Sampled, Structure
 from draftproof.gpu.validate.bounds import chain_odds, covered, tree_odds
 from draftproof.gpu.validate.intervals import Interval, agreement, agreement_of_odds, ceiling
-from draftproof.gpu.verify import Drafts
 from draftproof.gpu.verify.residual import share
 from draftproof.gpu.verify.verifier import CHAIN, Verifier, level_law, stop_law
 from draftproof.simulators.anytime import ERROR
@@ -19,7 +18,7 @@ from draftproof.simulators.anytime import ERROR
 
 def tau_law(verifier: Verifier, step: Step) -> Tensor:
     """[B, depth + 1]: a verifier's law of tau on a step's draft; any verifier, not only the one that ran."""
-    drafts = Drafts(step.tree, step.target, step.proposal, step.tokens)
+    drafts = step.drafts
     law = level_law(step.tree, stop_law(verifier, step.tree, verifier.rates(drafts).accept, drafts.drawn))
     if step.kept is None:
         return law
@@ -36,7 +35,8 @@ def mean_accepted(verifier: Verifier, step: Step) -> Tensor:
 
 class Acceptance:
     """Collects steps; `result` gives means over steps and rows. `by_value`: whether tokens were selected by
-    their values, so that those which are left are not draws from q, and no bound holds.
+    their values, so that those which are left are not draws from q, and no bound holds. There are no bounds
+    for stratified trees.
     """
 
     def __init__(
@@ -61,6 +61,8 @@ class Acceptance:
             return
         if proposal is not None:
             self._draws(step, drawn, proposal)
+        if step.strata is not None:
+            return
         stateless, full = self._odds(step)
         if not self.verifier.modifies_target:  # otherwise the step's rows are of the modified target
             self.bounds["stateless"].append(self._wide(stateless.cpu(), self.depth))
@@ -87,6 +89,9 @@ class Acceptance:
         row, node = first[:, 1:].nonzero(as_tuple=True)
         up = tree.parents.expand(B, -1)[row, node + 1]
         p, q = step.target[row, up].double(), proposal[row, tree.rows.expand(B, -1)[row, up]].double()
+        if step.strata is not None:  # a first child is drawn from the first stratum
+            q = q * (1 - step.strata[row, tree.rows.expand(B, -1)[row, up]]).clamp(min=0)
+            q = q / q.sum(-1, keepdim=True)
         x = step.tokens[row, node][:, None]
         rate = share(p.gather(1, x), q.gather(1, x))[:, 0].cpu()
         random = torch.Generator().manual_seed(self.drafted)

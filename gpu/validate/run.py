@@ -23,7 +23,7 @@ from draftproof.simulators import screen
 from draftproof.simulators.anytime import ERROR
 from draftproof.theory.errors import BadInput
 
-DRAFTS = ("chain:3", "paths:2x3", "tree:2x2", "tree+:2x2", "top-k:3x3x8")  # default of --draft
+DRAFTS = ("chain:3", "paths:2x3", "tree:2x2", "tree+:2x2", "strata:2x2", "top-k:3x3x8")  # default of --draft
 PAIR = 2
 """Tokens of each of two requests whose joint law is tested: words of two are many."""
 

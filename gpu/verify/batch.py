@@ -1,7 +1,7 @@
 """Input and output of verifiers: a batch of drafts with its noise, and one outcome per row."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import ClassVar, Self
 
 import torch
@@ -26,13 +26,16 @@ class Drafts:
 
     target [B, N, V]: the target's row after each node. proposal [B, I, V]: the rows that children of inner
     nodes were drawn from, None for deterministic drafts. tokens [B, N - 1]: the ids of nodes 1 to N - 1, -1
-    where none was drawn. Rows are probabilities, or logits if the function that takes them says so.
+    where none was drawn. Rows are probabilities, or logits if the function that takes them says so. strata
+    [B, I, V]: for stratified trees, each token's place in the strata (`gpu.strata`); `proposal` holds the
+    strata's mean.
     """
 
     tree: Tree
     target: Tensor
     proposal: Tensor | None
     tokens: Tensor
+    strata: Tensor | None = field(default=None, kw_only=True)
     _drawn: ClassVar[Tensor | None] = None
 
     @property
@@ -70,7 +73,7 @@ class Drafts:
 
     def with_noise(self, coins: Tensor, extra: Tensor) -> "Batch":
         """These drafts with their uniforms, ready to be verified."""
-        return Batch(self.tree, self.target, self.proposal, self.tokens, coins, extra)
+        return Batch(self.tree, self.target, self.proposal, self.tokens, coins, extra, strata=self.strata)
 
     def _map(self, change: Callable) -> Self:
         parts = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -100,13 +103,17 @@ class Batch(Drafts):
             shape = [B] if name == "extra" else [B, N - 1]
             if list(part.shape) != shape:
                 raise BadInput(f"{name} must be {shape}, not {list(part.shape)}")
-        for name, part in (parts | {"the tree": tree.parents, "proposal": self.proposal}).items():
+        rows = {"proposal": self.proposal, "strata": self.strata}
+        for name, part in (parts | {"the tree": tree.parents} | rows).items():
             if part is not None and part.device != target.device:
                 raise BadInput(f"{name} is on {part.device}, target on {target.device}: move it with .to()")
         if (rows := self.proposal) is not None:
             least = len(tree.inner or ())
             if rows.dim() != 3 or rows.shape[0] != B or rows.shape[2] != V or rows.shape[1] < least:
                 raise BadInput(f"proposal must be [{B}, {least}, {V}], not {list(rows.shape)}")
+            if tree.stratified and (self.strata is None or self.strata.shape != rows.shape):
+                given = None if self.strata is None else list(self.strata.shape)
+                raise BadInput(f"strata must be {list(rows.shape)} for a stratified tree, not {given}")
 
     def errors(self) -> Tensor:
         """[B]: 0, or the key of `ERRORS` that applies. Rows of nodes that were not drawn are not checked, nor

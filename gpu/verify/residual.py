@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from draftproof.gpu.verify import cells
 from draftproof.gpu.verify.batch import Drafts
 
 LARGEST = 3e38
@@ -43,17 +44,22 @@ def without(tokens: Tensor, chosen: Tensor, V: int) -> Tensor:
 
 
 def remainder(drafts: Drafts, cut: Tensor, node: Tensor) -> Tensor:
-    """[B, V], not normalised: (p - cut q)+ at node [B], with cut [B, N], without its drawn children's tokens.
+    """[B, V], not normalised: the law of the extra token after a stop at node [B], as `Rates.cut` has it.
 
-    A rejected child's token has no mass left in exact arithmetic; leaving it out keeps rounding from emitting
-    it. If rounding leaves no mass at all, the row is p.
+    With one cut a node, a rejected child's token has no mass left in exact arithmetic; leaving it out keeps
+    rounding from emitting it. If rounding leaves no mass at all, the row is p.
     """
     tree, proposal = drafts.tree, drafts.proposal
     B, _, V = drafts.target.shape
     row = p = pick(drafts.target, node)
     if proposal is not None and proposal.shape[1]:
         at = tree.rows.expand(B, -1).gather(1, node[:, None])[:, 0]
-        row = excess(p, cut.gather(1, node[:, None])[:, 0], pick(proposal, at))
+        q, cut = pick(proposal, at), pick(cut, node)
+        if cut.dim() > 1:
+            strata = None if drafts.strata is None else pick(drafts.strata, at)
+            row = cells.left(p, q, strata, cut)
+            return torch.where(row.sum(-1, keepdim=True) > 0, row, p)
+        row = excess(p, cut, q)
     below = drafts.drawn[:, 1:] & (tree.parents[:, 1:] == node[:, None])
     row = torch.where(without(drafts.ids, below, V), 0.0, row)
     return torch.where(row.sum(-1, keepdim=True) > 0, row, p)

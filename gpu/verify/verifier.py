@@ -13,9 +13,9 @@ from draftproof.gpu.verify.residual import draw, remainder
 from draftproof.theory.errors import BadInput
 
 CHAIN, WITH, WITHOUT = "chain", "tree with replacement", "tree without replacement"
-DETERMINISTIC = "deterministic"
+STRATIFIED, DETERMINISTIC = "stratified", "deterministic"
 TREES = (CHAIN, WITH, WITHOUT)
-ALL = (*TREES, DETERMINISTIC)
+ALL = (*TREES, STRATIFIED, DETERMINISTIC)
 """Drafts a verifier can be made for."""
 
 BELOW_ONE = 1 - 2**-24
@@ -27,7 +27,8 @@ class Rates:
     """What a verifier computes before it compares any coin: accept and cut [B, N].
 
     Node i is accepted if its coin is below accept_i (column 0 is unused). After a stop at node f the extra
-    token's law is proportional to (p - cut_f q)+ without the tokens of f's drawn children.
+    token's law is proportional to (p - cut_f q)+ without the tokens of f's drawn children. Where cut is
+    [B, N, CLASSES, G], each cell of tokens has its own (`cells.left`), and no token is left out.
     """
 
     accept: Tensor
@@ -133,7 +134,9 @@ def _downwards(tree: Tree, rates: Tensor, one_coin: bool) -> Tensor:
 
 def label(tree: Tree) -> str:
     """The tree's kind of draft, as `Verifier.drafts` names it."""
-    return CHAIN if tree.is_chain else WITH if tree.replacement else WITHOUT
+    return (
+        CHAIN if tree.is_chain else STRATIFIED if tree.stratified else WITH if tree.replacement else WITHOUT
+    )
 
 
 def widened(rows: Tensor) -> Tensor:

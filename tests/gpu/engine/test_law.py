@@ -10,12 +10,14 @@ from scipy.stats import chi2
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+from draftproof.gpu import structures
 from draftproof.gpu.drafters.drafter import ModelDrafter, NgramDrafter
 from draftproof.gpu.drafters.features import FeatureDrafter, new_head
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.models import Model
 from draftproof.gpu.rows import Sampling
+from draftproof.gpu.strata import stratified
 from draftproof.gpu.structures import structure
 from draftproof.gpu.verify import named
 from draftproof.gpu.verify.chains import Carry
@@ -88,6 +90,9 @@ def drafters(target):
         ("model", "specinfer", "tree+:2x2"),
         ("model", "one-hot", "top-k:2x3x4"),
         ("ngram", "block", "chain:2"),
+        ("model", "priority", "strata:3x2"),
+        ("features", "lifted-priority", "strata:[[[],[]],[[]],[]]"),
+        ("model", "lifted-priority", "tree+:2x2"),
     ],
 )
 def test_the_law_of_the_first_tokens_is_the_targets(target, exact, which, verifier, spelling):
@@ -98,3 +103,12 @@ def test_greedy_block_without_its_modified_target_is_found_out(target, exact, mo
     monkeypatch.setattr(Carry, "modified", lambda self, rows, *_: rows)
     monkeypatch.setattr(Carry, "emit", lambda self, *_: None)
     assert agreement(target, exact, drafters(target)["model"], "greedy-block", "chain:3") < 1e-6
+
+
+def test_strata_that_are_forgotten_after_drawing_are_found_out(target, exact, monkeypatch):
+    def without_cuts(*given):
+        mean, places, tokens = stratified(*given)
+        return mean, places.floor(), tokens
+
+    monkeypatch.setattr(structures, "stratified", without_cuts)
+    assert agreement(target, exact, drafters(target)["model"], "priority", "strata:2x1") < 1e-6

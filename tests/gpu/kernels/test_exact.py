@@ -5,10 +5,12 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("triton", reason="the kernels need Triton")
 
+from draftproof.gpu.draft import Tree  # noqa: E402
 from draftproof.gpu.exact.noise import agreement, fits  # noqa: E402
 from draftproof.gpu.exact.run import fused  # noqa: E402
-from draftproof.gpu.kernels import NAMES  # noqa: E402
-from draftproof.gpu.verify import named  # noqa: E402
+from draftproof.gpu.kernels import NAMES, verify  # noqa: E402
+from draftproof.gpu.strata import stratified  # noqa: E402
+from draftproof.gpu.verify import Batch, from_logits, named  # noqa: E402
 from draftproof.simulators.instances.randoms import Randoms  # noqa: E402
 from draftproof.theory.drafts.chain import Chain  # noqa: E402
 from draftproof.theory.drafts.tree import Tree as Drawn  # noqa: E402
@@ -36,8 +38,35 @@ def test_one_small_instance(name, scheme, V, device):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_kind_of_draft(name, device):
+    if device.type == "cpu" and "priority" in name:
+        pytest.skip("hours in the interpreter; below it is compared with torch, which is compared elsewhere")
     for scheme in SCHEMES.values():
         instances = list(Randoms(scheme, 2 if device.type == "cpu" else 3, 1 if device.type == "cpu" else 5))
         if fits(named(name), instances[0]):
             (found,) = agreement(instances, device.type, [fused(name)])
             assert found.wrong == 0, found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["priority", "lifted-priority"])
+@pytest.mark.parametrize("strata", [False, True])
+def test_the_priority_rule_decides_as_torch_does(name, strata, device):
+    random = torch.Generator().manual_seed(0)
+    tree = Tree.of_shape([[[], []], [[]]], replacement=not strata, stratified=strata)
+    B, V, inner = 3, 37, list(tree.inner)
+    below = tree.children[:, inner]
+    target = 2 * torch.randn(B, tree.size, V, generator=random)
+    q = torch.softmax(target[:, inner] + torch.randn(B, len(inner), V, generator=random), -1)
+    u = torch.rand(B * len(inner), below.shape[2], generator=random)
+    mean, places, x = stratified(q.flatten(0, 1), (below > 0).sum(2).flatten().repeat(B), u)
+    if strata:
+        q, places = mean.view_as(q), places.view_as(q)
+    else:
+        x = torch.multinomial(q.flatten(0, 1), below.shape[2], replacement=True, generator=random)
+    tokens = torch.full((B, tree.size), -1)
+    tokens = tokens.scatter(1, below.expand(B, -1, -1).flatten(1), x.view(B, -1))[:, 1:]
+    noise = torch.rand(B, tree.size - 1, generator=random), torch.rand(B, generator=random)
+    batch = Batch(tree, target, q.log(), tokens, *noise, strata=places if strata else None).to(device)
+    found, want = verify(name, batch), from_logits(name, batch)
+    assert torch.equal(found.node, want.node)
+    assert torch.equal(found.token, want.token)

@@ -12,7 +12,10 @@ SHAPE = [[[], []], [[]]]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.parametrize("name", VERIFIERS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) if "priority" in name else name for name in VERIFIERS],
+)
 def test_one_graph_same_outcome(name):
     verifier = VERIFIERS[name]
     trees = [Tree.chain(3), Tree.of_shape(SHAPE), Tree.of_shape(SHAPE, replacement=True)]

@@ -8,11 +8,11 @@ torch = pytest.importorskip("torch")
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.exact.drafts import batch, every
 from draftproof.gpu.exact.noise import fits
+from draftproof.gpu.exact.reference import EXACT
 from draftproof.gpu.verify import VERIFIERS
 from draftproof.gpu.verify.verifier import level_law, stop_law
 from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.suite import standard
-from draftproof.theory.verifiers import named
 
 CLOSE = {
     "lifted-k-seq": 1e-6
@@ -34,7 +34,7 @@ def test_means_over_all_drafts_are_the_exact_engines(verifier):
         weights = torch.tensor([float(each.weight) for each in drafts], dtype=torch.float64)
         assert torch.allclose(law.sum(1), torch.ones(len(drafts), dtype=torch.float64))
         mean = (weights @ law) @ torch.arange(law.shape[1], dtype=torch.float64)
-        want = emission(instance, named(verifier.name)).expected_accepted
+        want = emission(instance, EXACT[verifier.name]).expected_accepted
         assert float(mean) == pytest.approx(float(want), abs=CLOSE.get(verifier.name, 1e-12))
         tried += 1
     assert tried

@@ -1,0 +1,80 @@
+"""Cells of a row's tokens: classes of p / q, as theory/classes.py has them, and strata.
+
+The place of a token in its row's strata is j + f if f of the token is in stratum j + 1 and the rest in
+stratum j; f is 0 but for the few tokens that two strata share. q is then the mean of the siblings' rows.
+"""
+
+import torch
+from torch import Tensor
+
+from draftproof.theory.classes import CLASSES, EDGES, HIGHEST, PARTS, SHIFT
+
+LOW = tuple(float(edge) for edge in EDGES)
+HIGH = (float("inf"), *LOW[:-1])
+"""The edges of each class of p / q."""
+
+FACTOR = float(SHIFT)
+
+HEAD = {torch.float32: (torch.int32, 20, 127), torch.float64: (torch.int64, 49, 1023)}
+"""Of a float: an integer of its size, how many bits to drop so that its exponent and log2 PARTS digits are
+left, and the exponent of 1."""
+
+
+def classes(p: Tensor, q: Tensor) -> Tensor:
+    """The class of each token, as int32. That of a token with q = 0 does not matter."""
+    integer, dropped, one = HEAD[p.dtype]
+    head = (p / q).mul_(FACTOR).view(integer).bitwise_right_shift_(dropped)
+    return head.neg_().add_(PARTS * (one + HIGHEST)).clamp_(0, CLASSES - 1).int()
+
+
+def slope(cut: Tensor, low: float | Tensor, high: float | Tensor) -> Tensor:
+    """How far the cut is from the lower to the upper edge of its class, from 0 to 1."""
+    return ((cut - low) / (high - low)).clamp(0, 1)
+
+
+def kept(p: Tensor, q: Tensor, cut: Tensor, low: float | Tensor, high: float | Tensor) -> Tensor:
+    """What a cut keeps of p: at most min(p, cut q), and linear in p and q, so that sums give sums."""
+    return cut.clamp(max=low) * q + slope(cut, low, high) * (p - low * q)
+
+
+def sums(p: Tensor, q: Tensor, places: Tensor | None, groups: int) -> Tensor:
+    """[2, B, CLASSES, groups], float64: the masses of p and q [B, V] in each class and stratum."""
+    cell = classes(p, q)
+    if places is not None:
+        cell.mul_(groups).add_(places.int())
+    cell = cell.long()
+    found = torch.stack([_binned(cell, row, CLASSES * groups) for row in (p, q)])
+    if places is not None and groups > 1:  # at most groups - 1 tokens are shared
+        f, x = places.frac().topk(min(groups - 1, p.shape[1]))
+        cell = cell.gather(1, x).expand(2, -1, -1)
+        moved = torch.stack([row.gather(1, x) * f for row in (p, q)]).double()
+        found.scatter_add_(2, cell, -moved).scatter_add_(2, cell + (f > 0), moved)
+        found.clamp_(min=0)
+    return found.view(2, len(p), CLASSES, groups)
+
+
+def rest(p: Tensor, q: Tensor, cut: Tensor, low: Tensor, high: Tensor) -> Tensor:
+    """p without what the cut keeps, as a sum of what is not negative."""
+    return (1 - slope(cut, low, high)) * (p - low * q).clamp(min=0) + (low - cut).clamp(min=0) * q
+
+
+def left(p: Tensor, q: Tensor, places: Tensor | None, cut: Tensor) -> Tensor:
+    """[B, V], not normalised: p without what the cuts [B, CLASSES, groups] of its cells keep."""
+    kind, edges = classes(p, q).long(), torch.tensor([LOW, HIGH], device=p.device).to(p)
+
+    def of(group: Tensor | int) -> Tensor:
+        return rest(p, q, cut.flatten(1).gather(1, kind * cut.shape[2] + group), *edges[:, kind])
+
+    if places is None:
+        return of(0)
+    first = places.long()
+    f = (places - first).to(p)
+    return torch.lerp(of(first), of(first + (f > 0)), f)
+
+
+def _binned(cell: Tensor, row: Tensor, cells: int) -> Tensor:
+    # Float32 sums of few terms, and of those a float64 sum.
+    B, V = row.shape
+    parts = 64 if V % 64 == 0 and V >= 8192 else 1
+    found, size = row.new_zeros(B, parts, cells), (parts, V // parts)
+    return found.scatter_add_(2, cell.unflatten(1, size), row.unflatten(1, size)).double().sum(1)

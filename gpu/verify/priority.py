@@ -1,0 +1,153 @@
+"""The priority rule in classes, node by node and lifted: the rows are read once, for a few sums.
+
+The exact form is theory/classes.py. With i.i.d. siblings a class has one cut, which each sibling raises; with
+strata it has one for each sibling.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from draftproof.gpu.verify.batch import Drafts
+from draftproof.gpu.verify.cells import CLASSES, HIGH, LOW, classes, kept, rest, sums
+from draftproof.gpu.verify.residual import pick, rate, share
+from draftproof.gpu.verify.verifier import CHAIN, STRATIFIED, WITH, Rates, Verifier
+
+TINY = 1e-15  # instead of 0, where a number divides
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """What a plan needs of F nodes with at most K children each.
+
+    child [B, F, K]: the children in drawing order, 0 where there is none; there [B, F, K]: whether each was
+    drawn; kind, ratio [B, F, K]: class and p / q of their tokens; p, q [B, F, CLASSES, G]: the masses of each
+    class and stratum, where G is 1 for i.i.d. siblings and K with strata.
+    """
+
+    child: Tensor
+    there: Tensor
+    kind: Tensor
+    ratio: Tensor
+    p: Tensor
+    q: Tensor
+
+    @classmethod
+    def of(cls, drafts: Drafts, nodes: Tensor) -> "Nodes":
+        """The one read of the rows, node after node, so that a row stays in the cache."""
+        tree, B = drafts.tree, len(drafts.tokens)
+        child = tree.children[:, nodes].expand(B, -1, -1)
+        there = (child > 0) & drafts.drawn.gather(1, child.flatten(1)).view(child.shape)
+        x = drafts.ids.gather(1, (child - 1).clamp(min=0).flatten(1)).view(child.shape)
+        parts = []
+        for at, (p, q, places) in enumerate(_rows(drafts, nodes)):
+            p_x, q_x = (row.gather(1, x[:, at]) for row in (p, q))
+            ratio = torch.where(q_x > 0, p_x.double() / q_x, 0.0)
+            masses = sums(p, q, places, 1 if places is None else child.shape[2])
+            parts.append((classes(p_x, q_x).long(), ratio, *masses))
+        return cls(child, there, *(torch.stack(each, 1) for each in zip(*parts, strict=True)))
+
+    def split(self, sizes: list[int]) -> list["Nodes"]:
+        """Groups of consecutive nodes."""
+        parts = (part.split(sizes, 1) for part in vars(self).values())
+        return [Nodes(*group) for group in zip(*parts, strict=True)]
+
+
+def rates(drafts: Drafts) -> Rates:
+    """Node by node: a child is accepted with w_j / (1 - w_1 - .. - w_{j-1}), w_j the probability that child j
+    is the one that the rule keeps.
+    """
+    return _rates(drafts, lift=False)
+
+
+def lifted_rates(drafts: Drafts) -> Rates:
+    """From leaf to root: a node that is entered with a plans for the row a p. Its children are entered as
+    node by node, and it stops itself with S / (S + 1 - a), S the mass that the plan leaves of a p.
+    """
+    return _rates(drafts, lift=True)
+
+
+def _rates(drafts: Drafts, lift: bool) -> Rates:
+    levels = drafts.tree.generations
+    entry = drafts.target.new_ones(drafts.drawn.shape, dtype=torch.float64)
+    if not levels:
+        return Rates(entry.to(drafts.target), drafts.target.new_zeros(*entry.shape, CLASSES, 1))
+    order, stops, cuts = torch.cat(levels), [], []
+    every = Nodes.of(drafts, order)
+    groups = every.split([len(level) for level in levels]) if lift else [every]
+    for level, nodes in zip(levels if lift else (order,), groups, strict=True):
+        a = entry[:, level] if lift else torch.ones_like(entry[:, level])
+        w, cut, S = plan(nodes, a)
+        into = rate(w, 1 - pad(w.cumsum(2), (1, 0))[..., :-1])
+        entry = entry.scatter(1, nodes.child.flatten(1), into.flatten(1))
+        stops.append(torch.where(nodes.there.any(2), share(S, S + (1 - a)), a))
+        cuts.append(cut)
+    accept = entry.index_copy(1, order, torch.cat(stops, 1)) if lift else entry
+    cut = entry.new_zeros(*entry.shape, CLASSES, every.p.shape[3]).index_copy(1, order, torch.cat(cuts, 1))
+    return Rates(accept.to(drafts.target), cut.to(drafts.target))
+
+
+def plan(nodes: Nodes, a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """(w [B, F, K], cut [B, F, CLASSES, G], S [B, F]): the probability that each child is kept, the cuts, and
+    the mass that is left, for nodes entered with a [B, F].
+    """
+    K, G = nodes.child.shape[2], nodes.p.shape[3]
+    low, high = torch.tensor([LOW, HIGH], dtype=torch.float64, device=a.device)
+    mass = nodes.q.sum(2)
+    raises = 1 / (a.clamp(min=TINY)[..., None] * torch.where(mass > 0, mass, 1.0))
+    raises = torch.where(nodes.there & (mass > 0), raises, 0.0).unbind(2)
+    q = a[..., None, None] * nodes.q
+    over = a[..., None, None] * nodes.p - low[:, None] * q
+    cells = [[cell.unbind(2) for cell in row.unbind(2)] for row in (q, over)]
+    unkept, cuts, steps = [torch.ones_like(a)] * K, [], []
+    for c in range(CLASSES):
+        q, over = (row[c] for row in cells)
+        width = 1 / (HIGH[c] - LOW[c])
+        later = list(accumulate(unkept[:0:-1], torch.mul))[::-1]  # that no later sibling was kept so far
+        cut = had = before = None
+        for j in range(K):
+            g = j if G > 1 else 0
+            reach = later[j] if j < K - 1 else torch.ones_like(a)
+            reach = reach if before is None else reach * before if j < K - 1 else before
+            steps.append(reach * raises[j])
+            cut = steps[-1] if cut is None or G > 1 else cut + steps[-1]
+            cuts.append(cut)
+            slope = (cut - LOW[c]).mul_(width).clamp_(0, 1)
+            got = torch.addcmul(cut.clamp(max=LOW[c]) * q[g], slope, over[g])
+            gain = got if had is None or G > 1 else got - had
+            unkept[j] = torch.addcdiv(unkept[j], gain, reach, value=-1).clamp_(min=TINY)
+            had, before = got, unkept[j] if before is None else before * unkept[j]
+    cuts, step = (torch.stack(each, 2).unflatten(2, (CLASSES, K)) for each in (cuts, steps))
+    final = cuts if G > 1 else cuts[..., -1:]
+    S = a * rest(nodes.p, nodes.q, final, low[:, None], high[:, None]).sum((2, 3))
+    edges = low[nodes.kind], high[nodes.kind]
+    cut, step = (each.gather(2, nodes.kind[:, :, None])[:, :, 0] for each in (cuts, step))
+    ratio, even = nodes.ratio, torch.ones_like(nodes.ratio)
+    part = kept(ratio, even, cut, *edges) - kept(ratio, even, cut - step, *edges)
+    chosen = torch.where(nodes.there & (ratio > 0) & (a > 0)[..., None], share(part, step), 0.0)
+    turn = nodes.kind * K + torch.arange(K, device=a.device)
+    earlier = turn[..., None, :] < turn[..., None]
+    w = chosen * torch.where(earlier, 1 - chosen[..., None, :], 1.0).prod(3)
+    return w, final, S
+
+
+def _rows(drafts: Drafts, nodes: Tensor) -> Iterator[tuple[Tensor, Tensor, Tensor | None]]:
+    # Each node's rows of p, of q and of the places; of a shared tree they are read where they lie.
+    tree, places = drafts.tree, drafts.strata
+    for node, row in tree.reads or ():
+        yield drafts.target[:, node], drafts.q[:, row], None if places is None else places[:, row]
+    if tree.reads is None:
+        for node in nodes:
+            f = node.expand(len(drafts.tokens))
+            row = tree.rows.gather(1, f[:, None])[:, 0]
+            yield pick(drafts.target, f), pick(drafts.q, row), None if places is None else pick(places, row)
+
+
+VERIFIERS = (
+    Verifier("priority", (CHAIN, WITH, STRATIFIED), rates),
+    Verifier("lifted-priority", (CHAIN, WITH, STRATIFIED), lifted_rates, upwards=True),
+)

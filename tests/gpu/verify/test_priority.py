@@ -1,0 +1,135 @@
+"""The batched priority rule: the exact engine's decisions, edge cases at a real vocabulary, and mutants."""
+# ruff: noqa: E402
+
+from dataclasses import replace
+from itertools import product
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from draftproof.gpu.draft import Tree
+from draftproof.gpu.exact.noise import agreement
+from draftproof.gpu.rows import probabilities
+from draftproof.gpu.strata import stratified
+from draftproof.gpu.verify import Batch, Rates, cells, named
+from draftproof.simulators.instances.randoms import Mixed, Randoms
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.drafts.stratified import Stratified
+from draftproof.theory.drafts.tree import Tree as Drawn
+
+NAMES = "priority", "lifted-priority"
+UNEVEN = (((), ()), ())
+SCHEMES = {
+    "chain": (Chain(2), 3, 4),
+    "tree+": (Drawn(((), (), ()), True), 3, 3),
+    "uneven tree+": (Drawn(UNEVEN, True), 2, 3),
+    "strata": (Stratified(((), (), ())), 5, 4),
+    "uneven strata": (Stratified(UNEVEN), 4, 2),
+    "fewer tokens than children": (Stratified((((), ()), ((), ()), ())), 2, 3),
+}
+
+
+def compared(scheme, verifier):
+    draft, vocab, count = SCHEMES[scheme]
+    return next(agreement(list(Randoms(draft, vocab, count, law=Mixed())), verifiers=[verifier]))
+
+
+@pytest.mark.parametrize(("scheme", "name"), list(product(SCHEMES, NAMES)))
+def test_decisions_are_the_exact_engines(scheme, name):
+    found = compared(scheme, named(name))
+    assert found.wrong == 0, found
+    assert found.rows > 20 * found.narrow, found
+
+
+def _one_cut(drafts):
+    found = named("lifted-priority").rates(drafts)
+    return Rates(found.accept, found.cut.amax((2, 3), keepdim=True).expand_as(found.cut))
+
+
+def _without_strata(drafts):
+    return named("lifted-priority").rates(replace(drafts, strata=drafts.strata.floor()))
+
+
+def _drops_drafted(drafts):
+    found = named("lifted-priority").rates(drafts)
+    return Rates(found.accept, found.cut.mean((2, 3)))
+
+
+@pytest.mark.parametrize("mutant", [_one_cut, _without_strata, _drops_drafted])
+def test_mutants_decide_differently(mutant):
+    assert compared("strata", replace(named("lifted-priority"), rates=mutant)).wrong
+
+
+PAIR = [[], []]
+
+
+def drafted(p, q, dtype, strata, K=2):
+    """A root with K children, from logits of one request."""
+    tree = Tree.of_shape([[]] * K, replacement=not strata, stratified=strata)
+    p, q = (probabilities(torch.tensor([row]).to(dtype)) for row in (p, q))
+    u = torch.rand(1, K, generator=torch.Generator().manual_seed(0))
+    mean, places, x = stratified(q, torch.tensor([K]), u)
+    if not strata:
+        mean, places, x = q, None, torch.multinomial(q, K, replacement=True)
+    places = None if places is None else places[:, None]
+    noise = torch.zeros(1, K), torch.zeros(1)
+    return Batch(tree, p[:, None].expand(-1, K + 1, -1), mean[:, None], x, *noise, strata=places)
+
+
+def spread(V, seed):
+    return (3 * torch.randn(V, generator=torch.Generator().manual_seed(seed))).tolist()
+
+
+V = 262_144
+INFINITY = float("inf")
+ROWS = {
+    "p = q": (spread(V, 0), spread(V, 0)),
+    "random": (spread(V, 0), spread(V, 1)),
+    "ties": ([0.0] * V, [1.0] * (V // 2) + [0.0] * (V // 2)),
+    "one-hot": ([0.0] + [-INFINITY] * (V - 1), [0.0] + [-INFINITY] * (V - 1)),
+    "one-hot apart": ([0.0] + [-INFINITY] * (V - 1), [-INFINITY] * (V - 1) + [0.0]),
+    "disjoint": ([0.0] * 9 + [-INFINITY] * (V - 9), [-INFINITY] * 9 + [0.0] * (V - 9)),
+    "one stratum": (spread(V, 0), [50.0] + [0.0] * (V - 1)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strata", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("rows", ROWS)
+def test_edge_cases(rows, dtype, strata):
+    batch = drafted(*ROWS[rows], dtype, strata)
+    for name in NAMES:
+        rates = named(name).rates(batch)
+        assert rates.accept.isfinite().all()
+        assert rates.cut.isfinite().all()
+        assert (rates.accept >= 0).all()
+        assert (rates.accept <= 1).all()
+        double = named(name).rates(batch.map_rows(torch.Tensor.double))
+        assert (rates.accept - double.accept)[:, 1:].abs().max() < 1e-3
+        for coin, extra in product((0.0, 0.5, 1.0), repeat=2):
+            noise = {
+                "coins": torch.full_like(batch.coins, coin),
+                "extra": torch.full_like(batch.extra, extra),
+            }
+            found = named(name).verify(replace(batch, **noise))
+            tokens = torch.cat((batch.tokens[0], found.token))
+            emitted = {int(tokens[int(found.node) - 1]) if found.node else int(tokens[-1]), int(tokens[-1])}
+            assert int(found.error) == 0
+            assert all(batch.target[0, 0, x] > 0 for x in emitted)
+
+
+def test_equal_rows_accept_all_but_what_the_shift_of_the_edges_costs():
+    batch = drafted(spread(1000, 0), spread(1000, 0), torch.float32, strata=False)
+    found = named("priority").rates(batch)
+    left = cells.left(batch.target[:, 0], batch.q[:, 0], None, found.cut[:, 0])
+    assert float(left.sum()) < 2**-15
+
+
+def test_a_token_that_the_target_cannot_emit_is_never_accepted():
+    batch = drafted([0.0, 0.0, -INFINITY, -INFINITY], [-9.0, -9.0, 0.0, 0.0], torch.float32, strata=True)
+    for name in NAMES:
+        found = named(name).verify(batch)
+        assert int(found.node) == 0
+        assert int(found.token) in (0, 1)
