@@ -21,7 +21,6 @@ CONDITIONS = {
 }
 MILLISECONDS = 5000  # time limit of one question to z3, unless another is given
 
-WORK = 60_000_000  # limit of the same in z3's units of work: some ten seconds where nothing else runs
 
 Point = dict[str, fmpq]  # variable name -> rational
 
@@ -85,7 +84,6 @@ class Solver:
         """
         solver = z3.SolverFor("QF_NRA" if products else "QF_LRA")
         solver.set("timeout", self.milliseconds if milliseconds is None else milliseconds)
-        solver.set("rlimit", WORK)
         solver.set("ctrl_c", False)  # Ctrl-C is Python's
         for key, signs in facts:
             if signs != ANY:

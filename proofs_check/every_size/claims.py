@@ -21,11 +21,11 @@ variables at that place, is found by trying.
 """
 
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import product
 from types import FunctionType
 from typing import Any
 
-from draftproof.proofs_check.cells.symbol import POSITIVE, Symbol
+from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
 from draftproof.proofs_check.every_size.flow import Function, Loop, NotFollowed
 from draftproof.proofs_check.every_size.run import Env, Run
 from draftproof.proofs_check.every_size.space import POSITIVE_NUMBER, UNIT
@@ -54,7 +54,8 @@ ROW_FACTS = (
 )
 NUMBER_FACTS, DIVISOR_FACTS = ("unit", "at least 0"), ("above 0, at most 1", "above 0")
 """What can be known of a variable at a claim's place, from the strongest fact to the weakest. Of a number
-that is no item of a list also: that it is at least 1, the product of two others, or nothing.
+that is no item of a list also: nothing; and, beside a list along the path, that it is at least 1, or the
+product of the list's last item and another number.
 """
 
 
@@ -130,9 +131,10 @@ class Claim:
             return DIVISOR_FACTS
         if isinstance(value, list | Stack):
             return NUMBER_FACTS
-        others = [other for other in self.env if other != name and _is_number(self.env[other])]
-        products = [f"{a} * {b}" for a, b in combinations(others, 2)]
-        return ("unit", "at least 1", *products, "at least 0", "unknown")
+        lists = [other for other, held in self.env.items() if isinstance(held, list | Stack) and length(held)]
+        numbers = [other for other, held in self.env.items() if isinstance(held, Symbol) and other != name]
+        tied = ["at least 1", *(f"{a} * {b}" for a, b in product(lists, numbers))] if lists else []
+        return ("unit", *tied, "at least 0", "unknown")
 
     def fact(self, name: str) -> str:
         """What is known of the variable."""
@@ -208,8 +210,7 @@ class Claim:
         kind = UNIT if fact in ("above 0, at most 1", "unit") else POSITIVE_NUMBER
         value = run.number_or_row(f"number {name}", kind)
         if fact == "at least 1":
-            value = 1 + value
-            run.bounds[id(value)] = (value, False)
+            run.space.assume(value - 1, ZERO | POSITIVE)
         elif fact.startswith("above 0"):
             run.space.assume(value, POSITIVE)
         return value
@@ -225,8 +226,10 @@ class Claim:
         """The claim's rate, or the ratio R."""
         if self.rate is None:
             return run.space.number(1)
-        value = run.space.number(1) * _item(self.rate, env[self.rate])
-        return value / _item(self.over, env[self.over]) if self.over is not None else value
+        value = _item(self.rate, env[self.rate])
+        if self.over is None:
+            return value  # itself, of which bounds are known
+        return run.space.number(1) * value / _item(self.over, env[self.over])
 
     def row_in(self, run: Run, env: Env) -> Row:
         """The claim's row."""

@@ -188,6 +188,9 @@ class Hypotheses:
 
     def _apply(self, run: Run, claim: Claim, env: Env, node: Any, own: Env, loop: Loop) -> Symbol | Step:
         claim.check(run, env, node)
+        rate = claim.rate_in(run, env)
+        if not claim.modified:
+            run.require_unit(rate, "a rate")
         if node is run.here:
             if self.accepted and not self.at_root:
                 raise NotFollowed("a claim about the same node")
@@ -197,7 +200,6 @@ class Hypotheses:
             raise NotFollowed(f"{claim.row} at a child is not the target's row there")
         if claim.rate is None:
             return run.arrived(node)
-        rate = claim.rate_in(run, env)
         if run.accept(run.operation(rows.minimum, [rate, run.space.number(1)]) if claim.modified else rate):
             return self._followed(run, claim, node, rate)
         if claim.later is None:

@@ -20,9 +20,9 @@ LAW, PART, UNIT, POSITIVE_NUMBER = "law", "part", "unit", "number"
 """Kinds of unknowns: a row of mass 1; a row of any mass; a number in [0, 1]; a number of at least 0."""
 
 
-BRIEF, LONG = 200, 60_000
+BRIEF, LONG = 200, 20_000
 """Milliseconds for a question to z3: whether a cut leaves both sides, and whether a cell that would refute is
-empty, which is limited by work first, so that a busy machine finds what an idle one does.
+empty.
 """
 
 

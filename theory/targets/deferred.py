@@ -11,7 +11,7 @@ from flint import fmpq
 
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Row, descending, normalise, without
-from draftproof.theory.selection.svip import above
+from draftproof.theory.selection.view import above
 from draftproof.theory.table import Rows
 from draftproof.theory.targets.declared import Declared
 from draftproof.theory.verifier import Draft, Stop
