@@ -192,6 +192,9 @@ class Grammar(Processor):
         self.mask = mask
         self.tables: dict[torch.device, Tensor] = {}  # [states + 1, V]: the next state
 
+    def __repr__(self) -> str:
+        return f"Grammar({len(self.mask.edges)} states)"
+
     def begin(self, prompts: Tensor, vocab: int, room: int) -> Tensor:
         states, table = list(self.mask.edges), self.tables.get(prompts.device)
         if table is None or table.shape[1] != vocab:

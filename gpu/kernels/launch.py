@@ -18,7 +18,7 @@ from draftproof.gpu.kernels.plan import plan
 from draftproof.gpu.kernels.sweep import sweep
 from draftproof.gpu.kernels.walk import walk
 from draftproof.gpu.verify import Batch, Outcome
-from draftproof.gpu.verify.cells import CLASSES, HIGH, LOW
+from draftproof.gpu.verify.cells import CLASSES, class_edges
 
 RULES = {
     "token": COINS,
@@ -152,7 +152,7 @@ def launch(name: str, batch: Batch, temperature: Tensor) -> Outcome:
         groups = 1 if batch.strata is None else int(triton.next_power_of_2(most))
         levels = tree.levels if tree.shared else tree.levels.expand(B, -1).contiguous()
         found = floats(B, N, split.count, CLASSES, 2 * groups)
-        edges = torch.tensor([LOW, HIGH], dtype=torch.float64, device=device)
+        edges = class_edges(device)
         cuts = torch.zeros(B, N, CLASSES, groups, device=device)
         strides = (*strides, places.stride(0), places.stride(1))
         strata = {"STRATA": batch.strata is not None, "G": groups}

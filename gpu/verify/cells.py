@@ -20,6 +20,19 @@ HEAD = {torch.float32: (torch.int32, 20, 127), torch.float64: (torch.int64, 49, 
 left, and the exponent of 1."""
 
 
+def class_edges(device: torch.device) -> Tensor:
+    """[2, CLASSES], float64: LOW and HIGH, made on the device."""
+    number = torch.arange(CLASSES, device=device)
+    k = HIGHEST * PARTS - number
+    low = (
+        (1 + k.remainder(PARTS).double() / PARTS)
+        * 2.0 ** k.div(PARTS, rounding_mode="floor").double()
+        / FACTOR
+    )
+    low = torch.where(number == CLASSES - 1, 0.0, low)
+    return torch.stack((low, torch.where(number == 0, torch.inf, low.roll(1))))
+
+
 def classes(p: Tensor, q: Tensor) -> Tensor:
     """The class of each token, as int32. That of a token with q = 0 does not matter."""
     integer, dropped, one = HEAD[p.dtype]
@@ -60,10 +73,10 @@ def rest(p: Tensor, q: Tensor, cut: Tensor, low: Tensor, high: Tensor) -> Tensor
 
 def left(p: Tensor, q: Tensor, places: Tensor | None, cut: Tensor) -> Tensor:
     """[B, V], not normalised: p without what the cuts [B, CLASSES, groups] of its cells keep."""
-    kind, edges = classes(p, q).long(), torch.tensor([LOW, HIGH], device=p.device).to(p)
+    kind, ends = classes(p, q).long(), class_edges(p.device).to(p)
 
     def of(group: Tensor | int) -> Tensor:
-        return rest(p, q, cut.flatten(1).gather(1, kind * cut.shape[2] + group), *edges[:, kind])
+        return rest(p, q, cut.flatten(1).gather(1, kind * cut.shape[2] + group), *ends[:, kind])
 
     if places is None:
         return of(0)

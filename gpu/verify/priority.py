@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from draftproof.gpu.verify.batch import Drafts
-from draftproof.gpu.verify.cells import CLASSES, HIGH, LOW, classes, kept, rest, sums
+from draftproof.gpu.verify.cells import CLASSES, HIGH, LOW, class_edges, classes, kept, rest, sums
 from draftproof.gpu.verify.residual import pick, rate, share
 from draftproof.gpu.verify.verifier import CHAIN, STRATIFIED, WITH, Rates, Verifier
 
@@ -96,7 +96,7 @@ def plan(nodes: Nodes, a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     the mass that is left, for nodes entered with a [B, F].
     """
     K, G = nodes.child.shape[2], nodes.p.shape[3]
-    low, high = torch.tensor([LOW, HIGH], dtype=torch.float64, device=a.device)
+    low, high = class_edges(a.device)
     mass = nodes.q.sum(2)
     raises = 1 / (a.clamp(min=TINY)[..., None] * torch.where(mass > 0, mass, 1.0))
     raises = torch.where(nodes.there & (mass > 0), raises, 0.0).unbind(2)

@@ -133,3 +133,7 @@ def test_a_token_that_the_target_cannot_emit_is_never_accepted():
         found = named(name).verify(batch)
         assert int(found.node) == 0
         assert int(found.token) in (0, 1)
+
+
+def test_edges_made_on_the_device_are_those_of_the_exact_form():
+    assert cells.class_edges(torch.device("cpu")).tolist() == [list(cells.LOW), list(cells.HIGH)]
