@@ -196,7 +196,7 @@ def test_every_size_is_proved_from_the_code(capsys, name):
     assert f"{name}, every vocabulary and depth: proved" in out
 
 
-@pytest.mark.parametrize("name", ["hsd", "greedy-block", "optimal-transport"])
+@pytest.mark.parametrize("name", ["layered", "sampling-match", "optimal-transport"])
 def test_what_is_not_tied_to_the_code_says_so(capsys, name):
     status, said = answer(capsys, "prove", name, "--every-size")
     assert (status, said["verdict"]) == (3, "argument only")

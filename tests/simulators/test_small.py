@@ -50,7 +50,8 @@ def test_a_slider_keeps_the_proportions_of_the_other_tokens():
 def test_expected_tokens_on_the_toy():
     toy = scenario("toy", Chain(2))
     assert (expected(toy, named("token")), missing(toy, named("token"))) == (fmpq(10, 9), fmpq(1, 9))
-    assert chain_optimum(lanes.stack([toy])) == pytest.approx(4 / 3)
+    many = lanes.stack([toy])
+    assert chain_optimum(many.target, many.proposal, 2) == pytest.approx(4 / 3)
     assert one_level(context_free(["1/3", "2/3"], ["2/3", "1/3"], Paths(2, 1))) == fmpq(8, 9)
     assert (ratio(fmpq(0), fmpq(0)), ratio(fmpq(1), fmpq(4, 3))) == (1.0, 0.75)
 
