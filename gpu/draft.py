@@ -87,7 +87,8 @@ class Tree:
         self.reads: tuple[tuple[int, int], ...] | None = None
         if self.shared:
             order = [node for nodes in self.generations for node in nodes.tolist()]
-            self.reads = tuple(zip(order, self.rows[0, order].tolist(), strict=True))
+            places = self.rows[0].tolist()
+            self.reads = tuple((node, places[node]) for node in order)
 
     @classmethod
     def chain(cls, gamma: int) -> "Tree":

@@ -25,6 +25,7 @@ EXACT = Table.exact(
     },
 )
 SAME = {
+    "temperature": ({"temperature": "1/2"}, {"temperature": 0.5}),
     "mask": (GRAMMAR, {"grammar": PROCESSORS["mask"](**GRAMMAR)}),
     "frequency": ({"factor": "1/2"}, {"frequency_penalty": log(2)}),
     "presence": ({"factor": "1/3"}, {"presence_penalty": log(3)}),
@@ -41,7 +42,7 @@ MANY = "repetition", "presence", "frequency", "mask", "top-k"
 
 TREE = Tree([-1, 0, 0, 1, 1, 2, 3, 5])
 TOKENS = torch.tensor([[0, 1, 0, 1, 2, 0, 3], [1, 3, 2, 1, 1, 0, 0], [2, 0, 3, 1, -1, 2, -1]])
-FILTERS = "top_k", "top_p", "min_p"
+FILTERS = "temperature", "top_k", "top_p", "min_p"
 
 
 def sampling(settings):
