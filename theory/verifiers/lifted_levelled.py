@@ -70,12 +70,12 @@ def levelled(t: Row, R: Row, other: Row) -> Levelled:
         if possible(mass):
             first[x] = levels(slack, other, mass, rate[x])
             slack = {y: rest - mass * first[x][y] for y, rest in slack.items()}
-            left[x] = left[x] - mass * rate[x]
+            left[x] = positive(left[x] - mass * rate[x])
     second = {}
     for y, rest in slack.items():
         unkept = rate[y] + rest  # how often the first sibling is not kept beside y
         second[y] = share(rate[y], unkept)
-        left[y] = left[y] - other[y] * minimum(rate[y], unkept)
+        left[y] = positive(left[y] - other[y] * minimum(rate[y], unkept))
     return Levelled(first, second, tuple(left))
 
 
@@ -103,7 +103,7 @@ def levels(slack: dict[int, Any], weight: Row, most: Number, need: Number) -> di
     else:
         return at(low)
     over, under = mean(at(low)), mean(at(high))
-    return at(low + (high - low) * ((over - need) / (over - under)))
+    return at(low + (high - low) * share(positive(over - need), over - under))
 
 
 VERIFIER = Verifier(
