@@ -274,7 +274,7 @@ _all(
     ("weighted by its own row", "levels(slack, other,", "levels(slack, R,"),
     ("slack not taken", "slack = {y: rest - mass * first[x][y] for y, rest in slack.items()}", "pass"),
     ("the second's rate not raised", "share(rate[y], unkept)", "rate[y]"),
-    ("kept ones not taken from t", "left[x] = left[x] - mass * rate[x]", "pass"),
+    ("kept ones not taken from t", "left[x] = positive(left[x] - mass * rate[x])", "pass"),
     ("level of another sum", "if mean(at(high)) < need:", "if mean(at(high)) < need / 2:"),
 )
 _all(
