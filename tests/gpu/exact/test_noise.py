@@ -36,7 +36,7 @@ def test_every_verifier_on_every_kind_of_draft(scheme):
 def test_the_whole_standard_suite():
     for instances in grouped([family for family in standard() if len(family)]):
         for each in agreement(instances):
-            # Open: of the priority rules up to 1 % of the rows are decided otherwise, at thresholds of classes.
+            # Open: of the priority rules up to 1 % of the rows are decided otherwise.
             open_case = each.rows // 50 if "priority" in each.verifier else 0
             assert each.wrong <= open_case, (each, instances[0].name)
 
