@@ -9,9 +9,9 @@
 
 from flint import fmpq
 
+from draftproof.theory.divergence import entropy_exceeds
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Row, descending, normalise, without
-from draftproof.theory.selection.view import above
 from draftproof.theory.table import Rows
 from draftproof.theory.targets.declared import Declared
 from draftproof.theory.verifier import Draft, Stop
@@ -43,7 +43,7 @@ def uncertain(p: Row, entropy: fmpq) -> bool:
     """Whether the entropy of the likeliest tokens, as a law of their own, is at least the bound."""
     stay = descending(p)[:LIKELIEST]
     row = normalise(tuple([mass if x in stay else mass * 0 for x, mass in enumerate(p)]))
-    return not entropy > 0 or above(row, entropy)
+    return not entropy > 0 or entropy_exceeds(row, entropy)
 
 
 TARGET = Declared(
