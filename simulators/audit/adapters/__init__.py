@@ -9,8 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
+from draftproof.simulators.audit.functions import Function
 from draftproof.simulators.audit.selection import Selection
-from draftproof.simulators.audit.targets import Function
 from draftproof.theory.errors import BadInput
 
 ADAPTERS: dict[str, Callable[[Path | None], Function | Selection]] = dict(

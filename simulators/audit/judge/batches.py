@@ -1,20 +1,16 @@
 """The exact law of a batch of which a foreign function selects what is verified, and the verdict on it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import monotonic
 
 from flint import fmpq
 
-from draftproof.simulators.audit.judge.exact import SECONDS, must_repeat, runs_of
-from draftproof.simulators.audit.judge.report import Finding, Report, named
-from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
+from draftproof.simulators.audit.judge.exact import SECONDS, Case, must_repeat, runs_of
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.selection import Selection, Told
-from draftproof.simulators.batches import Block, Emitted, JointWrong, judge_mixture
-from draftproof.simulators.witness import shrink
+from draftproof.simulators.batches import Block, Emitted, judge_mixture
 from draftproof.theory.batch import Batch, Shown
-from draftproof.theory.errors import BadInput
 from draftproof.theory.law import Law
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Prefix
@@ -24,30 +20,12 @@ TOKEN = verifier("token")
 
 
 @dataclass(frozen=True)
-class BatchCase:
-    """A target on one batch. Its decisions are discrete, so rounding may cause only what `bound` says: 0 for
-    a rule, and the rounding of its own verification for a target that emits tokens.
+class BatchCase(Case):
+    """A target on one batch, judged against p only. Its decisions are discrete, so rounding may cause only
+    what `bound` says: 0 for a rule, and its own verification's rounding for a target that emits tokens.
     """
 
-    instance: Batch
-    expected_accepted: fmpq
-    fault_mass: fmpq
-    faults: dict[str, str]
-    total_variation: fmpq
-    bound: fmpq
-    wrong: JointWrong | None
     reads: str = ""  # two drafts that show that the rule reads a value which it decides about
-    optimum: fmpq | None = field(default=None, init=False)
-    aim: None = field(default=None, init=False)  # batches are judged against p only
-    over: None = field(default=None, init=False)
-
-    @property
-    def met(self) -> bool:
-        return self.lossless
-
-    @property
-    def lossless(self) -> bool:
-        return self.total_variation <= self.bound and not self.fault_mass > self.bound
 
 
 class Words(Emitted):
@@ -92,42 +70,12 @@ def batch_case(target: Selection, sandbox: Sandbox, batch: Batch) -> BatchCase:
         verdict.total_variation,
         bound,
         verdict.joint if verdict.total_variation > bound and not fault_mass else None,
-        _reads(decided),
+        reads=_reads(decided),
     )
     if not case.lossless:
         for program, _ in target.programs_on(sandbox, batch):
             must_repeat(program.run)
     return case
-
-
-def examine_batches(
-    target: Selection, sandbox: Sandbox, chosen: Sequence[Batch], report: Report, smallest: bool
-) -> None:
-    """Judges the batches in turn until the target fails on one, which is then shrunk."""
-
-    def fails(batch: Batch) -> bool:
-        try:
-            return not batch_case(target, sandbox, batch).lossless
-        except (NotEnumerable, Fault, BadInput):
-            return False
-
-    for n, batch in enumerate(chosen):
-        sandbox.observer.progress(n, len(chosen), named(batch))
-        now = batch_case(target, sandbox, batch)
-        report.instances += 1
-        for kind, what in now.faults.items():
-            where = f"{what}, with probability {float(now.fault_mass):.3g}, on {named(batch)}"
-            report.found.setdefault(kind, Finding(kind, where))
-        if now.reads:
-            kind = "reads a value that it decides about"
-            report.found.setdefault(kind, Finding(kind, f"{now.reads}, on {named(batch)}"))
-        if not now.lossless:
-            if smallest and not now.fault_mass:
-                now = batch_case(target, sandbox, shrink(batch, fails, 1.0))
-            report.failing = now
-            return
-        if report.worst is None or now.total_variation > report.worst.total_variation:
-            report.worst = now
 
 
 def _reads(decided: Sequence[tuple[tuple[Prefix, ...], Told]]) -> str:

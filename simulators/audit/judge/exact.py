@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from random import Random
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from flint import fmpq
 
@@ -15,11 +15,14 @@ from draftproof.simulators.audit.randomness.coin_state import NotEnumerable, Opa
 from draftproof.simulators.audit.randomness.sources import Every, Fixed, Source
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets import Program, Target
+from draftproof.simulators.batches import JointWrong
 from draftproof.simulators.enumerate import emission, outcomes
 from draftproof.simulators.optimum import stateless
 from draftproof.simulators.verdict import Wrong
 from draftproof.simulators.witness import shrink
+from draftproof.theory.batch import Batch
 from draftproof.theory.drafts import SCHEMES
+from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law, law_of
 from draftproof.theory.numbers import ZERO
@@ -61,13 +64,13 @@ class Case:
     bias.
     """
 
-    instance: Instance
+    instance: Instance | Batch
     expected_accepted: fmpq | None  # E[tau] of the first round; None for a generation loop
     fault_mass: fmpq  # the probability of runs with a fault
     faults: dict[str, str]  # kind -> what happens
     total_variation: fmpq
     bound: fmpq
-    wrong: Wrong | None
+    wrong: Wrong | JointWrong | None
     aim: Aim | None = None  # what it was judged against in place of p
     token: Distance = NONE  # from p, of one token and of the words; only with an aim
     text: Distance = NONE
@@ -76,7 +79,7 @@ class Case:
     @cached_property
     def optimum(self) -> fmpq | None:
         """The largest E[tau] of any valid verifier; None if it is unknown."""
-        return None if self.aim else optimum(self.instance)
+        return None if self.aim or isinstance(self.instance, Batch) else optimum(self.instance)
 
     @property
     def lossless(self) -> bool:
@@ -89,6 +92,10 @@ class Case:
         if self.aim is not None and self.aim.budget_only:
             return not self.over and self.fault_mass <= self.bound
         return self.lossless and not self.over
+
+
+Judge: TypeAlias = Callable[[Any], Case]
+"""The exact verdict on an instance, or on a batch. Raises Fault if a call hangs, or NotEnumerable."""
 
 
 def case(
@@ -120,20 +127,18 @@ def case(
     return found
 
 
-def shrunk(target: Target, sandbox: Sandbox, failing: Case, rounds: int) -> Case:
-    """The case of the smallest instance found on which the target is not lossless."""
+def shrunk(judge: Judge, failing: Case, shrinks: bool) -> Case:
+    """The case of the smallest instance found on which the target fails, or of the same instance run again.
+    Raises NotEnumerable if nothing of the failure is left.
+    """
 
-    def fails(instance: Instance) -> bool:
+    def fails(instance: Any) -> bool:
         try:
-            return not case(target, sandbox, instance, rounds, failing.aim).met
-        except (NotEnumerable, Fault):
+            return not judge(instance).met
+        except (NotEnumerable, Fault, BadInput):
             return False
 
-    return recurring(case(target, sandbox, shrink(failing.instance, fails, 1.0), rounds, failing.aim))
-
-
-def recurring(failing: Case) -> Case:
-    """The failing case; raises NotEnumerable if nothing of the failure is left when it is run again."""
+    failing = judge(shrink(failing.instance, fails, 1.0) if shrinks else failing.instance)
     if failing.met:
         raise NotEnumerable(
             "a failure did not recur: its result depends on something that cannot be followed, as earlier "
