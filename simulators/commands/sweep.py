@@ -13,7 +13,7 @@ from draftproof.simulators import screen
 from draftproof.simulators.check import cores
 from draftproof.simulators.commands.entry import INTERRUPTED
 from draftproof.simulators.commands.options import FILE, json_option
-from draftproof.theory.errors import BadInput
+from draftproof.theory.errors import BadInput, located
 
 
 @click.command()
@@ -58,10 +58,8 @@ def sweep(
         raise BadInput(f"sweep needs {error.name}: pip install 'draftproof[sweep]'") from None
     metrics = {**METRICS, **context["metrics"]}
     entries = configuration.read(file, metrics)
-    try:
+    with located(file):
         chunks = plan(entries, metrics)
-    except BadInput as error:
-        raise BadInput(f"{file}: {error}") from None
     on_cluster = runners.ray() if on_ray else runners.dask(scheduler) if scheduler is not None else None
     runner = on_cluster or runners.processes(workers or cores())
     started = monotonic()
