@@ -187,9 +187,7 @@ def _split(
 
 
 def chunk(drafts: int) -> int:
-    """The number of instances per piece, if each has this many drafts; a piece takes a few seconds at
-    most.
-    """
+    """The number of instances per piece, if each has this many drafts: a piece takes a few seconds."""
     return max(1, min(64, 3_000 // drafts))
 
 
@@ -222,8 +220,7 @@ def run(work: Sequence[Piece], jobs: int) -> Iterator[tuple[Piece, list[tuple[in
     executor = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
     pending: dict[Future[list[tuple[int, Verdict]]], Piece] = {}
     try:
-        # Workers inherit the signal mask, so that only the parent receives Ctrl-C, once all workers have
-        # started.
+        # Workers inherit the signal mask: only the parent receives Ctrl-C, once all workers have started.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             pending = {executor.submit(judged, piece): piece for piece in work}

@@ -48,9 +48,7 @@ class Emission:
 
     @property
     def total_variation(self) -> Any:
-        """The total variation between the block completed by the target and the target's law of as many
-        tokens.
-        """
+        """The total variation between the block, completed by the target, and the target's own law."""
         parts = (abs(got - want) for _, got, want, is_last in self._prefixes() if is_last)
         return sum(parts, self._one * 0) / 2
 

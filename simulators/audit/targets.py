@@ -77,9 +77,7 @@ class Target:
         raise NotImplementedError
 
     def calls(self, sandbox: Sandbox, instance: Instance) -> Iterator[Program]:
-        """The programs to run with coins at the edges: single calls, on given drafts if the target
-        takes drafts.
-        """
+        """The programs to run with coins at the edges: single calls, on given drafts if it takes drafts."""
         return self.programs(sandbox, instance, 1)
 
     def bound(self, instance: Instance, rounds: int) -> fmpq:

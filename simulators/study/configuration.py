@@ -105,9 +105,7 @@ def among(names: Collection[str]) -> BeforeValidator:
 
 
 def of_kind(kinds: Mapping[str, Keys]) -> Callable[[Any], dict[str, Any]]:
-    """A validator that fills in a table whose `kind` determines its other keys; a string is taken as
-    the kind.
-    """
+    """A validator that fills in a table whose `kind` determines its other keys; a string is the kind."""
     models = {kind: pydantic.create_model(kind, __base__=Spec, **dict(keys)) for kind, keys in kinds.items()}
 
     def read(value: Any) -> dict[str, Any]:

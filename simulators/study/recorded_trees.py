@@ -115,9 +115,7 @@ def named(tree: str) -> tuple[Shape, int, tuple[Design, ...]]:
 
 
 def drawn(trees: Sequence[str], q: RowsAt, number: int) -> Iterator[tuple[str, Design, Node]]:
-    """One drafted tree of every design, for each name. `number` seeds the draws; verifiers of one draft judge
-    the same tree.
-    """
+    """One tree of every design, for each name; `number` seeds it. Verifiers of one draft judge one tree."""
     for tree in trees:
         shape, nodes, designs = named(tree)
         made: dict[str, Node] = {}

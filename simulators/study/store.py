@@ -1,6 +1,4 @@
-"""The results folder (a manifest, and shards that are either complete or absent), and the sweep that
-fills it.
-"""
+"""The results folder, a manifest and shards that are complete or absent, and the sweep that fills it."""
 
 import errno
 import hashlib
@@ -172,9 +170,7 @@ class Store:
         self.write(f"{SHARDS}/{name}.parquet", shard)
 
     def write(self, name: str, content: bytes) -> None:
-        """Writes a file of the folder; it is flushed before it is renamed, so that readers never see
-        part of it.
-        """
+        """Writes a file of the folder, flushed before it is renamed: readers never see part of it."""
         path = self.folder / name
         try:
             with replacing(path) as part, part.open("wb") as out:

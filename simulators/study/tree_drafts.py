@@ -110,7 +110,7 @@ def _worthwhile(q: np.ndarray, reach: float, value: float, most: int) -> int:
 
 
 def ddtree(q: RowsAt, nodes: int, rng: np.random.Generator) -> Node:
-    """The likeliest prefixes of the drafter, best first: DDTree, on rows that depend on the path."""
+    """The prefixes that the drafter finds likeliest, one after another (DDTree; rows depend on the path)."""
     kept: set[Prefix] = set()
     heap: list[tuple[float, Prefix]] = [(-1.0, ())]
     while heap and len(kept) <= nodes:

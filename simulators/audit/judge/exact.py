@@ -60,9 +60,7 @@ class Aim:
 
 @dataclass(frozen=True)
 class Case:
-    """A target on one instance. A total variation above `bound`, the most that rounding can cause, is
-    bias.
-    """
+    """A target on one instance. Total variation above `bound`, the most that rounding can cause, is bias."""
 
     instance: Instance | Batch
     expected_accepted: fmpq | None  # E[tau] of the first round; None for a generation loop
@@ -181,9 +179,7 @@ def emit(
 def runs_of(
     program: Program, deadline: float, sandbox: Sandbox
 ) -> Iterator[tuple[fmpq, tuple[Any, int | None] | Fault]]:
-    """(weight, result or fault) of every outcome of the coins; by bisection if the function needs plain
-    numbers.
-    """
+    """(weight, result or fault) of every outcome of the coins; by bisection if plain numbers are needed."""
     if not sandbox.bisected:
         try:
             yield from list(every_run(program.run, program.weight, deadline))
@@ -236,8 +232,7 @@ def must_repeat(program: Callable[[Source], object]) -> None:
 
 
 def _must_fit(program: Callable[[Source], object], probes: int, limit: int, what: str) -> None:
-    # TooLarge if there are more runs than the limit, by Knuth's estimate of the number of leaves of a tree:
-    # the
+    # TooLarge if there are more runs than the limit, by Knuth's estimate of the leaves of a tree: the
     # product of the numbers of branches along random descents.
     random, leaves = Random(0), 0
     for _ in range(probes):
@@ -262,9 +257,7 @@ class _Descent:
 
 
 def first_wrong(got: Law, want: Law, bound: fmpq) -> Wrong:
-    """The shortest prefix whose probability is wrong by more than rounding; else the word of largest
-    error.
-    """
+    """The shortest prefix that is wrong by more than rounding; else the word of largest error."""
     for length in range(1, max(map(len, want)) + 1):
         a, b = got.marginal(length), want.marginal(length)
         off = {prefix: abs(a[prefix] - b[prefix]) for prefix in sorted(a.keys() | b.keys())}

@@ -45,9 +45,7 @@ def lazies(values: list[Any], shape: Any) -> np.ndarray:
 
 
 class Generator:
-    """numpy's methods, from uniforms and weighted draws; other methods raise NotEnumerable with their
-    name.
-    """
+    """numpy's methods, from uniforms and weighted draws; other methods raise NotEnumerable."""
 
     __class__ = property(lambda self: _REAL[type(self)])  # type: ignore[assignment]
 

@@ -306,9 +306,7 @@ class Lazy(Coin):
         return self._then("sqrt", 0.0, True, None)
 
     def capped(self, c: float, largest: bool) -> "Lazy":
-        """max(f(u), c), or min(f(u), c); still monotone. Races ignore a cap of probability below
-        NEGLIGIBLE.
-        """
+        """max(f(u), c), or min(f(u), c). Races ignore a cap of probability below NEGLIGIBLE."""
         cut = crossing(self.steps, self.kind, self.rising, float(c))
         rare = min(cut, 1 - cut) < NEGLIGIBLE and (cut < NEGLIGIBLE) == (largest == self.rising)
         return self._then("max" if largest else "min", c, True, self.form if rare else None)
