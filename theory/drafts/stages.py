@@ -1,6 +1,5 @@
-"""A tree whose siblings are drawn in stages: strata within a stage, without replacement from stage to stage."""
+"""A tree whose siblings are drawn in stages: strata in a stage, without replacement between stages."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""The priority rule stage by stage: what it equals, and that it is lossless where the stages are as declared."""
+"""The priority rule stage by stage: what it equals, and where it is lossless."""
 
 from dataclasses import replace
 
