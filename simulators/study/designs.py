@@ -178,8 +178,8 @@ def _runs(sorted_: np.ndarray) -> Iterator[slice]:
 
 
 def judged(
-    left: np.ndarray, groups: Iterable[tuple[int, Any, np.ndarray]], k: int
-) -> Iterator[tuple[int, Any, np.ndarray, np.ndarray]]:
+    left: np.ndarray, groups: Iterable[tuple[Any, Any, np.ndarray]], k: int
+) -> Iterator[tuple[Any, Any, np.ndarray, np.ndarray]]:
     """The priority rule on groups (sibling j, which tokens, their R_j), in the order of judging: (j, which,
     the mass that is kept of each token, the most that could be). What is kept is taken from `left`.
     """
@@ -194,7 +194,7 @@ def judged(
             unkept[j] = max(unkept[j] - float(take.sum()) / reach, 0.0)
 
 
-def _kept(t: np.ndarray, groups: Iterable[tuple[int, Any, np.ndarray]], k: int) -> float:
+def _kept(t: np.ndarray, groups: Iterable[tuple[Any, Any, np.ndarray]], k: int) -> float:
     return sum(float(take.sum()) for _, _, take, _ in judged(t.copy(), groups, k))
 
 
