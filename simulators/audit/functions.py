@@ -88,7 +88,7 @@ class Function(DraftVerifier):
 
     @property
     def takes_position(self) -> bool:
-        """Whether it is told how many tokens were emitted before, so that its noise may be keyed by it."""
+        """Whether it gets the number of tokens emitted before, by which it may key its noise."""
         return "position" in (*self._extra, *self._named)
 
     def reset(self) -> None:

@@ -40,7 +40,7 @@ from draftproof.theory.rows import Prefix
 from draftproof.theory.selection.view import Rule, View
 from draftproof.theory.table import Table
 
-Told: TypeAlias = tuple[Shown | Prefix, ...]
+Decision: TypeAlias = tuple[Shown | Prefix, ...]
 """For each request what of its draft is verified, or the tokens that it emits."""
 
 SIZES = ((2, 1, 2, 1, 6), (2, 2, 2, 2, 9), (3, 2, 2, 3, 6), (2, 2, 3, 3, 3))
@@ -125,14 +125,14 @@ class Selection(Target):
         prepared: Arrays,
         batch: Batch,
         together: tuple[Prefix, ...],
-    ) -> Told:
+    ) -> Decision:
         sandbox.current.start(source)
         given: list[Any] = [array.copy() for array in prepared]
         more = [batch.capacity, *(Generator(source) for _ in self._extra)]
         named = {name: Generator(source) for name in self._named}
 
-        def run(inputs: list[Any]) -> Told:
-            return sandbox.call(lambda: self._told(batch, together, self.select(*inputs, *more, **named)))
+        def run(inputs: list[Any]) -> Decision:
+            return sandbox.call(lambda: self._decision(batch, together, self.select(*inputs, *more, **named)))
 
         if not self.tensors:
             return run(given)
@@ -141,7 +141,7 @@ class Selection(Target):
         with Answering(source):
             return run(tensors(given, self.dtype))
 
-    def _told(self, batch: Batch, drafts: tuple[Prefix, ...], result: Any) -> Told:
+    def _decision(self, batch: Batch, drafts: tuple[Prefix, ...], result: Any) -> Decision:
         found = _plain(result)
         if not isinstance(found, list | tuple) or len(found) != len(drafts):
             raise Fault("returns garbage", f"not one entry for each of {len(drafts)} requests")

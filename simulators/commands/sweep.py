@@ -67,11 +67,11 @@ def sweep(
         task = bar.add_task("sweeping", total=None)
         progress = lambda done, total: bar.update(task, completed=done, total=total)  # noqa: E731
 
-        def tell(changed: list[str]) -> None:
+        def on_change(changed: list[str]) -> None:
             names = ", ".join(changed[:4]) + (f" and {len(changed) - 4} more" if len(changed) > 4 else "")
             click.echo(f"{folder}: sources have changed; computed again: {names}", err=True)
 
-        found = store.sweep(chunks, store.manifest(entries, len(chunks)), folder, runner, progress, tell)
+        found = store.sweep(chunks, store.manifest(entries, len(chunks)), folder, runner, progress, on_change)
     seconds = round(monotonic() - started, 3)
     if found.interrupted:
         kept = f"{found.finished:,} of {found.chunks:,} chunks are kept in {folder}"

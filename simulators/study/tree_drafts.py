@@ -1,7 +1,7 @@
 """Drafted trees over large vocabularies, drawn from numpy rows by prefix: fixed shapes and trees of N tokens.
 
-The drafter's rows are a mapping `q[prefix]`, which is asked for the nodes that get children and, by top-k
-trees, for those that might have got some.
+The drafter's rows are a mapping `q[prefix]`. It is read at the nodes that get children; trees of N likeliest
+tokens also read it at nodes that in the end get none.
 """
 
 import heapq

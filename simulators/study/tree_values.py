@@ -21,7 +21,7 @@ Rule: TypeAlias = Callable[[np.ndarray, np.ndarray, list[int]], tuple[list[float
 
 
 def node_by_node(p: RowsAt, q: RowsAt, root: Node, rule: Rule) -> float:
-    """The child that is kept is gone to, until none is kept."""
+    """From the root down: the walk goes on at the child that is kept, and ends where none is."""
 
     def below(v: Node) -> float:
         if not v.children:

@@ -8,7 +8,7 @@ from flint import fmpq
 
 from draftproof.simulators.audit.judge.exact import SECONDS, Case, must_repeat, runs_of
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
-from draftproof.simulators.audit.selection import Selection, Told
+from draftproof.simulators.audit.selection import Decision, Selection
 from draftproof.simulators.batches import Block, Emitted, judge_mixture
 from draftproof.theory.batch import Batch, Shown
 from draftproof.theory.law import Law
@@ -29,19 +29,21 @@ class BatchCase(Case):
 
 
 class Words(Emitted):
-    """What one request emits: by the verifier if tokens are shown to it, or the tokens that were told."""
+    """What one request emits: by the verifier if tokens are shown to it, or what the function returned."""
 
-    def __getitem__(self, told: Shown | Prefix) -> Block:
-        if isinstance(told, Shown):
-            return super().__getitem__(told)
-        return Block(Law([(told, ONE)] if told else []), fmpq(max(len(told) - 1, 0)), self.request.target)
+    def __getitem__(self, decision: Shown | Prefix) -> Block:
+        if isinstance(decision, Shown):
+            return super().__getitem__(decision)
+        return Block(
+            Law([(decision, ONE)] if decision else []), fmpq(max(len(decision) - 1, 0)), self.request.target
+        )
 
 
 def batch_case(target: Selection, sandbox: Sandbox, batch: Batch) -> BatchCase:
     """The exact verdict on one batch. Raises NotEnumerable, or Fault for a call that hangs."""
     deadline = monotonic() + SECONDS
-    mixture: dict[Told, fmpq] = {}
-    decided: list[tuple[tuple[Prefix, ...], Told]] = []
+    mixture: dict[Decision, fmpq] = {}
+    decided: list[tuple[tuple[Prefix, ...], Decision]] = []
     fault_mass, faults, words = ZERO, dict[str, str](), False
     for program, drafts in target.programs_on(sandbox, batch):
         if not sandbox.repeats:
@@ -52,13 +54,13 @@ def batch_case(target: Selection, sandbox: Sandbox, batch: Batch) -> BatchCase:
             if isinstance(result, Fault):
                 fault_mass += mass
                 faults.setdefault(result.kind, f"{result.what} ({_spelled(drafts)})")
-                told: Told = tuple(Shown((), 0) for _ in drafts)
+                decision: Decision = tuple(Shown((), 0) for _ in drafts)
             else:
-                told = result[0]
-            mixture[told] = mixture.get(told, ZERO) + mass
-            words |= not all(isinstance(each, Shown) for each in told)
+                decision = result[0]
+            mixture[decision] = mixture.get(decision, ZERO) + mass
+            words |= not all(isinstance(each, Shown) for each in decision)
         if len(found) == 1 and not words and not faults:
-            decided.append((drafts, told))
+            decided.append((drafts, decision))
     laws = [Words(request, TOKEN) for request in batch.requests]
     verdict = judge_mixture(batch, TOKEN, laws, mixture)
     bound = target.bound_of(batch) if words else ZERO
@@ -78,13 +80,13 @@ def batch_case(target: Selection, sandbox: Sandbox, batch: Batch) -> BatchCase:
     return case
 
 
-def _reads(decided: Sequence[tuple[tuple[Prefix, ...], Told]]) -> str:
+def _reads(decided: Sequence[tuple[tuple[Prefix, ...], Decision]]) -> str:
     # Drafts that agree on all tokens that the first one's decision keeps must lead to the same decision.
-    for drafts, told in decided:
-        kept = [len(each.tokens) for each in told if isinstance(each, Shown)]
+    for drafts, decision in decided:
+        kept = [len(each.tokens) for each in decision if isinstance(each, Shown)]
         for others, other in decided:
             agree = all(x[:n] == y[:n] for x, y, n in zip(drafts, others, kept, strict=True))
-            if agree and other != told:
+            if agree and other != decision:
                 lengths = [len(each.tokens) for each in other if isinstance(each, Shown)]
                 return (
                     f"of drafts {_spelled(drafts)} it keeps {_listed(kept)} tokens, of "
