@@ -19,13 +19,11 @@ from time import perf_counter, process_time, thread_time
 from typing import Any
 
 import numpy as np
-from joblib.externals.loky import get_reusable_executor
 
 from draftproof.simulators.study import runners
-from draftproof.simulators.study.columns import columns
 from draftproof.simulators.study.configuration import parsed
 from draftproof.simulators.study.metrics.check import SCHEMA
-from draftproof.simulators.study.plan import METRICS, Chunk, encoded, plan
+from draftproof.simulators.study.plan import METRICS, Chunk, columns, encoded, plan
 from draftproof.simulators.study.store import manifest, opened, sweep
 
 VERIFIERS = [
@@ -106,8 +104,6 @@ def whole(evaluations: int, workers: int, folder: Path) -> np.ndarray:
     before = np.array(clocks())
     work, about = chunks(evaluations)
     sweep(work, about, folder, runners.processes(workers))
-    if workers > 1:
-        get_reusable_executor().shutdown(wait=True)  # CPU time counts only workers that have ended
     return np.array(clocks()) - before
 
 

@@ -1,19 +1,16 @@
 """Checks verifiers on families of instances, on all cores; the results make one table."""
 
-import os
-import signal
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
-from multiprocessing import active_children, get_context
 from typing import Any
 
 from flint import fmpq
 
 from draftproof.simulators.against import AgainstVerdict, Distance, judge_against, must_measure
 from draftproof.simulators.batches import BatchVerdict, judge_any, must_verify
+from draftproof.simulators.pool import shared
 from draftproof.simulators.verdict import Verdict
 from draftproof.theory.batch import Batch
 from draftproof.theory.drafts import Scheme
@@ -135,11 +132,6 @@ def must_fit(verifier: Verifier, drafts: Iterable[Scheme]) -> None:
         )
 
 
-def cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def batch_pieces(families: Iterable[Sequence[Batch]], verifiers: Sequence[Verifier]) -> Iterator[Piece]:
     """The work on batches; verifiers that do not fit are left out."""
     fit = []
@@ -207,30 +199,7 @@ def judged(piece: Piece) -> list[tuple[int, Verdict]]:
 
 
 def run(work: Sequence[Piece], jobs: int) -> Iterator[tuple[Piece, list[tuple[int, Verdict]]]]:
-    """Every piece with its verdicts, as they are finished, on `jobs` processes.
-
-    A KeyboardInterrupt ends the workers and is raised again; results yielded before it stay valid.
-    """
+    """Every piece with its verdicts, as they are finished, on `jobs` processes (`pool.shared`)."""
     if jobs < 1:
         raise BadInput(f"--jobs must be at least 1, not {jobs}")
-    if jobs == 1:
-        for piece in work:
-            yield piece, judged(piece)
-        return
-    executor = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
-    pending: dict[Future[list[tuple[int, Verdict]]], Piece] = {}
-    try:
-        # Workers inherit the signal mask: only the parent receives Ctrl-C, once all workers have started.
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            pending = {executor.submit(judged, piece): piece for piece in work}
-        finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        for future in as_completed(pending):
-            yield pending[future], future.result()
-    except (KeyboardInterrupt, GeneratorExit):
-        for worker in active_children():
-            worker.terminate()
-        raise
-    finally:
-        executor.shutdown(wait=True, cancel_futures=True)
+    return shared(judged, work, jobs)

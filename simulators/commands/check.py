@@ -19,7 +19,6 @@ from draftproof.simulators.check import (
     Tally,
     against_pieces,
     batch_pieces,
-    cores,
     must_apply,
     pieces,
     run,
@@ -29,6 +28,7 @@ from draftproof.simulators.commands.options import FILE, force_option, json_opti
 from draftproof.simulators.instances.batches import standard_batches
 from draftproof.simulators.instances.files import read_any
 from draftproof.simulators.instances.suite import from_text, measured, standard
+from draftproof.simulators.pool import cores
 from draftproof.simulators.verdict import Verdict
 from draftproof.simulators.witness import smallest
 from draftproof.theory.batch import Batch

@@ -16,6 +16,7 @@ from draftproof.simulators.files import replacing
 from draftproof.simulators.instances.files import read
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.simulators.instances.suite import of_depth
+from draftproof.simulators.pool import cores, shared
 from draftproof.simulators.study.ensembles import described
 from draftproof.simulators.study.report.explorer import explorable, recorded
 from draftproof.simulators.study.report.page import page
@@ -71,8 +72,6 @@ def report(
     file and loads nothing from a network. Exit status 0, or 2 for bad input.
     """
     try:
-        from joblib import Parallel, delayed
-
         from draftproof.simulators.study.report.sections import sections, worst_instances
         from draftproof.simulators.study.results import Results
     except ImportError as error:
@@ -89,9 +88,9 @@ def report(
     data["mutants"] = json.loads(mutants.read_text(encoding="utf-8"))
     instances = list(_explored(given, worst_instances(found, WORST)))
     with screen.progress("instances") as bar:
-        documents: Any = Parallel(-1, return_as="generator")(delayed(recorded)(each) for _, each in instances)
-        documents = bar.track(documents, len(instances), description="exploring")
-        shown = [(name, document) for (name, _), document in zip(instances, documents, strict=True)]
+        found_of = bar.track(shared(_recorded, instances, cores()), len(instances), description="exploring")
+        documents = {title: document for (title, _), document in found_of}
+        shown = [(title, documents[title]) for title, _ in instances]
     made = page(title or results.resolve().name, *_origin(found), data, shown)
     with replacing(output) as part:
         part.write_text(made, encoding="utf-8")
@@ -102,6 +101,10 @@ def report(
     else:
         click.echo(f"{output}: {size / 1e6:.1f} MB, {len(shown)} instances to explore, {seconds:.1f} s")
     return 0
+
+
+def _recorded(titled: tuple[str, Instance]) -> dict[str, Any]:
+    return recorded(titled[1])
 
 
 def _explored(

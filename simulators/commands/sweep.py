@@ -10,9 +10,9 @@ import click
 from rich.table import Table
 
 from draftproof.simulators import screen
-from draftproof.simulators.check import cores
 from draftproof.simulators.commands.entry import INTERRUPTED
 from draftproof.simulators.commands.options import FILE, json_option
+from draftproof.simulators.pool import cores
 from draftproof.theory.errors import BadInput, located
 
 

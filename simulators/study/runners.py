@@ -6,84 +6,42 @@ time, so memory does not grow with the number of chunks. A chunk whose worker is
 
 import logging
 import os
-import signal
-import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from importlib import import_module
 from itertools import islice
-from multiprocessing import resource_tracker
 from socket import create_connection
-from threading import Thread
-from time import sleep
 from typing import Any
 
-from joblib import Parallel, delayed
-from joblib.externals.loky.process_executor import TerminatedWorkerError
-
+from draftproof.simulators.pool import AHEAD, shared
 from draftproof.simulators.study.plan import Chunk, computed
 from draftproof.theory.errors import BadInput
 
 Shards = Generator[tuple[str, bytes], None, None]
 Runner = Callable[[Sequence[Chunk]], Shards]
 
-AHEAD = 2  # chunks in progress per worker
 PATIENCE = 10  # seconds to wait for a scheduler's answer, or for its first worker
 
 
 def processes(workers: int) -> Runner:
-    """Processes on this machine, by joblib."""
+    """Processes on this machine."""
 
     def run(chunks: Sequence[Chunk]) -> Shards:
         left = {chunk.name: chunk for chunk in chunks}
         while left:
             before = len(left)
             try:
-                for name, shard in _parallel(list(left.values()), workers):
-                    del left[name]
-                    yield name, shard
-            except TerminatedWorkerError:
+                with closing(shared(computed, list(left.values()), workers)) as found:
+                    for chunk, shard in found:
+                        del left[chunk.name]
+                        yield shard
+            except BrokenProcessPool:
                 if len(left) == before:
                     message = "worker processes die (out of memory?); use fewer --workers"
                     raise BadInput(message) from None
 
     return run
-
-
-def _parallel(chunks: Sequence[Chunk], workers: int) -> Shards:
-    settings: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
-    if workers > 1:
-        settings |= {"pre_dispatch": AHEAD * workers, "initializer": _end_with, "initargs": (os.getpid(),)}
-    # joblib warns about replaced workers and about tasks cancelled by Ctrl-C; no result is lost.
-    given_up = r"\d+ tasks (have been successfully executed|which were still being processed)"
-    warnings.filterwarnings("ignore", f"A worker stopped|{given_up}", UserWarning)
-    with _no_interrupt() if workers > 1 else nullcontext():
-        shards: Any = Parallel(workers, **settings)(delayed(computed)(chunk) for chunk in chunks)
-    try:
-        yield from shards
-    finally:
-        shards.close()
-
-
-@contextmanager
-def _no_interrupt() -> Iterator[None]:
-    # Workers started here ignore Ctrl-C: the parent handles it and then ends them.
-    resource_tracker.ensure_running()  # if started later, it would unblock the signal
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _end_with(parent: int) -> None:
-    # Runs in a worker and ends it when its parent has ended.
-    def watch() -> None:
-        while os.getppid() == parent:
-            sleep(1)
-        os._exit(1)
-
-    Thread(target=watch, daemon=True).start()
 
 
 def dask(url: str) -> Runner:

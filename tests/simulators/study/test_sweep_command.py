@@ -141,7 +141,7 @@ def test_a_lost_worker_loses_nothing(command, toml, tmp_path):
     process = started(toml, "--results", tmp_path / "r", "--workers", 2)
     once(lambda: len(list((tmp_path / "r" / "shards").glob("[!.]*.parquet"))) > 2)
     children = psutil.Process(process.pid).children()
-    next(child for child in children if "popen_loky" in " ".join(child.cmdline())).kill()
+    next(child for child in children if "spawn_main" in " ".join(child.cmdline())).kill()
     _, err = process.communicate(timeout=120)
     assert (process.returncode, "Traceback" in err) == (0, False)
     assert command("sweep", toml, "--results", tmp_path / "whole", "--workers", 1)[0] == 0
