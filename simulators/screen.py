@@ -76,22 +76,26 @@ def declared(lossless: bool) -> str:
     return "lossless" if lossless else "lossy"
 
 
-def verdicts(tallies: Iterable[Tally]) -> Table:
-    """The closing table of `check`."""
+def verdicts(tallies: Iterable[Tally], batches: bool = False) -> Table:
+    """The closing table of `check`, on instances or on batches."""
+    title, sides = "Verdicts by exact enumeration", "llrrrll"
     headings = "verifier", "drafts", "instances", "lossless", "largest TV", "declared", "found"
-    made = table("Verdicts by exact enumeration", "llrrrll", *headings)
+    if batches:
+        title, sides = "Selection rules: the joint law of a batch", "llrrrrll"
+        headings = "selection", "verifier", "batches", "lossless", "joint TV", "TV of one", *headings[-2:]
+    made = table(title, sides, *headings)
     for tally in tallies:
         found = tally.found_lossless
-        style = "bold red" if not found and tally.verifier.lossless else ""
+        name, of = tally.verifier.name, ", ".join(sorted(_brief(draft) for draft in tally.drafts))
         made.add_row(
-            tally.verifier.name,
-            ", ".join(sorted(_brief(draft) for draft in tally.drafts)),
+            *((name, of) if tally.rule is None else (tally.rule.name, name)),
             f"{tally.instances:,}",
             f"{tally.lossless:,}",
             shown(tally.worst),
-            declared(tally.verifier.lossless),
+            *([shown(tally.worst_alone)] if batches else []),
+            declared(tally.declared),
             declared(found) if tally.instances else "not run",
-            style=style,
+            style="bold red" if not found and tally.declared else "",
         )
     return made
 
@@ -116,27 +120,6 @@ def declarations(tallies: Iterable[Tally]) -> Table:
                 " / ".join(f"{float(getattr(each, measure)):.3f}" for each in ends)
                 for measure in ("total_variation", "kl", "reverse")
             ),
-        )
-    return made
-
-
-def selections(tallies: Iterable[Tally]) -> Table:
-    """The closing table of `check` on batches."""
-    headings = "selection", "verifier", "batches", "lossless", "joint TV", "TV of one", "declared", "found"
-    made = table("Selection rules: the joint law of a batch", "llrrrrll", *headings)
-    for tally in tallies:
-        found = tally.found_lossless
-        assert tally.rule is not None
-        made.add_row(
-            tally.rule.name,
-            tally.verifier.name,
-            f"{tally.instances:,}",
-            f"{tally.lossless:,}",
-            shown(tally.worst),
-            shown(tally.worst_alone),
-            declared(tally.declared),
-            declared(found),
-            style="bold red" if not found and tally.declared else "",
         )
     return made
 

@@ -209,7 +209,7 @@ def _show(found: _Found, ok: bool, own: bool, own_bonus: bool) -> None:
     elif alone or not batches:
         screen.console().print(screen.verdicts(alone))
     if batches:
-        screen.console().print(screen.selections(batches))
+        screen.console().print(screen.verdicts(batches, batches=True))
     laws = sum(tally.instances for tally in tallies)
     conclusion = "every verdict is as declared" if ok else "NOT every verdict is as declared"
     if not found.instances:
