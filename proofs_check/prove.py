@@ -23,6 +23,7 @@ from draftproof.proofs_check.cells.symbol import ZERO, LeafRead, Symbol
 from draftproof.proofs_check.cells.tree import leaves
 from draftproof.simulators.enumerate import CRASHES, Invalid
 from draftproof.simulators.files import replacing, text_of
+from draftproof.simulators.instances.files import spelled
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.simulators.verdict import judge
@@ -275,17 +276,13 @@ def save_progress(
     content: dict[str, Any] = {
         "statement": statement,
         "sources": sources,
-        "proved": list(map(_text, proved)),
+        "proved": list(map(spelled, proved)),
     }
     if partial is not None:
-        content["begun"] = {"word": _text(partial[0]), "trees": partial[1]}
+        content["begun"] = {"word": spelled(partial[0]), "trees": partial[1]}
     with replacing(path) as part:
         part.write_text(json.dumps(content) + "\n", encoding="utf-8")
 
 
 def _word(text: str) -> Prefix:
     return tuple(int(x) for x in text.split())
-
-
-def _text(word: Prefix) -> str:
-    return " ".join(map(str, word))

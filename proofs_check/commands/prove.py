@@ -1,6 +1,7 @@
 """The command `prove`."""
 
 import json
+from collections.abc import Iterator
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from draftproof.proofs_check.prove import Proof, load_progress, save_progress
 from draftproof.proofs_check.prove import prove as prove_size
 from draftproof.simulators.commands.options import json_option
 from draftproof.simulators.instances.files import document, draft_of
+from draftproof.simulators.instances.files import spelled as spelled_word
 from draftproof.simulators.sources import digest, drafting, rules
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
@@ -103,10 +105,7 @@ def prove(
         raise
     except Exception as error:  # a failure of the prover refutes nothing
         proof = Proof(rule.name, f"vocab={vocab} {scheme}", "undecided", why=_failure(error))
-    if as_json:
-        click.echo(json.dumps(_answer(proof)))
-    else:
-        _show(proof, scheme.depth)
+    click.echo(json.dumps(_answer(proof)) if as_json else "\n".join(_lines(proof, scheme.depth)))
     return STATUS[proof.verdict]
 
 
@@ -137,30 +136,28 @@ def _answer(proof: Proof) -> dict[str, Any]:
         "counterexample": proof.counterexample and document(proof.counterexample),
         "seconds": proof.seconds,
         "parameters": proof.parameters,
-        "left": [" ".join(map(str, word)) for word in proof.left],
+        "left": list(map(spelled_word, proof.left)),
         "why": proof.why,
         "not_shown": proof.not_shown,
     }
 
 
-def _show(proof: Proof, depth: int) -> None:
+def _lines(proof: Proof, depth: int) -> Iterator[str]:
     size = "" if "depth=" in proof.scope else f" depth={depth}"
-    click.echo(
-        f"{proof.verifier}, {proof.scope}{size}: {proof.verdict} "
-        f"({proof.cells:,} cells, {proof.parameters} parameters, {proof.seconds:.1f} s)"
-    )
+    took = f"({proof.cells:,} cells, {proof.parameters} parameters, {proof.seconds:.1f} s)"
+    yield f"{proof.verifier}, {proof.scope}{size}: {proof.verdict} {took}"
     if proof.counterexample is not None:
-        click.echo(f"not lossless on\n  {json.dumps(document(proof.counterexample))}")
+        yield f"not lossless on\n  {json.dumps(document(proof.counterexample))}"
         if proof.why:
-            click.echo(f"  {proof.why}")
+            yield f"  {proof.why}"
     if proof.not_shown and proof.verdict != "refuted":
-        click.echo(proof.not_shown)
+        yield proof.not_shown
     if proof.verdict == "undecided":
-        click.echo(proof.why)
+        yield proof.why
         if proof.left:
-            words = ", ".join(repr(" ".join(map(str, word))) for word in proof.left[:8])
+            words = ", ".join(repr(spelled_word(word)) for word in proof.left[:8])
             more = f" and {len(proof.left) - 8} more" if len(proof.left) > 8 else ""
-            click.echo(f"words left: {words}{more}")
+            yield f"words left: {words}{more}"
 
 
 def _every_size(rule: Verifier, seconds: float, as_json: bool) -> int:
@@ -173,59 +170,47 @@ def _every_size(rule: Verifier, seconds: float, as_json: bool) -> int:
     except Exception as error:
         found = Result(rule.name, why=_failure(error))
     if theorem is not None and argued is not None:
-        _show_argument(found, theorem, argued, as_json)
+        answer, lines = _of_argument(found, theorem, argued)
     else:
-        _show_run(found, as_json)
+        answer, lines = _of_run(found)
+    answer = {"verifier": found.verifier, "scope": EVERY_SIZE, "counterexample": None, **answer}
+    click.echo(json.dumps(answer) if as_json else "\n".join(lines))
     return STATUS[found.verdict]
 
 
-def _show_run(found: Result, as_json: bool) -> None:
-    # What a run of the verifier's own code found.
-    if as_json:
-        answer = {
-            "verifier": found.verifier,
-            "scope": EVERY_SIZE,
-            "verdict": found.verdict,
-            "cells": found.cells,
-            "counterexample": None,
-            "seconds": found.seconds,
-            "drafts": found.drafts,
-            "claims": found.claims,
-            "assumed": found.contracts,
-            "why": found.why,
-        }
-        click.echo(json.dumps(answer))
-        return
-    for mode in found.drafts:
-        click.echo(f"  its code was run on: {DRAWN[mode]}")
-    for claim in found.claims:
-        click.echo(f"  proved by induction: {claim}")
-    for contract in found.contracts:
-        click.echo(f"  assumed, tested apart: {contract}")
-    click.echo(f"{found.verifier}, {EVERY_SIZE}: {found.verdict} ({found.seconds:.1f} s)")
-    if found.why:
-        click.echo(found.why)
+def _of_run(found: Result) -> tuple[dict[str, Any], list[str]]:
+    # What a run of the verifier's own code found: the rest of the answer, and the lines.
+    answer = {
+        "verdict": found.verdict,
+        "cells": found.cells,
+        "seconds": found.seconds,
+        "drafts": found.drafts,
+        "claims": found.claims,
+        "assumed": found.contracts,
+        "why": found.why,
+    }
+    return answer, [
+        *(f"  its code was run on: {DRAWN[mode]}" for mode in found.drafts),
+        *(f"  proved by induction: {claim}" for claim in found.claims),
+        *(f"  assumed, tested apart: {contract}" for contract in found.contracts),
+        f"{found.verifier}, {EVERY_SIZE}: {found.verdict} ({found.seconds:.1f} s)",
+        *filter(None, [found.why]),
+    ]
 
 
-def _show_argument(found: Result, theorem: Theorem, checked: Checked, as_json: bool) -> None:
+def _of_argument(found: Result, theorem: Theorem, checked: Checked) -> tuple[dict[str, Any], list[str]]:
     # The argument that was written for the verifier. It never looks at the code, so it proves nothing of it.
     verdict = theorem.verdict if checked.holds else "undecided"
-    if as_json:
-        answer = {
-            "verifier": found.verifier,
-            "scope": EVERY_SIZE,
-            "verdict": "argument only" if checked.holds else "undecided",
-            "cells": len(checked.steps),
-            "counterexample": None,
-            "seconds": checked.seconds,
-            "why": f"{verdict}; running the code: {found.why}",
-        }
-        click.echo(json.dumps(answer))
-        return
-    click.echo(f"{theorem.statement}\n")
-    for line in theorem.assumed:
-        click.echo(f"  assumed: {line}")
-    for step, holds in checked.steps:
-        click.echo(f"  {'checked' if holds else 'NOT PROVED'}: {step}")
-    click.echo(f"\n{found.verifier}, {EVERY_SIZE}: {verdict} ({checked.seconds:.1f} s)")
-    click.echo(f"running the code proved nothing: {found.why}")
+    answer = {
+        "verdict": "argument only" if checked.holds else "undecided",
+        "cells": len(checked.steps),
+        "seconds": checked.seconds,
+        "why": f"{verdict}; running the code: {found.why}",
+    }
+    return answer, [
+        f"{theorem.statement}\n",
+        *(f"  assumed: {line}" for line in theorem.assumed),
+        *(f"  {'checked' if holds else 'NOT PROVED'}: {step}" for step, holds in checked.steps),
+        f"\n{found.verifier}, {EVERY_SIZE}: {verdict} ({checked.seconds:.1f} s)",
+        f"running the code proved nothing: {found.why}",
+    ]
