@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Collection, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -70,18 +71,25 @@ def _processors(value: Any) -> list[Step]:
         raise BadInput("processors: must be a list")
     steps = []
     for number, each in enumerate(value, 1):
-        where = f"processor {number}"
-        kind = _unique(each, where).get("kind")
-        if not isinstance(kind, str) or kind not in PROCESSORS:
-            raise BadInput(f"{where}: kind {quoted(kind)} is not one of {', '.join(PROCESSORS)}")
-        names = {field.name for field in fields(PROCESSORS[kind])}
-        _object(each, where, {"kind", *names}, {"kind", "on", *names})
+        step = _of_kind(each, f"processor {number}", PROCESSORS, {"on"})
         on = each.get("on", "both")
         if on not in ("target", "proposal", "both"):
-            raise BadInput(f"{where}: on must be target, proposal or both, not {quoted(on)}")
-        with located(where):
-            steps.append((PROCESSORS[kind](**{name: each[name] for name in names}), on))
+            raise BadInput(f"processor {number}: on must be target, proposal or both, not {quoted(on)}")
+        steps.append((step, on))
     return steps
+
+
+def _of_kind(value: Any, where: str, kinds: Mapping[str, type], more: Collection[str] = ()) -> Any:
+    # What an object describes by its `kind` and the fields of that kind; `more` are other keys it may have.
+    if "kind" not in _unique(value, where):
+        raise BadInput(f"{where}: kind is missing, one of {', '.join(kinds)}")
+    kind = value["kind"]
+    if not isinstance(kind, str) or kind not in kinds:
+        raise BadInput(f"{where}: kind {quoted(kind)} is not one of {', '.join(kinds)}")
+    names = {field.name for field in fields(kinds[kind])}
+    _object(value, f"{where} of kind {kind!r}", {"kind", *names}, {"kind", *names, *more})
+    with located(where):
+        return kinds[kind](**{name: value[name] for name in names})
 
 
 def _batch(value: Any, name: str) -> Batch:
@@ -107,17 +115,7 @@ def scheme(value: Any) -> Scheme:
     if isinstance(value, str):
         with located("draft"):
             return spelled_scheme(value)
-    if "kind" not in _unique(value, "draft"):
-        raise BadInput(f"draft: kind is missing, one of {', '.join(SCHEMES)}")
-    kind = value["kind"]
-    if not isinstance(kind, str) or kind not in SCHEMES:
-        raise BadInput(f"draft: kind {quoted(kind)} is not one of {', '.join(SCHEMES)}")
-    names = {field.name for field in fields(SCHEMES[kind])}  # type: ignore[arg-type]
-    _object(value, f"draft of kind {kind!r}", {"kind", *names} - {"replacement"}, {"kind", *names})
-    if kind == "tree" and "replacement" not in value:
-        raise BadInput("draft of kind 'tree': replacement is missing (true or false)")
-    with located("draft"):
-        return SCHEMES[kind](**{name: value[name] for name in names})
+    return _of_kind(value, "draft", SCHEMES)
 
 
 def draft_of(content: str) -> Scheme:

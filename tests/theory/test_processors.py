@@ -123,7 +123,7 @@ FAULTS = {
     ),
     "edges": ({"kind": "mask", "start": "a", "edges": []}, "edges must be an object"),
     "kind": ({"kind": "top_k", "count": 1}, "processor 1: kind 'top_k' is not one of mask"),
-    "missing": ({"kind": "top-k"}, "processor 1: count is missing"),
+    "missing": ({"kind": "top-k"}, "processor 1 of kind 'top-k': count is missing"),
     "extra": ({"kind": "top-k", "count": 1, "p": 2}, "unknown key 'p'"),
     "on": ({"kind": "top-k", "count": 1, "on": "draft"}, "on must be target, proposal or both"),
     "zero": ({"kind": "top-k", "count": 0}, "count must be a whole number from 1"),

@@ -14,10 +14,10 @@ from draftproof.theory.table import Rows
 class DDTree(Grown):
     """The `nodes` likeliest prefixes of q of at most `depth` tokens, the drafts of DDTree (ringel2026ddtree).
 
-    Its drafter's rows depend on the depth alone, so that prefixes are likely by a product of rows; here q may
-    depend on the path. Of equally likely prefixes the shorter goes first, then the one of smaller tokens. No
-    prefix of probability zero is drafted. Nothing is drawn, so that only rules that do not use p/q are valid,
-    as on `top-k`.
+    DDTree's drafter has one row for each depth, and a prefix has the product of its tokens' probabilities;
+    here q may depend on the path. Of equally likely prefixes the shorter goes first, then the one of smaller
+    token ids. No prefix of probability zero is drafted. Nothing is drawn, so that only rules that do not use
+    p/q are valid, as on `top-k`.
 
     >>> from draftproof.theory.table import Table
     >>> q = Table.exact(2, {(): ["3/4", "1/4"]})

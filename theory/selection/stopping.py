@@ -1,9 +1,9 @@
 """Rules that end the draft of each request by its own tokens and rows.
 
-Three stop after a kept token and are predictable. Two read the next token, and drop it with all that follow.
-A token dropped because it has probability zero under the target, as a mask forbids it, is refilled from p as
-if nothing had been drafted. But it was drawn from q, and Y ~ norm((p - q)+) would be right, which every
-verifier draws from when it is shown the token.
+Three decide after a token that was kept, and are predictable. Two read the next token, and drop it with all
+that follow. `drop-forbidden` drops a token that has probability zero under the target, for instance under a
+mask, and the request then draws Y ~ p, as if nothing had been drafted. That is wrong: the token was drawn
+from q, so Y ~ norm((p - q)+) is right, as every verifier draws it when it is shown the token.
 """
 
 from flint import fmpq
