@@ -44,7 +44,7 @@ def main() -> None:
             means = [round(float(sum(column) / count), 4) for column in zip(*found, strict=True)]
             above = sum(each[0] >= each[1] for each in found)
             rows.append([vocab, name, *means, above])
-    columns = ["V", "shape, tokens below each child", *(name for name, _, _ in RULES), "not below traversal"]
+    columns = ["V", "shape", *(name for name, _, _ in RULES), "not below traversal"]
     print(json.dumps({"tables": [{"columns": columns, "rows": rows}]}, indent=2))
 
 
