@@ -49,7 +49,6 @@ def deep(vocab: int) -> list[Scheme]:
     trees += [Tree(shape, replacement=True) for shape in (shapes if vocab == 2 else shapes[:3])]
     return [
         *trees,
-        Stages(LOPSIDED),
         Stages(UNEVEN),
         BestFirst(4, 2),
         Paths(2, 2),

@@ -1,8 +1,8 @@
-"""Selection rules, a file for each family of them: which drafted tokens of a batch are verified.
+"""Selection rules, one file each: which drafted tokens of a batch are verified.
 
 Serving engines draft for several requests and verify only what fits. A rule is written beside the verifiers
 and knows none of them; a verifier is handed the kept prefix of a draft and does not know that anything was
-dropped. A file declares its rules in `SELECTION_RULES`; `RULES` finds them by listing this folder.
+dropped. Every file has `RULE`, its declarations. `RULES` finds them by listing this folder.
 """
 
 from importlib import import_module
@@ -14,7 +14,7 @@ from draftproof.theory.selection.view import Rule
 
 def _found() -> dict[str, Rule]:
     modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
-    rules = [rule for module in modules for rule in getattr(module, "SELECTION_RULES", ())]
+    rules = (module.RULE for module in modules if hasattr(module, "RULE"))
     return {rule.name: rule for rule in sorted(rules, key=lambda rule: rule.name)}
 
 

@@ -12,7 +12,7 @@ from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.selection import RULES, named
-from draftproof.theory.selection.stopping import LARGEST
+from draftproof.theory.selection.svip import LARGEST
 from draftproof.theory.selection.view import Unpredictable, View
 from draftproof.theory.table import Table
 

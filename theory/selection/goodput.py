@@ -1,20 +1,9 @@
-"""Rules that keep as many tokens of every request, whatever was drafted."""
+"""Goodput: one draft length for the batch, by the acceptance rate seen before."""
 
 from draftproof.theory.selection.view import Rule, View, in_turn, product
 
 
-def everything(view: View) -> None:
-    """Keeps every token, one of each request in turn until the capacity is used up."""
-    in_turn(view, lambda r: True)
-
-
-def fixed(view: View) -> None:
-    """Keeps capacity // R tokens of each of R requests."""
-    share = view.capacity // len(view.lengths)
-    in_turn(view, lambda r: view.lengths[r] < share)
-
-
-def goodput(view: View) -> None:
+def select(view: View) -> None:
     """Keeps k tokens of each of R requests, k with the largest (1 + a + .. + a^k) speed[R k].
 
     a is the mean over the requests of 1 - TV(p, q) at their contexts, in place of the acceptance rate that
@@ -31,8 +20,4 @@ def goodput(view: View) -> None:
     in_turn(view, lambda r: view.lengths[r] < best)
 
 
-SELECTION_RULES = (
-    Rule("all", "leviathan2023fast, Algorithm 1", "nothing", predictable=True, select=everything),
-    Rule("fixed", "leviathan2023fast, Section 3.5", "nothing", predictable=True, select=fixed),
-    Rule("goodput", "liu2024goodput, Section 3", "earlier calls", predictable=True, select=goodput),
-)
+RULE = Rule("goodput", "liu2024goodput, Section 3", "earlier calls", predictable=True, select=select)
