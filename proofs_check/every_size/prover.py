@@ -23,8 +23,9 @@ from draftproof.proofs_check.cells.symbol import NEGATIVE, POSITIVE, ZERO, Symbo
 from draftproof.proofs_check.every_size.claims import Claim, Weaken
 from draftproof.proofs_check.every_size.flow import NotFollowed, flow_of
 from draftproof.proofs_check.every_size.hypotheses import Hypotheses
-from draftproof.proofs_check.every_size.run import Decide, Refuted, Run, Vacuous
+from draftproof.proofs_check.every_size.run import Run
 from draftproof.proofs_check.every_size.space import Assume, Classify, Grow, Space, Terms, terms_of
+from draftproof.proofs_check.every_size.state import Decide, Refuted, Vacuous
 from draftproof.proofs_check.every_size.values import Named
 from draftproof.theory.verifier import Verifier
 
