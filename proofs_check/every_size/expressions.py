@@ -1,13 +1,14 @@
-"""Statements and expressions of a function's syntax tree, but for its control flow."""
+"""Statements and expressions of a function's syntax tree, whatever its values are."""
 
 import ast
 import builtins
 from typing import Any
 
-from draftproof.proofs_check.every_size.flow import NotFollowed
-from draftproof.proofs_check.every_size.objects import Objects
-from draftproof.proofs_check.every_size.state import Env
-from draftproof.proofs_check.every_size.values import UNKNOWN, Below, Chain, Children, LeafOf, Node, Unknown
+from draftproof.proofs_check.every_size.flow import Do, Function, Loop, NotFollowed, Return, Step, Test
+from draftproof.proofs_check.every_size.values import UNKNOWN, Unknown
+
+Env = dict[str, Any]
+"""The variables of a function, by name."""
 
 
 def iterator(loop: ast.For) -> str:
@@ -15,8 +16,28 @@ def iterator(loop: ast.For) -> str:
     return f"for {loop.lineno}:{loop.col_offset}"
 
 
-class Expressions(Objects):
-    """A run of statements without control flow, in an environment of variables."""
+class Expressions:
+    """Runs statements in an environment of variables. What the values are, and what can be done with them, is
+    left to subclasses: here nothing can.
+    """
+
+    function: Function | None = None
+
+    def inlined(self, function: Function, env: Env) -> Any:
+        """The result of a function that is run at once."""
+        caller, self.function, step = self.function, function, function.first
+        while not isinstance(step, Return):
+            match step:
+                case Do(statement=statement, next=following):
+                    self.do(statement, env)
+                    step = following
+                case Test(condition=condition, yes=yes, no=no):
+                    step = yes if self.truth(self.value(condition, env)) else no
+                case Loop():
+                    step = self.looped(step, env)
+        result = None if step.value is None else self.value(step.value, env)
+        self.function = caller
+        return result
 
     def do(self, statement: ast.stmt, env: Env) -> None:
         """A statement; of a `for` loop, the evaluation of what it iterates over."""
@@ -34,13 +55,9 @@ class Expressions(Objects):
                 if not isinstance(value, ast.Constant):
                     self.value(value, env)
             case ast.Assert(test=test):
-                if not self.truth(self.value(test, env)):
-                    self.refute(f"the assertion of line {statement.lineno} can fail")
+                self.asserted(statement, self.truth(self.value(test, env)))
             case ast.For() as loop:
-                items = self.value(loop.iter, env)
-                if isinstance(items, Children) and self.examined:
-                    raise NotFollowed(f"line {loop.lineno}: the children of a node are looked at twice")
-                env[iterator(loop)] = items
+                env[iterator(loop)] = self.value(loop.iter, env)
             case ast.Pass():
                 pass
             case _:
@@ -51,10 +68,6 @@ class Expressions(Objects):
         match target:
             case ast.Name(id=name):
                 env[name] = value
-            case ast.Tuple(elts=[ast.Starred(value=ast.Name(id=first)), ast.Name(id=last)]) if isinstance(
-                value, Chain
-            ):
-                env[first], env[last] = Chain(inner=True), LeafOf()
             case ast.Tuple(elts=targets) if type(value) is tuple and len(value) == len(targets):
                 for each, part in zip(targets, value, strict=True):
                     self.bind(each, part, env)
@@ -79,10 +92,6 @@ class Expressions(Objects):
                 return value
             case None:
                 return False
-            case Below() | Node() | LeafOf():
-                return True
-            case Children():
-                return self.inner
         raise NotFollowed(f"the truth of {type(value).__name__}")
 
     def value(self, expression: ast.expr, env: Env) -> Any:
@@ -128,3 +137,32 @@ class Expressions(Objects):
                 options = {str(each.arg): each.value for each in keywords}
                 return self.call(self.name(name, env), [self.value(each, env) for each in arguments], options)
         raise NotFollowed(f"line {expression.lineno}: {type(expression).__name__} is not followed")
+
+    # What the values can do.
+
+    def looped(self, loop: Loop, env: Env) -> Step:
+        """What runs next at the head of a loop in a function that is run at once."""
+        raise NotFollowed(f"{self.function} has a loop and is not about one node")
+
+    def asserted(self, statement: ast.Assert, holds: bool) -> None:
+        """What follows from an assertion that holds or fails."""
+        if not holds:
+            raise NotFollowed(f"the assertion of line {statement.lineno} can fail")
+
+    def arithmetic(self, op: ast.operator, a: Any, b: Any) -> Any:
+        raise NotFollowed(f"{type(op).__name__} of {type(a).__name__} and {type(b).__name__}")
+
+    def comparison(self, op: ast.cmpop, a: Any, b: Any) -> Any:
+        raise NotFollowed(f"a comparison of {type(a).__name__} and {type(b).__name__}")
+
+    def item(self, value: Any, index: Any) -> Any:
+        raise NotFollowed(f"an item of {type(value).__name__}")
+
+    def attribute(self, value: Any, attribute: str) -> Any:
+        raise NotFollowed(f"{type(value).__name__}.{attribute}")
+
+    def method(self, value: Any, method: str, arguments: list[Any]) -> Any:
+        raise NotFollowed(f"{type(value).__name__}.{method}")
+
+    def call(self, function: Any, arguments: list[Any], options: dict[str, Any]) -> Any:
+        raise NotFollowed(f"a call of {function!r}")

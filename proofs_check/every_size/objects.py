@@ -1,14 +1,17 @@
 """What a run's objects answer: items, attributes, methods, and functions that are called on them."""
 
+import ast
 from itertools import pairwise
 from typing import Any
 
 from draftproof.proofs_check.every_size.contracts import contract_of, planned
+from draftproof.proofs_check.every_size.expressions import Env, iterator
 from draftproof.proofs_check.every_size.flow import NotFollowed, flow_of
 from draftproof.proofs_check.every_size.operations import OPERATIONS, Operations
 from draftproof.proofs_check.every_size.space import UNIT
 from draftproof.proofs_check.every_size.values import (
     Backwards,
+    Below,
     Chain,
     Children,
     Count,
@@ -30,6 +33,31 @@ from draftproof.theory import rows
 
 class Objects(Operations):
     """The draft, its nodes, the target, the oracle and lists along the path, as far as code can ask them."""
+
+    def do(self, statement: ast.stmt, env: Env) -> None:
+        super().do(statement, env)
+        again = self.examined and isinstance(statement, ast.For)
+        if again and isinstance(env[iterator(statement)], Children):
+            raise NotFollowed(f"line {statement.lineno}: the children of a node are looked at twice")
+
+    def asserted(self, statement: ast.Assert, holds: bool) -> None:
+        if not holds:
+            self.refute(f"the assertion of line {statement.lineno} can fail")
+
+    def bind(self, target: ast.expr, value: Any, env: Env) -> None:
+        match target, value:
+            case ast.Tuple(elts=[ast.Starred(value=ast.Name(id=first)), ast.Name(id=last)]), Chain():
+                env[first], env[last] = Chain(inner=True), LeafOf()
+            case _:
+                super().bind(target, value, env)
+
+    def truth(self, value: Any) -> bool:
+        match value:
+            case Below() | Node() | LeafOf():
+                return True
+            case Children():
+                return self.inner
+        return super().truth(value)
 
     def item(self, value: Any, index: Any) -> Any:
         """value[index]: a row's entry, the target's row at a node, a node of the chain, an item of a list."""
@@ -58,7 +86,7 @@ class Objects(Operations):
                 return top[index]
             case list(), int() if -len(value) <= index < len(value):
                 return value[index]
-        raise NotFollowed(f"an item of {type(value).__name__}")
+        return super().item(value, index)
 
     def attribute(self, value: Any, attribute: str) -> Any:
         """value.attribute: of a node, of the draft, or of a plan."""
@@ -83,7 +111,7 @@ class Objects(Operations):
                 return Chain()
             case Named(name="draft"), "replacement" if self.mode != "any":
                 return self.mode == "with replacement"
-        raise NotFollowed(f"{type(value).__name__}.{attribute}")
+        return super().attribute(value, attribute)
 
     def method(self, value: Any, method: str, arguments: list[Any]) -> Any:
         """value.method(arguments): a coin or a draw of the oracle, a list, a plan, a child by its token."""
@@ -104,7 +132,7 @@ class Objects(Operations):
                 return planned(self, value, method, arguments)
             case Node(), "child", [Token() as token] if value is self.here:
                 return self.lookup(token)
-        raise NotFollowed(f"{type(value).__name__}.{method}")
+        return super().method(value, method, arguments)
 
     def lookup(self, token: Token) -> Node | None:
         """`here.child(token)`: whether the token was drafted depends on the siblings."""
@@ -141,7 +169,7 @@ class Objects(Operations):
         if (contract := contract_of(self, function)) is not None:
             return contract(self, *arguments)
         if isinstance(function, type) or not callable(function):
-            raise NotFollowed(f"a call of {function!r}")
+            return super().call(function, arguments, options)
         return self.hypotheses.call(self, flow_of(function), arguments)
 
     def sequence(self, function: Any, arguments: list[Any]) -> Any:

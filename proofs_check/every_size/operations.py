@@ -68,7 +68,7 @@ class Operations(State):
                 _, late = self.powers(1 - a)
                 return late if offset else late * a
         if not all(isinstance(each, Symbol | int) for each in (a, b)) or type(op) not in ARITHMETIC:
-            raise NotFollowed(f"{type(op).__name__} of {type(a).__name__} and {type(b).__name__}")
+            return super().arithmetic(op, a, b)
         if isinstance(op, ast.Div):
             a = self.space.number(1) * a
         if isinstance(op, ast.Pow) and not isinstance(b, int):
@@ -84,7 +84,7 @@ class Operations(State):
         if type(op) in COMPARISONS and all(isinstance(each, Symbol | int) for each in (a, b)):
             with self.space.notes("explicit"):
                 return COMPARISONS[type(op)](a, b)
-        raise NotFollowed(f"a comparison of {type(a).__name__} and {type(b).__name__}")
+        return super().comparison(op, a, b)
 
     def operation(self, function: Callable, arguments: list[Any]) -> Any:
         """A function of theory/rows.py, run as it stands on the entries of the tokens and classes."""

@@ -1,7 +1,7 @@
 """Runs a function's own syntax tree on abstract nodes and rows, from its start or from the head of a loop.
 
-Each layer of a run is a file: its state, its arithmetic (`operations`), what its objects answer, its
-expressions, and here the control flow.
+Each layer of a run is a file: expressions, the state of the run, its arithmetic (`operations`), what its
+objects answer, and here the control flow.
 """
 
 import ast
@@ -10,7 +10,7 @@ from inspect import isfunction
 from typing import Any
 
 from draftproof.proofs_check.cells.symbol import Symbol
-from draftproof.proofs_check.every_size.expressions import Expressions, iterator
+from draftproof.proofs_check.every_size.expressions import Env, iterator
 from draftproof.proofs_check.every_size.flow import (
     Do,
     Function,
@@ -21,7 +21,7 @@ from draftproof.proofs_check.every_size.flow import (
     Test,
     flow_of,
 )
-from draftproof.proofs_check.every_size.state import Env
+from draftproof.proofs_check.every_size.objects import Objects
 from draftproof.proofs_check.every_size.values import Below, Children, Edges, LeafOf, Node, Row, TargetRow
 
 
@@ -33,7 +33,7 @@ class TailCall:
     env: Env
 
 
-class Run(Expressions):
+class Run(Objects):
     """One run: which statement comes next, and the mass that its result gives to y."""
 
     def go(self, step: Step, env: Env) -> Symbol:
@@ -86,22 +86,6 @@ class Run(Expressions):
                     raise NotFollowed(f"{called.name} with {len(values)} arguments")
                 return TailCall(called, dict(zip(called.parameters, values, strict=True)))
         return self.value(expression, env)
-
-    def inlined(self, function: Function, env: Env) -> Any:
-        """The result of a function without loops."""
-        caller, self.function, step = self.function, function, function.first
-        while not isinstance(step, Return):
-            match step:
-                case Do(statement=statement, next=following):
-                    self.do(statement, env)
-                    step = following
-                case Test(condition=condition, yes=yes, no=no):
-                    step = yes if self.truth(self.value(condition, env)) else no
-                case _:
-                    raise NotFollowed(f"{function.name} has a loop and is not about one node")
-        result = None if step.value is None else self.value(step.value, env)
-        self.function = caller
-        return result
 
     def contribution(self, result: Any) -> Symbol:
         """The mass that a result gives to y as the next token after `here`, the target's law following."""
