@@ -36,9 +36,9 @@ class Objects(Operations):
 
     def do(self, statement: ast.stmt, env: Env) -> None:
         super().do(statement, env)
-        again = self.examined and isinstance(statement, ast.For)
-        if again and isinstance(env[iterator(statement)], Children):
-            raise NotFollowed(f"line {statement.lineno}: the children of a node are looked at twice")
+        match statement:
+            case ast.For() as loop if self.examined and isinstance(env[iterator(loop)], Children):
+                raise NotFollowed(f"line {loop.lineno}: the children of a node are looked at twice")
 
     def asserted(self, statement: ast.Assert, holds: bool) -> None:
         if not holds:
