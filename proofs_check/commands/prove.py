@@ -7,11 +7,12 @@ from typing import Any
 
 import click
 
-from draftproof.proofs_check.every_size import Result, prove_every_size
+from draftproof.proofs_check.every_size import Result, prove_batch, prove_every_size
 from draftproof.proofs_check.induction import THEOREMS, Theorem
 from draftproof.proofs_check.induction.steps import Checked
 from draftproof.proofs_check.prove import Proof, load_progress, save_progress
 from draftproof.proofs_check.prove import prove as prove_size
+from draftproof.simulators.batches import must_verify
 from draftproof.simulators.commands.options import json_option
 from draftproof.simulators.instances.files import document, draft_of
 from draftproof.simulators.sources import digest, drafting, rules
@@ -22,6 +23,8 @@ from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.spechub import SpecHub
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.errors import BadInput
+from draftproof.theory.selection import named as selected
+from draftproof.theory.selection.view import Rule
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import named
 
@@ -43,6 +46,7 @@ DRAWN = {
 @click.option("--depth", type=click.IntRange(1, 16), help="Draft depth [default: 2].")
 @click.option("--draft", "spelled", metavar="JSON", help="The draft object of an instance file.")
 @click.option("--every-size", is_flag=True, help="For every vocabulary and depth.")
+@click.option("--selection", metavar="RULE", help="With --every-size: a batch that this rule selects from.")
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0),
@@ -62,6 +66,7 @@ def prove(
     depth: int | None,
     spelled: str | None,
     every_size: bool,
+    selection: str | None,
     seconds: float,
     resume: Path | None,
     as_json: bool,
@@ -79,7 +84,9 @@ def prove(
     if every_size:
         if (vocab, depth, spelled, resume) != (None,) * 4:
             raise BadInput("--every-size goes without --vocab, --depth, --draft and --resume")
-        return _every_size(rule, seconds, as_json)
+        return _every_size(rule, seconds, as_json, selection)
+    if selection is not None:
+        raise BadInput("--selection goes with --every-size")
     vocab = 2 if vocab is None else vocab
     if spelled is not None and depth is not None:
         raise BadInput("--depth and --draft exclude each other")
@@ -163,7 +170,9 @@ def _show(proof: Proof, depth: int) -> None:
             click.echo(f"words left: {words}{more}")
 
 
-def _every_size(rule: Verifier, seconds: float, as_json: bool) -> int:
+def _every_size(rule: Verifier, seconds: float, as_json: bool, selection: str | None) -> int:
+    if selection is not None:
+        return _batch(rule, selected(selection), seconds, as_json)
     theorem = next((each for each in THEOREMS.values() if rule.name in each.verifiers), None)
     argued = None
     try:
@@ -179,11 +188,22 @@ def _every_size(rule: Verifier, seconds: float, as_json: bool) -> int:
     return STATUS[found.verdict]
 
 
-def _show_run(found: Result, as_json: bool) -> None:
-    # What a run of the verifier's own code found.
+def _batch(rule: Verifier, selection: Rule, seconds: float, as_json: bool) -> int:
+    must_verify(rule)
+    try:
+        found = prove_batch(rule, selection, seconds)
+    except Exception as error:
+        found = Result(rule.name, why=_failure(error))
+    _show_run(found, as_json, selection.name)
+    return STATUS[found.verdict]
+
+
+def _show_run(found: Result, as_json: bool, selection: str | None = None) -> None:
+    # What a run of the verifier's own code found, and of the rule's.
     if as_json:
         answer = {
             "verifier": found.verifier,
+            **({} if selection is None else {"selection": selection}),
             "scope": EVERY_SIZE,
             "verdict": found.verdict,
             "cells": found.cells,
@@ -199,10 +219,12 @@ def _show_run(found: Result, as_json: bool) -> None:
     for mode in found.drafts:
         click.echo(f"  its code was run on: {DRAWN[mode]}")
     for claim in found.claims:
-        click.echo(f"  proved by induction: {claim}")
+        of_rule = selection is not None and claim.startswith(f"{selection}: ")
+        click.echo(f"  {'proved' if of_rule else 'proved by induction'}: {claim}")
     for contract in found.contracts:
         click.echo(f"  assumed, tested apart: {contract}")
-    click.echo(f"{found.verifier}, {EVERY_SIZE}: {found.verdict} ({found.seconds:.1f} s)")
+    batch = "" if selection is None else f", batches selected by {selection}"
+    click.echo(f"{found.verifier}, {EVERY_SIZE}{batch}: {found.verdict} ({found.seconds:.1f} s)")
     if found.why:
         click.echo(found.why)
 

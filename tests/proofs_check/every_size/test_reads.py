@@ -4,10 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from draftproof.proofs_check.every_size.reads import prove_predictable
+from draftproof.proofs_check.every_size.reads import ANY_LENGTH, prove_batch, prove_predictable
+from draftproof.simulators.batches import judge_batch
+from draftproof.simulators.instances.batches import Batches
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.verdict import judge
+from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.selection import RULES, named
 from draftproof.theory.selection.confidence_stop import THRESHOLD
 from draftproof.theory.selection.view import Rule, Unpredictable, View, in_turn
+from draftproof.theory.verifiers import token
 from tests.mutants.selections import SELECTIONS, rule
 
 
@@ -187,3 +193,31 @@ def test_time_is_limited():
     proof = prove_predictable(named("goodput"), seconds=0.0)
     assert proof.verdict == "undecided"
     assert "out of time" in proof.why
+
+
+def test_a_rule_that_asks_for_the_length_of_drafts_says_so():
+    assert f"tetris: {ANY_LENGTH}" in prove_predictable(replace(named("tetris"), ahead=True)).claims
+    assert not any(ANY_LENGTH in claim for claim in prove_predictable(named("goodput")).claims)
+
+
+def by_the_depth(oracle, draft, target):
+    """Token verification of one token; of more tokens none is judged."""
+    if len(draft.path) > 2:
+        return draft.root, target[draft.root.prefix]
+    return token.verify(oracle, draft, target)
+
+
+def test_lossless_at_every_depth_is_not_enough():
+    rule = replace(token.VERIFIER, verify=by_the_depth)
+    assert all(judge(each, rule).lossless for depth in (1, 2) for each in Randoms(Chain(depth), 2, 8))
+    stops = named("confidence-stop")
+    assert not all(judge_batch(batch, rule).lossless for batch in Batches(stops, 2, 2, 1, 2, 12))
+    assert prove_batch(rule, stops).verdict == "undecided"
+    assert prove_batch(token.VERIFIER, stops).verdict == "proved"
+
+
+@pytest.mark.parametrize("rule", ["tetris", "tetris-refill", "dspark-retrospective"])
+def test_a_batch_of_a_lossy_rule_is_not_proved(rule):
+    found = prove_batch(token.VERIFIER, named(rule))
+    assert found.verdict == "undecided"
+    assert "not be revealed" in found.why
