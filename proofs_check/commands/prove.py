@@ -12,6 +12,7 @@ from draftproof.proofs_check.induction import THEOREMS, Theorem
 from draftproof.proofs_check.induction.steps import Checked
 from draftproof.proofs_check.prove import Proof, load_progress, save_progress
 from draftproof.proofs_check.prove import prove as prove_size
+from draftproof.simulators.against import must_measure
 from draftproof.simulators.batches import must_verify
 from draftproof.simulators.commands.options import json_option
 from draftproof.simulators.instances.files import document, draft_of
@@ -25,6 +26,8 @@ from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.errors import BadInput
 from draftproof.theory.selection import named as selected
 from draftproof.theory.selection.view import Rule
+from draftproof.theory.targets import ITSELF, declared
+from draftproof.theory.targets import named as aiming
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import named
 
@@ -45,6 +48,9 @@ DRAWN = {
 @click.option("--vocab", type=click.IntRange(2, 16), help="Vocabulary size [default: 2].")
 @click.option("--depth", type=click.IntRange(1, 16), help="Draft depth [default: 2].")
 @click.option("--draft", "spelled", metavar="JSON", help="The draft object of an instance file.")
+@click.option(
+    "--against", metavar="LAW", help="At one size: a declared law in place of p, such as interpolation:1/4."
+)
 @click.option("--every-size", is_flag=True, help="For every vocabulary and depth.")
 @click.option("--selection", metavar="RULE", help="With --every-size: a batch that this rule selects from.")
 @click.option(
@@ -65,6 +71,7 @@ def prove(
     vocab: int | None,
     depth: int | None,
     spelled: str | None,
+    against: str | None,
     every_size: bool,
     selection: str | None,
     seconds: float,
@@ -73,17 +80,19 @@ def prove(
 ) -> int:
     """Is the verifier lossless for ALL real p and q, zeros included?
 
-    At one size by cells of signs, which run the verifier's code. With --every-size the code is run on
+    At one size by cells of signs, which run the verifier's code; with --against for a declared law in
+    place of the target's (VERIFIER may be such a rule, by its name). With --every-size the code is run on
     rows of any vocabulary, by induction; where that proves nothing, the argument that was written by hand
     is checked, if there is one, and the verifier stays undecided. Seconds are CPU seconds. Exit status
     0 proved, 1 refuted (with p and q), 3 undecided, 2 bad input.
     """
-    rule = named(verifier)
+    rule = named(verifier) if against is None else aiming(verifier)
+    law = ITSELF if against is None else declared(against)
     if isnan(seconds):
         raise BadInput("--seconds must be a number of seconds, not nan")
     if every_size:
-        if (vocab, depth, spelled, resume) != (None,) * 4:
-            raise BadInput("--every-size goes without --vocab, --depth, --draft and --resume")
+        if (vocab, depth, spelled, against, resume) != (None,) * 5:
+            raise BadInput("--every-size goes without --vocab, --depth, --draft, --against and --resume")
         return _every_size(rule, seconds, as_json, selection)
     if selection is not None:
         raise BadInput("--selection goes with --every-size")
@@ -94,7 +103,12 @@ def prove(
     if scheme.label not in rule.drafts:
         raise BadInput(f"{rule.name} is made for {', '.join(rule.drafts)}, not for {scheme.label}")
     statement = f"{rule.name} vocab={vocab} {scheme}"
-    sources = digest(PROVER, *rules(rule), drafting(scheme)) if resume else ""
+    roots = [PROVER, *rules(rule), drafting(scheme)]
+    if law != ITSELF:
+        must_measure(rule)
+        statement = f"{statement} against {law}"
+        roots += [*rules(named("token")), *(() if law.row is None else (law.row.__module__,))]
+    sources = digest(*roots) if resume else ""
     found = load_progress(resume, statement, sources) if resume else ([], None)
     if found is None:
         click.echo(f"{resume}: was made with other sources; the proof starts again", err=True)
@@ -105,11 +119,12 @@ def prove(
             save_progress(resume, statement, sources, proof.done, proof.partial)
 
     try:
-        proof = prove_size(rule, scheme, vocab, seconds, done, partial, save)
+        proof = prove_size(rule, scheme, vocab, seconds, done, partial, save, law)
     except BadInput:
         raise
     except Exception as error:  # a failure of the prover refutes nothing
         proof = Proof(rule.name, f"vocab={vocab} {scheme}", "undecided", why=_failure(error))
+        proof.against = "" if against is None else str(law)
     if as_json:
         click.echo(json.dumps(_answer(proof)))
     else:
@@ -147,17 +162,20 @@ def _answer(proof: Proof) -> dict[str, Any]:
         "left": [" ".join(map(str, word)) for word in proof.left],
         "why": proof.why,
         "not_shown": proof.not_shown,
+        **({"against": proof.against} if proof.against else {}),
     }
 
 
 def _show(proof: Proof, depth: int) -> None:
     size = "" if "depth=" in proof.scope else f" depth={depth}"
+    against = f" against {proof.against}" if proof.against else ""
     click.echo(
-        f"{proof.verifier}, {proof.scope}{size}: {proof.verdict} "
+        f"{proof.verifier}{against}, {proof.scope}{size}: {proof.verdict} "
         f"({proof.cells:,} cells, {proof.parameters} parameters, {proof.seconds:.1f} s)"
     )
     if proof.counterexample is not None:
-        click.echo(f"not lossless on\n  {json.dumps(document(proof.counterexample))}")
+        wrong = "another law" if proof.against else "not lossless"
+        click.echo(f"{wrong} on\n  {json.dumps(document(proof.counterexample))}")
         if proof.why:
             click.echo(f"  {proof.why}")
     if proof.not_shown and proof.verdict != "refuted":
