@@ -135,7 +135,7 @@ CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, Contract]] = {
     level.plan: ((level, flow, siblings), "74c4b7ae5ef0e4ed", plan),
     siblings.law_below: ((siblings,), "42306fc3ad6c0001", law_below),
     siblings.siblings: ((siblings,), "42306fc3ad6c0001", drawn),
-    priority.planned: ((priority, draft), "de81e51a9568a76f", priority_plan),
+    priority.planned: ((priority, draft), "b278a4bf26bb7454", priority_plan),
     modified_target.carry: ((modified_target,), "862500afa3294be6", left_behind),
     batch.presented: ((batch,), "3ff6ed3f3be7436c", refilled),
     layered.shared: ((layered, level), "e5ffc8643d35ed3a", shared),

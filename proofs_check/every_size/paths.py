@@ -22,12 +22,12 @@ from draftproof.proofs_check.every_size.flow import Function, Loop, NotFollowed,
 from draftproof.proofs_check.every_size.operations import COMPARISONS
 from draftproof.proofs_check.every_size.values import Named
 from draftproof.theory import rows
-from draftproof.theory.selection.view import above
+from draftproof.theory.divergence import entropy_exceeds
 
 DEEPEST = 20
 """Calls within calls."""
 
-NUMBERS = frozenset(each for each in vars(rows).values() if isfunction(each)) | {above}
+NUMBERS = frozenset(each for each in vars(rows).values() if isfunction(each)) | {entropy_exceeds}
 """Functions of rows and numbers, which are not run: what they return is data."""
 CONSUMERS = frozenset((all, any, dict, frozenset, list, max, min, set, sorted, sum, tuple))
 """What uses up an iterable at once."""
