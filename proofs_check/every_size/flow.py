@@ -118,7 +118,7 @@ def flow_of(function: Callable) -> Function:
 
 def nested(tree: ast.FunctionDef | ast.Lambda, names: dict) -> Function:
     """The control flow of a function by its tree, with the global names that it sees. Raises NotFollowed for
-    decorators, and for optional or variable arguments.
+    decorators, for optional or variable arguments, and for generators.
     """
     name, body, arguments = "a lambda", [], tree.args
     if isinstance(tree, ast.FunctionDef):
@@ -127,6 +127,8 @@ def nested(tree: ast.FunctionDef | ast.Lambda, names: dict) -> Function:
             raise NotFollowed(f"{name} is not a plain function")
     if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
         raise NotFollowed(f"{name} has optional or variable arguments")
+    if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(tree)):
+        raise NotFollowed(f"{name} is a generator, which a call does not run")
     end = Return(None if isinstance(tree, ast.FunctionDef) else tree.body)
     parameters = tuple(each.arg for each in arguments.args)
     local = frozenset(assigned(ast.Module(body, []))) | frozenset(parameters)

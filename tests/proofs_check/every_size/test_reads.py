@@ -137,6 +137,21 @@ def a_later_map(view):
         view.keep(0)
 
 
+def a_later_function(view):
+    """The request is another one when the function is run."""
+
+    def read():
+        if view.token(r, 0) == 0:
+            view.keep(0)
+        yield from ()
+
+    r = 0
+    view.keep(r)
+    tokens = read()
+    r = 1
+    list(tokens)
+
+
 def an_error_that_is_caught(view):
     try:
         view.token(0, 0)
@@ -159,6 +174,7 @@ OUTSIDE = (
     a_view_in_a_list,
     a_later_generator,
     a_later_map,
+    a_later_function,
     an_error_that_is_caught,
     what_an_earlier_call_saw,
 )
