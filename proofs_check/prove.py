@@ -5,6 +5,9 @@ emitted and completed through that word is the product formula, and the token af
 drawn from the target's own row. What is emitted is completed by the target, or, for a verifier that
 keeps state, by the target that it leaves behind: then later iterations, lossless for whatever target
 they are given, complete it likewise. The words are proved one by one.
+
+Against a declared law the product formula is that of its rows, which complete what is emitted too; the token
+after a full draft still comes from the target's own row.
 """
 
 import json
@@ -21,6 +24,7 @@ from draftproof.proofs_check.cells.enumeration import Program, must_have_mass_on
 from draftproof.proofs_check.cells.solver import OutOfTime
 from draftproof.proofs_check.cells.symbol import ZERO, LeafRead, Symbol
 from draftproof.proofs_check.cells.tree import leaves
+from draftproof.simulators.against import laws
 from draftproof.simulators.enumerate import CRASHES, Invalid
 from draftproof.simulators.files import replacing, text_of
 from draftproof.simulators.instances.files import spelled
@@ -33,6 +37,9 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.table import Rows
+from draftproof.theory.targets import ITSELF
+from draftproof.theory.targets.declared import Declared
 from draftproof.theory.verifier import Verifier
 
 Answer = Literal["proved", "refuted", "undecided"]
@@ -51,7 +58,7 @@ class Proof:
     each way of drawing in each cell of signs; `parameters` are free probabilities; `seconds` are CPU
     seconds. `counterexample` is confirmed by exact enumeration; `why` then says where a coin or a row is
     invalid or the verifier raises an exception, if that is what is wrong. `not_shown` are flaws that this
-    size is too small for.
+    size is too small for. `against`: the declared law, empty for the target's own.
     """
 
     verifier: str
@@ -66,6 +73,7 @@ class Proof:
     counterexample: Instance | None = None
     why: str = ""
     not_shown: str = ""
+    against: str = ""
 
 
 def prove(
@@ -76,14 +84,15 @@ def prove(
     done: Iterable[Prefix] = (),
     partial: Partial | None = None,
     save: Callable[[Proof], None] = lambda proof: None,
+    law: Declared = ITSELF,
 ) -> Proof:
     """Proves or refutes that one iteration is lossless, for all real p and q, zeros included.
 
     Words in `done` were proved before and are not proved again, the word of `partial` goes on from its
     checkpoint; every call does some of what is left, however few the CPU seconds. `save` is given the
     proof at the end, also when it is interrupted. A verifier that computes with more than the four
-    operations and comparisons is searched for a counterexample instead. Raises BadInput for a
-    vocabulary below 2.
+    operations and comparisons is searched for a counterexample instead. With a declared `law` the verifier is
+    to emit that one. Raises BadInput for a vocabulary below 2, and for a declared target without a law.
 
     >>> from draftproof.theory.drafts.chain import Chain
     >>> from draftproof.theory.verifiers import named
@@ -92,29 +101,73 @@ def prove(
     >>> refuted = prove(named("hsd-released"), Chain(2), vocab=2)
     >>> refuted.verdict, judge(refuted.counterexample, named("hsd-released")).lossless
     ('refuted', False)
+    >>> from draftproof.theory.targets import declared
+    >>> mixture = declared("interpolation:1/4")
+    >>> prove(mixture.rule, Chain(1), vocab=2, law=mixture).verdict
+    'proved'
     """
     if vocab < 2:
         raise BadInput(f"a proof needs a vocabulary of at least 2, not {vocab}")
+    if law.row is None and law != ITSELF:
+        raise BadInput(f"{law} declares no law that could be proved; `check --against` measures it")
     started = thread_time()
     size = f"depth={scheme.depth}" if scheme.kind == "chain" else f"draft={scheme}"
     proof = Proof(verifier.name, f"vocab={vocab} {size}", "undecided", partial=partial)
     proof.not_shown = not_shown(scheme, vocab)
-    known = set(done)
+    proof.against = "" if law == ITSELF else str(law)
+    statement, known = Statement(verifier, scheme, law), set(done)
     try:
         try:
-            _prove_words(proof, Domain(vocab, scheme.depth, seconds), verifier, scheme, known)
+            _prove_words(proof, Domain(vocab, scheme.depth, seconds), statement, known)
         except LeafRead:
-            _prove_words(proof, Domain(vocab, scheme.depth, seconds, leaves=True), verifier, scheme, known)
+            _prove_words(proof, Domain(vocab, scheme.depth, seconds, leaves=True), statement, known)
     except TypeError as error:
         proof.why = f"{verifier.name} cannot be run on rational functions ({error})"
-        _search(proof, verifier, scheme, vocab)
+        _search(proof, statement, vocab)
     finally:
         proof.seconds = round(thread_time() - started, 3)
         save(proof)
     return proof
 
 
-def _prove_words(proof: Proof, domain: Domain, verifier: Verifier, scheme: Scheme, done: set[Prefix]) -> None:
+@dataclass(frozen=True)
+class Statement:
+    """That a verifier emits a law, the target's or a declared one, on the drafts of a scheme."""
+
+    verifier: Verifier
+    scheme: Scheme
+    law: Declared
+
+    def missed(self, domain: Domain, word: Prefix) -> Program:
+        """The program whose expectation is the mass through the word less the product formula."""
+        emitted = through(domain, self.verifier, self.scheme, word, self.law)
+
+        def program(oracle: Oracle) -> Symbol:
+            mass, want = emitted(oracle), domain.number(1)
+            rows = aim(domain, self.law)
+            for i, x in enumerate(word):
+                want = want * rows[word[:i]][x]
+            return mass - want
+
+        return program
+
+    def fails(self, instance: Instance) -> bool:
+        """Whether another law is emitted on an instance, by exact enumeration."""
+        if self.law == ITSELF:
+            return not judge(instance, self.verifier, 1).lossless
+        try:
+            _, got, want = laws(instance, self.verifier, self.law)
+        except Invalid:
+            return True
+        return got != want
+
+
+def aim(domain: Domain, law: Declared) -> Rows:
+    """The rows of the law; those that are declared are worked out anew in every cell."""
+    return domain.target if law.row is None else law.rows(domain.target, domain.proposal, domain.depth)
+
+
+def _prove_words(proof: Proof, domain: Domain, statement: Statement, done: set[Prefix]) -> None:
     words = list(product(range(domain.vocab), repeat=domain.depth + domain.leaves))
     proof.parameters = domain.parameters
     proof.done = [word for word in words if word in done]
@@ -123,11 +176,11 @@ def _prove_words(proof: Proof, domain: Domain, verifier: Verifier, scheme: Schem
         saved = proof.partial[1] if proof.partial is not None and proof.partial[0] == word else None
         failing: list[tuple[Cell, str]] = []
         try:
-            for cell, fault in _failing(domain, through(domain, verifier, scheme, word), word, saved):
+            for cell, fault in _failing(domain, statement, word, saved):
                 failing.append((cell, fault))
                 for point in rational_points(cell):
-                    if _lossy(instance := Instance(*domain.at(point), scheme), verifier):
-                        _refute(proof, instance, verifier)
+                    if statement.fails(instance := Instance(*domain.at(point), statement.scheme)):
+                        _refute(proof, instance, statement)
                         return
         except (OutOfTime, KeyboardInterrupt) as stopped:
             trees = domain.enumeration.checkpoint.to_json()
@@ -141,7 +194,7 @@ def _prove_words(proof: Proof, domain: Domain, verifier: Verifier, scheme: Schem
         if failing:
             cell, fault = failing[0]
             proof.why = f"{fault} in a cell; of rational points in it {why_none(cell)}"
-            _search(proof, verifier, scheme, domain.vocab)
+            _search(proof, statement, domain.vocab)
             return
         proof.partial = None
         proof.left.remove(word)
@@ -149,7 +202,9 @@ def _prove_words(proof: Proof, domain: Domain, verifier: Verifier, scheme: Schem
     proof.verdict = "proved"
 
 
-def through(domain: Domain, verifier: Verifier, scheme: Scheme, word: Prefix) -> Program:
+def through(
+    domain: Domain, verifier: Verifier, scheme: Scheme, word: Prefix, law: Declared = ITSELF
+) -> Program:
     """The program whose expectation is the mass through `word` of one iteration, completed."""
 
     def program(oracle: Oracle) -> Symbol:
@@ -169,7 +224,7 @@ def through(domain: Domain, verifier: Verifier, scheme: Scheme, word: Prefix) ->
             return domain.number(1)
         if row is not domain.target[node.prefix]:
             must_be_drawable(row, word[at])
-        following = domain.target
+        following = aim(domain, law)
         if verifier.carry is not None:
             following = verifier.carry(domain.target, domain.proposal, draft, node)
         mass = domain.number(1) * row[word[at]]
@@ -192,15 +247,19 @@ def must_be_drawable(row: Row, token: int) -> None:
 
 
 def _failing(
-    domain: Domain, program: Program, word: Prefix, saved: dict[str, Any] | None
+    domain: Domain, statement: Statement, word: Prefix, saved: dict[str, Any] | None
 ) -> Iterator[tuple[Cell, str]]:
-    # The cells in which the mass through the word is not shown to be the product formula, and why.
+    # The cells in which the mass through the word is not shown to be the product formula, and why. A declared
+    # row may compare what it is made of, so that its product has cells of its own.
+    if statement.law == ITSELF:
+        program, want = through(domain, statement.verifier, statement.scheme, word), domain.product(word)
+    else:
+        program, want = statement.missed(domain, word), domain.number(0)
     try:
         tree = domain.enumeration.expectation(program, domain.whole, saved)
     except Invalid as error:
         yield domain.enumeration.cell, str(error)
         return
-    want = domain.product(word)
     for cell, mass in leaves(domain.whole, tree):
         if not cell.agree(mass, want):
             _, differs = sides(cell, mass.top * want.bottom - want.top * mass.bottom, ZERO)
@@ -208,26 +267,22 @@ def _failing(
                 yield differs, "the law differs"
 
 
-def _search(proof: Proof, verifier: Verifier, scheme: Scheme, vocab: int) -> None:
-    # Refutes the verifier by an exact instance if there is one among scenarios and random instances.
-    instances = [*Scenarios(scheme, vocab), *Randoms(scheme, vocab, RANDOM)]
-    found = next((instance for instance in instances if _lossy(instance, verifier)), None)
+def _search(proof: Proof, statement: Statement, vocab: int) -> None:
+    # Refutes the statement by an exact instance if there is one among scenarios and random instances.
+    instances = [*Scenarios(statement.scheme, vocab), *Randoms(statement.scheme, vocab, RANDOM)]
+    found = next((instance for instance in instances if statement.fails(instance)), None)
     if found is None:
         proof.why += f"; no counterexample in {len(instances)} exact instances"
     else:
-        _refute(proof, found, verifier)
+        _refute(proof, found, statement)
 
 
-def _refute(proof: Proof, instance: Instance, verifier: Verifier) -> None:
+def _refute(proof: Proof, instance: Instance, statement: Statement) -> None:
     # The counterexample is shrunk to simpler rows over the same vocabulary.
     vocab = instance.vocab
-    small = shrink(instance, lambda small: small.vocab == vocab and _lossy(small, verifier))
-    proof.verdict, proof.why, proof.partial = "refuted", judge(small, verifier, 1).invalid, None
-    proof.counterexample = small
-
-
-def _lossy(instance: Instance, verifier: Verifier) -> bool:
-    return not judge(instance, verifier, 1).lossless
+    small = shrink(instance, lambda small: small.vocab == vocab and statement.fails(small))
+    proof.verdict, proof.partial = "refuted", None
+    proof.counterexample, proof.why = small, judge(small, statement.verifier, 1).invalid
 
 
 def not_shown(scheme: Scheme, vocab: int) -> str:

@@ -14,6 +14,7 @@ from flint import fmpq
 from draftproof.simulators.enumerate import Invalid, emission, iteration
 from draftproof.simulators.verdict import Verdict, Wrong
 from draftproof.theory.divergence import ERROR, exceeds, kl
+from draftproof.theory.emission import Emission
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law, first_difference, law_of
@@ -77,14 +78,11 @@ def judge_against(
     must_measure(verifier)
     depth = instance.draft.depth
     head = verifier.name, instance.name, law.row is not None or verifier.lossless
-    rows = law.rows(instance.target, instance.proposal, None if own_bonus else depth)
     try:
-        emitted = emission(instance, verifier)
-        got = emitted.law().complete(rows, depth + 1)
+        emitted, got, want = laws(instance, verifier, law, own_bonus)
         text = text_of(instance, verifier, depth + 1)
     except Invalid as error:
         return AgainstVerdict(*head, ONE, ZERO, None, str(error), str(law))
-    want = law_of(rows, depth + 1)
     variation = got.total_variation(want)
     wrong = Wrong(*found) if (found := first_difference(got, want)) else None
     token, over = tokens(instance, text, law)
@@ -92,6 +90,16 @@ def judge_against(
     accepted = emitted.expected_accepted
     follows = law.row is not None
     return AgainstVerdict(*head, variation, accepted, wrong, "", str(law), token, block, over, follows)
+
+
+def laws(
+    instance: Instance, verifier: Verifier, law: Declared, own_bonus: bool = False
+) -> tuple[Emission, Law, Law]:
+    """What one call emits; its law, completed by the declared rows; and the declared law. Raises Invalid."""
+    depth = instance.draft.depth
+    rows = law.rows(instance.target, instance.proposal, None if own_bonus else depth)
+    emitted = emission(instance, verifier)
+    return emitted, emitted.law().complete(rows, depth + 1), law_of(rows, depth + 1)
 
 
 def must_measure(verifier: Verifier) -> None:

@@ -4,7 +4,7 @@ import ast
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 from importlib import invalidate_caches
 from importlib.machinery import PathFinder
@@ -43,7 +43,8 @@ def digest(*roots: Root, known: dict[Root, str] | None = None) -> str:
 def rules(verifier: Verifier) -> tuple[Root, ...]:
     """The modules of the functions that a verifier runs."""
     functions = (verifier.verify, verifier.carry)
-    return tuple(dict.fromkeys(each.__module__ for each in functions if each is not None))
+    plain = (each.func if isinstance(each, partial) else each for each in functions if each is not None)
+    return tuple(dict.fromkeys(each.__module__ for each in plain))
 
 
 def drafting(scheme: Scheme) -> Root:

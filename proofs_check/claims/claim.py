@@ -27,6 +27,8 @@ MACHINE_PROOFS = {
     "greedy-lossless": "greedy_lossless",
     "priority-every-size": "priority_lossless",
     "lifted-priority-every-size": "lifted_priority_lossless",
+    "predictable-selection": "batch_lossless",
+    "tetris-repaired-lossless": "batch_lossless",
 }
 """Claim -> its theorem in proofs_check/rocq."""
 

@@ -1,6 +1,7 @@
 """What selection does to the joint law of a batch: TETRIS, its two repairs, and predictable rules."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import product
 
 from draftproof.proofs_check.cells.domain import Domain
@@ -13,12 +14,14 @@ from draftproof.proofs_check.claims.claim import (
     SIZES,
     UNDECIDED,
     Claim,
-    unrefuted,
 )
-from draftproof.proofs_check.claims.every_size import CodeRun
+from draftproof.proofs_check.claims.every_size import PRODUCT, BatchRun, CodeRun, Kept
+from draftproof.proofs_check.every_size import prove_predictable
+from draftproof.proofs_check.every_size.contracts import tested
+from draftproof.proofs_check.every_size.reads import ANY_LENGTH
 from draftproof.proofs_check.means import Mean, compare
 from draftproof.simulators.batches import judge_batch
-from draftproof.simulators.instances.batches import Batches, witness
+from draftproof.simulators.instances.batches import witness
 from draftproof.theory.batch import Batch, presented
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance
@@ -87,18 +90,31 @@ def _on_its_witness(rule: str) -> str:
     return UNDECIDED if judge_batch(witness(rule), TOKEN).lossless else REFUTED
 
 
-def _predictable() -> str:
-    count = 0
-    for rule in RULES.values():
-        for size in ((2, 2, 2, 3, 12), (2, 2, 3, 3, 6), (3, 2, 2, 3, 6)) if rule.predictable else ():
-            for batch in Batches(rule, *size):
-                for name in ("token", "block", "hsd", "traversal"):
-                    if not judge_batch(batch, verifier(name)).lossless:
-                        return REFUTED
-                    count += 1
-    return unrefuted(count)
+@dataclass(frozen=True)
+class KeepsAsMuch(Kept):
+    """That two rules keep the same tokens, and the verifiers judge each token whatever comes after it."""
+
+    rules: tuple[str, ...]
+
+    def __call__(self) -> str:
+        same = len({named(name).select for name in self.rules}) == 1
+        return super().__call__() if same else UNDECIDED
 
 
+@dataclass(frozen=True)
+class Refilled(CodeRun):
+    """That a rule which refills shows each request a chain drawn from the rows that it is shown with."""
+
+    rule: str
+
+    def __call__(self) -> str:
+        ahead = replace(named(self.rule), ahead=True)  # a token is kept by itself and by tokens before it
+        found = prove_predictable(ahead)
+        same = f"{self.rule}: {ANY_LENGTH}" in found.claims and tested(presented)
+        return super().__call__() if same else UNDECIDED
+
+
+CHAIN_RULES = "token", "block", "hsd", "traversal"
 PAIR = "two requests of one drafted token each, capacity 1"
 
 CLAIMS = (
@@ -115,11 +131,32 @@ CLAIMS = (
     Claim(
         "tetris-repaired-lossless",
         "TETRIS that judges the first dropped token too, with the row of the extra token, keeps the joint "
-        "law and accepts as many of the kept tokens.",
+        "law of token, block and traversal verification and of HSD.",
         "our derivation; docs/selection.md",
-        f"{PAIR}, V = 2",
-        Joint("tetris-repaired", 2),
-        seconds=3,
+        "every batch of chains, every capacity",
+        BatchRun(CHAIN_RULES, ("tetris-repaired",)),
+        EVERY,
+        seconds=8,
+    ),
+    Claim(
+        "tetris-repaired-accepts",
+        "TETRIS that judges the first dropped token too accepts as many of the kept tokens, draft by draft, "
+        "with token verification.",
+        "our derivation; docs/selection.md",
+        "every batch of chains, every capacity",
+        KeepsAsMuch(("token",), PRODUCT, ("tetris", "tetris-repaired")),
+        EVERY,
+        seconds=2,
+    ),
+    Claim(
+        "tetris-refill-each",
+        "TETRIS refilled against q 1_K keeps the law of each request with token, block and traversal "
+        "verification and HSD.",
+        "our derivation; docs/selection.md",
+        "every batch of chains, every capacity",
+        Refilled(CHAIN_RULES, "tetris-refill"),
+        EVERY,
+        seconds=8,
     ),
     Claim(
         "tetris-refill-two-tokens",
@@ -170,12 +207,12 @@ CLAIMS = (
     ),
     Claim(
         "predictable-selection",
-        "A rule that reads only what it has revealed keeps the joint law of token, block and traversal "
-        "verification and of HSD.",
+        "A rule that reads only what it has revealed, as the rules declared predictable do, keeps the joint "
+        "law of token, block and traversal verification and of HSD.",
         "our derivation; docs/selection.md",
-        "two and three requests, chains of 2, V = 2 and 3",
-        _predictable,
-        unrefuted(960),
-        seconds=5,
+        "every batch of chains, every capacity",
+        BatchRun(CHAIN_RULES, tuple(rule.name for rule in RULES.values() if rule.predictable)),
+        EVERY,
+        seconds=9,
     ),
 )

@@ -8,11 +8,13 @@ from typing import Any
 
 import click
 
-from draftproof.proofs_check.every_size import Result, prove_every_size
+from draftproof.proofs_check.every_size import Result, prove_batch, prove_every_size
 from draftproof.proofs_check.induction import THEOREMS, Theorem
 from draftproof.proofs_check.induction.steps import Checked
 from draftproof.proofs_check.prove import Proof, load_progress, save_progress
 from draftproof.proofs_check.prove import prove as prove_size
+from draftproof.simulators.against import must_measure
+from draftproof.simulators.batches import must_verify
 from draftproof.simulators.commands.options import json_option
 from draftproof.simulators.instances.files import document, draft_of
 from draftproof.simulators.instances.files import spelled as spelled_word
@@ -24,6 +26,9 @@ from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.spechub import SpecHub
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.errors import BadInput
+from draftproof.theory.selection import named as selected
+from draftproof.theory.targets import ITSELF, declared
+from draftproof.theory.targets import named as aiming
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import named
 
@@ -44,7 +49,11 @@ DRAWN = {
 @click.option("--vocab", type=click.IntRange(2, 16), help="Vocabulary size [default: 2].")
 @click.option("--depth", type=click.IntRange(1, 16), help="Draft depth [default: 2].")
 @click.option("--draft", "spelled", metavar="JSON", help="The draft object of an instance file.")
+@click.option(
+    "--against", metavar="LAW", help="At one size: a declared law in place of p, such as interpolation:1/4."
+)
 @click.option("--every-size", is_flag=True, help="For every vocabulary and depth.")
+@click.option("--selection", metavar="RULE", help="With --every-size: a batch that this rule selects from.")
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0),
@@ -63,25 +72,31 @@ def prove(
     vocab: int | None,
     depth: int | None,
     spelled: str | None,
+    against: str | None,
     every_size: bool,
+    selection: str | None,
     seconds: float,
     resume: Path | None,
     as_json: bool,
 ) -> int:
     """Is the verifier lossless for ALL real p and q, zeros included?
 
-    At one size by cells of signs, which run the verifier's code. With --every-size the code is run on
+    At one size by cells of signs, which run the verifier's code; with --against for a declared law in
+    place of the target's (VERIFIER may be such a rule, by its name). With --every-size the code is run on
     rows of any vocabulary, by induction; where that proves nothing, the argument that was written by hand
     is checked, if there is one, and the verifier stays undecided. Seconds are CPU seconds. Exit status
     0 proved, 1 refuted (with p and q), 3 undecided, 2 bad input.
     """
-    rule = named(verifier)
+    rule = named(verifier) if against is None else aiming(verifier)
+    law = ITSELF if against is None else declared(against)
     if isnan(seconds):
         raise BadInput("--seconds must be a number of seconds, not nan")
     if every_size:
-        if (vocab, depth, spelled, resume) != (None,) * 4:
-            raise BadInput("--every-size goes without --vocab, --depth, --draft and --resume")
-        return _every_size(rule, seconds, as_json)
+        if (vocab, depth, spelled, against, resume) != (None,) * 5:
+            raise BadInput("--every-size goes without --vocab, --depth, --draft, --against and --resume")
+        return _every_size(rule, seconds, as_json, selection)
+    if selection is not None:
+        raise BadInput("--selection goes with --every-size")
     vocab = 2 if vocab is None else vocab
     if spelled is not None and depth is not None:
         raise BadInput("--depth and --draft exclude each other")
@@ -89,7 +104,12 @@ def prove(
     if scheme.label not in rule.drafts:
         raise BadInput(f"{rule.name} is made for {', '.join(rule.drafts)}, not for {scheme.label}")
     statement = f"{rule.name} vocab={vocab} {scheme}"
-    sources = digest(PROVER, *rules(rule), drafting(scheme)) if resume else ""
+    roots = [PROVER, *rules(rule), drafting(scheme)]
+    if law != ITSELF:
+        must_measure(rule)
+        statement = f"{statement} against {law}"
+        roots += [*rules(named("token")), *(() if law.row is None else (law.row.__module__,))]
+    sources = digest(*roots) if resume else ""
     found = load_progress(resume, statement, sources) if resume else ([], None)
     if found is None:
         click.echo(f"{resume}: was made with other sources; the proof starts again", err=True)
@@ -100,11 +120,12 @@ def prove(
             save_progress(resume, statement, sources, proof.done, proof.partial)
 
     try:
-        proof = prove_size(rule, scheme, vocab, seconds, done, partial, save)
+        proof = prove_size(rule, scheme, vocab, seconds, done, partial, save, law)
     except BadInput:
         raise
     except Exception as error:  # a failure of the prover refutes nothing
         proof = Proof(rule.name, f"vocab={vocab} {scheme}", "undecided", why=_failure(error))
+        proof.against = "" if against is None else str(law)
     click.echo(json.dumps(_answer(proof)) if as_json else "\n".join(_lines(proof, scheme.depth)))
     return STATUS[proof.verdict]
 
@@ -139,15 +160,18 @@ def _answer(proof: Proof) -> dict[str, Any]:
         "left": list(map(spelled_word, proof.left)),
         "why": proof.why,
         "not_shown": proof.not_shown,
+        **({"against": proof.against} if proof.against else {}),
     }
 
 
 def _lines(proof: Proof, depth: int) -> Iterator[str]:
     size = "" if "depth=" in proof.scope else f" depth={depth}"
+    against = f" against {proof.against}" if proof.against else ""
     took = f"({proof.cells:,} cells, {proof.parameters} parameters, {proof.seconds:.1f} s)"
-    yield f"{proof.verifier}, {proof.scope}{size}: {proof.verdict} {took}"
+    yield f"{proof.verifier}{against}, {proof.scope}{size}: {proof.verdict} {took}"
     if proof.counterexample is not None:
-        yield f"not lossless on\n  {json.dumps(document(proof.counterexample))}"
+        wrong = "another law" if proof.against else "not lossless"
+        yield f"{wrong} on\n  {json.dumps(document(proof.counterexample))}"
         if proof.why:
             yield f"  {proof.why}"
     if proof.not_shown and proof.verdict != "refuted":
@@ -160,27 +184,31 @@ def _lines(proof: Proof, depth: int) -> Iterator[str]:
             yield f"words left: {words}{more}"
 
 
-def _every_size(rule: Verifier, seconds: float, as_json: bool) -> int:
+def _every_size(rule: Verifier, seconds: float, as_json: bool, selection: str | None) -> int:
+    selects = None if selection is None else selected(selection)
+    if selects is not None:
+        must_verify(rule)
     theorem = next((each for each in THEOREMS.values() if rule.name in each.verifiers), None)
     argued = None
     try:
-        found = prove_every_size(rule, seconds)
-        if found.verdict != "proved" and theorem is not None:
+        found = prove_batch(rule, selects, seconds) if selects else prove_every_size(rule, seconds)
+        if found.verdict != "proved" and theorem is not None and selects is None:
             argued = theorem.check()
     except Exception as error:
         found = Result(rule.name, why=_failure(error))
     if theorem is not None and argued is not None:
         answer, lines = _of_argument(found, theorem, argued)
     else:
-        answer, lines = _of_run(found)
+        answer, lines = _of_run(found, selects and selects.name)
     answer = {"verifier": found.verifier, "scope": EVERY_SIZE, "counterexample": None, **answer}
     click.echo(json.dumps(answer) if as_json else "\n".join(lines))
     return STATUS[found.verdict]
 
 
-def _of_run(found: Result) -> tuple[dict[str, Any], list[str]]:
-    # What a run of the verifier's own code found: the rest of the answer, and the lines.
+def _of_run(found: Result, selection: str | None) -> tuple[dict[str, Any], list[str]]:
+    # What a run of the verifier's own code found, and of the rule's: the rest of the answer, and the lines.
     answer = {
+        **({} if selection is None else {"selection": selection}),
         "verdict": found.verdict,
         "cells": found.cells,
         "seconds": found.seconds,
@@ -189,13 +217,18 @@ def _of_run(found: Result) -> tuple[dict[str, Any], list[str]]:
         "assumed": found.contracts,
         "why": found.why,
     }
+    batch = "" if selection is None else f", batches selected by {selection}"
     return answer, [
         *(f"  its code was run on: {DRAWN[mode]}" for mode in found.drafts),
-        *(f"  proved by induction: {claim}" for claim in found.claims),
+        *(f"  {_proved(claim, selection)}: {claim}" for claim in found.claims),
         *(f"  assumed, tested apart: {contract}" for contract in found.contracts),
-        f"{found.verifier}, {EVERY_SIZE}: {found.verdict} ({found.seconds:.1f} s)",
+        f"{found.verifier}, {EVERY_SIZE}{batch}: {found.verdict} ({found.seconds:.1f} s)",
         *filter(None, [found.why]),
     ]
+
+
+def _proved(claim: str, selection: str | None) -> str:
+    return "proved" if selection and claim.startswith(f"{selection}: ") else "proved by induction"
 
 
 def _of_argument(found: Result, theorem: Theorem, checked: Checked) -> tuple[dict[str, Any], list[str]]:

@@ -16,7 +16,7 @@ from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
 from draftproof.proofs_check.every_size.flow import NotFollowed
 from draftproof.proofs_check.every_size.space import PART, UNIT
 from draftproof.proofs_check.every_size.values import Count, Masses, Named, Plan, Row
-from draftproof.theory import draft, modified_target, priority, rows
+from draftproof.theory import batch, draft, modified_target, priority, rows
 from draftproof.theory.transport import flow, level, siblings
 from draftproof.theory.verifiers import k_seq, layered
 
@@ -111,6 +111,19 @@ def left_behind(run: Any) -> None:
     """
 
 
+def refilled(run: Any, *arguments: Any) -> None:
+    """With the drafts of the other requests fixed, each token that is shown has the law of its row given the
+    tokens before it, and there is none after the token that stands for those off K_j.
+    """
+    raise NotFollowed("a batch in a verifier")
+
+
+def tested(function: Callable) -> bool:
+    """Whether a function's contract was tested for the code that it has now."""
+    modules, known, _ = CONTRACTS[function]
+    return digest(*modules) == known
+
+
 def _require(holds: bool, name: str) -> None:
     if not holds:
         raise NotFollowed(f"{name} is called in a way that its contract does not cover")
@@ -122,8 +135,9 @@ CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, Contract]] = {
     level.plan: ((level, flow, siblings), "74c4b7ae5ef0e4ed", plan),
     siblings.law_below: ((siblings,), "42306fc3ad6c0001", law_below),
     siblings.siblings: ((siblings,), "42306fc3ad6c0001", drawn),
-    priority.planned: ((priority, draft), "de81e51a9568a76f", priority_plan),
+    priority.planned: ((priority, draft), "b278a4bf26bb7454", priority_plan),
     modified_target.carry: ((modified_target,), "862500afa3294be6", left_behind),
+    batch.presented: ((batch,), "3ff6ed3f3be7436c", refilled),
     layered.shared: ((layered, level), "e5ffc8643d35ed3a", shared),
 }
 """Function -> (the modules that it runs, the hash of their code that the contract was tested for, the
@@ -139,8 +153,8 @@ def contract_of(run: Any, function: Any) -> Contract | None:
         return None
     if found is None:
         return None
-    modules, tested, contract = found
-    if digest(*modules) != tested:
+    contract = found[-1]
+    if not tested(function):
         raise NotFollowed(f"{function.__name__} has changed since its contract was tested")
     said = f"{function.__name__}: {' '.join((contract.__doc__ or '').split())}"
     if said not in run.hypotheses.contracts:

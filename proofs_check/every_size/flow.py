@@ -6,7 +6,6 @@ control flow can come back to.
 
 import ast
 import inspect
-import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -100,24 +99,40 @@ def flow_of(function: Callable) -> Function:
     if not inspect.isfunction(function) or function.__closure__:
         raise NotFollowed(f"{function!r} is not a plain function")
     try:
-        source = textwrap.dedent(inspect.getsource(function))
+        source = inspect.getsource(function)
     except (OSError, TypeError):
         raise NotFollowed(f"the source of {function.__name__} is not to be had") from None
-    tree = ast.parse(source).body[0]
-    if not isinstance(tree, ast.FunctionDef) or tree.decorator_list:
+    tree: ast.stmt = ast.parse(f"if True:\n{source}" if source[0].isspace() else source).body[0]
+    if isinstance(tree, ast.If):  # a method, which is indented
+        tree = ast.increment_lineno(tree.body[0], -1)
+    if not isinstance(tree, ast.FunctionDef):
         raise NotFollowed(f"{function.__name__} is not a plain function")
-    arguments = tree.args
-    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
-        raise NotFollowed(f"{function.__name__} has optional or variable arguments")
+    flow = nested(tree, function.__globals__)
     module = compile(ast.Module([tree], []), "", "exec")
     compiled = next(each for each in module.co_consts if isinstance(each, CodeType))
     rewritten = "@pytest_ar" in function.__globals__  # pytest has its own code for asserts
     if not rewritten and _bytes(compiled) != _bytes(function.__code__):
         raise NotFollowed(f"the source of {function.__name__} is not the code that runs")
-    end = Return(None)
-    names = tuple(each.arg for each in arguments.args)
-    local = frozenset(function.__code__.co_varnames)
-    return Function(function.__name__, names, _linked(tree.body, end, None), function.__globals__, local)
+    return flow
+
+
+def nested(tree: ast.FunctionDef | ast.Lambda, names: dict) -> Function:
+    """The control flow of a function by its tree, with the global names that it sees. Raises NotFollowed for
+    decorators, for optional or variable arguments, and for generators.
+    """
+    name, body, arguments = "a lambda", [], tree.args
+    if isinstance(tree, ast.FunctionDef):
+        name, body = tree.name, tree.body
+        if tree.decorator_list:
+            raise NotFollowed(f"{name} is not a plain function")
+    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
+        raise NotFollowed(f"{name} has optional or variable arguments")
+    if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(tree)):
+        raise NotFollowed(f"{name} is a generator, which a call does not run")
+    end = Return(None if isinstance(tree, ast.FunctionDef) else tree.body)
+    parameters = tuple(each.arg for each in arguments.args)
+    local = frozenset(assigned(ast.Module(body, []))) | frozenset(parameters)
+    return Function(name, parameters, _linked(body, end, None), names, local)
 
 
 def _bytes(code: CodeType) -> tuple:
@@ -141,7 +156,16 @@ def _linked(body: Sequence[ast.stmt], after: Step, loop: tuple[Step, Step] | Non
                 head.body = _linked(statement.body, head, (head, after))
                 head.exit = _linked(statement.orelse, after, loop)
                 after = head if isinstance(statement, ast.While) else Do(statement, head)
-            case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.Expr() | ast.Assert() | ast.Pass():
+            case (
+                ast.Assign()
+                | ast.AnnAssign()
+                | ast.AugAssign()
+                | ast.Expr()
+                | ast.Assert()
+                | ast.Pass()
+                | ast.Raise()
+                | ast.FunctionDef()
+            ):
                 after = Do(statement, after)
             case _:
                 raise NotFollowed(f"line {statement.lineno}: {type(statement).__name__} is not followed")
@@ -153,7 +177,7 @@ def assigned(tree: ast.AST) -> set[str]:
     names = set()
     for node in ast.walk(tree):
         match node:
-            case ast.Name(id=name, ctx=ast.Store()):
+            case ast.Name(id=name, ctx=ast.Store()) | ast.FunctionDef(name=name):
                 names.add(name)
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append" | "pop")):
                 names.add(name)

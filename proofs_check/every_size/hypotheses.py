@@ -10,9 +10,11 @@ from typing import Any
 from draftproof.proofs_check.cells.symbol import Symbol
 from draftproof.proofs_check.every_size.claims import FIXED, NEXT_CHILD, Claim, Later, length, same
 from draftproof.proofs_check.every_size.contracts import contract_of
+from draftproof.proofs_check.every_size.expressions import Env, iterator
 from draftproof.proofs_check.every_size.flow import Function, Loop, NotFollowed, Step
 from draftproof.proofs_check.every_size.passes import AGAIN, PASS, Finished, alike, exclusive
-from draftproof.proofs_check.every_size.run import Env, Refuted, Run, iterator
+from draftproof.proofs_check.every_size.run import Run
+from draftproof.proofs_check.every_size.state import Refuted
 from draftproof.proofs_check.every_size.values import (
     Backwards,
     Below,

@@ -23,8 +23,9 @@ from draftproof.proofs_check.cells.symbol import NEGATIVE, POSITIVE, ZERO, Symbo
 from draftproof.proofs_check.every_size.claims import Claim, Weaken
 from draftproof.proofs_check.every_size.flow import NotFollowed, flow_of
 from draftproof.proofs_check.every_size.hypotheses import Hypotheses
-from draftproof.proofs_check.every_size.run import Decide, Refuted, Run, Vacuous
+from draftproof.proofs_check.every_size.run import Run
 from draftproof.proofs_check.every_size.space import Assume, Classify, Grow, Space, Terms, terms_of
+from draftproof.proofs_check.every_size.state import Decide, Refuted, Vacuous
 from draftproof.proofs_check.every_size.values import Named
 from draftproof.theory.verifier import Verifier
 
@@ -99,7 +100,7 @@ def prove_every_size(verifier: Verifier, seconds: float = 60.0) -> Result:
     'undecided'
 
     """
-    with proof_of(verifier, seconds) as (result, deadline):
+    with proof_of(verifier.name, seconds) as (result, deadline):
         asked = False
         for mode in modes_of(verifier):
             covered = "without replacement" in result.drafts or (
@@ -129,7 +130,7 @@ def prove_accepted(verifier: Verifier, seconds: float = 60.0) -> Result:
     >>> prove_accepted(named("block")).claims
     ['verify, the loop of line 9: y is kept with mass min(w p(y), q(y)); w is the probability of its prefix']
     """
-    with proof_of(verifier, seconds) as (result, deadline):
+    with proof_of(verifier.name, seconds) as (result, deadline):
         proof = Proof(verifier, "chain", deadline)
         proof.prove()
         proof.accepted()
@@ -139,10 +140,10 @@ def prove_accepted(verifier: Verifier, seconds: float = 60.0) -> Result:
 
 
 @contextmanager
-def proof_of(verifier: Verifier, seconds: float) -> Iterator[tuple[Result, float]]:
+def proof_of(name: str, seconds: float) -> Iterator[tuple[Result, float]]:
     """A result to fill, and the deadline: "proved" unless what is done with it raises that it is not."""
     started = thread_time()
-    result = Result(verifier.name)
+    result = Result(name)
     try:
         yield result, started + seconds
         result.verdict = "proved"

@@ -11,12 +11,15 @@ from draftproof.proofs_check.claims import CLAIMS
 from draftproof.proofs_check.claims.claim import EVERY, MACHINE_PROOFS, REFUTED, SIZES, UNDECIDED
 from draftproof.proofs_check.claims.every_size import PREFIX, PRODUCT, CodeRun, Induction, Kept
 from draftproof.proofs_check.commands.claims import QUICK
+from draftproof.proofs_check.every_size import contracts
 from draftproof.proofs_check.induction import THEOREMS
 from draftproof.proofs_check.induction.steps import ARGUMENT, CHECKED, REACHED
 from draftproof.proofs_check.page import page
 from draftproof.simulators.commands.entry import enter
-from draftproof.theory.verifiers import VERIFIERS, block
+from draftproof.theory.selection import RULES, tetris_shifted
+from draftproof.theory.verifiers import VERIFIERS, block, token
 from tests.mutants.edits import edited
+from tests.mutants.selections import SELECTIONS, rule
 
 ROOT = Path(__file__).parents[2]
 FAST = [claim for claim in CLAIMS.values() if claim.seconds <= 1]
@@ -92,6 +95,44 @@ def test_a_verifier_that_keeps_something_else_changes_the_verdict(monkeypatch):
     flawed = edited(block, ("share(w[-1] * p[x], q[x])", "share(w[-1] * p[x], q[x]) / 2"))
     monkeypatch.setitem(VERIFIERS, "block", flawed)
     assert above.check() == UNDECIDED
+
+
+BATCHES = "predictable-selection", "tetris-repaired-lossless", "tetris-refill-each"
+
+
+@pytest.mark.parametrize("key", BATCHES)
+def test_a_batch_of_a_broken_verifier_is_not_proved(key, monkeypatch):
+    """The residual at the first dropped token is left out."""
+    flawed = edited(token, ("return node, normalise(excess(p, q))", "return node, p"))
+    monkeypatch.setitem(VERIFIERS, "token", flawed)
+    assert CLAIMS[key].check() == UNDECIDED
+
+
+def test_broken_repairs_of_tetris_are_not_proved(monkeypatch):
+    repaired, refill = RULES["tetris-repaired"], RULES["tetris-refill"]
+    lossless, accepts, each = (
+        CLAIMS[f"tetris-{key}"] for key in ("repaired-lossless", "repaired-accepts", "refill-each")
+    )
+    with monkeypatch.context() as other:  # the first dropped token is read and not judged
+        other.setitem(RULES, "tetris-repaired", replace(repaired, ahead=False))
+        assert lossless.check() == UNDECIDED
+    with monkeypatch.context() as other:  # a right rule, but not TETRIS' own tokens
+        other.setitem(RULES, "tetris-repaired", replace(repaired, select=tetris_shifted.select))
+        assert accepts.check() == UNDECIDED
+    with monkeypatch.context() as other:  # a set K by later tokens
+        other.setitem(RULES, "tetris-refill", replace(refill, select=RULES["dspark-retrospective"].select))
+        assert each.check() == UNDECIDED
+    with monkeypatch.context() as other:  # another set K than the one that was tested
+        other.setattr(contracts, "digest", lambda *modules: "another")
+        assert each.check() == UNDECIDED
+
+
+@pytest.mark.parametrize("select", SELECTIONS, ids=lambda each: each.__name__)
+def test_predictable_selection_is_of_every_rule_that_is_declared_so(select, monkeypatch):
+    claim = CLAIMS["predictable-selection"]
+    assert set(claim.check.rules) == {each.name for each in RULES.values() if each.predictable}
+    monkeypatch.setitem(RULES, "fixed", rule(select, True))
+    assert claim.check() == UNDECIDED
 
 
 def test_every_machine_proof_is_in_the_rocq_files():

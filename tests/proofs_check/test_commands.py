@@ -216,6 +216,30 @@ def test_a_broken_verifier_is_not_proved_at_every_size(capsys, monkeypatch):
     assert status == 1, "the verdict is not the recorded one any more"
 
 
+def test_a_batch_is_proved_from_both_codes(capsys):
+    status, said = answer(capsys, "prove", "token", "--every-size", "--selection", "tetris-repaired")
+    assert (status, said["verdict"], said["selection"]) == (0, "proved", "tetris-repaired")
+    assert any(claim.startswith("tetris-repaired: reads no drafted tokens but") for claim in said["claims"])
+    status, out, _ = run(capsys, "prove", "token", "--every-size", "--selection", "tetris")
+    assert status == 3
+    assert "batches selected by tetris: undecided" in out
+    assert "score, line 5: reads a drafted token that may not be revealed" in out
+
+
+def test_a_declared_law_on_the_command_line(capsys, tmp_path):
+    mixture = "prove", "interpolation:1/4", "--depth", "1", "--against"
+    kept = "--resume", str(tmp_path / "kept.json")
+    status, said = answer(capsys, *mixture, "interpolation:1/4", *kept)
+    assert (status, said["verdict"], said["against"]) == (0, "proved", "interpolation:1/4")
+    status, _, err = run(capsys, *mixture, "interpolation:1/3", *kept)
+    assert status == 2
+    assert "another proof" in err
+    status, out, _ = run(capsys, *mixture, "interpolation:1/3")
+    assert status == 1
+    assert "interpolation:1/4 against interpolation:1/3" in out
+    assert "another law on" in out
+
+
 def test_no_argument_and_no_proof_is_undecided(capsys, monkeypatch):
     assert answer(capsys, "prove", "gls", "--every-size")[1]["verdict"] == "undecided"
     monkeypatch.setattr(prove_command, "prove_every_size", Mock(side_effect=RuntimeError("a slip")))
@@ -235,6 +259,17 @@ def test_no_argument_and_no_proof_is_undecided(capsys, monkeypatch):
         ["prove", "token", "--depth", "1", "--draft", '{"kind": "chain", "depth": 1}'],
         ["prove", "token", "--seconds", "nan"],
         ["prove", "token", "--every-size", "--vocab", "3"],
+        ["prove", "token", "--every-size", "--against", "interpolation:1/4"],
+        ["prove", "token", "--against", "nothing"],
+        ["prove", "token", "--against", "interpolation:2"],
+        ["prove", "cactus", "--against", "cactus"],
+        ["prove", "greedy-block", "--against", "interpolation:1/4"],
+        ["prove", "rrs", "--against", "interpolation:1/4", "--draft", '{"kind": "chain"}'],
+        ["prove", "interpolation:1/4"],
+        ["prove", "token", "--selection", "tetris"],
+        ["prove", "token", "--every-size", "--selection", "nothing"],
+        ["prove", "greedy-block", "--every-size", "--selection", "all"],
+        ["prove", "sampling-match", "--every-size", "--selection", "all", "--depth", "1"],
         ["prove", "token", "--every-size", "--draft", '{"kind": "chain", "depth": 1}'],
         ["claims", "nothing"],
     ],

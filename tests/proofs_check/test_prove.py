@@ -2,12 +2,14 @@
 
 import json
 from dataclasses import replace
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
+from flint import fmpq
 
 from draftproof.proofs_check.cells.domain import Domain, draw
 from draftproof.proofs_check.prove import prove
+from draftproof.simulators.against import judge_against
 from draftproof.simulators.enumerate import outcomes
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.verdict import judge
@@ -17,7 +19,11 @@ from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.spechub import SpecHub
 from draftproof.theory.drafts.tree import Tree
+from draftproof.theory.errors import BadInput
 from draftproof.theory.law import Law
+from draftproof.theory.rows import excess, normalise, scale, share
+from draftproof.theory.targets import TARGETS, declared
+from draftproof.theory.targets.declared import Declared, follow
 from draftproof.theory.verifiers import named
 from tests.mutants.rules import ON_A_CURVE, ON_AN_EDGE, wrong_where
 
@@ -194,3 +200,53 @@ def test_the_domain_has_free_rows_at_every_prefix():
     target, proposal = domain.at(domain.whole.point)
     assert target.vocab == proposal.vocab == 3
     assert all(entry > 0 for _, row in target.given() for entry in row)
+
+
+@pytest.mark.parametrize("name", ["interpolation:1/4", "interpolation:1", "diverse", "cascade-token"])
+def test_a_relaxed_rule_follows_its_declared_law(name):
+    law = declared(name)
+    assert prove(law.rule, Chain(2), 2, law=law).verdict == "proved"
+    assert prove(law.rule, Chain(1), 2).verdict == "refuted", "it is lossy for p"
+
+
+def test_the_declared_law_is_proved_on_trees_too():
+    law = declared("interpolation:1/4")
+    rule = replace(law.rule, verify=lambda *given: follow(law, *given, verify=named("specinfer").verify))
+    assert prove(rule, Tree(PAIR, True), 2, law=law).verdict == "proved"
+
+
+@pytest.mark.parametrize("law", ["interpolation:1/4", "cascade-token", "diverse"])
+def test_another_law_is_refuted_with_a_witness(law):
+    law = declared(law)
+    for rule in (named("token"), declared("interpolation:1/3").rule):
+        proof = prove(rule, Chain(1), 2, law=law)
+        assert proof.verdict == "refuted"
+        assert not judge_against(proof.counterexample, rule, law).lossless
+
+
+def wrong_residual(oracle, draft, target):
+    """Token verification whose residual takes too little of q away."""
+    for node, child in pairwise(draft.path):
+        p, q, x = target[node.prefix], node.proposal, child.token
+        if not oracle.accept(share(p[x], q[x])):
+            return node, normalise(excess(p, scale(fmpq(9, 10), q)))
+    return draft.path[-1], target[draft.path[-1].prefix]
+
+
+def test_a_mistake_on_top_of_the_relaxation_is_refuted():
+    law = declared("interpolation:1/4")
+    rule = replace(law.rule, verify=lambda *given: follow(law, *given, verify=wrong_residual))
+    proof = prove(rule, Chain(1), 3, law=law)
+    assert proof.verdict == "refuted"
+    assert not judge_against(proof.counterexample, rule, law).lossless
+
+
+def test_a_declared_row_that_is_no_law_is_not_followed():
+    half = Declared("half", "a test", lambda p, q, parameter: scale(parameter, p), parameter=fmpq(1, 2))
+    assert prove(half.rule, Chain(1), 2, law=half).verdict == "refuted"
+
+
+@pytest.mark.parametrize("name", [name for name, law in TARGETS.items() if law.row is None])
+def test_what_declares_no_law_is_bad_input(name):
+    with pytest.raises(BadInput, match="declares no law that could be proved"):
+        prove(TARGETS[name].rule, Chain(1), 2, law=TARGETS[name])

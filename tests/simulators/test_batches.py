@@ -137,6 +137,21 @@ def test_repaired_tetris_accepts_exactly_as_much(name, size):
     assert biased
 
 
+def test_block_verification_accepts_otherwise_with_the_judged_token():
+    """More or fewer: it judges the kept tokens by the one that is only judged as well."""
+    pairs = zip(
+        Batches(named("tetris"), 2, 2, 2, 2, 24),
+        Batches(named("tetris-repaired"), 2, 2, 2, 2, 24),
+        strict=True,
+    )
+    block = verifier("block")
+    more = [
+        judge_batch(repaired, block).expected_accepted - judge_batch(tetris, block).expected_accepted
+        for tetris, repaired in pairs
+    ]
+    assert min(more) < 0 < max(more)
+
+
 def test_repaired_tetris_emits_blocks_of_the_same_lengths():
     for released in Batches(named("tetris"), 2, 2, 2, 2, 12):
         repaired = Batch(released.requests, named("tetris-repaired"), released.capacity, released.speed)

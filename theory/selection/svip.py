@@ -10,7 +10,7 @@ LARGEST = fmpq(3, 5)
 
 def select(view: View) -> None:
     """Goes on as long as sqrt(0.15 H(q)) <= 0.3 for the row q of the next token."""
-    in_turn(view, lambda r: not view.unsure(r, view.prefix(r), LARGEST))
+    in_turn(view, lambda r: not view.unsure(r, view.prefix(r, view.lengths[r]), LARGEST))
 
 
 RULE = Rule(

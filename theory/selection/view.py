@@ -79,13 +79,13 @@ class View:
         """The j-th drafted token of request r, j from 0. Raises Unpredictable if it is not revealed and the
         rule is declared predictable.
         """
-        if self._guarded and j >= self.lengths[r] + self._ahead:
+        if self._guarded and not 0 <= j < self.lengths[r] + self._ahead:
             raise Unpredictable(f"drafted token {j + 1} of request {r + 1} is read before it is revealed")
         return self._drafts[r][j]
 
-    def prefix(self, r: int, length: int | None = None) -> Prefix:
-        """The first `length` drafted tokens of request r; without a length those that are kept."""
-        return tuple([self.token(r, j) for j in range(self.lengths[r] if length is None else length)])
+    def prefix(self, r: int, length: int) -> Prefix:
+        """The first `length` drafted tokens of request r."""
+        return tuple([self.token(r, j) for j in range(length)])
 
     def probability(self, r: int, j: int) -> Number:
         """The proposal's probability of the j-th drafted token of request r."""

@@ -249,6 +249,14 @@ def test_a_closure_is_not_followed():
         flow_of(verify)
 
 
+def test_a_generator_is_not_followed():
+    """A call of it runs nothing, so that the verifier would return no stop."""
+    flawed = edited(
+        token, ("    leaf = draft.path[-1]\n", "    if False:\n        yield\n    leaf = draft.path[-1]\n")
+    )
+    assert "is a generator" in prove_every_size(flawed).why
+
+
 def test_a_contract_is_void_when_the_code_has_changed(monkeypatch):
     assert prove_every_size(k_seq.VERIFIER).contracts
     monkeypatch.setattr(contracts, "digest", lambda *modules: "another")

@@ -102,7 +102,7 @@ def test_a_view_hides_what_was_not_kept():
     models = [(each.target, each.proposal) for each in TWO]
     view = View(models, (RARE, LIKELY), 4)
     view.keep(0)
-    assert view.prefix(0) == (0,)
+    assert view.prefix(0, 1) == (0,)
     with pytest.raises(Unpredictable, match="token 2 of request 1 is read before it is revealed"):
         view.token(0, 1)
     with pytest.raises(Unpredictable):

@@ -1,0 +1,188 @@
+"""What a run knows: its node, the unknown rows and numbers, its coins, and what must hold of them."""
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from draftproof.proofs_check.cells.symbol import ZERO, Symbol
+from draftproof.proofs_check.every_size.expressions import Env, Expressions
+from draftproof.proofs_check.every_size.flow import Function, NotFollowed
+from draftproof.proofs_check.every_size.space import LAW, POSITIVE_NUMBER, UNIT, Space
+from draftproof.proofs_check.every_size.values import LeafOf, Node, Row, Token, Without
+from draftproof.theory import rows
+from draftproof.theory.oracle import Oracle
+
+
+class Refuted(Exception):
+    """A coin outside [0, 1], a row that is no law, or another law than claimed."""
+
+
+class Decide(Exception):
+    """The run depends on how the draft is made: what is asked, and the answers that are possible."""
+
+    def __init__(self, question: str, answers: Sequence[Any]):
+        super().__init__(question)
+        self.question, self.answers = question, answers
+
+
+class Vacuous(Exception):
+    """The run cannot occur: the drafted token has probability zero."""
+
+
+class State(Expressions):
+    """The state of one run, in a `scenario` of answers to the questions that depend on the draft.
+
+    `hypotheses` answers arrivals at loops and calls of functions whose claim is assumed; it gets the run
+    itself.
+    """
+
+    def __init__(self, space: Space, oracle: Oracle, scenario: dict[str, Any], mode: str, hypotheses: Any):
+        self.space, self.oracle, self.scenario, self.mode = space, oracle, scenario, mode
+        self.hypotheses = hypotheses
+        self.here = Node()
+        self.examined = False  # whether a child of `here` was looked at
+        self.child: Node | None = None
+        self.drawn_from: Row | Without | None = None  # the law of the child that was looked at
+        self.start: Any = None
+        self.function: Function | None = None
+        self.env: Env = {}
+        self.gained = space.number(0)  # mass that y got in loops
+        self.reach = space.number(1)  # mass that goes on
+        self.series: list[tuple[Symbol, Symbol, Symbol]] = []  # (b, and what `powers` says of it)
+        self.bounds: dict[int, tuple[Symbol, bool]] = {}  # numbers of at least 0; whether also at most 1
+
+    # What is unknown.
+
+    def unknown_row(self, name: str) -> Row:
+        """The row of that name: any law."""
+        row = self.space.get(name, LAW)
+        assert isinstance(row, Row)
+        return row
+
+    @property
+    def target_row(self) -> Row:
+        """p at `here`; empty where a modified target has nothing left."""
+        if self.hypotheses.carry is not None and self.scenario.get("nothing left"):
+            return Row([self.space.number(0)] * self.space.tokens)
+        return self.unknown_row("p")
+
+    @property
+    def proposal_row(self) -> Row:
+        """q at `here`."""
+        return self.unknown_row("q")
+
+    @property
+    def modified(self) -> Symbol:
+        """How much likelier a text is after y under the target that is left behind than under the target.
+
+        Just as likely where y is never drafted, since Q is 0 then and norm((P p)+) = p.
+        """
+        if not self.proposal_row[0] > 0:
+            return self.space.number(1)
+        return self.number_or_row("modified", POSITIVE_NUMBER)
+
+    def fresh(self, kind: str, *of: Any) -> Any:
+        """An unknown of which only the kind is known: the same one for the same arguments `of`."""
+        results = self.hypotheses.results
+        return self.number_or_row(f"result {results.setdefault(repr((kind, of)), 1 + len(results))}", kind)
+
+    def number_or_row(self, name: str, kind: str) -> Any:
+        """The unknown of that name, with what its kind says of its sign."""
+        unknown = self.space.get(f"{name} {kind}", kind)  # of another kind, it is another unknown
+        if isinstance(unknown, Symbol):
+            self.bounds.setdefault(id(unknown), (unknown, kind == UNIT))
+        return unknown
+
+    def powers(self, b: Symbol) -> tuple[Symbol, Symbol]:
+        """1 + (1 - b) + .. + (1 - b)^(K-2) and (1 - b)^(K-1), with K children: b times the first is 1 - the
+        other.
+        """
+        for known, early, late in self.series:
+            if b == known:
+                return early, late
+        early, late = self.fresh(POSITIVE_NUMBER, "early", b), self.fresh(UNIT, "late", b)
+        self.space.assume(1 - b * early - late, ZERO)
+        self.series.append((b, early, late))
+        return early, late
+
+    # The node and its children.
+
+    def decide(self, question: str, answers: Sequence[Any]) -> Any:
+        """The scenario's answer. Raises Decide where it has none."""
+        if question not in self.scenario:
+            raise Decide(question, answers)
+        return self.scenario[question]
+
+    @property
+    def inner(self) -> bool:
+        """Whether `here` has children."""
+        return self.decide("has children", (False, True))
+
+    def draw_child(self, law: Any) -> Node:
+        """The next child of `here`; its token has the law, or is any token where that is None."""
+        self.examined = True
+        if law is None or self.mode == "any":
+            law = None
+            case = self.decide("token", ("y", "z"))
+        else:
+            case = self.decide("token", ("all",))
+        self.drawn_from = law
+        if case == "all":
+            assert law is not None
+            index = self.oracle.choose(law)
+            token = Token(index, whole=index > 0)
+        else:
+            token = Token("yz".index(case))
+            if law is not None and not law[token.index] > 0:
+                raise Vacuous
+        self.child = Node(token)
+        return self.child
+
+    def next_law(self, env: Env) -> Row | Without | None:
+        """The law of the next child: `env["next child"]` follows it as siblings are drawn without
+        replacement.
+        """
+        if self.mode == "any":
+            return None
+        return env.get("next child", self.proposal_row)
+
+    def use(self, node: Node) -> None:
+        """What is below the node is asked for: its draft and coins are fresh, so once only."""
+        if not isinstance(node, Node) or node.used:
+            raise NotFollowed("a subtree is looked at twice")
+        node.used = True
+
+    def resolved(self, node: Any) -> Any:
+        """The node, the chain's last one being `here` where that has no children."""
+        return self.here if isinstance(node, LeafOf) and self.scenario.get("has children") is False else node
+
+    # What must hold.
+
+    def accept(self, probability: Any) -> bool:
+        """A coin, which is shown to be one."""
+        if not isinstance(probability, Symbol | int) or isinstance(probability, bool):
+            raise NotFollowed(f"a coin of {type(probability).__name__}")
+        self.require_unit(probability, "a coin")
+        return self.oracle.accept(self.space.number(1) * probability)
+
+    def refute(self, why: str) -> NoReturn:
+        """The run goes wrong, unless it cannot occur."""
+        self.must_occur()
+        raise Refuted(why)
+
+    def must_occur(self) -> None:
+        """Raises Vacuous where no numbers have the signs that the run depends on."""
+        if self.space.surely_empty(self.space.enumeration.cell):
+            raise Vacuous
+
+    def require_unit(self, number: Any, what: str) -> None:
+        """Raises Refuted unless the number lies in [0, 1]."""
+        _, unit = self.bounds.get(id(number), (None, False))
+        if not unit and (number < 0 or number > 1):
+            self.refute(f"{what} that can lie outside [0, 1]")
+
+    def require_law(self, row: Row) -> None:
+        """Raises Refuted unless the row can be drawn from."""
+        if not row.positive and any(entry < 0 for entry in row):
+            self.refute("a row with a negative entry is drawn from")
+        if rows.total(row) != 1:
+            self.refute("a row is drawn from whose mass is not 1")
