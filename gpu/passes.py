@@ -87,7 +87,7 @@ class SlotLayer(CacheLayerMixin):
 
 
 class Unpacked(NamedTuple):
-    """What a packed pass gives, by row: logits [B, n, V], and hidden states [B, n, H] if they are asked for."""
+    """What a packed pass gives, by row: logits [B, n, V], and hidden states [B, n, H] if asked for."""
 
     logits: Tensor
     hidden_states: tuple[Tensor, ...] | None
@@ -159,8 +159,8 @@ class Reader:
     def packed(self, counts: Sequence[int], ids: Tensor, **inputs: Any) -> "Unpacked":
         """A pass over the first counts[b] of the tokens ids [B, n] of each row, in sequence after its end.
 
-        All of them are one row for the network, so that it computes as many positions as there are tokens. The
-        result has rows again; what it has beyond counts[b] means nothing.
+        All of them are one row for the network, so that it computes as many positions as there are tokens.
+        The result has rows again; what it has beyond counts[b] means nothing.
         """
         owner = [b for b, count in enumerate(counts) for _ in range(count)]
         place = [i for count in counts for i in range(count)]

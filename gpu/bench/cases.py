@@ -9,7 +9,6 @@ from draftproof.gpu.draft import Tree
 from draftproof.gpu.strata import stratified
 from draftproof.gpu.verify import Batch
 
-
 DRAFTS = {"chain": {}, "tree": {}, "tree+": {"replacement": True}, "strata": {"stratified": True}}
 """A chain, and a tree of 64 nodes whose siblings are drawn without or with replacement, or from strata."""
 

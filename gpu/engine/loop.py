@@ -149,7 +149,7 @@ class _Decoder:
             logits = self.history.in_tree(self.sampling, logits, read, tokens)
         if tree.size > read.size:  # the last node's row is not used
             logits = torch.cat((logits, logits[:, -1:]), 1)
-        if draft.proposal is not None and draft.proposal.shape[2] > self.vocab:  # a token that is never emitted
+        if draft.proposal is not None and draft.proposal.shape[2] > self.vocab:  # it has no mass
             logits = pad(logits, (0, 1), value=-torch.inf)
         self.clock.mark()
         verdict = self._verify(draft, logits, coins, extra, kept)

@@ -66,8 +66,8 @@ class Selection:
     def select(
         self, rows: Sequence[int], draft: Draft, allowed: Callable[[], Tensor] | None = None
     ) -> "Selected":
-        """What is left of the drafts of the texts with these numbers, ascending. allowed() [B, gamma]: whether
-        the target's processors leave each drafted token; without it they leave all.
+        """What is left of the drafts of the texts with these numbers, ascending. allowed() [B, gamma]:
+        whether the target's processors leave each drafted token; without it they leave all.
         """
         tokens, proposal = draft.tokens, draft.proposal
         assert proposal is not None, "chains have rows"

@@ -144,8 +144,8 @@ def siblings(mean: Tensor, strata: Tensor, most: int) -> Tensor:
     them, as in `gpu.strata`; zeros for a sibling that is not drawn.
     """
     first, f = strata.floor(), strata.frac().double()
-    parts = [mean.double() * torch.where(first == j, 1 - f, torch.where(first == j - 1, f, 0.0)) for j in range(most)]
-    found = torch.stack(parts, -1)
+    shares = [torch.where(first == j, 1 - f, torch.where(first == j - 1, f, 0.0)) for j in range(most)]
+    found = mean.double()[..., None] * torch.stack(shares, -1)
     total = found.sum(1, keepdim=True)
     return found / torch.where(total > 0, total, 1.0)
 
@@ -154,8 +154,9 @@ def _odds(shape: Shape, path: list[Tensor], off: Tensor, alone: bool) -> Tensor:
     """[B, n]: the probability that a tree of this shape contains a word followed by the n-th set of tokens.
     The word is given by one entry of `path` [B, width] per token, the last token by off [B, n, width].
 
-    Siblings that are drawn alone, each independently, have a probability each, or one for all of them. Without
-    replacement the entries are for the first draw, the first two, and so on, `path` has their differences.
+    Siblings that are drawn alone, each independently, have a probability each, or one for all of them.
+    Otherwise the entries of `off` are for the first draw, the first two, and so on; those of `path` are their
+    differences.
     """
     none = torch.zeros_like(off[..., 0])
     if not shape:

@@ -116,7 +116,7 @@ def plan(nodes: Nodes, a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _cuts(nodes: Nodes, a: Tensor, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
-    """Both [B, F, CLASSES, K]: the cut of each class after each sibling, and how far that sibling raised it."""
+    """Both [B, F, CLASSES, K]: the cut of each class after each sibling, and what that sibling added."""
     K, G = nodes.child.shape[2], nodes.p.shape[3]
     mass = nodes.q.sum(2)
     raises = 1 / (a.clamp(min=TINY)[..., None] * torch.where(mass > 0, mass, 1.0))
@@ -140,8 +140,9 @@ def _unkept(lib: Any, raises: Any, q: Any, over: Any) -> Any:
     """[1 + CLASSES, K, B, F]: the probability that a sibling was not kept, after so many classes.
 
     raises [K, B, F]: how far each sibling raises a cut if it is reached with certainty; q, over [CLASSES, G,
-    B, F]: what a class and stratum has of q, and what a cut that rises by 1 from its lower edge on keeps. Hundreds of operations on a few
-    numbers each: numpy starts them several times faster than torch.
+    B, F]: what a class and stratum has of q, and how much more it keeps where its cut is higher by 1, above
+    its lower edge. These are hundreds of operations on a few numbers each, which numpy starts several times
+    faster than torch.
     """
     K, shared = len(raises), q.shape[1] == 1
     one, minimum = lib.ones_like(raises[0]), lib.minimum

@@ -22,7 +22,7 @@ def padded(reader, counts, ids, **inputs):
     return Unpacked(output.logits, output.hidden_states)
 
 
-def decoded(name, which, monkeypatch=None):
+def decoded(name, which):
     """(texts, steps, the numbers of tokens that the target's passes computed after the prompts)."""
     sizes = []
     kept = target().network.forward
@@ -33,7 +33,8 @@ def decoded(name, which, monkeypatch=None):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(target().network, "forward", counted)
-        steps = steps_of("block", "chain:4", which, PROMPTS, selection=Selection.of(name, 5), max_new_tokens=24)
+        how = {"selection": Selection.of(name, 5), "max_new_tokens": 24}
+        steps = steps_of("block", "chain:4", which, PROMPTS, **how)
     return texts(steps, len(PROMPTS)), steps, sizes[1:]
 
 

@@ -58,7 +58,8 @@ def test_what_is_kept_is_what_the_exact_engine_keeps(monkeypatch, name, budget):
                              for each, draft in zip(requests, drafts, strict=True)])  # fmt: skip
         left = torch.tensor([[each.target[draft[:j]][draft[j]] > 0 for j in range(2)]
                              for each, draft in zip(requests, drafts, strict=True)])  # fmt: skip
-        found = selection.select([0, 1], Draft(structure("chain:2").tree, tokens, rows), lambda: left)
+        draft = Draft(structure("chain:2").tree, tokens, rows)
+        found = selection.select([0, 1], draft, lambda left=left: left)
         shown = exact.select(drafts)
         assert found.counts == found.kept.tolist() == [each.kept for each in shown]
         for b, (request, each) in enumerate(zip(requests, shown, strict=True)):
@@ -74,9 +75,12 @@ TARGET = [["1/4", "3/4"], ["3/4", "1/4"], ["1/4", "3/4"], ["3/4", "1/4"]]
 """Rows after tokens 0 and 1, and after the prompts 2 and 3."""
 
 
-def joint(monkeypatch, name, verifier, budget, target, proposal, gamma, *points, others=None, biased=(), masked=None):
+def joint(
+    monkeypatch, name, verifier, budget, target, proposal, gamma, *points, others=None, biased=(), masked=None
+):
     """(law of the first step of two requests over all noise, the exact one). The second one's noise has the
-    points `others`. The decoder's target has `masked` rows that the processors `biased` make the exact engine's.
+    points `others`. The decoder's target has `masked` rows, of which the processors `biased` make the exact
+    engine's.
     """
     noise = list(product(tables.grid(*points), tables.grid(*(others or points))))
     words, step = tables.first_steps(
@@ -151,11 +155,11 @@ def test_a_refilled_batch_has_the_exact_engines_bias(monkeypatch):
 
 
 def test_a_masked_token_that_is_dropped_is_refilled_from_p(monkeypatch):
-    """p = (0, 1/2, 1/2), q = (1/4, 1/2, 1/4): token 1 comes out with 5/8 if token 0 is taken out of the draft."""
+    """p = (0, 1/2, 1/2), q = (1/4, 1/2, 1/4): without token 0 in the draft token 1 comes out with 5/8."""
     target, proposal = [["0", "1/2", "1/2"]] * 4, [["1/4", "1/2", "1/4"]] * 4
     for name, first in (("all", fmpq(1, 2)), ("drop-forbidden", fmpq(5, 8))):
-        found, exact = joint(monkeypatch, name, "token", 2, target, proposal, 1, 4, 2, 4,
-                             biased=processors(logit_bias={0: -math.inf}), masked=[["1/2", "1/4", "1/4"]] * 4)  # fmt: skip
+        how = {"biased": processors(logit_bias={0: -math.inf}), "masked": [["1/2", "1/4", "1/4"]] * 4}
+        found, exact = joint(monkeypatch, name, "token", 2, target, proposal, 1, 4, 2, 4, **how)
         assert found == exact
         assert sum((mass for (_, word), mass in found.items() if word[0] == 1), fmpq(0)) == first
 

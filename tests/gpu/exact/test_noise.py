@@ -37,7 +37,9 @@ def test_every_verifier_on_every_kind_of_draft(scheme):
 @pytest.mark.parametrize("name", ["priority", "lifted-priority"])
 def test_a_sibling_that_is_kept_for_certain_leaves_exactly_nothing(name):
     # With p = (1/3, 2/3) and q = (1/6, 5/6) a drafted 0 is kept; a drafted 1 is then refused, also by coin 0.
-    (found,) = agreement(list(Grid(TreeScheme([[], []], replacement=True), 2, 6)), verifiers=[VERIFIERS[name]])
+    (found,) = agreement(
+        list(Grid(TreeScheme([[], []], replacement=True), 2, 6)), verifiers=[VERIFIERS[name]]
+    )
     assert found.wrong == 0, found
 
 

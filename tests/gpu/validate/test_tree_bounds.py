@@ -100,7 +100,7 @@ def test_one_level_of_strata_has_at_most_the_inclusion_bound(k):
 
 
 def test_two_tokens_of_different_strata_are_both_missed_now_and_then():
-    """Tokens 0 and 2, with pi = 1/2 each, are the target's: with 1/4 neither is drafted, and sum min(p, pi) = 1."""
+    """Of tokens 0 and 2, which have pi = 1/2 each, neither is drafted with 1/4; sum min(p, pi) = 1."""
     instance = context_free(["1/2", "0", "1/2", "0"], ["1/4"] * 4, Stratified(((), ())))
     assert [float(odds.sum()) for odds in mean_odds(instance)] == pytest.approx([0.75, 0.75], abs=1e-12)
 
