@@ -1,6 +1,6 @@
 """What the priority rule and stratified drafts cost on a CPU, beside recursive rejection.
 
-    python benchmarks/priority_cost.py --batch 8
+    python benchmarks/priority_cost.py --batch 1 --batch 8
 
 Batched verification of 15-node binary trees from probabilities, and a draw of two siblings a node. Methods
 take turns in one run on one thread, and each has its least time. Rows written: what torch's operations write,
@@ -107,27 +107,35 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--batch", type=int, default=8)
+    parser.add_argument("--batch", type=int, action="append", help="[default: 1, 2, 4 and 8]")
     parser.add_argument("--vocab", type=int, default=131_072)
     parser.add_argument("--repeats", type=int, default=8)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    B, V = options.batch, options.vocab
+    sizes, V = options.batch or [1, 2, 4, 8], options.vocab
     columns = ["method", "ms", "ratio", "rows written", "ratio of rows"]
-    verify = {
-        name: lambda verifier=verifier, batch=batch: named(verifier).verify(batch)
-        for name, (verifier, batch) in batches(B, V).items()
-    }
+    found = []
+    for B in sizes:
+        verify = {
+            name: lambda verifier=verifier, batch=batch: named(verifier).verify(batch)
+            for name, (verifier, batch) in batches(B, V).items()
+        }
+        found.append(measured(verify, options.repeats, V))
     tables = [
         {
-            "caption": f"verification of {B} trees of {NODES} nodes, V = {V:,}",
+            "caption": f"verification of {sizes[-1]} trees of {NODES} nodes, V = {V:,}",
             "columns": columns,
-            "rows": measured(verify, options.repeats, V),
+            "rows": found[-1],
         },
         {
-            "caption": f"draw of {K} siblings at {B} nodes, V = {V:,}",
+            "caption": f"draw of {K} siblings at {sizes[-1]} nodes, V = {V:,}",
             "columns": columns,
-            "rows": measured(drawing(B, V), options.repeats, V),
+            "rows": measured(drawing(sizes[-1], V), options.repeats, V),
+        },
+        {
+            "caption": f"verification of batches, V = {V:,}: ratio to the first method's time",
+            "columns": ["method", *(f"B = {B}" for B in sizes)],
+            "rows": [[rows[0][0], *(row[2] for row in rows)] for rows in zip(*found, strict=True)],
         },
     ]
     print(json.dumps({"tables": tables}, indent=2))

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from draftproof.gpu.draft import Tree as Shape
-from draftproof.gpu.exact.drafts import Drafted, every
+from draftproof.gpu.exact.drafts import Drafted, every, mean, places
 from draftproof.gpu.validate.bounds import tree_odds
 from draftproof.gpu.verify import Drafts
 from draftproof.simulators.enumerate import emission
@@ -28,6 +28,7 @@ from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.shape import every as full
+from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -36,6 +37,7 @@ from draftproof.theory.verifiers import named
 DRAFTS = (
     ("binary, without replacement", Tree(full(2, 2)), 3),
     ("binary, with replacement", Tree(full(2, 2), replacement=True), 3),
+    ("binary, from strata", Stratified(full(2, 2)), 3),
     ("two siblings, two below the first", Tree((((), ()), ())), 3),
     ("two siblings with a child each", Tree((((),), ((),))), 3),
     ("two paths", Paths(2, 2), 3),
@@ -78,7 +80,7 @@ def mean_odds(instance: Instance) -> tuple[Tensor, Tensor]:
     if isinstance(instance.draft, Paths):
         rows = merged(rows, instance.draft.count)
     tree = planned(instance.draft)
-    stateless, full = tree_odds(tree, rows.tree, rows.target, rows.q, rows.tokens)
+    stateless, full = tree_odds(tree, rows.tree, rows.target, rows.q, rows.tokens, rows.strata)
     return weights @ stateless, weights @ full
 
 
@@ -88,6 +90,8 @@ def planned(scheme: Scheme) -> Shape:
         return Shape.paths(scheme.count, scheme.depth)
     if isinstance(scheme, Chain):
         return Shape.chain(scheme.depth)
+    if isinstance(scheme, Stratified):
+        return Shape.of_shape(scheme.shape, stratified=True)
     if isinstance(scheme, Tree):
         return Shape.of_shape(scheme.shape, scheme.replacement)
     raise BadInput(f"a draft of the kind {scheme.label} is not a tree of fixed shape")
@@ -98,11 +102,12 @@ def placed(instance: Instance) -> tuple[Drafts, Tensor]:
     if isinstance(instance.draft, Paths):
         return _side_by_side(instance, instance.draft)
     tree, drafts = planned(instance.draft), list(every(instance))
-    places = [_place(each, tree) for each in drafts]
-    target, proposal, tokens = (list(parts) for parts in zip(*places, strict=True))
-    rows = torch.tensor(target, dtype=torch.float64), torch.tensor(proposal, dtype=torch.float64)
+    found = [_place(each, tree) for each in drafts]
+    *given, tokens = zip(*found, strict=True)
+    target, proposal, among = (torch.tensor(each, dtype=torch.float64) for each in given)
     weights = torch.tensor([float(each.weight) for each in drafts], dtype=torch.float64)
-    return Drafts(tree, *rows, torch.tensor(tokens)), weights
+    strata = among if tree.stratified else None
+    return Drafts(tree, target, proposal, torch.tensor(tokens), strata=strata), weights
 
 
 def merged(rows: Drafts, count: int) -> Drafts:
@@ -111,7 +116,7 @@ def merged(rows: Drafts, count: int) -> Drafts:
     return Drafts(tree, rows.target, rows.proposal, tokens)
 
 
-def _place(drafted: Drafted, tree: Shape) -> tuple[list[list[float]], list[list[float]], list[int]]:
+def _place(drafted: Drafted, tree: Shape) -> tuple[list, list, list, list[int]]:
     parents, instance = tree.parents[0].tolist(), drafted.instance
     nodes: list[Node | None] = [drafted.draft.root]
     for i in range(1, tree.size):
@@ -119,11 +124,11 @@ def _place(drafted: Drafted, tree: Shape) -> tuple[list[list[float]], list[list[
         nodes.append(above.children[rank] if above is not None and rank < len(above.children) else None)
     even = [1 / instance.vocab] * instance.vocab
     target = [list(map(float, instance.target[node.prefix])) if node else even for node in nodes]
-    proposal = [
-        list(map(float, instance.proposal[node.prefix])) if node else even
-        for node in map(nodes.__getitem__, tree.inner or ())
-    ]
-    return target, proposal, [node.token if node else -1 for node in nodes[1:]]
+    inner = map(nodes.__getitem__, tree.inner or ())
+    laws = [drafted.draft.laws(node) if node else () for node in inner]
+    proposal = [list(map(float, mean(rows))) if rows else even for rows in laws]
+    strata = [list(map(float, places(rows))) if rows else even for rows in laws]
+    return target, proposal, strata, [node.token if node else -1 for node in nodes[1:]]
 
 
 def _side_by_side(instance: Instance, scheme: Paths) -> tuple[Drafts, Tensor]:

@@ -139,6 +139,16 @@ class Tree:
         return self.shared and self.depth == self.size - 1
 
     @property
+    def even(self) -> bool:
+        """Whether all nodes of a level that have children have as many; of a tree shared by all rows.
+
+        >>> Tree([-1, 0, 0, 1]).even, Tree.of_shape([[[], []], [[]]]).even
+        (True, False)
+        """
+        above = (self.as_tuple or ())[1:]
+        return all(len({*map(above.count, level.tolist())}) == 1 for level in self.generations)
+
+    @property
     def children(self) -> Tensor:
         """[1 or B, N, K]: each node's children in drawing order, K at most, then zeros.
 

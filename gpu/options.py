@@ -70,12 +70,12 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def sampling(command: Command) -> Command:
-    """Adds the options that `commands.settings.samplings` reads, beside temperature and top_k."""
+    """Adds the options that change rows; each command has its own --temperature and --top-k."""
     return reduce(lambda made, add: add(made), reversed(SAMPLING), command)
 
 
 def budget(command: Command) -> Command:
-    """Adds the options of a selection, beside its rule and the size of a batch."""
+    """Adds --budget and --token-cost."""
     return reduce(lambda made, add: add(made), reversed(SELECTION), command)
 
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import accumulate
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import torch
@@ -19,17 +20,22 @@ IDLE: WeakKeyDictionary[Any, "Reader"] = WeakKeyDictionary()
 BLOCK = 256
 """Recorded passes attend to a multiple of this many slots, so that fewer shapes are recorded."""
 
+PACKED = 8
+"""Recorded packed passes have a multiple of this many tokens, for the same reason."""
+
 
 @dataclass
 class Slots:
     """The cache slots that the next pass writes, shared by all layers: `at` is [B, n] with `rows` [B, 1], or
-    one slice for all rows. `seen` is the number of slots that a query may attend to.
+    one slice for all rows. `seen` is the number of slots that a query may attend to. A packed pass has one
+    row of n tokens, of which `owner` [1, n] are the texts; `at` is [1, n], and all texts' slots are keys.
     """
 
     capacity: int
     rows: Tensor
     at: Tensor | slice
     seen: int = 0
+    owner: Tensor | None = None
 
 
 class SlotLayer(CacheLayerMixin):
@@ -53,13 +59,16 @@ class SlotLayer(CacheLayerMixin):
         """Writes the new states; returns all slots that a query may attend to."""
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
-        at, rows, seen = self.slots.at, self.slots.rows, self.slots.seen
+        at, rows, seen, owner = self.slots.at, self.slots.rows, self.slots.seen, self.slots.owner
         for cache, states in ((self.keys, key_states), (self.values, value_states)):
             if isinstance(at, slice):
                 cache[:, :, at] = states
             else:
-                cache[rows, :, at] = states.transpose(1, 2)
-        return self.keys[:, :, :seen], self.values[:, :, :seen]
+                cache[rows if owner is None else owner, :, at] = states.transpose(1, 2)
+        keys, values = self.keys[:, :, :seen], self.values[:, :, :seen]
+        if owner is None:
+            return keys, values
+        return keys.transpose(0, 1).flatten(1, 2)[None], values.transpose(0, 1).flatten(1, 2)[None]
 
     def move(self, source: Tensor, to: Tensor) -> None:
         """Copies the slots `source` [B, n] to the slots `to` [B, n]."""
@@ -68,13 +77,20 @@ class SlotLayer(CacheLayerMixin):
             cache[rows, :, to] = cache[rows, :, source]
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
-        return self.slots.seen, 0
+        return self.slots.seen * (1 if self.slots.owner is None else len(self.slots.rows)), 0
 
     def get_seq_length(self) -> int:
         return self.slots.seen
 
     def get_max_length(self) -> int:
         return self.slots.capacity
+
+
+class Unpacked(NamedTuple):
+    """What a packed pass gives, by row: logits [B, n, V], and hidden states [B, n, H] if asked for."""
+
+    logits: Tensor
+    hidden_states: tuple[Tensor, ...] | None
 
 
 class Reader:
@@ -140,6 +156,29 @@ class Reader:
         given = {"size": size, "offset": offset, "seen": seen, "start": start, **inputs}
         return self.recorder("pass", self._pass, sees=sees, levels=levels, **given)
 
+    def packed(self, counts: Sequence[int], ids: Tensor, **inputs: Any) -> "Unpacked":
+        """A pass over the first counts[b] of the tokens ids [B, n] of each row, in sequence after its end.
+
+        All of them are one row for the network, so that it computes as many positions as there are tokens.
+        The result has rows again; what it has beyond counts[b] means nothing.
+        """
+        owner = [b for b, count in enumerate(counts) for _ in range(count)]
+        place = [i for count in counts for i in range(count)]
+        if self.recorder.active:  # the first token again, so that fewer shapes are recorded
+            fill = -len(owner) % PACKED
+            owner, place = owner + [0] * fill, place + [0] * fill
+        first = [0, *accumulate(counts)][:-1]
+        where = [[at + min(i, count - 1) for i in range(max(counts))]
+                 for at, count in zip(first, counts, strict=True)]  # fmt: skip
+        table = torch.tensor(where, device=self.device)
+        owners, places = (torch.tensor([each], device=self.device) for each in (owner, place))
+        seen = min(self._rounded(max(map(sum, zip(self.counts, counts, strict=True)))), self.slots.capacity)
+        given = {"owner": owners, "place": places, "input_ids": ids[owners, places], "seen": seen, **inputs}
+        output = self.recorder("packed", self._packed, **given)
+        hidden = getattr(output, "hidden_states", None)
+        hidden = None if hidden is None else tuple(each[0][table] for each in hidden)
+        return Unpacked(output.logits[0][table], hidden)
+
     def advance(self, counts: list[int], read: Tensor, places: Tensor | None) -> None:
         """Keeps counts[b] more tokens of row b (`read` [B] is the same on the device). They are at `places`
         [B, n] after the row's end, or in sequence if `places` is None.
@@ -179,6 +218,7 @@ class Reader:
         """Writes to the slots from `start` on or, if `start` is None, from `offset` after each row's end.
         Queries attend to at most the first `seen` slots.
         """
+        self.slots.owner = None
         at = self.lengths[:, None] + torch.arange(offset, offset + size, device=self.device)
         self.slots.at = at if start is None else slice(start, start + size)
         self.slots.seen = seen
@@ -187,6 +227,17 @@ class Reader:
         else:
             positions = (self.lengths[:, None] + levels).expand(-1, size)
             visible = mask(sees, self.lengths, seen)
+        return self._call(visible, positions, **inputs)
+
+    def _packed(self, owner: Tensor, place: Tensor, seen: int, **inputs: Any) -> Any:
+        """One row of tokens of all texts: token i is place[i] after the end of text owner[i], both [1, n]."""
+        self.slots.owner, self.slots.seen = owner, seen
+        self.slots.at = at = self.lengths[owner] + place
+        slot, rows = (torch.arange(count, device=self.device) for count in (seen, len(self.counts)))
+        visible = (owner[..., None, None] == rows[:, None]) & (slot <= at[..., None, None])
+        return self._call(visible.flatten(2)[:, None], at, **inputs)
+
+    def _call(self, visible: Tensor, positions: Tensor, **inputs: Any) -> Any:
         if self.additive:
             lowest = torch.finfo(self.network.dtype).min
             visible = torch.where(visible, 0.0, lowest).to(self.network.dtype)

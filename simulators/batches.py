@@ -24,7 +24,7 @@ from draftproof.theory.table import Rows
 from draftproof.theory.verifier import Verifier
 
 Words = tuple[Prefix, ...]
-"""One word of each request."""
+"""For each request of a batch, the tokens that it emits."""
 
 
 @dataclass(frozen=True)

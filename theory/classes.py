@@ -24,7 +24,7 @@ PARTS, HIGHEST, CLASSES = 8, 4, 64
 """Classes in a factor of 2 of the ratio; the first holds the ratios from 2^HIGHEST on; how many there are."""
 
 SHIFT = 1 + fmpq(1, 2**16)
-"""Edges are lowered by this factor: ratios that are often equal, such as 1, are then no edges."""
+"""Edges are divided by this factor, so that a common ratio such as 1 is inside a class, not on its edge."""
 
 EDGES = (
     *(

@@ -6,12 +6,16 @@ import torch
 from torch import Tensor
 
 from draftproof.gpu.draft import Tree
+from draftproof.gpu.strata import stratified
 from draftproof.gpu.verify import Batch
+
+DRAFTS = {"chain": {}, "tree": {}, "tree+": {"replacement": True}, "strata": {"stratified": True}}
+"""A chain, and a tree of 64 nodes whose siblings are drawn without or with replacement, or from strata."""
 
 
 @dataclass(frozen=True)
 class Case(Batch):
-    """One batch of logits. `draft` is "chain" or "tree"; the tree has 64 nodes, drawn without replacement."""
+    """One batch of logits. `draft` is one of DRAFTS."""
 
     draft: str
     gamma: int
@@ -28,8 +32,9 @@ class Case(Batch):
 
     @property
     def bytes(self) -> int:
-        """Size of the target and proposal logits, in bytes."""
-        return sum(each.numel() * each.element_size() for each in (self.target, self.q))
+        """Size of the target and proposal logits and of the strata, in bytes."""
+        given = self.target, self.q, self.strata
+        return sum(each.numel() * each.element_size() for each in given if each is not None)
 
 
 def tree_of(draft: str, gamma: int) -> Tree:
@@ -44,7 +49,7 @@ def tree_of(draft: str, gamma: int) -> Tree:
         first = len(parents)
         parents += [above[min(i // 2, len(above) - 1)] for i in range((63 + level) // gamma)]
         above = range(first, len(parents))
-    return Tree(parents)
+    return Tree(parents, **DRAFTS[draft])
 
 
 def make(draft: str, gamma: int, V: int, B: int, device: torch.device, dtype: torch.dtype) -> Case:
@@ -59,19 +64,35 @@ def make(draft: str, gamma: int, V: int, B: int, device: torch.device, dtype: to
     target = torch.empty(B, tree.size, V, dtype=dtype, device=device)
     proposal = torch.empty(B, len(inner), V, dtype=dtype, device=device)
     tokens = torch.empty(B, tree.size - 1, dtype=torch.long, device=device)
+    strata = torch.empty(B, len(inner), V, device=device) if tree.stratified else None
     for b in range(B):
         rank = torch.rand(tree.size, V, generator=random, device=device) * V + 1
         logits = -1.5 * rank.log()
         target[b] = logits
         proposal[b] = logits[inner] + 0.7 * torch.randn(len(inner), V, generator=random, device=device)
-        tokens[b] = _drawn(tree, proposal[b].float(), random)
+        if strata is None:
+            tokens[b] = _drawn(tree, proposal[b].float(), random)
+        else:
+            proposal[b], strata[b], tokens[b] = _of_strata(tree, proposal[b].float(), random)
     coins = torch.rand(B, tree.size - 1, generator=random, device=device)
     extra = torch.rand(B, generator=random, device=device)  # contiguous, as another package's kernel assumes
-    return Case(tree, target, proposal, tokens, coins, extra, draft, gamma)
+    return Case(tree, target, proposal, tokens, coins, extra, draft, gamma, strata=strata)
+
+
+def _of_strata(tree: Tree, logits: Tensor, random: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
+    # (the logarithms of the strata's means, the strata, the tokens) below each node with children.
+    below = tree.children[0, list(tree.inner or ())]
+    uniform = torch.rand(below.shape, generator=random, device=logits.device)
+    mean, places, new = stratified(logits.softmax(-1), (below > 0).sum(1), uniform)
+    tokens = torch.full((tree.size,), -1, device=logits.device).scatter(0, below.flatten(), new.flatten())
+    return mean.log(), places, tokens[1:]
 
 
 def _drawn(tree: Tree, logits: Tensor, random: torch.Generator) -> Tensor:
-    # Children are drawn without replacement: the ids with the largest logits plus Gumbel noise.
+    # Without replacement: the ids with the largest logits plus Gumbel noise.
+    if tree.replacement:
+        rows = logits.softmax(-1)[tree.rows[0, tree.parents[0, 1:]]]
+        return rows.multinomial(1, generator=random)[:, 0]
     parents = tree.parents[0].tolist()
     inner = tree.inner or ()
     most = max((parents[1:].count(f) for f in inner), default=0)

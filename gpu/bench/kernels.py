@@ -11,7 +11,7 @@ import torch
 from rich.table import Table
 
 from draftproof.gpu.bench import timing
-from draftproof.gpu.bench.cases import Case, make
+from draftproof.gpu.bench.cases import DRAFTS, Case, make
 from draftproof.gpu.bench.methods import OURS, Call, Maker, methods
 from draftproof.gpu.device import described, out_of_memory
 from draftproof.gpu.figure import look, required, save
@@ -26,7 +26,7 @@ class Grid:
     vocab: tuple[int, ...]
     gamma: tuple[int, ...]
     batch: tuple[int, ...]
-    draft: tuple[str, ...] = ("chain", "tree")
+    draft: tuple[str, ...] = tuple(DRAFTS)
 
     @property
     def cases(self) -> list[tuple[str, int, int, int]]:

@@ -21,7 +21,12 @@ from draftproof.gpu.verify import from_logits
 
 Call: TypeAlias = Callable[[], object]
 Maker: TypeAlias = Callable[[Case], Call]
-OURS = {"chain": ("token", "block", "greedy-block"), "tree": ("rrs", "traversal")}
+OURS = {
+    "chain": ("token", "block", "greedy-block"),
+    "tree": ("rrs", "traversal"),
+    "tree+": ("specinfer", "traversal", "priority", "lifted-priority"),
+    "strata": ("priority", "lifted-priority"),
+}
 """This project's verifiers that are timed, by draft."""
 
 

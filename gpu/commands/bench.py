@@ -17,13 +17,18 @@ from draftproof.simulators import screen
 from draftproof.theory.errors import BadInput
 
 FOR_KERNELS = ("vocab", "gamma")
+WITHOUT_MODEL = "chain", "tree", "tree+", "strata"
 FOR_BOTH = ("model", "device", "draft", "batch", "figure", "as_json")
 FILE = PathType(path_type=Path, dir_okay=False)
 
 
 @command("bench")
 @device
-@option("--draft", multiple=True, help="chain or tree; with --model as for `gpu generate`. May be repeated.")
+@option(
+    "--draft",
+    multiple=True,
+    help="chain, tree, tree+ or strata; with --model as for `gpu generate`. May be repeated.",
+)
 @option("--vocab", type=IntRange(2, 2**20), multiple=True, metavar="V", help="May be repeated.")
 @option("--gamma", type=IntRange(1, 32), multiple=True, metavar="G", help="May be repeated.")
 @option(
@@ -65,10 +70,10 @@ def COMMAND(**options: Any) -> int:
 
     Without --model: times verification from logits by the kernels, plain torch and other packages, and
     compares it with the bandwidth floor, one read of each logit at the copy bandwidth measured in the same
-    run. On a GPU: V 32k, 128k and 256k, gamma 4 and 8, B 1, 8, 64 and 256, chain and tree, bfloat16. Without
-    a GPU: a smaller grid of plain torch and transformers. Ratios are to the case's first method. Exit status
-    1 if a case did not fit into memory or one of our own methods did not run; a package that is not installed
-    is no failure.
+    run. On a GPU: V 32k, 128k and 256k, gamma 4 and 8, B 1, 8, 64 and 256, bfloat16, a chain, and trees of
+    64 nodes drawn without replacement (tree), with it (tree+) and from strata. Without a GPU: a smaller grid
+    of plain torch and transformers. Ratios are to the case's first method. Exit status 1 if a case did not
+    fit into memory or one of our own methods did not run; a package that is not installed is no failure.
 
     With --model: measures tokens a second, mean acceptance length (with the extra token), acceptance by
     position and time by phase for every verifier, draft and temperature, for plain decoding, and for
@@ -86,8 +91,8 @@ def COMMAND(**options: Any) -> int:
     for draft in options["draft"]:
         if with_model:
             spelling.draft(draft)
-        elif draft not in ("chain", "tree"):
-            raise BadInput(f"--draft {draft}: without --model it is chain or tree")
+        elif draft not in WITHOUT_MODEL:
+            raise BadInput(f"--draft {draft}: without --model it is {' or '.join(WITHOUT_MODEL)}")
     if options["figure"] is not None:
         from draftproof.gpu.figure import required
 

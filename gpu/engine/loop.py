@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from draftproof.gpu import kernels
 from draftproof.gpu.draft import Tree
@@ -131,18 +132,25 @@ class _Decoder:
         draft, kept, counts = self._draft(noise[:, :size]), None, None
         tree = read = draft.tree
         if self.selection is not None:
-            draft, read, kept, counts = self.selection.select(rows, draft)
+            draft, read, kept, counts = self.selection.select(rows, draft, self._allowed(draft))
             tree = draft.tree
             coins = coins[:, : tree.size - 1]
         self.clock.mark()
         tokens = draft.tokens[:, : read.size - 1]
+        if kept is not None:
+            tokens = torch.where(read.levels[:, 1:] <= kept[:, None], tokens, -1)
         ids = torch.cat((self.last, tokens.clamp(min=0)), 1)
-        output = self.reader.run(read.size, 0, read.sees, read.levels, input_ids=ids, **self.options)
+        if counts is not None and min(counts) < max(counts):
+            output = self.reader.packed([1 + count for count in counts], ids, **self.options)
+        else:
+            output = self.reader.run(read.size, 0, read.sees, read.levels, input_ids=ids, **self.options)
         logits = output.logits[..., : self.vocab]
         if self.history is not None and self.sampling.processors:
             logits = self.history.in_tree(self.sampling, logits, read, tokens)
         if tree.size > read.size:  # the last node's row is not used
             logits = torch.cat((logits, logits[:, -1:]), 1)
+        if draft.proposal is not None and draft.proposal.shape[2] > self.vocab:  # it has no mass
+            logits = pad(logits, (0, 1), value=-torch.inf)
         self.clock.mark()
         verdict = self._verify(draft, logits, coins, extra, kept)
         self.clock.mark()
@@ -162,6 +170,19 @@ class _Decoder:
             return self.session.draft(self.structure, self.draft_sampling, uniforms, history)
         assert isinstance(self.structure, Sampled)
         return Draft(self.structure.tree, uniforms.long(), uniforms.new_zeros(len(uniforms), 0, self.vocab))
+
+    def _allowed(self, draft: Draft) -> Callable[[], Tensor] | None:
+        """What tells which drafted tokens [B, gamma] of chains the target's processors leave."""
+        if self.history is None or not self.sampling.processors:
+            return None
+
+        def left() -> Tensor:
+            assert self.history is not None
+            nothing = self.last.new_zeros(len(self.last), draft.tree.size, self.vocab)
+            logits = self.history.in_tree(self.sampling, nothing, draft.tree, draft.tokens)
+            return logits[:, :-1].gather(2, draft.tokens.clamp(min=0)[..., None])[..., 0] > -torch.inf
+
+        return left
 
     def _verify(
         self, draft: Draft, logits: Tensor, coins: Tensor, extra: Tensor, kept: Tensor | None

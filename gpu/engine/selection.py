@@ -1,17 +1,20 @@
 """Selection in the loop: the rules of theory/selection decide which drafted tokens a target pass verifies.
 
 A rule sees the proposal's rows and, if it is predictable, only the tokens that it has kept. The target's rows
-are computed after it. Where the exact engine has 1 - TV(p, q) as the confidence that the next token is
-accepted, a decoder has the proposal's largest probability.
+are computed after it, so a decoder replaces what the exact engine reads of them. Instead of 1 - TV(p, q), the
+probability that the next token is accepted, it has the proposal's largest probability; instead of
+min(1, p/q) of a token the proposal's probability of it; and of p(x) = 0 it knows what the target's
+processors forbid.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
 from math import isfinite
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from flint import fmpq
 from torch import Tensor
@@ -21,7 +24,7 @@ from draftproof.gpu.structures import Draft
 from draftproof.theory.errors import BadInput
 from draftproof.theory.numbers import ONE
 from draftproof.theory.rows import Number, Prefix
-from draftproof.theory.selection import named
+from draftproof.theory.selection import named, tetris_refill
 from draftproof.theory.selection.view import Rule, View
 
 COST = 1 / 64
@@ -35,8 +38,7 @@ ROUNDING = 1e-6
 class Selection:
     """A rule, the largest number of drafted tokens that it keeps of a batch in one step (None: all), and the
     number of texts of a batch (None: all of a run). `cost`: the time of one more verified token, as a share
-    of a call that verifies none, for rules that maximise throughput. Raises BadInput for a rule that a
-    decoder cannot run.
+    of a call that verifies none, for rules that maximise throughput.
 
     >>> Selection.of("tetris", budget=4).rule.predictable
     False
@@ -53,11 +55,6 @@ class Selection:
                 raise BadInput(f"{name} must be a whole number from {least}, not {number}")
         if not 0 <= self.cost < float("inf"):
             raise BadInput(f"token cost must be a number from 0, not {self.cost}")
-        if self.rule.refill:
-            again = "the selection is run again for every token of the vocabulary"
-            raise BadInput(f"{self.rule.name} is for the exact engine alone: {again}")
-        tried = torch.zeros(1, 2, dtype=torch.long), torch.ones(1, 2), torch.ones(1, 2, 1)
-        self.lengths([0], *tried)
 
     @classmethod
     def of(
@@ -66,53 +63,74 @@ class Selection:
         """The selection with the rule of that name; BadInput if there is none."""
         return cls(named(name), budget, batch, cost)
 
-    def lengths(self, rows: Sequence[int], tokens: Tensor, chosen: Tensor, proposal: Tensor) -> list[int]:
-        """How many tokens of each draft [B, gamma] (-1 after its end) are kept.
-
-        rows: the numbers of the texts, ascending; chosen [B, gamma]: the tokens' probabilities in the
-        proposal's rows [B, gamma, V].
+    def select(
+        self, rows: Sequence[int], draft: Draft, allowed: Callable[[], Tensor] | None = None
+    ) -> "Selected":
+        """What is left of the drafts of the texts with these numbers, ascending. allowed() [B, gamma]:
+        whether the target's processors leave each drafted token; without it they leave all.
         """
-        most = proposal.amax(-1).tolist()
-        drafts = [tuple(x for x in row if x >= 0) for row in tokens.tolist()]
-        odds, kept = chosen.tolist(), []
-        for _, batch in groupby(range(len(rows)), lambda b: rows[b] // self.batch if self.batch else 0):
-            among = list(batch)
-            view = _View(self, [(drafts[b], odds[b], most[b], proposal[b]) for b in among])
-            self.rule.select(view)
-            kept += view.lengths
-        return kept
-
-    def select(self, rows: Sequence[int], draft: Draft) -> "Selected":
-        """What is left of the drafts of the texts with these numbers."""
         tokens, proposal = draft.tokens, draft.proposal
         assert proposal is not None, "chains have rows"
-        chosen = proposal.gather(2, tokens.clamp(min=0)[..., None])[..., 0]
-        counts = self.lengths(rows, tokens, chosen, proposal)
+        views = self._views(rows, tokens, proposal, allowed)
+        for view in views:
+            self.rule.select(view)
+        counts = [length for view in views for length in view.lengths]
         kept = torch.tensor(counts, device=tokens.device)
-        size = min(max(max(counts) + self.rule.ahead, 1), tokens.shape[1])
-        shown = torch.arange(size, device=tokens.device) < kept[:, None] + self.rule.ahead
-        left = torch.where(shown, tokens[:, :size], -1)
+        after = self.rule.ahead or self.rule.refill
+        size = min(max(max(counts) + after, 1), tokens.shape[1])
+        place = torch.arange(size, device=tokens.device)
+        left = torch.where(place < kept[:, None] + after, tokens[:, :size], -1)
+        proposal = proposal[:, :size]
+        if self.rule.refill:
+            left = left.masked_fill((place == kept[:, None]) & (left >= 0), proposal.shape[2])
+            proposal = _refilled(proposal, [least for view in views for least in view.least()])
         tree, read = (_chain(gamma, tokens.device) for gamma in (size, max(counts)))
-        return Selected(
-            replace(draft, tree=tree, tokens=left, proposal=proposal[:, :size]), read, kept, counts
-        )
+        return Selected(replace(draft, tree=tree, tokens=left, proposal=proposal), read, kept, counts)
+
+    def _views(
+        self, rows: Sequence[int], tokens: Tensor, proposal: Tensor, allowed: Callable[[], Tensor] | None
+    ) -> "list[_View]":
+        odds = proposal.gather(2, tokens.clamp(min=0)[..., None])[..., 0].tolist()
+        most = proposal.amax(-1).tolist()
+        drafts = [tuple(x for x in row if x >= 0) for row in tokens.tolist()]
+        left = cache(lambda: allowed().tolist() if allowed else None)
+        batches = groupby(range(len(rows)), lambda b: rows[b] // self.batch if self.batch else 0)
+        return [
+            _View(self, [(drafts[b], odds[b], most[b], proposal[b]) for b in among], among, left)
+            for among in (list(batch) for _, batch in batches)
+        ]
 
 
 class _View(View):
-    """The drafts of a batch: (tokens, their probabilities, the largest ones, the rows [gamma, V])."""
+    """The drafts of a batch: (tokens, their probabilities, the largest ones, the rows [gamma, V]). `rows` are
+    their places in allowed(), as in `Selection.select`.
+    """
 
     def __init__(
-        self, selection: Selection, drafts: Sequence[tuple[Prefix, list[float], list[float], Tensor]]
+        self,
+        selection: Selection,
+        drafts: Sequence[tuple[Prefix, list[float], list[float], Tensor]],
+        rows: Sequence[int],
+        allowed: Callable[[], Any],
     ):
         every = sum(len(draft) for draft, *_ in drafts)
         capacity = every if selection.budget is None else min(selection.budget, every)
-        models: Any = [(_Unknown(selection.rule), _Rows(*draft)) for draft in drafts]
+        models: Any = [(None, _Rows(*draft)) for draft in drafts]
         speed = [1 / (1 + kept * _exact(selection.cost)) for kept in range(capacity + 1)]
         super().__init__(models, [draft for draft, *_ in drafts], capacity, speed, selection.rule)
         self._most = [most for _, _, most, _ in drafts]
+        self._rows, self._left = rows, allowed
 
     def confidence(self, r: int, prefix: Prefix) -> Number:
         return _exact(self._most[r][len(prefix)])
+
+    def acceptance(self, r: int, j: int) -> Number:
+        return self.probability(r, j)
+
+    def allowed(self, r: int, j: int) -> bool:
+        self.token(r, j)  # it is read
+        left = self._left()
+        return left is None or left[self._rows[r]][j]
 
     def unsure(self, r: int, prefix: Prefix, bound: fmpq) -> bool:
         row: Any = self.models[r][1][prefix]
@@ -122,15 +140,35 @@ class _View(View):
     def one(self) -> Number:
         return ONE
 
+    def least(self) -> list[list[float]]:
+        """Of each draft, for its kept tokens and the first that is dropped: the least float32 number that the
+        probability of a token of K_j can be.
+        """
+        places = [range(min(kept + 1, self.drafted(r))) for r, kept in enumerate(self.lengths)]
+        return [[_least(*tetris_refill.threshold(self, r, j)) for j in each] for r, each in enumerate(places)]
 
-class _Unknown:
-    """The target's rows before its pass."""
 
-    def __init__(self, rule: Rule) -> None:
-        self.rule = rule
+def _least(bound: Any, equal: bool) -> float:
+    """The least float32 number above a rational, or the rational itself if it is one and may be equal. Bounds
+    above 2, which no probability reaches, count as 2.
+    """
+    bound = min(bound, fmpq(2))
+    number = np.float32(float(bound))
+    while _exact(float(number)) > bound:
+        number = np.nextafter(number, np.float32(-1))
+    while _exact(float(number)) < bound or (not equal and _exact(float(number)) == bound):
+        number = np.nextafter(number, np.float32(3))
+    return float(number)
 
-    def __getitem__(self, prefix: Prefix) -> Any:
-        raise BadInput(f"{self.rule.name} reads the target's rows, which a decoder has only after its pass")
+
+def _refilled(proposal: Tensor, least: Sequence[Sequence[float]]) -> Tensor:
+    """The rows [B, gamma, V + 1] of a draft whose dropped token is shown as a token V that the target never
+    emits: q on K_j, and the rest of q at V, as in theory/batch.py.
+    """
+    size = proposal.shape[1]
+    bounds = torch.tensor([[*each, *[0.0] * size][:size] for each in least], device=proposal.device)
+    on = torch.where(proposal >= bounds[..., None], proposal, 0.0)
+    return torch.cat((on, (proposal - on).sum(-1, keepdim=True)), -1)
 
 
 @dataclass(frozen=True)

@@ -14,19 +14,29 @@ from flint import fmpq
 from torch import Tensor
 
 from draftproof.gpu.exact.drafts import Drafted, batch, every, from_leaf_to_root
-from draftproof.gpu.exact.reference import EXACT
 from draftproof.gpu.exact.rounding import UNIT, margins, rates_and_sums
 from draftproof.gpu.verify import VERIFIERS, Drafts, Verifier
 from draftproof.gpu.verify.verifier import BELOW_ONE
 from draftproof.simulators.check import Family, applies
 from draftproof.simulators.enumerate import Enumerator
+from draftproof.theory import classes
 from draftproof.theory.draft import Node
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Row, has_mass, without
 from draftproof.theory.table import Rows
+from draftproof.theory.verifiers import VERIFIERS as EXACT_VERIFIERS
 
 ROWS = 1 << 16  # rows of noise per call
+
+EXACT = {
+    **EXACT_VERIFIERS,
+    "priority": replace(EXACT_VERIFIERS["priority"], verify=classes.verify),
+    "lifted-priority": replace(EXACT_VERIFIERS["lifted-priority"], verify=classes.verify_lifted),
+}
+"""The exact verifiers that batches are compared with, by name. The batched priority rule is the one in
+classes, of the same name as the exact one that orders all tokens.
+"""
 
 Interval = tuple[fmpq | None, fmpq | None]
 """The two thresholds that a coin lies between; None stands for an end of [0, 1)."""

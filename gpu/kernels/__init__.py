@@ -11,6 +11,7 @@ from importlib.util import find_spec
 import torch
 from torch import Tensor
 
+from draftproof.gpu import spelling
 from draftproof.gpu.rows import COLDEST, Setting, probabilities
 from draftproof.gpu.verify import Batch, Outcome, named
 from draftproof.theory.errors import BadInput
@@ -18,18 +19,7 @@ from draftproof.theory.errors import BadInput
 AVAILABLE = find_spec("triton") is not None
 """Whether Triton is installed."""
 
-NAMES = (
-    "block",
-    "greedy-block",
-    "lifted-priority",
-    "nss",
-    "one-hot",
-    "priority",
-    "rrs",
-    "specinfer",
-    "token",
-    "traversal",
-)
+NAMES = tuple(name for name in spelling.VERIFIERS if name != "lifted-k-seq")
 """Verifiers that have kernels."""
 
 

@@ -35,8 +35,8 @@ def mean_accepted(verifier: Verifier, step: Step) -> Tensor:
 
 class Acceptance:
     """Collects steps; `result` gives means over steps and rows. `by_value`: whether tokens were selected by
-    their values, so that those which are left are not draws from q, and no bound holds. There are no bounds
-    for stratified trees.
+    their values, so that those which are left are not draws from q, and no bound holds. Stratified trees have
+    bounds if all nodes of a level have as many children (see `tree_odds`).
     """
 
     def __init__(
@@ -45,6 +45,7 @@ class Acceptance:
         self.verifier, self.depth, self.by_value = verifier, structure.depth, by_value
         self.error = error / (2 + 3 * self.depth)  # per interval
         self.planned = structure.tree if isinstance(structure, Sampled) and structure.kind != CHAIN else None
+        self.uneven = self.planned is not None and not self.planned.even
         self.laws: list[Tensor] = []  # of tau, [B, depth + 1]
         self.taus: list[Tensor] = []
         self.draws = [(torch.empty(0), torch.empty(0))]  # sum min(p, q); a coin of rate min(1, p/q)
@@ -61,7 +62,7 @@ class Acceptance:
             return
         if proposal is not None:
             self._draws(step, drawn, proposal)
-        if step.strata is not None:
+        if step.strata is not None and self.uneven:
             return
         stateless, full = self._odds(step)
         if not self.verifier.modifies_target:  # otherwise the step's rows are of the modified target
@@ -79,7 +80,7 @@ class Acceptance:
             odds = covered(tree, target, tokens)
             return odds, odds
         if self.planned is not None:
-            return tree_odds(self.planned, tree, target, proposal, tokens)
+            return tree_odds(self.planned, tree, target, proposal, tokens, step.strata)
         return chain_odds(target, proposal, tokens, True), chain_odds(target, proposal, tokens, False)
 
     def _draws(self, step: Step, drawn: Tensor, proposal: Tensor) -> None:

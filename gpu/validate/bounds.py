@@ -65,7 +65,12 @@ def covered(tree: Tree, target: Tensor, tokens: Tensor) -> Tensor:
 
 
 def tree_odds(
-    planned: Tree, tree: Tree, target: Tensor, proposal: Tensor, tokens: Tensor
+    planned: Tree,
+    tree: Tree,
+    target: Tensor,
+    proposal: Tensor,
+    tokens: Tensor,
+    strata: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """([B, depth], [B, depth]): unbiased estimates, from each sampled draft, of bounds on Pr(tau >= 1), ...,
     Pr(tau >= depth): for verifiers valid in one iteration ("stateless") and for all ("full information").
@@ -83,23 +88,34 @@ def tree_odds(
     the probability that the draft extends w. On one level both bounds are the optimum (hu2025towards, Theorem
     3); on a chain they are block verification's value and block transport's (sun2025block); on deeper trees
     they are bounds and may exceed the optimum.
+
+    For stratified trees, with `strata` as in `verify.Drafts`, a second bound on the same probability is the
+    sum over x of min(C(w) p(x|w), probability that the draft contains w x), on one level sum min(p, pi), and
+    the smaller one counts. All nodes of a level must have as many children: proposal and strata of a word are
+    known for as many siblings only as were drawn there.
     """
     B, levels = len(tokens), tree.levels[0].tolist()
     parents, rows = tree.parents.expand(B, -1), tree.rows.expand(B, -1)
     shape, counted = _nested(planned.parents[0].tolist(), 0), _words(planned, tree, tokens)
     children = [planned.parents[:, 1:] == nodes[:, None] for nodes in planned.generations]
     draws = [1 if planned.replacement else int(each.sum(1).max()) for each in children]  # per level
+    alone = planned.replacement or planned.stratified  # siblings are drawn independently of each other
     most = target.new_ones(2, B, tree.size, dtype=torch.float64)  # C of each node
     steps = most.new_zeros(B, tree.size, max(draws))  # per node: the probability that draw j gives its token
     found = most.new_zeros(2, B, tree.depth)
     for node, level in enumerate(levels):
         if 0 < level < tree.depth:
             up, x = parents[:, node : node + 1], tokens[:, node - 1 : node].clamp(min=0)
-            p, q = pick(target, up)[:, 0].double(), pick(proposal, rows.gather(1, up))[:, 0]
-            among = included(q, x[:, 0], draws[level - 1])  # the first draw, the first two, ...
-            steps[:, node, : draws[level - 1]] = among.diff(prepend=torch.zeros_like(x))
+            at = rows.gather(1, up)
+            p, q = pick(target, up)[:, 0].double(), pick(proposal, at)[:, 0]
+            if strata is None:
+                among = included(q, x[:, 0], draws[level - 1])  # the first draw, the first two, ...
+                steps[:, node, : draws[level - 1]] = among.diff(prepend=torch.zeros_like(x))
+            else:
+                among = siblings(q, pick(strata, at)[:, 0], draws[level - 1])[torch.arange(B), x[:, 0]]
+                steps[:, node, : draws[level - 1]] = among
             path = _path(steps, parents, up, level - 1)
-            held = _odds(shape, path, among[:, None], planned.replacement)[:, 0]
+            held = _odds(shape, path, among[:, None], alone)[:, 0]
             here = most.gather(2, up.expand(2, -1, -1))[..., 0] * p.gather(1, x)[:, 0]
             most[:, :, node] = torch.stack((here[0].minimum(held), here[1]))
         if level < tree.depth and bool(counted[:, node].any()):
@@ -108,27 +124,55 @@ def tree_odds(
             inside = (p / p.sum(-1, keepdim=True)).gather(1, order).cumsum(-1)
             inside = torch.cat((inside.new_zeros(B, 1), inside), -1)
             path = _path(steps, parents, torch.full_like(parents[:, :1], node), level)
-            outside = _odds(shape, path, escapes(q.gather(1, order), draws[level]), planned.replacement)
+            if strata is None:
+                off, pairs = escapes(q.gather(1, order), draws[level]), None
+            else:
+                pairs = siblings(q, pick(strata, rows[:, node : node + 1])[:, 0], draws[level])
+                off = pairs.gather(1, order[..., None].expand_as(pairs)).flip(1).cumsum(1).flip(1)
+                off = pad(off, (0, 0, 0, 1)).clamp(max=1)
+            outside = _odds(shape, path, off, alone)
             bound = (most[:, :, node, None] * inside + outside).amin(-1)
+            if pairs is not None:
+                kept = torch.minimum(most[:, :, node, None] * p, _odds(shape, path, pairs, alone))
+                bound = bound.minimum(kept.sum(-1))
             found[:, :, level] += torch.where(counted[:, node], bound / outside[:, 0], 0.0)
     return found[0], found[1]
 
 
-def _odds(shape: Shape, path: list[Tensor], off: Tensor, replacement: bool) -> Tensor:
-    """[B, n]: the probability that a tree of this shape contains a word followed by a token outside the first
-    n. The word is given by one entry of `path` [B, width] per token, the last token by off [B, n, width].
+def siblings(mean: Tensor, strata: Tensor, most: int) -> Tensor:
+    """[B, V, most]: the row of each sibling, from the mean of the strata [B, V] and the places of tokens in
+    them, as in `gpu.strata`; zeros for a sibling that is not drawn.
+    """
+    first, f = strata.floor(), strata.frac().double()
+    shares = [torch.where(first == j, 1 - f, torch.where(first == j - 1, f, 0.0)) for j in range(most)]
+    found = mean.double()[..., None] * torch.stack(shares, -1)
+    total = found.sum(1, keepdim=True)
+    return found / torch.where(total > 0, total, 1.0)
+
+
+def _odds(shape: Shape, path: list[Tensor], off: Tensor, alone: bool) -> Tensor:
+    """[B, n]: the probability that a tree of this shape contains a word followed by the n-th set of tokens.
+    The word is given by one entry of `path` [B, width] per token, the last token by off [B, n, width].
+
+    Siblings that are drawn alone, each independently, have a probability each, or one for all of them.
+    Otherwise the entries of `off` are for the first draw, the first two, and so on; those of `path` are their
+    differences.
     """
     none = torch.zeros_like(off[..., 0])
     if not shape:
         return none
     if not path:
-        any_child = -torch.expm1(len(shape) * torch.log1p(-off[..., 0]))
-        return any_child if replacement else off[..., len(shape) - 1]
+        if not alone:
+            return off[..., len(shape) - 1]
+        each = off[..., : len(shape)].expand(*off.shape[:-1], len(shape))
+        return -torch.expm1(torch.log1p(-each).sum(-1))
     step, *rest = path
-    below = {child: _odds(child, rest, off, replacement) for child in set(shape)}
-    if not replacement:
+    below = {child: _odds(child, rest, off, alone) for child in set(shape)}
+    if not alone:
         return sum((step[:, j : j + 1] * below[child] for j, child in enumerate(shape)), none)
-    return -torch.expm1(sum((torch.log1p(-step[:, :1] * below[child]) for child in shape), none))
+    steps = step[:, : len(shape)].expand(-1, len(shape))
+    parts = (torch.log1p(-steps[:, j : j + 1] * below[child]) for j, child in enumerate(shape))
+    return -torch.expm1(sum(parts, none))
 
 
 def _path(steps: Tensor, parents: Tensor, at: Tensor, level: int) -> list[Tensor]:

@@ -13,6 +13,8 @@ LOW = tuple(float(edge) for edge in EDGES)
 HIGH = (float("inf"), *LOW[:-1])
 """The edges of each class of p / q."""
 
+ON_CPU = torch.tensor([LOW, HIGH], dtype=torch.float64)
+
 FACTOR = float(SHIFT)
 
 HEAD = {torch.float32: (torch.int32, 20, 127), torch.float64: (torch.int64, 49, 1023)}
@@ -21,7 +23,12 @@ left, and the exponent of 1."""
 
 
 def class_edges(device: torch.device) -> Tensor:
-    """[2, CLASSES], float64: LOW and HIGH, made on the device."""
+    """[2, CLASSES], float64: LOW and HIGH."""
+    return ON_CPU if device.type == "cpu" else edges_made_on(device)
+
+
+def edges_made_on(device: torch.device) -> Tensor:
+    """The same, computed on the device, since a copy would wait for it."""
     number = torch.arange(CLASSES, device=device)
     k = HIGHEST * PARTS - number
     low = (
@@ -57,8 +64,8 @@ def sums(p: Tensor, q: Tensor, places: Tensor | None, groups: int) -> Tensor:
         cell.mul_(groups).add_(places.int())
     cell = cell.long()
     found = torch.stack([_binned(cell, row, CLASSES * groups) for row in (p, q)])
-    if places is not None and groups > 1:  # at most groups - 1 tokens are shared
-        f, x = places.frac().topk(min(groups - 1, p.shape[1]))
+    if places is not None and groups > 1:
+        f, x = _shared(places, groups)
         cell = cell.gather(1, x).expand(2, -1, -1)
         moved = torch.stack([row.gather(1, x) * f for row in (p, q)]).double()
         found.scatter_add_(2, cell, -moved).scatter_add_(2, cell + (f > 0), moved)
@@ -73,16 +80,23 @@ def rest(p: Tensor, q: Tensor, cut: Tensor, low: Tensor, high: Tensor) -> Tensor
 
 def left(p: Tensor, q: Tensor, places: Tensor | None, cut: Tensor) -> Tensor:
     """[B, V], not normalised: p without what the cuts [B, CLASSES, groups] of its cells keep."""
-    kind, ends = classes(p, q).long(), class_edges(p.device).to(p)
+    kind, ends, groups = classes(p, q).long(), class_edges(p.device).to(p), cut.shape[2]
+    cell = kind * groups if places is None else torch.add(places.long(), kind, alpha=groups)
+    row = rest(p, q, cut.flatten(1).gather(1, cell), *ends[:, kind])
+    if places is None or groups == 1:
+        return row
+    f, x = _shared(places, groups)
+    p, q, kind, cell = (each.gather(1, x) for each in (p, q, kind, cell))
+    second = rest(p, q, cut.flatten(1).gather(1, cell + (f > 0)), *ends[:, kind])
+    return row.scatter(1, x, torch.lerp(row.gather(1, x), second, f.to(p)))
 
-    def of(group: Tensor | int) -> Tensor:
-        return rest(p, q, cut.flatten(1).gather(1, kind * cut.shape[2] + group), *ends[:, kind])
 
-    if places is None:
-        return of(0)
-    first = places.long()
-    f = (places - first).to(p)
-    return torch.lerp(of(first), of(first + (f > 0)), f)
+def _shared(places: Tensor, groups: int) -> tuple[Tensor, Tensor]:
+    """(f, x), both [B, groups - 1] or fewer: the tokens that two strata share, and how much of each is in the
+    second; f is 0 for what is not shared. The selection of one number is much faster than that of two.
+    """
+    f = places.frac()
+    return f.max(1, keepdim=True) if groups == 2 else f.topk(min(groups - 1, f.shape[1]))
 
 
 def _binned(cell: Tensor, row: Tensor, cells: int) -> Tensor:

@@ -7,7 +7,10 @@ strata it has one for each sibling.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
+from operator import mul
+from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
@@ -97,31 +100,7 @@ def plan(nodes: Nodes, a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """
     K, G = nodes.child.shape[2], nodes.p.shape[3]
     low, high = class_edges(a.device)
-    mass = nodes.q.sum(2)
-    raises = 1 / (a.clamp(min=TINY)[..., None] * torch.where(mass > 0, mass, 1.0))
-    raises = torch.where(nodes.there & (mass > 0), raises, 0.0).unbind(2)
-    q = a[..., None, None] * nodes.q
-    over = a[..., None, None] * nodes.p - low[:, None] * q
-    cells = [[cell.unbind(2) for cell in row.unbind(2)] for row in (q, over)]
-    unkept, cuts, steps = [torch.ones_like(a)] * K, [], []
-    for c in range(CLASSES):
-        q, over = (row[c] for row in cells)
-        width = 1 / (HIGH[c] - LOW[c])
-        later = list(accumulate(unkept[:0:-1], torch.mul))[::-1]  # that no later sibling was kept so far
-        cut = had = before = None
-        for j in range(K):
-            g = j if G > 1 else 0
-            reach = later[j] if j < K - 1 else torch.ones_like(a)
-            reach = reach if before is None else reach * before if j < K - 1 else before
-            steps.append(reach * raises[j])
-            cut = steps[-1] if cut is None or G > 1 else cut + steps[-1]
-            cuts.append(cut)
-            slope = (cut - LOW[c]).mul_(width).clamp_(0, 1)
-            got = torch.addcmul(cut.clamp(max=LOW[c]) * q[g], slope, over[g])
-            gain = got if had is None or G > 1 else got - had
-            unkept[j] = torch.addcdiv(unkept[j], gain, reach, value=-1).clamp_(min=TINY)
-            had, before = got, unkept[j] if before is None else before * unkept[j]
-    cuts, step = (torch.stack(each, 2).unflatten(2, (CLASSES, K)) for each in (cuts, steps))
+    cuts, step = _cuts(nodes, a, low, high)
     final = cuts if G > 1 else cuts[..., -1:]
     S = a * rest(nodes.p, nodes.q, final, low[:, None], high[:, None]).sum((2, 3))
     edges = low[nodes.kind], high[nodes.kind]
@@ -134,6 +113,59 @@ def plan(nodes: Nodes, a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     earlier = turn[..., None, :] < turn[..., None]
     w = chosen * torch.where(earlier, 1 - chosen[..., None, :], 1.0).prod(3)
     return w, final, S
+
+
+def _cuts(nodes: Nodes, a: Tensor, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
+    """Both [B, F, CLASSES, K]: the cut of each class after each sibling, and what that sibling added."""
+    K, G = nodes.child.shape[2], nodes.p.shape[3]
+    mass = nodes.q.sum(2)
+    raises = 1 / (a.clamp(min=TINY)[..., None] * torch.where(mass > 0, mass, 1.0))
+    raises = torch.where(nodes.there & (mass > 0), raises, 0.0)
+    q = a[..., None, None] * nodes.q
+    over = (a[..., None, None] * nodes.p - low[:, None] * q) / (high - low)[:, None]
+    given = raises.movedim(2, 0), *(each.movedim((2, 3), (0, 1)).contiguous() for each in (q, over))
+    if a.device.type == "cpu" and not torch.compiler.is_compiling():
+        unkept = torch.from_numpy(_unkept(np, *(each.numpy() for each in given)))
+    else:
+        unkept = _unkept(torch, *given)
+    unkept = unkept.movedim((0, 1), (2, 3))  # [B, F, 1 + CLASSES, K]
+    step = raises[:, :, None].repeat(1, 1, CLASSES, 1)
+    for j in range(K):
+        before, later = unkept[:, :, 1:, :j], unkept[:, :, :-1, j + 1 :]
+        step[..., j] *= before.prod(3) * later.prod(3)
+    return step if G > 1 else step.cumsum(3), step
+
+
+def _unkept(lib: Any, raises: Any, q: Any, over: Any) -> Any:
+    """[1 + CLASSES, K, B, F]: the probability that a sibling was not kept, after so many classes.
+
+    raises [K, B, F]: how far each sibling raises a cut if it is reached with certainty; q, over [CLASSES, G,
+    B, F]: what a class and stratum has of q, and how much more it keeps where its cut is higher by 1, above
+    its lower edge. These are hundreds of operations on a few numbers each, which numpy starts several times
+    faster than torch.
+    """
+    K, shared = len(raises), q.shape[1] == 1
+    one, minimum = lib.ones_like(raises[0]), lib.minimum
+    low, high, least = ([one * number for number in each] for each in (LOW, HIGH, [TINY]))
+    unkept, found = [one] * K, [one] * K
+    for c in range(CLASSES):
+        later = list(accumulate(unkept[:0:-1], mul))[::-1]  # that no later sibling was kept so far
+        before = cut = had = None
+        for j in range(K):
+            reach = later[j] if j < K - 1 else one if before is None else before
+            if before is not None and j < K - 1:
+                reach = reach * before
+            step, g = reach * raises[j], 0 if shared else j
+            cut = step if cut is None or not shared else cut + step
+            below = minimum(cut, low[c])
+            got = below * q[c, g] + (minimum(cut, high[c]) - below) * over[c, g]
+            gain = got if had is None or not shared else got - had
+            unkept[j] = lib.maximum(unkept[j] - gain / reach, least[0])
+            had = got
+            if j < K - 1:
+                before = unkept[j] if before is None else before * unkept[j]
+        found += unkept
+    return lib.stack(found).reshape(1 + CLASSES, *raises.shape)
 
 
 def _rows(drafts: Drafts, nodes: Tensor) -> Iterator[tuple[Tensor, Tensor, Tensor | None]]:

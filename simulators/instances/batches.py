@@ -33,7 +33,8 @@ SIZES = (
 
 @dataclass(frozen=True)
 class Batches(Sequence[Batch]):
-    """`size` batches of one rule; their requests are random ones and, in every third batch, scenarios.
+    """`size` batches with the same selection rule. Their requests are random instances; in every third batch
+    they are scenarios instead.
 
     In every second batch the speed falls at the first verified token and stays constant after it, so that
     verification pays only above a sum of acceptance probabilities: 3/10, 6/10, .., 24/10 in turn.

@@ -1,4 +1,4 @@
-"""Processors by hand, and verified drafts under them."""
+"""Processed rows have the values that were computed by hand; verification of processed rows is lossless."""
 
 import json
 import pickle

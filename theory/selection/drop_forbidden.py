@@ -10,12 +10,7 @@ from draftproof.theory.selection.view import Rule, View, in_turn
 
 def select(view: View) -> None:
     """Goes on as long as the next token has p(x) > 0."""
-
-    def allowed(r: int) -> bool:
-        j = view.lengths[r]
-        return bool(view.models[r][0][view.prefix(r, j)][view.token(r, j)] > 0)
-
-    in_turn(view, allowed)
+    in_turn(view, lambda r: view.allowed(r, view.lengths[r]))
 
 
 RULE = Rule(

@@ -2,7 +2,6 @@
 
 from flint import fmpq
 
-from draftproof.theory.rows import share
 from draftproof.theory.selection.view import Rule, View, in_turn, product
 
 THRESHOLD = fmpq(7, 10)
@@ -12,10 +11,7 @@ def select(view: View) -> None:
     """Goes on as long as 1 - c_1 .. c_j <= 7/10 for the kept tokens, c = min(1, p/q) of the token."""
 
     def goes_on(r: int) -> bool:
-        target, accepted = view.models[r][0], []
-        for j in range(view.lengths[r]):
-            p = target[view.prefix(r, j)][view.token(r, j)]
-            accepted.append(share(p, view.probability(r, j)))
+        accepted = [view.acceptance(r, j) for j in range(view.lengths[r])]
         return not 1 - product(accepted, view.one()) > THRESHOLD  # type: ignore[operator]
 
     in_turn(view, goes_on)

@@ -6,8 +6,33 @@ the other drafts K_j is fixed, so that the request's law is right. But K_j tells
 and where a rejected token is not the last one of K_j the residual depends on them: from three tokens on.
 """
 
+from itertools import accumulate
+from operator import mul
+
+from draftproof.theory.rows import Number
 from draftproof.theory.selection import tetris
-from draftproof.theory.selection.view import Rule
+from draftproof.theory.selection.view import Rule, View, product
+
+
+def threshold(view: View, r: int, j: int) -> tuple[Number, bool]:
+    """K_j of request r is all y with q(y) above this number, and those with q(y) equal to it if the answer's
+    second part is true.
+
+    TETRIS keeps the `capacity` tokens of largest score of the batch, of equal scores the first request's. The
+    j tokens before y have scores no lower than its own. So y is kept if it comes before the other requests'
+    token number capacity - j.
+    """
+    room, others = view.capacity - j, []
+    if room < 1:
+        return view.one(), False
+    for s in range(len(view.lengths)):
+        chosen = [view.probability(s, i) for i in range(view.drafted(s) if s != r else 0)]
+        others += [(score, -s) for score in accumulate(chosen, mul)]
+    if len(others) < room:
+        return 0 * view.one(), False
+    score, s = sorted(others, reverse=True)[room - 1]
+    return score / product([view.probability(r, i) for i in range(j)], view.one()), r < -s
+
 
 RULE = Rule(
     "tetris-refill",

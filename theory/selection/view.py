@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from flint import fmpq
 
 from draftproof.theory.divergence import entropy_exceeds
-from draftproof.theory.rows import Number, Prefix, meet, one, total
+from draftproof.theory.rows import Number, Prefix, meet, one, share, total
 from draftproof.theory.table import Rows
 
 
@@ -95,6 +95,15 @@ class View:
         """1 - TV(p, q) after a prefix: the probability that the token drafted there is accepted."""
         target, proposal = self.models[r]
         return total(meet(target[prefix], proposal[prefix]))
+
+    def acceptance(self, r: int, j: int) -> Number:
+        """min(1, p/q) of the j-th drafted token of request r."""
+        p = self.models[r][0][self.prefix(r, j)][self.token(r, j)]
+        return share(p, self.probability(r, j))
+
+    def allowed(self, r: int, j: int) -> bool:
+        """Whether the j-th drafted token of request r has p(x) > 0."""
+        return bool(self.models[r][0][self.prefix(r, j)][self.token(r, j)] > 0)
 
     def unsure(self, r: int, prefix: Prefix, bound: fmpq) -> bool:
         """Whether the entropy, in nats, of the proposal's row after a prefix is above a positive bound."""

@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict
 from importlib.util import find_spec
-from itertools import islice
+from itertools import islice, product
 
 import click
 import pytest
@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from draftproof.gpu.bench import kernels, methods, timing  # noqa: E402
-from draftproof.gpu.bench.cases import make, tree_of  # noqa: E402
+from draftproof.gpu.bench.cases import DRAFTS, make, tree_of  # noqa: E402
 from draftproof.gpu.commands import bench  # noqa: E402
 from draftproof.gpu.rows import probabilities  # noqa: E402
 from draftproof.simulators.commands.entry import enter  # noqa: E402
@@ -33,9 +33,26 @@ def command(capfd, *arguments):
 
 @pytest.mark.parametrize("gamma", [1, 2, 4, 8, 9])
 def test_the_tree_has_64_nodes_and_the_depth_asked_for(gamma):
-    tree = tree_of("tree", gamma)
-    assert (tree.size, tree.depth) == (64, gamma)
+    for draft in ("tree", "tree+", "strata"):
+        tree = tree_of(draft, gamma)
+        assert (tree.size, tree.depth) == (64, gamma)
+        assert (tree.replacement, tree.stratified) == (draft == "tree+", draft == "strata")
     assert tree_of("chain", gamma).is_chain
+
+
+def test_every_draft_is_drawn_from_the_rows_that_it_says():
+    """The exact engine's decisions hold for any draft, so that only where tokens are drawn from is tested."""
+    for draft in DRAFTS:
+        case = make(draft, 4, 100, 3, CPU, torch.float32)
+        parents = case.tree.parents[0].tolist()
+        rows = probabilities(case.q)
+        assert torch.allclose(rows.sum(-1), torch.ones(()))
+        for b, v in product(range(3), range(1, case.tree.size)):
+            at, x = case.tree.rows[0, parents[v]], case.tokens[b, v - 1]
+            assert rows[b, at, x] > 0
+            if draft == "strata":
+                j = parents[1:v].count(parents[v])
+                assert j - 1 < case.strata[b, at, x] < j + 1
 
 
 def test_drafted_siblings_differ_and_have_mass():
@@ -53,6 +70,9 @@ def test_drafted_siblings_differ_and_have_mass():
 
 def test_bytes_are_those_of_the_logits_read_once():
     assert make("chain", 4, 100, 3, CPU, torch.bfloat16).bytes == 3 * (5 + 4) * 100 * 2
+    case = make("strata", 4, 100, 3, CPU, torch.bfloat16)
+    inner = len(case.tree.inner)
+    assert case.bytes == 3 * (64 + inner) * 100 * 2 + 3 * inner * 100 * 4
 
 
 def test_ratios_are_to_the_first_method_and_the_floor_is_one_read():
@@ -63,7 +83,9 @@ def test_ratios_are_to_the_first_method_and_the_floor_is_one_read():
             assert point.ratio == point.seconds / first[point.B].seconds
             assert point.floor_share == point.bytes / 1e9 / point.seconds
     measured = {point.method for point in points if point.seconds}
-    assert measured >= {"block torch", "rrs torch", "traversal torch"}
+    assert measured >= {"block torch", "rrs torch", "traversal torch", "priority torch"}
+    lifted = {point.draft for point in points if point.method == "lifted-priority torch" and point.seconds}
+    assert lifted == {"tree+", "strata"}
     assert ("transformers token" in measured) == bool(find_spec("transformers"))
 
 

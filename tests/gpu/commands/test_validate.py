@@ -159,7 +159,6 @@ def test_ctrl_c_and_memory_keep_what_is_finished(command, monkeypatch):
         (["--length", "6", "--top-k", "16", "--draft", "chain:2"], "are too many"),
         (["--temperature", "0"], "--temperature"),
         (["--selection", "tetriss"], "no selection rule is named 'tetriss'"),
-        (["--selection", "drop-forbidden"], "reads the target's rows"),
         (["--budget", "-1"], "--budget"),
         (["--repetition-penalty", "-1"], "repetition_penalty must be above 0"),
         (["--logit-bias", "5=inf"], "must be below infinity"),

@@ -1,6 +1,7 @@
 """Selection in the loop: what the exact engine keeps is kept, and a step's joint law is the exact one."""
 # ruff: noqa: E402
 
+import math
 from itertools import product
 
 import pytest
@@ -12,40 +13,33 @@ from flint import fmpq
 
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.engine.selection import Selection
+from draftproof.gpu.processors import processors
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import Draft, structure
 from draftproof.gpu.verify import named
 from draftproof.simulators.batches import batch_law
-from draftproof.theory.batch import Batch
+from draftproof.theory.batch import Batch, presented
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.selection import RULES
 from draftproof.theory.selection import named as rule
+from draftproof.theory.selection.view import View
 from draftproof.theory.table import Table
 from draftproof.theory.verifiers import VERIFIERS as EXACT
 from tests.gpu import tables
 from tests.gpu.small import steps_of
 
 PROMPTS = ([5], [3, 4, 5, 6, 7, 8], [9, 1, 2], [7, 7])
-REFUSED = {
-    "tetris-refill": "exact engine alone",
-    "specdec++": "target's rows",
-    "drop-forbidden": "target's rows",
-}
-RUN = [name for name in RULES if name not in REFUSED]
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_rules_that_a_decoder_cannot_run_are_refused(name):
-    with pytest.raises(BadInput, match=REFUSED[name]):
-        Selection.of(name, 2)
-
-
-@pytest.mark.parametrize("name", RUN)
+@pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize("budget", [0, 1, 3, 5])
-def test_what_is_kept_is_what_the_exact_engine_keeps(name, budget):
-    """On every draft. Where p is certain of q's likeliest token, 1 - TV(p, q) is q's largest probability."""
+def test_what_is_kept_is_what_the_exact_engine_keeps(monkeypatch, name, budget):
+    """On every draft. Where p is certain of q's likeliest token, 1 - TV(p, q) is q's largest probability. The
+    probability that a token is accepted is taken from q in both.
+    """
+    monkeypatch.setattr(View, "acceptance", View.probability)
     proposals = [{(): (5, 3), (0,): (1, 7), (1,): (3, 5)}, {(): (7, 1), (0,): (2, 6), (1,): (4, 4)}]
     requests = []
     for rows in proposals:
@@ -62,11 +56,17 @@ def test_what_is_kept_is_what_the_exact_engine_keeps(name, budget):
         tokens = torch.tensor(drafts)
         rows = torch.tensor([[[float(m) for m in each.proposal[draft[:j]]] for j in range(2)]
                              for each, draft in zip(requests, drafts, strict=True)])  # fmt: skip
-        found = selection.select([0, 1], Draft(structure("chain:2").tree, tokens, rows))
+        left = torch.tensor([[each.target[draft[:j]][draft[j]] > 0 for j in range(2)]
+                             for each, draft in zip(requests, drafts, strict=True)])  # fmt: skip
+        draft = Draft(structure("chain:2").tree, tokens, rows)
+        found = selection.select([0, 1], draft, lambda left=left: left)
         shown = exact.select(drafts)
         assert found.counts == found.kept.tolist() == [each.kept for each in shown]
-        left = [tuple(x for x in row if x >= 0) for row in found.draft.tokens.tolist()]
-        assert left == [each.tokens for each in shown]
+        for b, (request, each) in enumerate(zip(requests, shown, strict=True)):
+            *above, leaf = presented(request, each)[0].path
+            assert tuple(x for x in found.draft.tokens[b].tolist() if x >= 0) == leaf.prefix
+            rows = found.draft.proposal[b, : len(above)].tolist()
+            assert rows == [list(map(float, node.proposal)) for node in above]
         assert found.read.size == 1 + max(found.counts)
 
 
@@ -75,18 +75,25 @@ TARGET = [["1/4", "3/4"], ["3/4", "1/4"], ["1/4", "3/4"], ["3/4", "1/4"]]
 """Rows after tokens 0 and 1, and after the prompts 2 and 3."""
 
 
-def joint(monkeypatch, name, verifier, budget, target, proposal, gamma, *points):
-    """(law of the first step of two requests over all noise, the exact one)."""
-    noise = list(product(tables.grid(*points), repeat=2))
+def joint(
+    monkeypatch, name, verifier, budget, target, proposal, gamma, *points, others=None, biased=(), masked=None
+):
+    """(law of the first step of two requests over all noise, the exact one). The second one's noise has the
+    points `others`. The decoder's target has `masked` rows, of which the processors `biased` make the exact
+    engine's.
+    """
+    noise = list(product(tables.grid(*points), tables.grid(*(others or points))))
     words, step = tables.first_steps(
         monkeypatch,
         [one for pair in noise for one in pair],
-        tables.model(target),
+        tables.model(masked or target),
         tables.drafter(proposal),
         [[2], [3]] * len(noise),
         verifier=named(verifier),
         structure=structure(f"chain:{gamma}"),
         selection=Selection.of(name, budget, batch=2),
+        sampling=Sampling(processors=biased),
+        draft_sampling=Sampling(),
     )
     assert step.accepted == [len(word) - 1 for word in words]
     requests = tuple(
@@ -100,11 +107,8 @@ def joint(monkeypatch, name, verifier, budget, target, proposal, gamma, *points)
 COINS = {"token": (2, 2), "rrs": (2, 2), "block": (2, 4), "traversal": (2, 4), "one-hot": (4, 4)}
 """Verifier -> parts of [0, 1) that its acceptance probabilities are ends of, for each coin."""
 SHORT = [("tetris", "token", 1), ("tetris-repaired", "token", 1), ("tetris-repaired", "token", 3)]
-LONG = [
-    one
-    for one in product(("tetris", "tetris-repaired", "tetris-shifted", "confidence-stop"), COINS, range(4))
-    if one not in SHORT
-]
+NAMES = "tetris", "tetris-repaired", "tetris-refill", "tetris-shifted", "confidence-stop"
+LONG = [one for one in product(NAMES, COINS, range(4)) if one not in SHORT]
 
 
 @pytest.mark.parametrize(
@@ -120,8 +124,8 @@ def test_a_bonus_after_a_token_that_was_only_judged_is_found_out(monkeypatch):
     """The row after it was never computed."""
     select = Selection.select
 
-    def wrong(self, rows, draft):
-        found = select(self, rows, draft)
+    def wrong(self, *given):
+        found = select(self, *given)
         return found._replace(kept=found.kept + 1)
 
     monkeypatch.setattr(Selection, "select", wrong)
@@ -139,9 +143,30 @@ def test_tetris_is_biased_as_the_exact_engine_says_and_repaired_tetris_is_not(mo
         assert sum((mass for (_, word), mass in found.items() if word[0] == 0), fmpq(0)) == first
 
 
+def test_a_refilled_batch_has_the_exact_engines_bias(monkeypatch):
+    """Of docs/tetris-refill.json: tokens 0 and 1 together with 5/24 instead of 1/6."""
+    target = [["1", "0", "0"]] * 2 + [["1/2", "1/2", "0"], ["1/3"] * 3]
+    proposal = [["1", "0", "0"]] * 2 + [["1/4", "1/2", "1/4"], ["2/3", "1/3", "0"]]
+    points = {"others": (3, 2, 6)}
+    found, exact = joint(monkeypatch, "tetris-refill", "token", 1, target, proposal, 1, 4, 1, 2, **points)
+    assert found == exact
+    both = (mass for (a, b), mass in found.items() if (a[0], b[0]) == (0, 1))
+    assert sum(both, fmpq(0)) == fmpq(5, 24)
+
+
+def test_a_masked_token_that_is_dropped_is_refilled_from_p(monkeypatch):
+    """p = (0, 1/2, 1/2), q = (1/4, 1/2, 1/4): without token 0 in the draft token 1 comes out with 5/8."""
+    target, proposal = [["0", "1/2", "1/2"]] * 4, [["1/4", "1/2", "1/4"]] * 4
+    for name, first in (("all", fmpq(1, 2)), ("drop-forbidden", fmpq(5, 8))):
+        how = {"biased": processors(logit_bias={0: -math.inf}), "masked": [["1/2", "1/4", "1/4"]] * 4}
+        found, exact = joint(monkeypatch, name, "token", 2, target, proposal, 1, 4, 2, 4, **how)
+        assert found == exact
+        assert sum((mass for (_, word), mass in found.items() if word[0] == 1), fmpq(0)) == first
+
+
 @pytest.mark.parametrize("which", ["near", "features", "ngram"])
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) if name != "tetris-repaired"
-                                  else name for name in RUN])  # fmt: skip
+                                  else name for name in RULES])  # fmt: skip
 def test_greedy_texts_are_the_targets_own_with_every_rule(name, which):
     """Texts end at different times, and the others go on in the batch that is left."""
     options = {"sampling": Sampling(0.0), "max_new_tokens": 24}

@@ -20,8 +20,11 @@ from draftproof.simulators.strategies import instances
 from draftproof.theory.closed_forms.chains import block
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.tree import Tree as Planned
-from draftproof.theory.transport.single_step import alpha
+from draftproof.theory.instance import context_free
+from draftproof.theory.strata import inclusion
+from draftproof.theory.transport.single_step import alpha, inclusion_bound
 from draftproof.theory.verifiers import VERIFIERS
 from tests.problems import OPTIMA
 
@@ -42,7 +45,10 @@ def nothing_exceeds(instance):
             assert float(emission(instance, verifier).expected_accepted) <= most + 1e-9
 
 
-@pytest.mark.parametrize("scheme", [*TREES, Paths(2, 2)], ids=str)
+STRATA = [Stratified(shape) for shape in (((), (), ()), (((), ()), ((), ())), (((), (), ()), ((), (), ())))]
+
+
+@pytest.mark.parametrize("scheme", [*TREES, Paths(2, 2), *STRATA], ids=str)
 def test_no_verifier_exceeds_the_bounds(scheme):
     for instance in Randoms(scheme, 3, 4, seed=4):
         nothing_exceeds(instance)
@@ -83,6 +89,32 @@ def test_one_level_of_draws_has_its_optimum(k, replacement):
         want, _ = alpha(instance.target[()], instance.proposal[()], k, replacement)
         for odds in mean_odds(instance):
             assert float(odds.sum()) == pytest.approx(float(want), abs=1e-9)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_one_level_of_strata_has_at_most_the_inclusion_bound(k):
+    for instance in Randoms(Stratified(((),) * k), 4, 8, seed=2):
+        bound, whole = (float(odds.sum()) for odds in mean_odds(instance))
+        most = float(inclusion_bound(instance.target[()], inclusion(instance.proposal[()], k)))
+        assert bound == whole <= most + 1e-9
+
+
+def test_two_tokens_of_different_strata_are_both_missed_now_and_then():
+    """Of tokens 0 and 2, which have pi = 1/2 each, neither is drafted with 1/4; sum min(p, pi) = 1."""
+    instance = context_free(["1/2", "0", "1/2", "0"], ["1/4"] * 4, Stratified(((), ())))
+    assert [float(odds.sum()) for odds in mean_odds(instance)] == pytest.approx([0.75, 0.75], abs=1e-12)
+
+
+def test_strata_of_other_places_are_found_out():
+    """A bound from rows of which the second half of the tokens is in the wrong stratum is exceeded."""
+    exceeded = 0
+    for instance in Randoms(STRATA[1], 3, 6, seed=4):
+        rows, weights = placed(instance)
+        wrong = torch.zeros_like(rows.strata)
+        odds, _ = tree_odds(rows.tree, rows.tree, rows.target, rows.q, rows.tokens, wrong)
+        reached = float(emission(instance, VERIFIERS["lifted-priority"]).expected_accepted)
+        exceeded += reached > float((weights @ odds).sum()) + 1e-9
+    assert exceeded
 
 
 def test_chains_have_block_verifications_and_block_transports_value():

@@ -8,11 +8,13 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import numpy as np
+
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.exact.noise import agreement
 from draftproof.gpu.rows import probabilities
 from draftproof.gpu.strata import stratified
-from draftproof.gpu.verify import Batch, Rates, cells, named
+from draftproof.gpu.verify import Batch, Rates, cells, named, priority
 from draftproof.simulators.instances.randoms import Mixed, Randoms
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.stratified import Stratified
@@ -135,5 +137,18 @@ def test_a_token_that_the_target_cannot_emit_is_never_accepted():
         assert int(found.token) in (0, 1)
 
 
+@pytest.mark.parametrize(("K", "G"), [(1, 1), (2, 1), (3, 1), (2, 2), (3, 3)])
+def test_the_loop_gives_the_same_in_torch_as_in_numpy(K, G):
+    """On a CPU it runs in numpy, on other devices in torch."""
+    random = torch.Generator().manual_seed(K + G)
+    raises, q, over = (torch.rand(*size, 4, 5, generator=random, dtype=torch.float64) / 32
+                       for size in ((K,), (64, G), (64, G)))  # fmt: skip
+    given = 32 * raises, q, over
+    one, two = priority._unkept(torch, *given), priority._unkept(np, *(each.numpy() for each in given))
+    assert one.tolist() == two.tolist()
+    assert one.shape == (65, K, 4, 5)
+    assert float(one[-1].max()) < 1
+
+
 def test_edges_made_on_the_device_are_those_of_the_exact_form():
-    assert cells.class_edges(torch.device("cpu")).tolist() == [list(cells.LOW), list(cells.HIGH)]
+    assert cells.edges_made_on(torch.device("cpu")).tolist() == [list(cells.LOW), list(cells.HIGH)]

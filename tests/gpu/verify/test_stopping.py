@@ -7,8 +7,7 @@ torch = pytest.importorskip("torch")
 
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.exact.drafts import batch, every
-from draftproof.gpu.exact.noise import fits
-from draftproof.gpu.exact.reference import EXACT
+from draftproof.gpu.exact.noise import EXACT, fits
 from draftproof.gpu.verify import VERIFIERS
 from draftproof.gpu.verify.verifier import level_law, stop_law
 from draftproof.simulators.enumerate import emission

@@ -1,5 +1,6 @@
 """What each selection rule keeps, on drafts small enough to follow by hand."""
 
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.selection import RULES, named
 from draftproof.theory.selection.svip import LARGEST
+from draftproof.theory.selection.tetris_refill import threshold
 from draftproof.theory.selection.view import Unpredictable, View
 from draftproof.theory.table import Table
 
@@ -120,6 +122,23 @@ def test_refill_knows_what_would_have_been_kept():
         frozenset({1}),
     )  # token 1 would tie with request 2, and the first request wins ties
     assert second.sets == (frozenset({1}), frozenset())
+
+
+@pytest.mark.parametrize("capacity", range(7))
+def test_a_threshold_of_q_separates_what_would_have_been_kept(capacity):
+    """On every batch of three drafts, with ties in plenty."""
+    rows = {(): [1, 2, 3], (0,): [3, 2, 1], (1,): [2, 2, 2], (2,): [0, 3, 3]}
+    table = Table.exact(3, {key: [fmpq(n, 6) for n in row] for key, row in rows.items()})
+    requests = [Instance(table, table, Chain(depth)) for depth in (2, 2, 1)]
+    batch = Batch(tuple(requests), named("tetris-refill"), capacity)
+    words = [[(x, y) for x in range(3) for y in range(3) if table[(x,)][y] > 0], [(0,), (1,), (2,)]]
+    for drafts in product(words[0], words[0], words[1]):
+        view = View([(table, table)] * 3, drafts, capacity, (), named("tetris-refill"))
+        for r, shown in enumerate(batch.select(drafts)):
+            for j, kept in enumerate(shown.sets):
+                bound, equal = threshold(view, r, j)
+                q = table[drafts[r][:j]]
+                assert kept == {y for y, mass in enumerate(q) if mass > bound or (equal and mass == bound)}
 
 
 @pytest.mark.parametrize(
