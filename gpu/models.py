@@ -12,6 +12,8 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging
 
 from draftproof.gpu.device import usable
+from draftproof.gpu.passes import Reader
+from draftproof.gpu.states import StateReader
 from draftproof.theory.errors import BadInput, quoted
 
 
@@ -19,8 +21,9 @@ from draftproof.theory.errors import BadInput, quoted
 class Model:
     """A causal language model of transformers (`network`) with its tokenizer.
 
-    `vocab` is the number of ids that the tokenizer knows; the network's further outputs are padding and are
-    dropped from every row. `context` is the largest number of tokens in a text.
+    `vocab` is the number of the network's outputs; the last `padding` of them stand for no
+    token and are -inf. `context` is
+    the largest number of tokens in a text. `only_chains`: why drafts must be chains; None if they need not.
     """
 
     name: str
@@ -28,6 +31,19 @@ class Model:
     tokenizer: Any
     vocab: int
     context: int
+    only_chains: str | None = None
+    padding: int = 0
+
+    @property
+    def known(self) -> int:
+        """The number of ids that stand for a token."""
+        return self.vocab - self.padding
+
+    def reader(self, batch: int, capacity: int) -> Reader | StateReader:
+        """An empty reader of so many texts, each of at most `capacity` tokens with its draft."""
+        if self.only_chains is not None:
+            return StateReader(self.network, batch)
+        return Reader.of(self.network, batch, capacity, self.context)
 
     @property
     def device(self) -> torch.device:

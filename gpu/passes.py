@@ -1,8 +1,9 @@
 """Forward passes over a batch of texts that grow at different rates, and their KV cache."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 import torch
@@ -93,11 +94,14 @@ class Reader:
         self.recorder = Recorder(self.device)
         rows = torch.arange(batch, device=self.device)[:, None]
         self.slots = Slots(self._rounded(capacity), rows, at=rows)
-        self.layers = [SlotLayer(self.slots) for _ in range(config.num_hidden_layers)]
-        self.cache = Cache(layers=[*self.layers])
+        kind: Any = partial(SlotLayer, self.slots)  # a network adds as many layers as it has
+        self.cache: Any = Cache(layer_class_to_replicate=kind)
         self.lengths = torch.zeros(batch, dtype=torch.long, device=self.device)
         self.counts = [0] * batch
         self.additive = config._attn_implementation != "sdpa"
+        self.reach = reach(config)
+        if any(self.reach.values()):
+            self.positions = torch.arange(self.slots.capacity, device=self.device).repeat(batch, 1)
 
     @classmethod
     def of(cls, network: Any, batch: int, capacity: int, context: int) -> "Reader":
@@ -147,7 +151,7 @@ class Reader:
         if places is not None:
             to = torch.arange(places.shape[1], device=self.device)
             source, to = self.lengths[:, None] + places, self.lengths[:, None] + to
-            for layer in self.layers:  # never recorded, because it is not idempotent
+            for layer in self.cache.layers:  # never recorded, because it is not idempotent
                 layer.move(source, to)
         self.counts = [count + more for count, more in zip(self.counts, counts, strict=True)]
         self.lengths += read
@@ -160,8 +164,10 @@ class Reader:
     def keep(self, rows: list[int]) -> None:
         """Drops all other rows of the batch."""
         index = torch.tensor(rows, device=self.device)
-        for layer in self.layers:
+        for layer in self.cache.layers:
             layer.keys, layer.values = layer.keys[index], layer.values[index]
+        if any(self.reach.values()):
+            self.positions = self.positions[index]
         self.lengths, self.counts = self.lengths[index], [self.counts[row] for row in rows]
         self.slots.rows = self.slots.rows[: len(rows)]
         self.recorder.forget()
@@ -187,20 +193,63 @@ class Reader:
         else:
             positions = (self.lengths[:, None] + levels).expand(-1, size)
             visible = mask(sees, self.lengths, seen)
-        if self.additive:
-            lowest = torch.finfo(self.network.dtype).min
-            visible = torch.where(visible, 0.0, lowest).to(self.network.dtype)
+        masks = {kind: self._mask(visible, within, positions) for kind, within in self.reach.items()}
         return self.network(
-            attention_mask=visible,
+            attention_mask=masks if len(masks) > 1 else masks.popitem()[1],
             position_ids=positions.clamp(max=self.context - 1),
             past_key_values=self.cache,
             use_cache=True,
             **inputs,
         )
 
+    def _mask(self, visible: Tensor, within: "Within | None", positions: Tensor) -> Tensor:
+        """The attention mask of one kind of layer, from what every layer may see [B, 1, n, seen] and the
+        positions [B, n] of the queries.
+        """
+        if within is not None:
+            rows, at, seen = self.slots.rows, self.slots.at, self.slots.seen
+            if isinstance(at, slice):
+                self.positions[:, at] = positions
+            else:
+                self.positions[rows, at] = positions
+            own = torch.arange(seen, device=self.device)
+            keys = torch.where(own < self.lengths[:, None], own, self.positions[:, :seen])
+            visible = visible & within(positions[..., None], keys[:, None])[:, None]
+        if self.additive:
+            lowest = torch.finfo(self.network.dtype).min
+            visible = torch.where(visible, 0.0, lowest).to(self.network.dtype)
+        return visible
+
     def _rounded(self, slots: int) -> int:
         """The number of slots, rounded up to whole blocks if passes are recorded."""
         return -(-slots // BLOCK) * BLOCK if self.recorder.active else slots
+
+
+Within: TypeAlias = Callable[[Tensor, Tensor], Tensor]
+"""Whether a query at one position may attend to a key at another, which is not after it."""
+
+
+def reach(config: Any) -> dict[str, Within | None]:
+    """How far back each kind of layer attends; None: over the whole text. The kinds are those by which a
+    network of transformers takes one mask each; a network that has a single kind takes the mask itself.
+    """
+    window, chunk = (getattr(config, name, None) for name in ("sliding_window", "attention_chunk_size"))
+    every: dict[str, Within | None] = {}
+    if window:
+        every["sliding_attention"] = lambda query, key: query - key < window
+    if chunk:
+        every["chunked_attention"] = lambda query, key: query // chunk == key // chunk
+    kinds = getattr(config, "layer_types", None) or [*every][:1] or ["full_attention"]
+    return {kind: every.get(kind) for kind in sorted(set(kinds))}
+
+
+def turns(config: Any) -> set[int]:
+    """The numbers of tokens after which a network attends, or turns its positions, in another way."""
+    text = config.get_text_config(decoder=True)
+    rope = getattr(text, "rope_parameters", None) or {}
+    names = "sliding_window", "attention_chunk_size", "window_size", "original_max_position_embeddings"
+    given = [getattr(text, name, None) for name in names] + [rope.get(names[-1])]
+    return {each for each in given if isinstance(each, int)}
 
 
 def padded(prompts: Sequence[Sequence[int]], device: torch.device, filler: int = 0) -> Tensor:

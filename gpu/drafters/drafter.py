@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from draftproof.gpu.history import History
 from draftproof.gpu.models import Model
-from draftproof.gpu.passes import Reader, padded
+from draftproof.gpu.passes import padded
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import Accepted, Draft, Level, Sampled, Session, Structure
 
@@ -38,6 +38,7 @@ class ModelDrafter(Drafter):
 
     def __init__(self, model: Model) -> None:
         self.model, self.name = model, model.name
+        self.only_chains = model.only_chains is not None
 
     def begin(self, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any = None) -> Session:
         return ModelSession(self.model, prompts, capacity)
@@ -49,7 +50,7 @@ class ModelSession(Session):
     """
 
     def __init__(self, model: Model, prompts: Sequence[Sequence[int]], capacity: int) -> None:
-        super().__init__(Reader.of(model.network, len(prompts), capacity, model.context))
+        super().__init__(model.reader(len(prompts), capacity))
         self.vocab = model.vocab
         known = [prompt[:-1] for prompt in prompts]
         if any(known):

@@ -1,0 +1,158 @@
+"""The row test: a network's rows as the engine reads them, beside plain passes without a cache."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import torch
+from torch import Tensor
+
+from draftproof.gpu.device import out_of_memory
+from draftproof.gpu.drafters.drafter import ModelDrafter
+from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.models import Model
+from draftproof.gpu.passes import turns
+from draftproof.gpu.structures import structure
+from draftproof.gpu.verify.verifier import ALL, Rates, Verifier
+from draftproof.theory.errors import BadInput
+
+Word: TypeAlias = tuple[int, ...]
+"""The ids of a text."""
+
+TREE, CHAIN = "tree:2x2", "chain:3"
+NEW = 8
+"""Tokens added to each prompt: some four steps."""
+
+FARTHEST = 256
+"""A window, or another length at which a network changes, is crossed if it is at most so long."""
+
+ORDERS = 16
+"""How many float32 errors of a plain pass the engine's rows may be away from it, because it sums in another
+order."""
+
+LEAST = -15.0
+"""Log-probabilities below this are not compared: a drafter's rows are float32 probabilities."""
+
+
+def _rates(drafts: Any) -> Rates:
+    accept = torch.full_like(drafts.target[..., 0], 0.6)
+    return Rates(accept, torch.zeros_like(accept))
+
+
+WALK = Verifier("row test", ALL, _rates)
+"""Accepts each drafted token with probability 0.6, whatever the rows are, so that rejections and acceptances
+both happen. It keeps no law, which this test does not need."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The outcome of a row test: the number of rows compared, the largest difference of two log-probabilities, and what
+    rounding explains; or the `failure` of a pass.
+    """
+
+    draft: str
+    rows: int = 0
+    difference: float = 0.0
+    tolerance: float = 0.0
+    failure: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        return self.failure is None and self.difference <= self.tolerance
+
+    def __str__(self) -> str:
+        if self.failure is not None:
+            return f"with {self.draft} a pass fails: {self.failure}"
+        return (
+            f"with {self.draft} its log-probabilities differ by {self.difference:.2g} from those of plain passes "
+            f"(rounding explains {self.tolerance:.1g})"
+        )
+
+
+def tested(model: Model) -> Model:
+    """The model, restricted to chains if it is right on chains only; BadInput if it is not right there."""
+    trees = compared(model, TREE)
+    if trees.ok:
+        return model
+    chains = replace(model, only_chains=str(trees))
+    found = compared(chains, CHAIN)
+    if found.ok:
+        return chains
+    kind = type(model.network).__name__
+    raise BadInput(f"{model.name}: {kind} is not decoded as it should be: {found}")
+
+
+def compared(model: Model, draft: str) -> Found:
+    """Decodes a batch of unequal prompts, with the model as target and as drafter, and compares each row of
+    both with a plain pass over the text before it.
+
+    All of it is in float32, of which a narrower network gets a copy. Rounding explains `ORDERS` times the
+    largest difference between plain passes in float32 and in float64.
+    """
+    try:
+        if model.network.dtype not in (torch.float32, torch.float64):
+            model = replace(model, network=deepcopy(model.network).float())
+        words, ours = _decoded(model, draft)
+        plain = _plain(model.network, words)
+        exact = _plain(deepcopy(model.network).double(), words)
+    except BadInput as error:
+        return Found(draft, failure=str(error))
+    except Exception as error:  # whatever a network's own code raises
+        if out_of_memory(error):
+            raise
+        said = (str(error).strip() or "no message").splitlines()[0]
+        return Found(draft, failure=f"{type(error).__name__}: {said}")
+    return Found(draft, len(ours), _apart(ours, plain), ORDERS * _apart(plain, exact))
+
+
+@torch.inference_mode()
+def _decoded(model: Model, draft: str) -> tuple[list[Word], Tensor]:
+    """Texts, each with the log-probabilities [V] of the next token, from which the engine drew or judged."""
+    draw = torch.Generator().manual_seed(0)
+    most = max(1, model.context - NEW)
+    longest = 3 + max([9, *(each for each in turns(model.network.config) if each <= FARTHEST)])
+    sizes = (min(size, most) for size in (longest // 2, longest, 2, longest - 1))
+    prompts = [torch.randint(model.known, (size,), generator=draw).tolist() for size in sizes]
+    given: dict[str, Any] = {"verifier": WALK, "structure": structure(draft), "ignore_end": True}
+    so_far, words, rows = [tuple(prompt) for prompt in prompts], [], []
+    for step in generate(model, ModelDrafter(model), prompts, max_new_tokens=NEW, **given):
+        tree, drawn = step.tree, step.tree.drawn(step.tokens).tolist()
+        parents, tokens = tree.parents[0].tolist(), step.tokens.tolist()
+        places = dict(zip(tree.inner or (), tree.rows[0, list(tree.inner or ())].tolist(), strict=True))
+        for b, row in enumerate(step.rows):
+            texts = [so_far[row]]
+            texts += [()] * (tree.size - 1)
+            for node in range(tree.size):
+                if node:
+                    texts[node] = (*texts[parents[node]], tokens[b][node - 1])
+                if not drawn[b][node]:
+                    continue
+                words.append(texts[node])
+                rows.append(step.logits[b, node].double().log_softmax(-1))
+                if step.proposal is not None and node in places:
+                    words.append(texts[node])
+                    rows.append(step.proposal[b, places[node]].double().log())
+        for row, emitted in zip(step.rows, step.emitted, strict=True):
+            so_far[row] += tuple(emitted)
+    return words, torch.stack(rows)
+
+
+@torch.inference_mode()
+def _plain(network: Any, words: Sequence[Word]) -> Tensor:
+    """[n, V]: the log-probabilities after each text, from passes over whole texts without a cache."""
+    by_length: dict[int, list[Word]] = defaultdict(list)
+    for word in sorted(set(words)):
+        by_length[len(word)].append(word)
+    rows = {}
+    for same in by_length.values():
+        ids = torch.tensor(same, device=network.device)
+        logits = network(input_ids=ids, use_cache=False).logits[:, -1]
+        rows |= zip(same, logits.double().log_softmax(-1), strict=True)
+    return torch.stack([rows[word] for word in words])
+
+
+def _apart(ours: Tensor, plain: Tensor) -> float:
+    """The largest difference, among tokens that are not very unlikely."""
+    return float(torch.where(plain > LEAST, ours - plain, 0.0).abs().max())
