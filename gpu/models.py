@@ -16,6 +16,10 @@ from draftproof.gpu.passes import Reader
 from draftproof.gpu.states import StateReader
 from draftproof.theory.errors import BadInput, quoted
 
+WAYS = "slots", "states", "whole"
+"""How a network's texts are read: with one cache for all rows, whose slots hold a tree; row by row, with the
+network's own states, which are kept and restored; row by row, with the whole text in each pass."""
+
 
 @dataclass(frozen=True)
 class Model:
@@ -23,7 +27,8 @@ class Model:
 
     `vocab` is the number of the network's outputs; the last `padding` of them stand for no
     token and are -inf. `context` is
-    the largest number of tokens in a text. `only_chains`: why drafts must be chains; None if they need not.
+    the largest number of tokens in a text. `way`: one of `WAYS`; `why`: if it is not the
+    first, why not.
     """
 
     name: str
@@ -31,8 +36,14 @@ class Model:
     tokenizer: Any
     vocab: int
     context: int
-    only_chains: str | None = None
     padding: int = 0
+    way: str = WAYS[0]
+    why: str | None = None
+
+    @property
+    def only_chains(self) -> bool:
+        """Whether drafts must be chains."""
+        return self.way != WAYS[0]
 
     @property
     def known(self) -> int:
@@ -41,8 +52,8 @@ class Model:
 
     def reader(self, batch: int, capacity: int) -> Reader | StateReader:
         """An empty reader of so many texts, each of at most `capacity` tokens with its draft."""
-        if self.only_chains is not None:
-            return StateReader(self.network, batch)
+        if self.only_chains:
+            return StateReader(self.network, batch, whole=self.way == "whole")
         return Reader.of(self.network, batch, capacity, self.context)
 
     @property

@@ -22,8 +22,8 @@ class Text:
     from the beginning of the step, with the number of tokens before it.
     """
 
-    def __init__(self, network: Any) -> None:
-        self.network = network
+    def __init__(self, network: Any, whole: bool) -> None:
+        self.network, self.whole = network, whole
         self.tokens: list[int] = []
         self.length = self.read = 0
         self.states: dict[str, Any] = {}
@@ -43,7 +43,9 @@ class Text:
     def _pass(self, end: int, **inputs: Any) -> Any:
         device = next(self.network.parameters()).device
         ids = torch.tensor([self.tokens[self.read : end]], device=device)
-        output = self.network(input_ids=ids, use_cache=True, **self.states, **inputs)
+        output = self.network(input_ids=ids, use_cache=not self.whole, **self.states, **inputs)
+        if self.whole:
+            return output
         name = next((name for name in STATES if output.get(name) is not None), None)
         if name is not None:
             self.states, self.read = {name: output[name]}, end
@@ -62,12 +64,12 @@ class StateReader:
     """As `passes.Reader`, for chains only, in one pass per row.
 
     A network's states may be a recurrence's, or the keys of a window, from which no token can be removed. So
-    they are copied before each step, and after a rejection the copy reads the accepted tokens again. A
-    network that returns no states reads the whole text in each pass.
+    they are copied before each step, and after a rejection the copy reads the accepted tokens again. If
+    `whole`, or if the network returns no states, each pass reads the whole text.
     """
 
-    def __init__(self, network: Any, batch: int) -> None:
-        self.texts = [Text(network) for _ in range(batch)]
+    def __init__(self, network: Any, batch: int, whole: bool = False) -> None:
+        self.texts = [Text(network, whole) for _ in range(batch)]
         self.recorder = Recorder(next(network.parameters()).device)
 
     def read(self, prompts: Sequence[Sequence[int]], **inputs: Any) -> Any:

@@ -269,7 +269,7 @@ def has_kernels(verifier: Verifier, device: torch.device) -> bool:
 def misfit(verifier: Verifier, structure: Structure, drafter: Drafter, target: Model) -> str | None:
     """The reason why these cannot be combined; None if they can."""
     if target.only_chains and structure.kind != "chain":
-        return f"{target.name} reads chains only, not {structure.name}: {target.only_chains}"
+        return f"{target.name} reads chains only, not {structure.name}: {target.why}"
     if structure.kind not in verifier.drafts:
         fit = ", ".join(verifier.drafts)
         return f"{verifier.name} is made for {fit}, not for {structure.name} ({structure.kind})"
