@@ -12,7 +12,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging
 
 from draftproof.gpu.device import usable
-from draftproof.gpu.passes import Reader
+from draftproof.gpu.passes import ORIGINAL, Reader, ropes
 from draftproof.gpu.states import StateReader
 from draftproof.theory.errors import BadInput, quoted
 
@@ -104,12 +104,13 @@ def load(
 
 
 def context_of(config: Any) -> int:
-    """The largest number of tokens that every layer attends to; a sliding window also limits it."""
+    """The largest number of tokens in a text. Beyond the length of its first training, a network with rope
+    type `longrope` turns the positions of the whole text in another way, so that no cache is right.
+    """
     text = config.get_text_config(decoder=True)
-    positions = getattr(text, "max_position_embeddings", None) or 1 << 20
-    window = getattr(text, "sliding_window", None)
-    kinds = getattr(text, "layer_types", None) or ["sliding_attention"]
-    return min(positions, window) if window and "sliding_attention" in kinds else positions
+    given = [getattr(text, "max_position_embeddings", None)]
+    given += [rope.get(ORIGINAL, getattr(text, ORIGINAL, None)) for rope in ropes(text) if rope["rope_type"] == "longrope"]
+    return min([each for each in given if each and each > 0], default=1 << 20)
 
 
 def check_pair(target: Model, drafter: Model) -> None:

@@ -233,7 +233,7 @@ def reach(config: Any) -> dict[str, Within | None]:
     """How far back each kind of layer attends; None: over the whole text. The kinds are those by which a
     network of transformers takes one mask each; a network that has a single kind takes the mask itself.
     """
-    window, chunk = (getattr(config, name, None) for name in ("sliding_window", "attention_chunk_size"))
+    window, chunk = (getattr(config, name, None) for name in WINDOWS)
     every: dict[str, Within | None] = {}
     if window:
         every["sliding_attention"] = lambda query, key: query - key < window
@@ -243,12 +243,22 @@ def reach(config: Any) -> dict[str, Within | None]:
     return {kind: every.get(kind) for kind in sorted(set(kinds))}
 
 
+WINDOWS = "sliding_window", "attention_chunk_size"
+"""Settings from which transformers makes masks in each pass."""
+ORIGINAL = "original_max_position_embeddings"
+
+
+def ropes(config: Any) -> list[dict[str, Any]]:
+    """The settings of a network's rotary positions: one, or one for each kind of layer."""
+    rope = getattr(config, "rope_parameters", None) or {}
+    return [each for each in (rope, *rope.values()) if isinstance(each, dict) and "rope_type" in each]
+
+
 def turns(config: Any) -> set[int]:
     """The numbers of tokens after which a network attends, or turns its positions, in another way."""
     text = config.get_text_config(decoder=True)
-    rope = getattr(text, "rope_parameters", None) or {}
-    names = "sliding_window", "attention_chunk_size", "window_size", "original_max_position_embeddings"
-    given = [getattr(text, name, None) for name in names] + [rope.get(names[-1])]
+    names = *WINDOWS, "window_size", "attention_window_size", ORIGINAL
+    given = [getattr(text, name, None) for name in names] + [rope.get(ORIGINAL) for rope in ropes(text)]
     return {each for each in given if isinstance(each, int)}
 
 

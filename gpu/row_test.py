@@ -1,7 +1,8 @@
 """The row test: a network's rows as the engine reads them, beside plain passes without a cache."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -13,7 +14,7 @@ from draftproof.gpu.device import out_of_memory
 from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.models import WAYS, Model
-from draftproof.gpu.passes import turns
+from draftproof.gpu.passes import WINDOWS, turns
 from draftproof.gpu.structures import structure
 from draftproof.gpu.verify.verifier import ALL, Rates, Verifier
 from draftproof.theory.errors import BadInput
@@ -25,8 +26,11 @@ TREE, CHAIN = "tree:2x2", "chain:3"
 NEW = 8
 """Tokens added to each prompt: some four steps."""
 
+WINDOW = 24
+"""Longer attention windows are shortened to this during the test."""
+
 FARTHEST = 256
-"""A window, or another length at which a network changes, is crossed if it is at most so long."""
+"""Another length at which a network changes is crossed if it is at most so long."""
 
 ORDERS = 16
 """How many float32 errors of a plain pass the engine's rows may be away from it, because it sums in another
@@ -79,9 +83,18 @@ def tested(model: Model) -> Model:
         found = compared(tried, CHAIN if tried.only_chains else TREE)
         if found.ok:
             return tried
-        why = why or str(found)
+        why = why or _why(model.network, found)
     kind = type(model.network).__name__
     raise BadInput(f"{model.name}: {kind} is not decoded as it should be: {found}")
+
+
+def _why(network: Any, found: Found) -> str:
+    """Why trees are refused: kinds of layers that are not attention say more than the error they raise."""
+    kinds = getattr(network.config.get_text_config(decoder=True), "layer_types", None) or []
+    other = sorted({each for each in kinds if not each.endswith("attention") or "linear" in each})
+    if found.failure is None or not other:
+        return str(found)
+    return f"layers of type {', '.join(other)} cannot take back rejected tokens"
 
 
 def compared(model: Model, draft: str) -> Found:
@@ -94,9 +107,10 @@ def compared(model: Model, draft: str) -> Found:
     try:
         if model.network.dtype not in (torch.float32, torch.float64):
             model = replace(model, network=deepcopy(model.network).float())
-        words, ours = _decoded(model, draft)
-        plain = _plain(model.network, words)
-        exact = _plain(in_double(model.network), words)
+        with short_windows(model.network.config.get_text_config(decoder=True)):
+            words, ours = _decoded(model, draft)
+            plain = _plain(model.network, words)
+            error = _error(model.network, words, plain)
     except BadInput as error:
         return Found(draft, failure=str(error))
     except Exception as error:  # whatever a network's own code raises
@@ -104,7 +118,19 @@ def compared(model: Model, draft: str) -> Found:
             raise
         said = (str(error).strip() or "no message").splitlines()[0]
         return Found(draft, failure=f"{type(error).__name__}: {said}")
-    return Found(draft, len(ours), _apart(ours, plain), ORDERS * _apart(plain, exact))
+    return Found(draft, len(ours), _apart(ours, plain), ORDERS * error)
+
+
+def _error(network: Any, words: Sequence[Word], plain: Tensor) -> float:
+    """The largest error of float32: the difference from float64 or, for a network that cannot be computed in
+    float64, from bfloat16, times the ratio of their rounding errors.
+    """
+    try:
+        return _apart(plain, _plain(in_double(network), words))
+    except (RuntimeError, TypeError) as error:
+        if out_of_memory(error):
+            raise
+    return _apart(plain, _plain(deepcopy(network).bfloat16(), words)) / 2**16
 
 
 def in_double(network: Any) -> Any:
@@ -113,6 +139,20 @@ def in_double(network: Any) -> Any:
     if copy._can_set_experts_implementation():
         copy.set_experts_implementation("eager")
     return copy
+
+
+@contextmanager
+def short_windows(config: Any) -> Iterator[None]:
+    """Makes long attention windows so short that a short text crosses them."""
+    long = {name: getattr(config, name, None) for name in WINDOWS}
+    long = {name: size for name, size in long.items() if size and size > WINDOW}
+    try:
+        for name in long:
+            setattr(config, name, WINDOW)
+        yield
+    finally:
+        for name, size in long.items():
+            setattr(config, name, size)
 
 
 @torch.inference_mode()
