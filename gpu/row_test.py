@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -35,6 +36,9 @@ FARTHEST = 256
 ORDERS = 16
 """How many float32 errors of a plain pass the engine's rows may be away from it, because it sums in another
 order."""
+
+ROW_TEST = ContextVar("ROW_TEST", default=True)
+"""Whether models are tested when they are loaded."""
 
 LEAST = -15.0
 """Log-probabilities below this are not compared: a drafter's rows are float32 probabilities."""
@@ -70,8 +74,8 @@ class Found:
         if self.failure is not None:
             return f"with {self.draft} a pass fails: {self.failure}"
         return (
-            f"with {self.draft} its log-probabilities differ by {self.difference:.2g} from those of plain passes "
-            f"(rounding explains {self.tolerance:.1g})"
+            f"with {self.draft}, log-probabilities are up to {self.difference:.1e} away from those of plain "
+            f"passes (rounding: {self.tolerance:.1e})"
         )
 
 
@@ -82,19 +86,36 @@ def tested(model: Model) -> Model:
         tried = replace(model, way=way, why=why)
         found = compared(tried, CHAIN if tried.only_chains else TREE)
         if found.ok:
-            return tried
+            return replace(tried, rows=str(found))
         why = why or _why(model.network, found)
     kind = type(model.network).__name__
     raise BadInput(f"{model.name}: {kind} is not decoded as it should be: {found}")
 
 
+def reports(models: Sequence[Model]) -> dict[str, str]:
+    """What the row test finds on each model, by name; nothing if models are not to be tested."""
+    if not ROW_TEST.get():
+        return {}
+    checked = [each if each.rows else tested(each) for each in models]
+    return {each.name: f"{each.rows}{f'; chains only: {each.why}' * each.only_chains}" for each in checked}
+
+
+def trusted(model: Model) -> Model:
+    """The model as it is; BadInput if the names of its layers tell that the row test would not let it pass."""
+    if other := _other(model.network):
+        raise BadInput(f"{model.name}: {other}; leave out --no-row-test")
+    return model
+
+
 def _why(network: Any, found: Found) -> str:
     """Why trees are refused: kinds of layers that are not attention say more than the error they raise."""
+    return (found.failure and _other(network)) or str(found)
+
+
+def _other(network: Any) -> str | None:
     kinds = getattr(network.config.get_text_config(decoder=True), "layer_types", None) or []
     other = sorted({each for each in kinds if not each.endswith("attention") or "linear" in each})
-    if found.failure is None or not other:
-        return str(found)
-    return f"layers of type {', '.join(other)} cannot take back rejected tokens"
+    return f"layers of type {', '.join(other)} cannot take back rejected tokens" if other else None
 
 
 def compared(model: Model, draft: str) -> Found:

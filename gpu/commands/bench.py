@@ -34,6 +34,7 @@ FILE = PathType(path_type=Path, dir_okay=False)
     help="May be repeated. With --model: one number, of texts decoded at once [default: 1].",
 )
 @option("--model", help="Decode with real models: a target as for `gpu generate`, or shipped.")
+@no_row_test
 @option("--drafter", help="With --model: as for `gpu generate`.")
 @option(
     "--verifier",

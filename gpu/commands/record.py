@@ -109,7 +109,7 @@ def _rows(options: dict[str, Any], trees: Sequence[str]) -> Iterator[dict[str, A
             ids = torch.tensor([text], device=target.device)
             both = []
             for each in (target, drafter.model):
-                logits = each.network(ids.to(each.device)).logits[0, list(at), : target.vocab]
+                logits = each.network(ids.to(each.device)).logits[0, list(at)]
                 both.append(sampling.rows(logits).cpu().numpy())
             yield {"target": both[0], "proposal": both[1], "sequence": np.full(len(at), number)}
             continue

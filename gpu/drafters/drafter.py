@@ -51,7 +51,6 @@ class ModelSession(Session):
 
     def __init__(self, model: Model, prompts: Sequence[Sequence[int]], capacity: int) -> None:
         super().__init__(model.reader(len(prompts), capacity))
-        self.vocab = model.vocab
         known = [prompt[:-1] for prompt in prompts]
         if any(known):
             self.reader.read(known, input_ids=padded(known, model.device), logits_to_keep=1)
@@ -60,12 +59,12 @@ class ModelSession(Session):
     def root(self) -> Tensor:
         back = self.last.shape[1] - 1
         output = self.reader.run(back + 1, -back, input_ids=self.last, logits_to_keep=1)
-        return output.logits[:, -1, : self.vocab]
+        return output.logits[:, -1]
 
     def extend(self, tokens: Tensor, level: Level) -> Tensor:
         size = tokens.shape[1]
         output = self.reader.run(size, level.first, level.sees, level.depth, input_ids=tokens)
-        return output.logits[..., : self.vocab]
+        return output.logits
 
     def accept(self, accepted: Accepted) -> None:
         """Keeps the cached tokens of the accepted path."""

@@ -14,7 +14,7 @@ from transformers.cache_utils import Cache
 from transformers.models.llama.modeling_llama import LlamaModel, LlamaRMSNorm
 
 from draftproof.gpu.drafters.drafter import Drafter
-from draftproof.gpu.models import Model
+from draftproof.gpu.models import Model, shut
 from draftproof.gpu.passes import Reader, padded
 from draftproof.gpu.structures import Accepted, Level, Session
 from draftproof.theory.errors import BadInput
@@ -125,7 +125,7 @@ class FeatureSession(Session):
     ) -> None:
         super().__init__(Reader.of(drafter.head, len(prompts), capacity, drafter.target.context))
         target = drafter.target.network
-        self.head, self.vocab = drafter.head, drafter.target.vocab
+        self.head, self.target = drafter.head, drafter.target
         self.embed, self.output = target.get_input_embeddings(), target.get_output_embeddings()
         ids = padded(prompts, drafter.target.device)
         shape = (*ids.shape, self.head.config.hidden_size)
@@ -139,14 +139,17 @@ class FeatureSession(Session):
 
     def root(self) -> Tensor:
         self.above = self.last
-        return self.output(self.last)[:, 0, : self.vocab]
+        return self._logits(self.last)[:, 0]
 
     def extend(self, tokens: Tensor, level: Level) -> Tensor:
         at = level.above[..., None].expand(len(tokens), -1, self.above.shape[-1])
         feature = self.above.gather(1, at)
         inputs = {"embedded": self.embed(tokens), "feature": feature}
         self.above = self.reader.run(tokens.shape[1], level.first, level.sees, level.depth, **inputs)
-        return self.output(self.above)[..., : self.vocab]
+        return self._logits(self.above)
+
+    def _logits(self, states: Tensor) -> Tensor:
+        return shut(self.output(states), self.target.known, self.target.vocab)
 
     def accept(self, accepted: Accepted) -> None:
         """Reads the emitted tokens, each with the target's feature at the token before."""

@@ -138,7 +138,7 @@ class _Decoder:
         tokens = draft.tokens[:, : read.size - 1]
         ids = torch.cat((self.last, tokens.clamp(min=0)), 1)
         output = self.reader.run(read.size, 0, read.sees, read.levels, input_ids=ids, **self.options)
-        logits = output.logits[..., : self.vocab]
+        logits = output.logits
         if self.history is not None and self.sampling.processors:
             logits = self.history.in_tree(self.sampling, logits, read, tokens)
         if tree.size > read.size:  # the last node's row is not used
