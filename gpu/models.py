@@ -148,7 +148,11 @@ def context_of(config: Any) -> int:
     """
     text = config.get_text_config(decoder=True)
     given = [getattr(text, "max_position_embeddings", None)]
-    given += [rope.get(ORIGINAL, getattr(text, ORIGINAL, None)) for rope in ropes(text) if rope["rope_type"] == "longrope"]
+    given += [
+        rope.get(ORIGINAL, getattr(text, ORIGINAL, None))
+        for rope in ropes(text)
+        if rope["rope_type"] == "longrope"
+    ]
     return min([each for each in given if each and each > 0], default=1 << 20)
 
 

@@ -47,9 +47,7 @@ no_graphs = option("--no-graphs", is_flag=True, expose_value=False, callback=_wi
 as_json = option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 
 
-no_row_test = option(
-    "--no-row-test", is_flag=True, expose_value=False, callback=_untested, help=NO_ROW_TEST
-)
+no_row_test = option("--no-row-test", is_flag=True, expose_value=False, callback=_untested, help=NO_ROW_TEST)
 
 
 def model(command: Command) -> Command:

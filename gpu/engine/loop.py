@@ -60,7 +60,11 @@ def generate(
     that do not fit each other, and for processors that leave nothing of a row.
     """
     _check(target, prompts)
-    if drafter is not None and structure is not None and (reason := misfit(verifier, structure, drafter, target)):
+    if (
+        drafter is not None
+        and structure is not None
+        and (reason := misfit(verifier, structure, drafter, target))
+    ):
         raise BadInput(reason)
     if selection is not None and (reason := cannot_select(verifier, structure)):
         raise BadInput(reason)

@@ -141,7 +141,11 @@ class Validation:
                   if cannot_select(verifier, shape) is None}  # fmt: skip
         self.cells += [(*pair, each) for pair in reversed(chains.values()) for each in self.selections]
         for each in self.lossy:
-            fit = [one for one in self.structures if misfit(each.verifier, one, self.drafter, self.target) is None]
+            fit = [
+                one
+                for one in self.structures
+                if misfit(each.verifier, one, self.drafter, self.target) is None
+            ]
             if fit and (isinstance(self.drafter, ModelDrafter) or not each.faint):
                 self.cells.append((fit[0], each.verifier, each))
 

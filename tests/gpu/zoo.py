@@ -1,14 +1,48 @@
-"""Networks with random weights, of every architecture of causal language models that can be made small."""
+"""Networks of every architecture of causal language models, small and with random weights.
 
-from dataclasses import fields
+Run as `python -m tests.gpu.zoo` to print docs/architectures.md, with `--write` to renew it, or with names to
+see what the engine makes of these.
+"""
+
+import sys
+import warnings
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass, fields, replace
+from datetime import date
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 from transformers import AutoModelForCausalLM, GenerationConfig
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+from transformers.utils import logging
 
+from draftproof.gpu.drafters.drafter import ModelDrafter
+from draftproof.gpu.engine.loop import generate, misfit
 from draftproof.gpu.models import Model, context_of
+from draftproof.gpu.row_test import tested
+from draftproof.gpu.structures import structure
+from draftproof.gpu.validate.greedy import Greedy, Reference, compare
+from draftproof.gpu.verify import named
+from draftproof.theory.errors import BadInput
 from tests.gpu.small import Numbers
+
+PAGE = Path(__file__).parents[2] / "docs" / "architectures.md"
+READS = {
+    "trees": "Trees and chains",
+    "chains": "Chains only",
+    "chains, whole texts": "Chains only, with the whole text in each pass",
+    "refused": "Refused",
+}
+LEFT_OUT = set(
+    "blt dots3_note emu3 fuyu gemma3 gemma3n gemma4 gemma4_assistant gemma4_unified gemma4_unified_assistant git "
+    "got_ocr2 llama4 mllama moss_transcribe_diarize musicgen musicgen_melody phi4_multimodal qwen3_5 qwen3_5_moe "
+    "qwen4_exp qwen4_exp_text".split()
+)
 
 VOCAB, CONTEXT, WINDOW = 48, 96, 24
 
@@ -51,15 +85,17 @@ LINEAR = {
     "linear_num_key_heads": 2,
     "linear_num_value_heads": 4,
 }
+KINDS = ["sliding_attention", "full_attention"]
 LATENT = {"num_key_value_heads": 4, "head_dim": 4}
 SHARED = {
     "num_hidden_layers": 4,
     "num_kv_shared_layers": 2,
     "vocab_size_per_layer_input": VOCAB,
     "hidden_size_per_layer_input": 8,
-    "layer_types": ["sliding_attention", "full_attention"] * 2,
+    "layer_types": KINDS * 2,
 }
 ENCODER = {"pad_token_id": 1}
+DECODER = {"pad_token_id": 1, "is_decoder": True}
 LONGROPE = {
     "original_max_position_embeddings": 32,
     "rope_parameters": {
@@ -76,12 +112,16 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "axk2": LATENT,
     "bailing_hybrid": {"num_hidden_layers": 4, "layer_group_size": 2, **LATENT, "head_dim": 8},
     "bamba": {**MAMBA, "attn_layer_indices": [1, 3]},
-    "camembert": ENCODER,
-    "cohere_compass_text": {"layer_types": ["sliding_attention", "full_attention"]},
+    "cohere_compass_text": {
+        "rope_parameters": {each: {"rope_type": "default", "rope_theta": 1e4} for each in KINDS},
+        "layer_types": KINDS,
+    },
     "cpmant": {"prompt_length": 4, "segment_types": 4, "dim_head": 8, "prompt_types": 4},
     "ctrl": {"dff": 48},
-    "data2vec-text": ENCODER,
-    "dbrx": {"attn_config": {"kv_n_heads": 2, "rope_theta": 10000.0, "clip_qkv": 8}, "ffn_config": {"ffn_hidden_size": 48, "moe_num_experts": 4, "moe_top_k": 2}},
+    "dbrx": {
+        "attn_config": {"kv_n_heads": 2, "rope_theta": 10000.0, "clip_qkv": 8},
+        "ffn_config": {"ffn_hidden_size": 48, "moe_num_experts": 4, "moe_top_k": 2},
+    },
     "deepseek_v2": LATENT | {"topk_method": "greedy"},
     "deepseek_v3": LATENT,
     "deepseek_v32": LATENT | {"index_topk": 8},
@@ -98,7 +138,13 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "granitemoehybrid": {**MAMBA, "layer_types": ["mamba", "attention"] * 2, "num_key_value_heads": 2},
     "hy_v4": LATENT | {"index_topk": 8},
     "jamba": {**MAMBA, "attn_layer_period": 2, "attn_layer_offset": 1, "use_mamba_kernels": False},
-    "kimi_linear": {**LATENT, "num_hidden_layers": 4, "linear_head_dim": 8, "linear_num_heads": 4, "head_dim": 8},
+    "kimi_linear": {
+        **LATENT,
+        "num_hidden_layers": 4,
+        "linear_head_dim": 8,
+        "linear_num_heads": 4,
+        "head_dim": 8,
+    },
     "lfm2": {"num_hidden_layers": 4, "layer_types": ["conv", "full_attention"] * 2},
     "lfm2_moe": {"num_hidden_layers": 4, "layer_types": ["conv", "full_attention"] * 2},
     "lfm3": {"num_hidden_layers": 4, "layer_types": ["conv", "full_attention"] * 2},
@@ -106,10 +152,26 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "longcat_flash": {**LATENT, "zero_expert_num": 2},
     "mamba2": {"head_dim": 16, "num_heads": 4, "state_size": 8, "n_groups": 2},
     "minicpm3": LATENT,
-    "minimax": {"num_hidden_layers": 4, "layer_types": ["linear_attention", "full_attention"] * 2, "block_size": 8},
-    "modernbert-decoder": ENCODER,
-    "mpt-rope": {},
-    "nemotron_h": {"num_hidden_layers": 3, "layers_block_type": ["mamba", "attention", "moe"], "mamba_num_heads": 4, "mamba_head_dim": 16, "ssm_state_size": 8, "n_groups": 2, "moe_shared_expert_intermediate_size": 16},
+    "minimax": {
+        "num_hidden_layers": 4,
+        "layer_types": ["linear_attention", "full_attention"] * 2,
+        "block_size": 8,
+    },
+    **dict.fromkeys(
+        ("camembert", "data2vec-text", "roberta", "roberta-prelayernorm", "xlm-roberta"), ENCODER
+    ),
+    **dict.fromkeys(("modernbert-decoder", "xlm-roberta-xl"), ENCODER),
+    **{f"{name}-decoder": DECODER for name in ("bert", "electra", "ernie", "roberta", "rembert", "roformer")},
+    "xmod": ENCODER | {"default_language": "en_XX"},
+    "nemotron_h": {
+        "num_hidden_layers": 3,
+        "layers_block_type": ["mamba", "attention", "moe"],
+        "mamba_num_heads": 4,
+        "mamba_head_dim": 16,
+        "ssm_state_size": 8,
+        "n_groups": 2,
+        "moe_shared_expert_intermediate_size": 16,
+    },
     "olmo_hybrid": LINEAR,
     "phi3-longrope": LONGROPE,
     "qwen2-window": {"use_sliding_window": True, "max_window_layers": 1},
@@ -117,28 +179,186 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "qwen3_5_moe_text": LINEAR,
     "qwen3_next": LINEAR,
     "qwen4_exp_text": LINEAR,
+    "reformer": {
+        "is_decoder": True,
+        "axial_pos_shape": (8, 12),
+        "axial_pos_embds_dim": (16, 16),
+        "attention_head_size": 8,
+        "local_attn_chunk_length": 8,
+        "lsh_attn_chunk_length": 8,
+        "attn_layers": ("local", "lsh"),
+        "feed_forward_size": 48,
+        "pad_token_id": 1,
+    },
+    "roc_bert": {
+        "pronunciation_vocab_size": 8,
+        "shape_vocab_size": 8,
+        "pronunciation_embed_dim": 8,
+        "shape_embed_dim": 8,
+        "pad_token_id": 1,
+    },
+    "xlm": {"emb_dim": 32, "n_words": VOCAB},
     "recurrent_gemma": {"num_hidden_layers": 3, "lru_width": 32, "attention_window_size": WINDOW},
-    "roberta": ENCODER,
-    "xlm-roberta": ENCODER,
     "youtu": LATENT,
-    "zamba": {**MAMBA, "num_hidden_layers": 6, "use_mamba_kernels": False, "n_mamba_heads": 2, "attn_layer_period": 3, "attn_layer_offset": 1, "attention_head_dim": 16},
-    "zamba2": {"num_hidden_layers": 4, "layers_block_type": ["mamba", "hybrid"] * 2, "n_mamba_heads": 4, "mamba_d_state": 8, "use_mamba_kernels": False},
+    "zamba": {
+        **MAMBA,
+        "num_hidden_layers": 6,
+        "use_mamba_kernels": False,
+        "n_mamba_heads": 2,
+        "attn_layer_period": 3,
+        "attn_layer_offset": 1,
+        "attention_head_dim": 16,
+    },
+    "zamba2": {
+        "num_hidden_layers": 4,
+        "layers_block_type": ["mamba", "hybrid"] * 2,
+        "n_mamba_heads": 4,
+        "mamba_d_state": 8,
+        "use_mamba_kernels": False,
+    },
     "zaya": {"num_experts_per_tok": 1, "router_hidden_size": 16, "num_hidden_layers": 4},
 }
 """More settings of an architecture, or of a variant of one."""
 
 
 def config(name: str) -> Any:
-    """A small configuration."""
-    kind = CONFIG_MAPPING[name if name in CONFIG_MAPPING else name.split("-")[0]]
+    """A small configuration; a variant's name is that of its architecture and a word after it."""
+    kind = CONFIG_MAPPING[name if name in CONFIG_MAPPING else name.rsplit("-", 1)[0]]
     known = {field.name for field in fields(kind)}
     given = {key: value for key, value in SIZES.items() if key in known}
     return kind(**given | SPECIAL.get(name, {}))
 
 
-def network(name: str) -> Any:
+def network(name: str, **options: Any) -> Any:
     """A network of this architecture with random weights."""
     torch.manual_seed(0)
-    made = AutoModelForCausalLM.from_config(config(name)).eval().requires_grad_(False)
+    made = AutoModelForCausalLM.from_config(config(name), **options).eval().requires_grad_(False)
     made.generation_config = GenerationConfig()
     return made
+
+
+def model(name: str, **options: Any) -> Model:
+    """The same as a model of the engine."""
+    made = network(name, **options)
+    return Model(name, made, Numbers(), VOCAB, context_of(made.config))
+
+
+def near(of: Model) -> Model:
+    """The model with a little noise on its weights: a drafter that is right now and then."""
+    made = deepcopy(of.network)
+    torch.manual_seed(1)
+    for weight in made.parameters():
+        weight += 0.02 * torch.randn_like(weight)
+    return replace(of, name="near", network=made)
+
+
+DRAFTS = {"chain:3": "block", "tree:2x2": "traversal", "paths:2x3": "traversal", "top-k:2x3x6": "one-hot"}
+"""Drafts that must not change a greedy text, each with a verifier for it."""
+
+
+def greedy(of: Model, tokens: int = 16) -> dict[str, Greedy]:
+    """Greedy texts, by draft, beside those that transformers generates. One prompt is longer than a window
+    and one text grows beyond it; an end token is chosen so that the texts end at different times.
+    """
+    draw = torch.Generator().manual_seed(1)
+    sizes = [min(size, max(1, of.context - tokens)) for size in (WINDOW - 6, WINDOW + 8, 3)]
+    prompts = [torch.randint(1, VOCAB, (size,), generator=draw).tolist() for size in sizes]
+    with torch.inference_mode():
+        reference = Reference(of, prompts, tokens)
+        ends = [text for text in reference.texts if len(set(text)) > 1]
+        of.network.generation_config.eos_token_id = ends[0][len(ends[0]) // 2] if ends else None
+        reference = Reference(of, prompts, tokens)
+    drafter, found = ModelDrafter(near(of)), {}
+    for draft, verifier in DRAFTS.items():
+        shape = structure(draft)
+        if misfit(named(verifier), shape, drafter, of) is None:
+            decode = partial(generate, of, drafter, verifier=named(verifier), structure=shape)
+            found[draft] = compare(reference, decode)
+    return found
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the engine makes of an architecture: "trees", "chains" or "refused", and why not trees."""
+
+    name: str
+    kind: str
+    reads: str
+    why: str = ""
+    texts: int = 0
+    wrong: tuple[str, ...] = ()
+
+
+def entry(name: str) -> Entry:
+    """The row test of one architecture and, if it passes, the greedy comparison."""
+    made = model(name)
+    kind = type(made.network).__name__
+    try:
+        made = tested(made)
+    except BadInput as error:
+        return Entry(name, kind, "refused", str(error).split(": ", 2)[-1])
+    found = greedy(made)
+    wrong = tuple(draft for draft, each in found.items() if not each.ok)
+    reads = {"slots": "trees", "states": "chains", "whole": "chains, whole texts"}[made.way]
+    return Entry(name, kind, reads, made.why or "", sum(each.texts for each in found.values()), wrong)
+
+
+def names() -> list[str]:
+    """Every architecture of transformers' causal language models, with variants, except those `LEFT_OUT`."""
+    return sorted({*MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, *SPECIAL} - LEFT_OUT)
+
+
+def page(entries: Sequence[Entry]) -> str:
+    """docs/architectures.md."""
+    told = {reads: [each for each in entries if each.reads == reads] for reads in READS}
+    lines = [
+        "# Architectures",
+        "",
+        f"{date.today()}, transformers {transformers.__version__}: {len(entries)} small networks with random",
+        "weights, made by `python -m tests.gpu.zoo --write`.",
+        "",
+        "Each was read by the [row test](gpu.md#the-row-test) and, if it passed, decoded greedily with chains,",
+        "trees, merged paths and top-k trees, as far as its way of reading allows. All these texts",
+        f"({sum(each.texts for each in entries)}) are those of transformers' own `generate`; they cross attention",
+        "windows of 24 tokens and end at different times. A variant has a word after its name, such as",
+        "`falcon-alibi`. Real checkpoints pass the row test again when they are loaded.",
+        "",
+    ]
+    for reads, heading in READS.items():
+        lines += [f"## {heading} ({len(told[reads])})", ""]
+        if reads == "trees":
+            lines += [", ".join(f"`{each.name}`" for each in told[reads]) + ".", ""]
+            continue
+        lines += ["| architecture | class | why |", "| --- | --- | --- |"]
+        lines += [f"| `{each.name}` | `{each.kind}` | {escaped(each.why)} |" for each in told[reads]]
+        lines += [""]
+    lines += [
+        f"Not made small, most of them with parts for images or audio: {', '.join(sorted(LEFT_OUT))}.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def escaped(text: str) -> str:
+    """As a cell of a table."""
+    return text.replace("|", "\\|").replace("<", "&lt;")
+
+
+def main(given: Sequence[str]) -> None:
+    """Prints the page, or writes it, or prints what is made of the architectures given."""
+    torch.set_num_threads(1)
+    logging.set_verbosity_error()
+    warnings.simplefilter("ignore")
+    chosen = [name for name in given if name != "--write"]
+    entries = []
+    for name in chosen or names():
+        entries.append(entry(name))
+        print(entries[-1], file=sys.stderr)
+    if "--write" in given:
+        PAGE.write_text(page(entries))
+    elif not chosen:
+        print(page(entries))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
