@@ -193,6 +193,8 @@ class Reader:
         else:
             positions = (self.lengths[:, None] + levels).expand(-1, size)
             visible = mask(sees, self.lengths, seen)
+        if any(self.reach.values()):
+            self.positions[self.slots.rows, at] = positions
         masks = {kind: self._mask(visible, within, positions) for kind, within in self.reach.items()}
         return self.network(
             attention_mask=masks if len(masks) > 1 else masks.popitem()[1],
@@ -207,13 +209,8 @@ class Reader:
         positions [B, n] of the queries.
         """
         if within is not None:
-            rows, at, seen = self.slots.rows, self.slots.at, self.slots.seen
-            if isinstance(at, slice):
-                self.positions[:, at] = positions
-            else:
-                self.positions[rows, at] = positions
-            own = torch.arange(seen, device=self.device)
-            keys = torch.where(own < self.lengths[:, None], own, self.positions[:, :seen])
+            own = torch.arange(self.slots.seen, device=self.device)
+            keys = torch.where(own < self.lengths[:, None], own, self.positions[:, : self.slots.seen])
             visible = visible & within(positions[..., None], keys[:, None])[:, None]
         if self.additive:
             lowest = torch.finfo(self.network.dtype).min

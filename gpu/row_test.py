@@ -120,7 +120,7 @@ def _other(network: Any) -> str | None:
 
 def compared(model: Model, draft: str) -> Found:
     """Decodes a batch of unequal prompts, with the model as target and as drafter, and compares each row of
-    both with a plain pass over the text before it.
+    both with a plain pass over the text before it; so is a row from transformers' own `generate`.
 
     All of it is in float32, of which a narrower network gets a copy. Rounding explains `ORDERS` times the
     largest difference between plain passes in float32 and in float64.
@@ -205,7 +205,17 @@ def _decoded(model: Model, draft: str) -> tuple[list[Word], Tensor]:
                     rows.append(step.proposal[b, places[node]].double().log())
         for row, emitted in zip(step.rows, step.emitted, strict=True):
             so_far[row] += tuple(emitted)
+    words.append(tuple(prompts[1]))
+    rows.append(_generated(model.network, prompts[1]))
     return words, torch.stack(rows)
+
+
+def _generated(network: Any, prompt: Sequence[int]) -> Tensor:
+    ids = torch.tensor([prompt], device=network.device)
+    given = {"max_new_tokens": 1, "do_sample": False, "use_cache": False, "pad_token_id": 0}
+    told = {"output_logits": True, "return_dict_in_generate": True}
+    output = network.generate(ids, attention_mask=torch.ones_like(ids), **given, **told)
+    return output.logits[0][0].double().log_softmax(-1)
 
 
 @torch.inference_mode()

@@ -141,6 +141,7 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "kimi_linear": {
         **LATENT,
         "num_hidden_layers": 4,
+        "layer_types": ["linear_attention", "full_attention"] * 2,
         "linear_head_dim": 8,
         "linear_num_heads": 4,
         "head_dim": 8,
