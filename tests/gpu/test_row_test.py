@@ -50,7 +50,9 @@ def test_longrope_is_found_beyond_the_length_of_its_first_training():
 
 
 def test_what_is_not_causal_is_refused_in_one_line_with_the_difference():
-    with pytest.raises(BadInput, match=r"^bert: BertLMHeadModel is not decoded.* up to 6\.\de\+00 away") as raised:
+    with pytest.raises(
+        BadInput, match=r"^bert: BertLMHeadModel is not decoded.* up to 6\.\de\+00 away"
+    ) as raised:
         row_test.tested(zoo.model("bert"))
     assert "\n" not in str(raised.value)
 
@@ -80,7 +82,9 @@ def test_long_windows_are_crossed_and_restored():
 
 def test_without_the_test_layers_that_keep_a_state_are_refused_by_name():
     assert trusted(target()) is target()
-    with pytest.raises(BadInput, match="layers of type conv cannot take back rejected tokens; leave out --no"):
+    with pytest.raises(
+        BadInput, match="layers of type conv cannot take back rejected tokens; leave out --no"
+    ):
         trusted(zoo.model("lfm2"))
 
 
