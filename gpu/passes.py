@@ -254,7 +254,7 @@ def ropes(config: Any) -> list[dict[str, Any]]:
 def turns(config: Any) -> set[int]:
     """The numbers of tokens after which a network attends, or turns its positions, in another way."""
     text = config.get_text_config(decoder=True)
-    names = *WINDOWS, "window_size", "attention_window_size", ORIGINAL
+    names = *WINDOWS, "window_size", "attention_window_size", "index_topk", ORIGINAL
     given = [getattr(text, name, None) for name in names] + [rope.get(ORIGINAL) for rope in ropes(text)]
     return {each for each in given if isinstance(each, int)}
 

@@ -224,12 +224,12 @@ SPECIAL: dict[str, dict[str, Any]] = {
 """More settings of an architecture, or of a variant of one."""
 
 
-def config(name: str) -> Any:
+def config(name: str, **more: Any) -> Any:
     """A small configuration; a variant's name is that of its architecture and a word after it."""
     kind = CONFIG_MAPPING[name if name in CONFIG_MAPPING else name.rsplit("-", 1)[0]]
     known = {field.name for field in fields(kind)}
     given = {key: value for key, value in SIZES.items() if key in known}
-    return kind(**given | SPECIAL.get(name, {}))
+    return kind(**given | SPECIAL.get(name, {}) | more)
 
 
 def network(name: str, **options: Any) -> Any:
