@@ -41,14 +41,15 @@ def margins(outputs: Callable[[Drafts], Tensor], rows: Drafts, unit: float | Ten
     Each operation of a verifier is backward stable entry by entry: it gives the exact result for rows whose
     entries are changed by a relative `unit`, and by SMALLEST where they underflow. So the error of an output
     is at most STEPS times the effect of such a change. The effect is measured in float64: all entries are
-    changed at once, with eight random choices of signs, and the largest effect is taken. Unlike a derivative
-    this also sees both sides of a kink, such as p = q.
+    changed at once by random amounts, eight times, and the largest effect is taken. Unlike a derivative this
+    also sees both sides of a kink, such as p = q; equal amounts could cancel in a ratio of few entries.
     """
     random = torch.Generator().manual_seed(0)
 
     def nudged(row: Tensor) -> Tensor:
-        signs = torch.randint(0, 2, row.shape, generator=random).to(row) * 2 - 1
-        return (row * (1 + unit * signs) + SMALLEST * signs * (row > 0)).clamp(min=0)
+        sign = torch.randint(0, 2, row.shape, generator=random).to(row) * 2 - 1
+        amount = sign * (1 + torch.rand(row.shape, generator=random, dtype=row.dtype)) / 2  # 1/2 to 1
+        return (row * (1 + unit * amount) + SMALLEST * amount * (row > 0)).clamp(min=0)
 
     y = outputs(rows)
     swing = y.abs() * (unit[..., 0] if isinstance(unit, Tensor) else unit)

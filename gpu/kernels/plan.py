@@ -100,7 +100,8 @@ def plan(
                 had = got
                 above, rise = tl.gather(cut, parent, 0), tl.gather(step, parent, 0)
                 part = kept(ratio, 1.0, above, low, high) - kept(ratio, 1.0, above - rise, low, high)
-                rate = tl.where((kind == c) & (rank == j), ratio_of(part, rise), rate)
+                chosen = tl.where(above <= low, 1.0, ratio_of(part, rise))
+                rate = tl.where((kind == c) & (rank == j), chosen, rate)
                 if (G > 1) or (j == K - 1):
                     left += rest(P, Q, cut, low, high)
                     tl.store(cuts + c * G + g, cut, mask=here)

@@ -128,7 +128,8 @@ def plan(nodes: Nodes, a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     cut, step = (each.gather(2, nodes.kind[:, :, None])[:, :, 0] for each in (cuts, step))
     ratio, even = nodes.ratio, torch.ones_like(nodes.ratio)
     part = kept(ratio, even, cut, *edges) - kept(ratio, even, cut - step, *edges)
-    chosen = torch.where(nodes.there & (ratio > 0) & (a > 0)[..., None], share(part, step), 0.0)
+    chosen = torch.where(cut <= edges[0], 1.0, share(part, step))  # 1 without rounding: nothing is capped
+    chosen = torch.where(nodes.there & (ratio > 0) & (a > 0)[..., None], chosen, 0.0)
     turn = nodes.kind * K + torch.arange(K, device=a.device)
     earlier = turn[..., None, :] < turn[..., None]
     w = chosen * torch.where(earlier, 1 - chosen[..., None, :], 1.0).prod(3)

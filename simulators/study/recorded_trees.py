@@ -55,6 +55,14 @@ def _nodes(rule: values.Rule) -> Value:
     return partial(values.node_by_node, rule=rule)
 
 
+def _staged(q: RowsAt, shape: Shape, nodes: int, rng: np.random.Generator) -> Node:
+    return drafts.in_stages(q, shape, rng)
+
+
+def _uneven_staged(q: RowsAt, shape: Shape, nodes: int, rng: np.random.Generator) -> Node:
+    return drafts.in_stages(q, drafts.uneven(nodes), rng)
+
+
 _UNEVEN = partial(_fixed, shaped=lambda _, nodes: drafts.uneven(nodes))
 _CHAIN = _fixed(drafts.strata, lambda _, nodes: chain(nodes))
 _LIFTED = partial(values.lifted, rule=values.strata_priority)
@@ -64,6 +72,7 @@ _IID = partial(values.lifted, rule=values.iid_priority)
 DESIGNS = (
     Design("same", "strata", "lifted-priority", _fixed(drafts.strata), _LIFTED, new=True),
     Design("same", "strata", "lifted-levelled", _fixed(drafts.strata), _LEVELLED, new=True),
+    Design("same", "stages", "lifted-stages", _staged, values.in_stages, new=True),
     Design("same", "i.i.d.", "lifted-priority", _fixed(drafts.iid), _IID, new=True),
     Design("same", "i.i.d.", "traversal", _fixed(drafts.iid), partial(values.traversal, replacement=True)),
     Design("same", "i.i.d.", "specinfer", _fixed(drafts.iid), _nodes(values.recursive(True))),
@@ -79,7 +88,7 @@ DESIGNS = (
     Design("same", "top-k", "nss", _fixed(drafts.top), _nodes(values.target_only)),
     Design("best-first", "strata", "lifted-priority", _grown(drafts.best_first), _LIFTED, new=True),
     Design("best-first", "strata", "lifted-levelled", _grown(drafts.best_first), _LEVELLED, new=True),
-    Design("uneven", "strata", "lifted-levelled", _UNEVEN(drafts.strata), _LEVELLED, new=True),
+    Design("uneven", "stages", "lifted-stages", _uneven_staged, values.in_stages, new=True),
     Design(
         "uneven",
         "without replacement",

@@ -14,6 +14,7 @@ from draftproof.simulators.study import designs
 from draftproof.theory.draft import Node
 from draftproof.theory.drafts.shape import Shape
 from draftproof.theory.rows import Prefix
+from draftproof.theory.strata import stages
 
 RowsAt: TypeAlias = Mapping[Prefix, np.ndarray]
 Siblings: TypeAlias = Callable[[np.ndarray, int, np.random.Generator], list[int]]
@@ -66,6 +67,26 @@ def grown(q: RowsAt, shape: Shape, siblings: Siblings, rng: np.random.Generator,
     tokens = siblings(q[at], len(shape), rng)
     below = [grown(q, each, siblings, rng, (*at, x)) for x, each in zip(tokens, shape, strict=False)]
     return Node(at, None, tuple(below), shape)
+
+
+def in_stages(q: RowsAt, shape: Shape, rng: np.random.Generator, at: Prefix = ()) -> Node:
+    """Siblings of equal subtrees are strata of what their elder siblings left (`theory.drafts.stages`)."""
+    if not shape:
+        return Node(at, None)
+    row, tokens = q[at], []
+    for count in stages(shape):
+        if row.any():
+            tokens += strata(row, count, rng)
+            row = less(row, tokens)
+    below = [in_stages(q, each, rng, (*at, x)) for x, each in zip(tokens, shape, strict=False)]
+    return Node(at, None, tuple(below), shape)
+
+
+def less(q: np.ndarray, tokens: list[int]) -> np.ndarray:
+    """The row without some tokens, renormalised if anything is left."""
+    q = q.copy()
+    q[tokens] = 0
+    return q / rest if (rest := q.sum()) > 0 else q
 
 
 def best_first(q: RowsAt, nodes: int, rng: np.random.Generator) -> Node:

@@ -70,3 +70,13 @@ def test_the_priority_rule_decides_as_torch_does(name, strata, device):
     found, want = verify(name, batch), from_logits(name, batch)
     assert torch.equal(found.node, want.node)
     assert torch.equal(found.token, want.token)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["priority", "lifted-priority"])
+def test_a_sibling_that_is_kept_for_certain_leaves_nothing_even_to_a_coin_of_0(name, device):
+    p = torch.tensor([-0.4, 0.4, 0.34]).expand(1, 4, 3)
+    q = torch.tensor([[[1.27, -0.64, -0.83]]])
+    tree = Tree([-1, 0, 0, 0], replacement=True)
+    batch = Batch(tree, p, q, torch.tensor([[0, 1, 2]]), torch.zeros(1, 3), torch.zeros(1)).to(device)
+    assert verify(name, batch).node.tolist() == [3]
