@@ -14,7 +14,7 @@ from torch import Tensor
 from draftproof.gpu.device import out_of_memory
 from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.engine.loop import generate
-from draftproof.gpu.models import WAYS, Model
+from draftproof.gpu.models import WAYS, Model, quiet
 from draftproof.gpu.passes import WINDOWS, turns
 from draftproof.gpu.structures import structure
 from draftproof.gpu.verify.verifier import ALL, Rates, Verifier
@@ -39,7 +39,8 @@ FARTHEST = 256
 ORDERS = 64
 """How many float32 errors of plain passes the engine's rows may be away from them, since it sums in another
 order. Among the architectures of docs/architectures.md this is 2 for attention and up to 18 for recurrences,
-whose long form is another algorithm than their short one; what is read wrongly is 2,000 or more away."""
+whose long form is another algorithm than their short one; what is read wrongly is tens of
+thousands away."""
 
 ROW_TEST = ContextVar("ROW_TEST", default=True)
 """Whether models are tested when they are loaded."""
@@ -60,8 +61,8 @@ both happen. It keeps no law, which this test does not need."""
 
 @dataclass(frozen=True)
 class Found:
-    """The outcome of a row test: the number of rows compared, the largest difference of two log-probabilities, and what
-    rounding explains; or the `failure` of a pass.
+    """The outcome of a row test: the number of rows compared, the largest difference of two
+    log-probabilities, and what rounding explains; or the `failure` of a pass.
     """
 
     draft: str
@@ -88,7 +89,8 @@ def tested(model: Model) -> Model:
     why = None
     for way in WAYS:
         tried = replace(model, way=way, why=why)
-        found = compared(tried, CHAIN if tried.only_chains else TREE)
+        with quiet():
+            found = compared(tried, CHAIN if tried.only_chains else TREE)
         if found.ok:
             return replace(tried, rows=str(found))
         why = why or _why(model.network, found)
@@ -105,7 +107,7 @@ def reports(models: Sequence[Model]) -> dict[str, str]:
 
 
 def trusted(model: Model) -> Model:
-    """The model as it is; BadInput if the names of its layers tell that the row test would not let it pass."""
+    """The model as it is; BadInput if the names of its layers tell that trees of it are not right."""
     if other := _other(model.network):
         raise BadInput(f"{model.name}: {other}; leave out --no-row-test")
     return model
@@ -159,7 +161,7 @@ def _error(network: Any, words: Sequence[Word], plain: Tensor) -> float:
 
 
 def in_double(network: Any) -> Any:
-    """A copy in float64; experts are computed one by one, because grouped products know narrower types only."""
+    """A copy in float64; experts are computed one by one, since grouped products know narrower types only."""
     copy = deepcopy(network).double()
     if copy._can_set_experts_implementation():
         copy.set_experts_implementation("eager")

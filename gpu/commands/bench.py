@@ -12,7 +12,17 @@ from click import Path as PathType
 
 from draftproof.gpu import spelling
 from draftproof.gpu.commands.measuring import loaded, measured, status
-from draftproof.gpu.options import DTYPE, VERIFIER, as_json, budget, device, no_graphs, rule, sampling
+from draftproof.gpu.options import (
+    DTYPE,
+    VERIFIER,
+    as_json,
+    budget,
+    device,
+    no_graphs,
+    no_row_test,
+    rule,
+    sampling,
+)
 from draftproof.simulators import screen
 from draftproof.theory.errors import BadInput
 

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from safetensors.torch import load_file, save_file
-from transformers import MistralConfig
+from transformers import AutoModelForCausalLM, MistralConfig
 
 from draftproof.gpu import passes, states
 from draftproof.gpu.drafters.choose import SHIPPED, pair
@@ -26,7 +26,7 @@ from draftproof.gpu.train.data import byte_pairs
 from draftproof.gpu.validate.greedy import Reference
 from draftproof.gpu.verify import named
 from draftproof.theory.errors import BadInput
-from tests.gpu import zoo
+from tests.gpu import architectures
 from tests.gpu.small import network
 
 TEXT = ["the quick brown fox jumps over the lazy dog; " * 8, "def f(x):\n    return x + 1\n" * 8]
@@ -113,7 +113,7 @@ def test_what_does_not_load_or_fit(folders, tmp_path):
 
 def test_layers_that_keep_a_state_are_read_as_chains_or_refused_without_the_row_test(tmp_path):
     byte_pairs(TEXT, 280).save_pretrained(tmp_path)
-    zoo.AutoModelForCausalLM.from_config(zoo.config("lfm2", vocab_size=280)).save_pretrained(tmp_path)
+    AutoModelForCausalLM.from_config(architectures.config("lfm2", vocab_size=280)).save_pretrained(tmp_path)
     target, drafter = pair(str(tmp_path), str(tmp_path), "cpu")
     assert target.only_chains
     assert drafter.only_chains
@@ -196,4 +196,4 @@ def test_quantised_weights_and_several_devices_are_refused(folders, tmp_path):
 
 def test_the_context_is_not_bounded_by_a_window_but_by_longrope():
     assert context_of(MistralConfig(max_position_embeddings=8192, sliding_window=4096)) == 8192
-    assert context_of(zoo.config("phi3-longrope")) == 32
+    assert context_of(architectures.config("phi3-longrope")) == 32

@@ -1,4 +1,4 @@
-"""Every architecture is read as it should be, on chains alone, or refused; greedy texts are transformers' own."""
+"""Every architecture is read as it should be, on chains alone, or refused; greedy texts are its own."""
 # ruff: noqa: E402
 
 import re
@@ -8,7 +8,8 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from tests.gpu.zoo import DRAFTS, PAGE, WINDOW, entry, greedy, model, names, page, reference
+from tests.gpu.architectures import WINDOW, model, names
+from tests.gpu.zoo import DRAFTS, PAGE, entry, greedy, page, reference
 
 CHAINS = [draft for draft in DRAFTS if draft.startswith("chain")]
 
