@@ -124,12 +124,12 @@ def load(
     outputs = network.config.get_text_config().vocab_size if head is None else head.weight.shape[0]
     if outputs < vocab:
         raise BadInput(f"{name}: the model has {outputs} outputs, its tokenizer {vocab} tokens")
-    width = width or outputs
-    if width < vocab:
-        raise BadInput(f"{name}: {vocab} tokens do not fit into rows of {width}")
-    if (outputs, vocab) != (width, width):
-        network.register_forward_hook(partial(_shut, vocab, width))
-    return Model(str(name), network, tokenizer, width, context_of(network.config), width - vocab)
+    wide = width or outputs
+    if wide < vocab:
+        raise BadInput(f"{name}: {vocab} tokens do not fit into rows of {wide}")
+    if (outputs, vocab) != (wide, wide):
+        network.register_forward_hook(partial(_shut, vocab, wide))
+    return Model(str(name), network, tokenizer, wide, context_of(network.config), wide - vocab)
 
 
 def shut(logits: Tensor, known: int, width: int) -> Tensor:

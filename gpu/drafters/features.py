@@ -123,7 +123,8 @@ class FeatureSession(Session):
     def __init__(
         self, drafter: FeatureDrafter, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any
     ) -> None:
-        super().__init__(Reader.of(drafter.head, len(prompts), capacity, drafter.target.context))
+        self.slots = Reader.of(drafter.head, len(prompts), capacity, drafter.target.context)
+        super().__init__(self.slots)
         target = drafter.target.network
         self.head, self.target = drafter.head, drafter.target
         self.embed, self.output = target.get_input_embeddings(), target.get_output_embeddings()
@@ -132,9 +133,9 @@ class FeatureSession(Session):
         feature = self.embed.weight.new_zeros(shape)  # there is no feature before the first token
         if hidden is not None:
             feature[:, 1:] = self.head.fused(hidden)[:, : shape[1] - 1]
-        output = self.reader.read(prompts, embedded=self.embed(ids), feature=feature)
+        output = self.slots.read(prompts, embedded=self.embed(ids), feature=feature)
         self.last = _at(output, [len(prompt) - 1 for prompt in prompts])
-        self.reader.back(1)  # the root is the token after the end
+        self.slots.back(1)  # the root is the token after the end
         self.above = self.last
 
     def root(self) -> Tensor:
@@ -145,7 +146,7 @@ class FeatureSession(Session):
         at = level.above[..., None].expand(len(tokens), -1, self.above.shape[-1])
         feature = self.above.gather(1, at)
         inputs = {"embedded": self.embed(tokens), "feature": feature}
-        self.above = self.reader.run(tokens.shape[1], level.first, level.sees, level.depth, **inputs)
+        self.above = self.slots.run(tokens.shape[1], level.first, level.sees, level.depth, **inputs)
         return self._logits(self.above)
 
     def _logits(self, states: Tensor) -> Tensor:
@@ -159,9 +160,9 @@ class FeatureSession(Session):
         longest = feature.shape[1]
         ids = padded(accepted.tokens, feature.device)
         ids = pad(ids, (0, longest - ids.shape[1]))
-        output = self.reader.run(longest, 1, embedded=self.embed(ids), feature=feature)
+        output = self.slots.run(longest, 1, embedded=self.embed(ids), feature=feature)
         self.last = _at(output, [count - 1 for count in accepted.counts])
-        self.reader.advance(accepted.counts, accepted.read, None)
+        self.slots.advance(accepted.counts, accepted.read, None)
 
 
 def _at(states: Tensor, index: list[int]) -> Tensor:

@@ -301,10 +301,9 @@ def fitting(
 ) -> list[tuple[Structure, Verifier]]:
     """The pairs that can be combined, structure by structure; BadInput if there are none."""
     pairs = product(structures, verifiers)
-    reasons = [(shape, each, misfit(each, shape, drafter, target)) for shape, each in pairs]
-    found = [(shape, each) for shape, each, reason in reasons if reason is None]
-    if not found and len(reasons) == 1:
-        raise BadInput(str(reasons[0][2]))
+    found = [(shape, each) for shape, each in pairs if misfit(each, shape, drafter, target) is None]
+    if not found and target.only_chains and all(shape.kind != "chain" for shape in structures):
+        raise BadInput(f"{target.name} reads chains only: {target.why}")
     if not found:
         raise BadInput(f"none of the verifiers is made for these drafts of {drafter.name}")
     return found
