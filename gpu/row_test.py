@@ -6,13 +6,15 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
 
 from draftproof.gpu.device import out_of_memory
-from draftproof.gpu.drafters.drafter import ModelDrafter
+from draftproof.gpu.drafters.choose import SHIPPED, pair
+from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.models import WAYS, Model, quiet
 from draftproof.gpu.passes import WINDOWS, turns
@@ -84,7 +86,7 @@ class Found:
         )
 
 
-def tested(model: Model) -> Model:
+def checked(model: Model) -> Model:
     """The model, read in the first of `WAYS` that gives its own rows; BadInput if none does."""
     why = None
     for way in WAYS:
@@ -98,12 +100,29 @@ def tested(model: Model) -> Model:
     raise BadInput(f"{model.name}: {kind} is not decoded as it should be: {found}")
 
 
+def checked_pair(
+    model: str | None, drafter: str | None, device: str | None = None, dtype: torch.dtype | None = None
+) -> tuple[Model, Drafter | None]:
+    """The target and the drafter of a run (`drafters.choose.pair`), each of which passed the row test. The
+    pair that ships is tested by the project's own tests.
+    """
+    target, chosen = pair(model, drafter, device, dtype)
+    target = _fit(target)
+    return target, ModelDrafter(_fit(chosen.model)) if isinstance(chosen, ModelDrafter) else chosen
+
+
+def _fit(model: Model) -> Model:
+    if SHIPPED in Path(model.name).parents:
+        return model
+    return checked(model) if ROW_TEST.get() else trusted(model)
+
+
 def reports(models: Sequence[Model]) -> dict[str, str]:
     """What the row test finds on each model, by name; nothing if models are not to be tested."""
     if not ROW_TEST.get():
         return {}
-    checked = [each if each.rows else tested(each) for each in models]
-    return {each.name: f"{each.rows}{f'; chains only: {each.why}' * each.only_chains}" for each in checked}
+    done = [each if each.rows else checked(each) for each in models]
+    return {each.name: f"{each.rows}{f'; chains only: {each.why}' * each.only_chains}" for each in done}
 
 
 def trusted(model: Model) -> Model:

@@ -67,18 +67,18 @@ def _rows(options: dict[str, Any], trees: Sequence[str]) -> Iterator[dict[str, A
     import numpy as np
     import torch
 
-    from draftproof.gpu.drafters.choose import pair
     from draftproof.gpu.drafters.drafter import ModelDrafter
     from draftproof.gpu.engine.loop import generate
     from draftproof.gpu.nodes import Nodes
     from draftproof.gpu.prompts import prompts
+    from draftproof.gpu.row_test import checked_pair
     from draftproof.gpu.rows import Sampling
     from draftproof.gpu.verify import named
     from draftproof.simulators.study.recorded_trees import drawn
     from draftproof.simulators.study.recorded_trees import named as sizes
 
     dtype = getattr(torch, options["dtype"]) if options["dtype"] else None
-    target, drafter = pair(options["model"], options["drafter"], options["device"], dtype)
+    target, drafter = checked_pair(options["model"], options["drafter"], options["device"], dtype)
     if not isinstance(drafter, ModelDrafter):
         raise BadInput("--drafter must be a model: rows of its own are recorded")
     sampling = Sampling(options["temperature"])

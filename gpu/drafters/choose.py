@@ -2,14 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import torch
 
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter, NgramDrafter
 from draftproof.gpu.drafters.features import FeatureDrafter, load_head
 from draftproof.gpu.models import Model, check_pair, load
-from draftproof.gpu.row_test import ROW_TEST, tested, trusted
 from draftproof.theory.errors import BadInput
 
 SHIPPED = Path(__file__).parents[1] / "pair"
@@ -32,7 +30,7 @@ def pair(
     elif (folder / "work").is_dir():
         again = "run the same `draftproof gpu train` again"
         raise BadInput(f"{folder}: this training run is not finished; {again}")
-    target = _loaded(folder if folder.exists() else model or folder, device, dtype)
+    target = load(folder if folder.exists() else model or folder, device, dtype)
     beside = folder.parent
     if drafter is None:
         trained = folder.name == "target" and (beside / "drafter" / "config.json").is_file()
@@ -44,7 +42,7 @@ def pair(
     head = beside / "features" if drafter == "features" else Path(drafter)
     if drafter == "features" or _is_head(head):
         return target, FeatureDrafter(load_head(head, target.network), target, drafter)
-    smaller = _loaded(drafter, target.device, dtype or target.network.dtype, target.vocab)
+    smaller = load(drafter, target.device, dtype or target.network.dtype, target.vocab)
     check_pair(target, smaller)
     return target, ModelDrafter(smaller)
 
@@ -54,11 +52,3 @@ def _is_head(folder: Path) -> bool:
         return "draftproof" in json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-
-
-def _loaded(name: str | Path, *given: Any) -> Model:
-    """A model that passes the row test; the tests of this package run it on the pair that ships."""
-    model = load(name, *given)
-    if SHIPPED in Path(name).parents:
-        return model
-    return tested(model) if ROW_TEST.get() else trusted(model)

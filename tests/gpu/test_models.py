@@ -19,7 +19,7 @@ from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.drafters.features import FeatureDrafter, new_head
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.models import check_pair, context_of, load
-from draftproof.gpu.row_test import ROW_TEST
+from draftproof.gpu.row_test import ROW_TEST, checked_pair
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import structure
 from draftproof.gpu.train.data import byte_pairs
@@ -114,7 +114,7 @@ def test_what_does_not_load_or_fit(folders, tmp_path):
 def test_layers_that_keep_a_state_are_read_as_chains_or_refused_without_the_row_test(tmp_path):
     byte_pairs(TEXT, 280).save_pretrained(tmp_path)
     AutoModelForCausalLM.from_config(architectures.config("lfm2", vocab_size=280)).save_pretrained(tmp_path)
-    target, drafter = pair(str(tmp_path), str(tmp_path), "cpu")
+    target, drafter = checked_pair(str(tmp_path), str(tmp_path), "cpu")
     assert target.only_chains
     assert drafter.only_chains
     assert "log-probabilities" in target.rows
@@ -127,8 +127,8 @@ def test_layers_that_keep_a_state_are_read_as_chains_or_refused_without_the_row_
         with pytest.raises(
             BadInput, match=rf"^{re.escape(str(tmp_path))}: layers of type conv cannot take back"
         ):
-            pair(str(tmp_path), "none", "cpu")
-        assert pair(None, "none", "cpu")[0].rows is None
+            checked_pair(str(tmp_path), "none", "cpu")
+        assert checked_pair(None, "none", "cpu")[0].rows is None
     finally:
         ROW_TEST.reset(token)
 
@@ -138,7 +138,7 @@ def test_a_checkpoint_that_is_read_wrongly_is_refused_by_name(folders, monkeypat
     monkeypatch.setattr(passes.Reader, "_rounded", lambda *_: 1 / 0)
     said = "LlamaForCausalLM is not decoded as it should be: with chain:3 a pass fails: ZeroDivisionError"
     with pytest.raises(BadInput, match=rf"^{re.escape(folders['plain'])}: {said}"):
-        pair(folders["plain"], "none", "cpu")
+        checked_pair(folders["plain"], "none", "cpu")
 
 
 def changed(folders, to, change):

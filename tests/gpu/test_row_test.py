@@ -34,7 +34,7 @@ def test_silent_faults_are_found_and_only_chains_are_allowed(name):
     found = compared(model, TREE)
     assert found.failure is None
     assert found.difference > 1000 * found.tolerance
-    chains = row_test.tested(model)
+    chains = row_test.checked(model)
     assert chains.only_chains
     assert chains.why == str(found)
     assert f"{found.difference:.1e}" in chains.why
@@ -43,7 +43,7 @@ def test_silent_faults_are_found_and_only_chains_are_allowed(name):
 def test_longrope_is_found_beyond_the_length_of_its_first_training():
     model = zoo.model("phi3-longrope")
     assert model.context == 32
-    assert row_test.tested(model).only_chains is False
+    assert row_test.checked(model).only_chains is False
     found = compared(replace(model, context=zoo.CONTEXT), TREE)
     assert found.failure is None
     assert found.difference > 1000 * found.tolerance
@@ -53,7 +53,7 @@ def test_what_is_not_causal_is_refused_in_one_line_with_the_difference():
     with pytest.raises(
         BadInput, match=r"^bert: BertLMHeadModel is not decoded.* up to \d\.\de\+00 away"
     ) as raised:
-        row_test.tested(zoo.model("bert"))
+        row_test.checked(zoo.model("bert"))
     assert "\n" not in str(raised.value)
 
 

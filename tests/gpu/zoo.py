@@ -22,7 +22,7 @@ from transformers.utils import logging
 from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.engine.loop import generate, misfit
 from draftproof.gpu.models import Model
-from draftproof.gpu.row_test import tested
+from draftproof.gpu.row_test import checked
 from draftproof.gpu.structures import structure
 from draftproof.gpu.validate.greedy import Greedy, Reference, compare
 from draftproof.gpu.verify import named
@@ -102,7 +102,7 @@ def entry(name: str) -> Entry:
     kind = type(made.network).__name__
     with redirect_stdout(StringIO()):  # some networks print
         try:
-            made = tested(made)
+            made = checked(made)
         except BadInput as error:
             return Entry(name, kind, "refused", str(error).split(": ", 2)[-1])
         found = greedy(made)
