@@ -2,12 +2,19 @@
 # ruff: noqa: E402
 
 import re
+from functools import partial
 
 import pytest
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
+from draftproof.gpu.drafters.features import FeatureDrafter, new_head
+from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.row_test import checked
+from draftproof.gpu.structures import structure
+from draftproof.gpu.validate.greedy import compare
+from draftproof.gpu.verify import named
 from tests.gpu.architectures import WINDOW, model, names
 from tests.gpu.zoo import DRAFTS, PAGE, entry, greedy, page, reference
 
@@ -46,6 +53,15 @@ def test_eager_attention_gives_the_same_texts(name):
     found = greedy(model(name, attn_implementation="eager"))
     assert len(found) == len(DRAFTS)
     assert not any(each.ties for each in found.values())
+
+
+def test_the_feature_drafter_reads_the_hidden_states_of_chains():
+    of = checked(model("lfm2"))
+    torch.manual_seed(3)
+    drafter = FeatureDrafter(new_head(of.network).eval().requires_grad_(False), of)
+    decode = partial(generate, of, drafter, verifier=named("block"), structure=structure("chain:3"))
+    assert of.only_chains
+    assert not compare(reference(of), decode).ties
 
 
 def test_texts_cross_the_window_and_end_at_different_times():
