@@ -19,7 +19,7 @@ from draftproof.theory.drafts.stages import Stages
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
-from draftproof.theory.errors import BadInput
+from draftproof.theory.errors import located
 from draftproof.theory.instance import Instance
 
 PAIR, TRIPLE, BINARY = every(2, 1), every(3, 1), every(2, 2)
@@ -102,9 +102,7 @@ def measured() -> list[Sequence[Instance]]:
 def from_text(path: Path, vocab: int, depth: int) -> list[Sequence[Instance]]:
     """The families of a text file, every kind of draft of one depth; BadInput if too large to enumerate."""
     read = corpus(path, vocab)
-    try:
+    with located(f"{path}: --vocab {vocab} and --depth {depth}"):
         families = [Texts(read, draft) for draft in of_depth(depth)]
         _ = [family[0] for family in families]  # raises BadInput for what cannot be enumerated
-    except BadInput as error:
-        raise BadInput(f"{path}: --vocab {vocab} and --depth {depth}: {error}") from None
     return list(families)

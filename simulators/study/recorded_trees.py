@@ -1,8 +1,8 @@
 """E[tau] of whole drafted trees, from rows recorded at their nodes.
 
 A tree is named by its shape, or by a number of tokens. `drawn` draws one tree of every design from the
-drafter's rows of a text, always the same for the same rows and number: who records calls it with rows that a
-model answers, and keeps what it asks for; who measures calls it with the rows of the file.
+drafter's rows of a text, always the same for the same rows and number. `gpu record` calls it with rows that a
+model computes when they are read, and writes those; `measured` calls it with the rows of the file.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -124,9 +124,7 @@ def named(tree: str) -> tuple[Shape, int, tuple[Design, ...]]:
 
 
 def drawn(trees: Sequence[str], q: RowsAt, number: int) -> Iterator[tuple[str, Design, Node]]:
-    """One drafted tree of every design, for each name. `number` seeds the draws; verifiers of one draft judge
-    the same tree.
-    """
+    """One tree of every design, for each name; `number` seeds it. Verifiers of one draft judge one tree."""
     for tree in trees:
         shape, nodes, designs = named(tree)
         made: dict[str, Node] = {}
@@ -158,16 +156,16 @@ def contexts(recorded: Recorded, chosen: np.ndarray) -> Iterator[tuple[dict, dic
 
 @dataclass(frozen=True)
 class Measured:
-    """The mean of E[tau] over texts and the half width of its 95 % interval; `less` is the mean of what the
-    design has more than the tree's first one, on the same texts, with its own half width.
+    """The mean of E[tau] over texts and the half width of its 95 % interval; `difference` is the mean
+    difference to the tree's first design on the same texts, with its own half width.
     """
 
     tree: str
     design: Design
     mean: float
     half: float | None
-    less: float
-    less_half: float | None
+    difference: float
+    difference_half: float | None
 
 
 def measured(
@@ -196,16 +194,16 @@ def measured(
         progress()
     e = np.array(found)
     trees = [tree for tree, _ in names]
-    less = e - e[:, [trees.index(tree) for tree in trees]]
-    half, less_half = (half_width(each, recorded.sequence[chosen]) for each in (e, less))
+    difference = e - e[:, [trees.index(tree) for tree in trees]]
+    half, difference_half = (half_width(each, recorded.sequence[chosen]) for each in (e, difference))
     return [
         Measured(
             tree,
             design,
             float(e[:, i].mean()),
             None if half is None else float(half[i]),
-            float(less[:, i].mean()),
-            None if less_half is None else float(less_half[i]),
+            float(difference[:, i].mean()),
+            None if difference_half is None else float(difference_half[i]),
         )
         for i, (tree, design) in enumerate(names)
     ]

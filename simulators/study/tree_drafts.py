@@ -1,7 +1,7 @@
 """Drafted trees over large vocabularies, drawn from numpy rows by prefix: fixed shapes and trees of N tokens.
 
-The drafter's rows are a mapping `q[prefix]`, which is asked for the nodes that get children and, by top-k
-trees, for those that might have got some.
+The drafter's rows are a mapping `q[prefix]`. It is read at the nodes that get children; trees of N likeliest
+tokens also read it at nodes that in the end get none.
 """
 
 import heapq
@@ -131,7 +131,7 @@ def _worthwhile(q: np.ndarray, reach: float, value: float, most: int) -> int:
 
 
 def ddtree(q: RowsAt, nodes: int, rng: np.random.Generator) -> Node:
-    """The likeliest prefixes of the drafter, best first: DDTree, on rows that depend on the path."""
+    """The prefixes that the drafter finds likeliest, one after another (DDTree; rows depend on the path)."""
     kept: set[Prefix] = set()
     heap: list[tuple[float, Prefix]] = [(-1.0, ())]
     while heap and len(kept) <= nodes:

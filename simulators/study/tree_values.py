@@ -21,7 +21,7 @@ Rule: TypeAlias = Callable[[np.ndarray, np.ndarray, list[int]], tuple[list[float
 
 
 def node_by_node(p: RowsAt, q: RowsAt, root: Node, rule: Rule) -> float:
-    """The child that is kept is gone to, until none is kept."""
+    """From the root down: the walk goes on at the child that is kept, and ends where none is."""
 
     def below(v: Node) -> float:
         if not v.children:
@@ -161,27 +161,20 @@ def _priority(t: np.ndarray, laws: np.ndarray, tokens: list[int]) -> tuple[list[
     pi = laws.sum(axis=0)
     kind = np.full(len(t), -1)
     kind[pi > 0] = designs.classes(t[pi > 0], pi[pi > 0])
-    left, unkept, rates = t.copy(), np.ones(len(laws)), []
-    for j, at in _pieces(kind, laws):
-        reach = float(np.prod(unkept[:j]) * np.prod(unkept[j + 1 :]))
-        most = laws[j][at] * reach
-        take = np.minimum(left[at], most)
-        left[at] -= take
-        if (here := np.flatnonzero(at == tokens[j])).size:
-            rates.append((j, float(take[here[0]] / most[here[0]]) if most[here[0]] > 0 else 0.0))
-        unkept[j] = max(unkept[j] - float(take.sum()) / reach, 0.0) if reach > 0 else unkept[j]
-    kept, rest = [0.0] * len(laws), 1.0
-    for j, rate in rates:
-        kept[j], rest = rest * rate, rest * (1 - rate)
+    left, kept, rest = t.copy(), [0.0] * len(laws), 1.0
+    for j, at, take, most in designs.judged(left, _pieces(kind, laws), len(laws)):
+        if (here := np.flatnonzero(at == tokens[j])).size and most[here[0]] > 0:
+            rate = float(take[here[0]] / most[here[0]])
+            kept[j], rest = rest * rate, rest * (1 - rate)
     return kept, left
 
 
-def _pieces(kind: np.ndarray, laws: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    # Class by class, sibling by sibling: (sibling, the tokens that are judged together).
+def _pieces(kind: np.ndarray, laws: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    # Class by class, sibling by sibling: (sibling, the tokens that are judged together, their masses).
     found = []
     for j, law in enumerate(laws):
         at = np.flatnonzero(law > 0)
         at = at[np.argsort(kind[at], kind="stable")]
         cuts = np.flatnonzero(np.diff(kind[at])) + 1
         found += [(int(kind[each[0]]), j, each) for each in np.split(at, cuts)]
-    return ((j, at) for _, j, at in sorted(found, key=lambda each: each[:2]))
+    return ((j, at, laws[j][at]) for _, j, at in sorted(found, key=lambda each: each[:2]))
