@@ -14,6 +14,8 @@ OUT_OF_MEMORY = "can't allocate memory", "not enough memory", "out of memory", "
 def usable(name: torch.device | str | None = None) -> torch.device:
     """The device of that name (default: the GPU if there is one); BadInput if torch cannot compute on it."""
     name = name or ("cuda" if torch.cuda.is_available() else "cpu")
+    if name in ("auto", "balanced", "sequential") or "," in str(name):
+        raise BadInput(f"--device {name}: name one device; models are not split over several")
     try:
         tried = torch.zeros(1, device=name)
         tried.tolist()  # fails on "meta", which holds no numbers

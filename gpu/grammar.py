@@ -109,7 +109,7 @@ def texts(target: Model) -> dict[int, str]:
     tokenizer = target.tokenizer
     anchor = tokenizer.encode(ANCHOR, add_special_tokens=False)
     before, special = len(tokenizer.decode(anchor)), {*tokenizer.all_special_ids, *target.ends}
-    every = {token: tokenizer.decode([*anchor, token])[before:] for token in range(target.vocab)}
+    every = {token: tokenizer.decode([*anchor, token])[before:] for token in range(target.known)}
     return {
         token: text
         for token, text in every.items()

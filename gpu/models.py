@@ -3,24 +3,35 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 from huggingface_hub.utils import logging as hub
-from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+from torch import Tensor
+from torch.nn.functional import pad
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 from transformers.utils import logging
 
-from draftproof.gpu.device import usable
+from draftproof.gpu.device import out_of_memory, usable
+from draftproof.gpu.passes import ORIGINAL, Reader, ropes
+from draftproof.gpu.states import StateReader
 from draftproof.theory.errors import BadInput, quoted
+
+WAYS = "slots", "states", "whole"
+"""How a network's texts are read: with one cache for all rows, whose slots hold a tree; row by row, with the
+network's own states, which are kept and restored; row by row, with the whole text in each pass."""
 
 
 @dataclass(frozen=True)
 class Model:
     """A causal language model of transformers (`network`) with its tokenizer.
 
-    `vocab` is the number of ids that the tokenizer knows; the network's further outputs are padding and are
-    dropped from every row. `context` is the largest number of tokens in a text.
+    `vocab` is the number of the network's outputs; the last `padding` of them stand for no
+    token and are -inf. `context` is
+    the largest number of tokens in a text. `way`: one of `WAYS`; `why`: if it is not the
+    first, why not. `rows`: what the row test found; None if it was not run.
     """
 
     name: str
@@ -28,6 +39,26 @@ class Model:
     tokenizer: Any
     vocab: int
     context: int
+    padding: int = 0
+    way: str = WAYS[0]
+    why: str | None = None
+    rows: str | None = None
+
+    @property
+    def only_chains(self) -> bool:
+        """Whether drafts must be chains."""
+        return self.way != WAYS[0]
+
+    @property
+    def known(self) -> int:
+        """The number of ids that stand for a token."""
+        return self.vocab - self.padding
+
+    def reader(self, batch: int, capacity: int) -> Reader | StateReader:
+        """An empty reader of so many texts, each of at most `capacity` tokens with its draft."""
+        if self.only_chains:
+            return StateReader(self.network, batch, whole=self.way == "whole")
+        return Reader.of(self.network, batch, capacity, self.context)
 
     @property
     def device(self) -> torch.device:
@@ -43,12 +74,17 @@ class Model:
 
 
 def load(
-    name: str | Path, device: torch.device | str | None = None, dtype: torch.dtype | None = None
+    name: str | Path,
+    device: torch.device | str | None = None,
+    dtype: torch.dtype | None = None,
+    width: int | None = None,
 ) -> Model:
-    """The model in a folder, or one that transformers can fetch by name; BadInput if it cannot be loaded.
+    """The model in a folder, or one that transformers can fetch by name; BadInput if it cannot be loaded, or
+    if weights are missing or left over.
 
     Default `device`: the GPU if there is one. Default `dtype`: float32 on a CPU, elsewhere the type of the
-    saved weights. A folder is read without network access.
+    saved weights. Rows get `width` outputs, by default as many as the network has. Of the checkpoint's
+    generation settings only the special tokens are kept. A folder is read without network access.
     """
     device = usable(device)
     local = Path(name).exists()
@@ -57,32 +93,67 @@ def load(
     if not local and str(name).startswith((".", "/", "~")):
         raise BadInput(f"{name}: no such folder")
     kind = dtype or (torch.float32 if device.type == "cpu" else "auto")
+    given: dict[str, Any] = {"local_files_only": local}
     try:
         with quiet():
-            config = AutoConfig.from_pretrained(name, local_files_only=local)
-            _can_be_cached(str(name), config)
-            tokenizer = AutoTokenizer.from_pretrained(name, local_files_only=local)
-            network: Any = AutoModelForCausalLM.from_pretrained(name, dtype=kind, local_files_only=local)
+            config = AutoConfig.from_pretrained(name, **given)
+            if reason := _refused(config):
+                raise BadInput(f"{name}: {reason}")
+            tokenizer = AutoTokenizer.from_pretrained(name, **given)
+            loaded: Any = AutoModelForCausalLM.from_pretrained(
+                name, dtype=kind, output_loading_info=True, **given
+            )
+        network, found = loaded
         network = network.to(device).eval().requires_grad_(False)
     except BadInput:
         raise
-    except (OSError, ValueError, KeyError, ImportError) as error:
+    except Exception as error:  # whatever a checkpoint's own code raises
+        if out_of_memory(error):
+            raise
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise BadInput(f"{name}: transformers cannot load this model: {reason}") from None
+    for what, keys in (("lacks", found["missing_keys"]), ("has unknown", found["unexpected_keys"])):
+        if keys:
+            names = ", ".join(sorted(keys)[:3]) + (f" and {len(keys) - 3} more" if len(keys) > 3 else "")
+            raise BadInput(f"{name}: the checkpoint {what} weights: {names}")
+    special = ("bos_token_id", "eos_token_id", "pad_token_id")
+    kept = {each: getattr(network.generation_config, each, None) for each in special}
+    network.generation_config = GenerationConfig(**kept)
     vocab = 1 + max(tokenizer.get_vocab().values(), default=-1)
-    outputs = network.get_output_embeddings().weight.shape[0]
+    head = network.get_output_embeddings()
+    outputs = network.config.get_text_config().vocab_size if head is None else head.weight.shape[0]
     if outputs < vocab:
         raise BadInput(f"{name}: the model has {outputs} outputs, its tokenizer {vocab} tokens")
-    return Model(str(name), network, tokenizer, vocab, context_of(network.config))
+    wide = width or outputs
+    if wide < vocab:
+        raise BadInput(f"{name}: {vocab} tokens do not fit into rows of {wide}")
+    if (outputs, vocab) != (wide, wide):
+        network.register_forward_hook(partial(_shut, vocab, wide))
+    return Model(str(name), network, tokenizer, wide, context_of(network.config), wide - vocab)
+
+
+def shut(logits: Tensor, known: int, width: int) -> Tensor:
+    """Logits [..., width], of which those after the first `known` are -inf."""
+    return pad(logits[..., :known], (0, width - known), value=-torch.inf)
+
+
+def _shut(known: int, width: int, _: Any, __: Any, output: Any) -> Any:
+    output.logits = shut(output.logits, known, width)
+    return output
 
 
 def context_of(config: Any) -> int:
-    """The largest number of tokens that every layer attends to; a sliding window also limits it."""
+    """The largest number of tokens in a text. Beyond the length of its first training, a network with rope
+    type `longrope` turns the positions of the whole text in another way, so that no cache is right.
+    """
     text = config.get_text_config(decoder=True)
-    positions = getattr(text, "max_position_embeddings", None) or 1 << 20
-    window = getattr(text, "sliding_window", None)
-    kinds = getattr(text, "layer_types", None) or ["sliding_attention"]
-    return min(positions, window) if window and "sliding_attention" in kinds else positions
+    given = [getattr(text, "max_position_embeddings", None)]
+    given += [
+        rope.get(ORIGINAL, getattr(text, ORIGINAL, None))
+        for rope in ropes(text)
+        if rope["rope_type"] == "longrope"
+    ]
+    return min([each for each in given if each and each > 0], default=1 << 20)
 
 
 def check_pair(target: Model, drafter: Model) -> None:
@@ -98,13 +169,14 @@ def check_pair(target: Model, drafter: Model) -> None:
     raise BadInput(f"{drafter.name} {difference}: a drafter must share the target's tokenizer")
 
 
-def _can_be_cached(name: str, config: Any) -> None:
-    text = config.get_text_config(decoder=True)
-    other = {each for each in getattr(text, "layer_types", None) or [] if each != "full_attention"}
-    if other - {"sliding_attention"}:
-        raise BadInput(f"{name}: layers of type {', '.join(sorted(other))} cannot take back rejected tokens")
+def _refused(config: Any) -> str | None:
     if getattr(config, "is_encoder_decoder", False):
-        raise BadInput(f"{name}: not a causal language model")
+        return "not a causal language model"
+    quantised = getattr(config, "quantization_config", None)
+    if quantised is not None:
+        method = quantised.get("quant_method") if isinstance(quantised, dict) else type(quantised).__name__
+        return f"quantised weights ({method}) are not supported; take the checkpoint they were made from"
+    return None
 
 
 @contextmanager

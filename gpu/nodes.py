@@ -4,11 +4,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import torch
-from transformers import DynamicCache
 
 from draftproof.gpu.models import Model
+from draftproof.gpu.passes import Reader
 from draftproof.gpu.rows import Sampling
+from draftproof.gpu.states import StateReader
 from draftproof.theory.rows import Prefix
+
+PATH = 256
+"""The largest number of nodes on a path."""
 
 
 class Nodes(Mapping[Prefix, np.ndarray]):
@@ -21,7 +25,7 @@ class Nodes(Mapping[Prefix, np.ndarray]):
     def __init__(self, target: Model, drafter: Model, text: Sequence[int], sampling: Sampling) -> None:
         self.models, self.text, self.sampling = (target, drafter), list(text), sampling
         self.seen: dict[Prefix, tuple[np.ndarray, np.ndarray]] = {}
-        self._caches = [self._read(model) for model in self.models]
+        self._readers = [self._read(model) for model in self.models]
 
     def __getitem__(self, prefix: Prefix) -> np.ndarray:
         if prefix not in self.seen:
@@ -48,18 +52,15 @@ class Nodes(Mapping[Prefix, np.ndarray]):
         }
 
     @torch.inference_mode()
-    def _read(self, model: Model) -> DynamicCache:
-        cache = DynamicCache(config=model.network.config)
+    def _read(self, model: Model) -> Reader | StateReader:
+        reader = model.reader(1, len(self.text) + PATH)
         if len(self.text) > 1:
-            ids = torch.tensor([self.text[:-1]], device=model.device)
-            model.network(ids, past_key_values=cache, use_cache=True, logits_to_keep=1)
-        return cache
+            known = [self.text[:-1]]
+            reader.read(known, input_ids=torch.tensor(known, device=model.device), logits_to_keep=1)
+        return reader
 
     @torch.inference_mode()
     def _row(self, which: int, prefix: Prefix) -> np.ndarray:
-        model, cache = self.models[which], self._caches[which]
-        ids = torch.tensor([[self.text[-1], *prefix]], device=model.device)
-        logits = model.network(ids, past_key_values=cache, use_cache=True, logits_to_keep=1).logits
-        cache.crop(-ids.shape[1])
-        row = self.sampling.rows(logits[0, -1:, : self.models[0].vocab])[0]
-        return row.float().cpu().numpy()
+        ids = torch.tensor([[self.text[-1], *prefix]], device=self.models[which].device)
+        output = self._readers[which].run(ids.shape[1], 0, input_ids=ids, logits_to_keep=1)
+        return self.sampling.rows(output.logits[0, -1]).float().cpu().numpy()

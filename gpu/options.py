@@ -11,6 +11,7 @@ from click import Path as PathType
 from draftproof.gpu import spelling
 
 Names = TypeVar("Names", str, tuple[str, ...])
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def known_drafts(_: Context, __: Parameter, given: Names) -> Names:
@@ -27,16 +28,32 @@ def _without_graphs(context: Context, _: Parameter, given: bool) -> None:
         context.call_on_close(partial(GRAPHS.reset, GRAPHS.set(False)))
 
 
+def _untested(context: Context, _: Parameter, given: bool) -> None:
+    if given:
+        from draftproof.gpu.row_test import ROW_TEST
+
+        context.call_on_close(partial(ROW_TEST.reset, ROW_TEST.set(False)))
+
+
 MODEL = "Target: a folder, a transformers name, or what `gpu train` made [default: shipped]."
 DEVICE = "A torch device, such as cuda:0 [default: cuda if there is one, else cpu]."
 GRAPHS = "On a GPU: launch every operation separately instead of replaying CUDA graphs."
 VERIFIER = Choice(spelling.VERIFIERS)
 DTYPE = Choice(["float32", "bfloat16", "float16"])
 
-model = option("--model", help=MODEL)
+NO_ROW_TEST = "Trust that the engine reads these models as transformers does."
 device = option("--device", help=DEVICE)
 no_graphs = option("--no-graphs", is_flag=True, expose_value=False, callback=_without_graphs, help=GRAPHS)
 as_json = option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+
+
+no_row_test = option("--no-row-test", is_flag=True, expose_value=False, callback=_untested, help=NO_ROW_TEST)
+
+
+def model(command: Command) -> Command:
+    """Adds the target, and whether models are tested when they are loaded."""
+    return option("--model", help=MODEL)(no_row_test(command))
+
 
 SIDES = "both", "target", "proposal"
 SAMPLING = (
@@ -66,7 +83,6 @@ SELECTION = (
     option("--budget", type=IntRange(0), help="Most drafted tokens that are verified of a batch."),
     option("--token-cost", type=FloatRange(0), help="Time of a verified token in a call's [default: 1/64]."),
 )
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def sampling(command: Command) -> Command:

@@ -1,9 +1,10 @@
 """Forward passes over a batch of texts that grow at different rates, and their KV cache."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import torch
@@ -109,11 +110,19 @@ class Reader:
         self.recorder = Recorder(self.device)
         rows = torch.arange(batch, device=self.device)[:, None]
         self.slots = Slots(self._rounded(capacity), rows, at=rows)
-        self.layers = [SlotLayer(self.slots) for _ in range(config.num_hidden_layers)]
-        self.cache = Cache(layers=[*self.layers])
+        kind: Any = partial(SlotLayer, self.slots)  # a network adds as many layers as it has
+        self.cache: Any = Cache(layer_class_to_replicate=kind)
         self.lengths = torch.zeros(batch, dtype=torch.long, device=self.device)
         self.counts = [0] * batch
         self.additive = config._attn_implementation != "sdpa"
+        self.reach = reach(config)
+        if any(self.reach.values()):
+            self.positions = torch.arange(self.slots.capacity, device=self.device).repeat(batch, 1)
+
+    @property
+    def packs(self) -> bool:
+        """Whether `packed` can be used: every layer attends to the whole text."""
+        return not any(self.reach.values())
 
     @classmethod
     def of(cls, network: Any, batch: int, capacity: int, context: int) -> "Reader":
@@ -186,7 +195,7 @@ class Reader:
         if places is not None:
             to = torch.arange(places.shape[1], device=self.device)
             source, to = self.lengths[:, None] + places, self.lengths[:, None] + to
-            for layer in self.layers:  # never recorded, because it is not idempotent
+            for layer in self.cache.layers:  # never recorded, because it is not idempotent
                 layer.move(source, to)
         self.counts = [count + more for count, more in zip(self.counts, counts, strict=True)]
         self.lengths += read
@@ -199,8 +208,10 @@ class Reader:
     def keep(self, rows: list[int]) -> None:
         """Drops all other rows of the batch."""
         index = torch.tensor(rows, device=self.device)
-        for layer in self.layers:
+        for layer in self.cache.layers:
             layer.keys, layer.values = layer.keys[index], layer.values[index]
+        if any(self.reach.values()):
+            self.positions = self.positions[index]
         self.lengths, self.counts = self.lengths[index], [self.counts[row] for row in rows]
         self.slots.rows = self.slots.rows[: len(rows)]
         self.recorder.forget()
@@ -227,7 +238,10 @@ class Reader:
         else:
             positions = (self.lengths[:, None] + levels).expand(-1, size)
             visible = mask(sees, self.lengths, seen)
-        return self._call(visible, positions, **inputs)
+        if any(self.reach.values()):
+            self.positions[self.slots.rows, at] = positions
+        masks = {kind: self._mask(visible, within, positions) for kind, within in self.reach.items()}
+        return self._call(masks, positions, **inputs)
 
     def _packed(self, owner: Tensor, place: Tensor, seen: int, **inputs: Any) -> Any:
         """One row of tokens of all texts: token i is place[i] after the end of text owner[i], both [1, n]."""
@@ -235,23 +249,71 @@ class Reader:
         self.slots.at = at = self.lengths[owner] + place
         slot, rows = (torch.arange(count, device=self.device) for count in (seen, len(self.counts)))
         visible = (owner[..., None, None] == rows[:, None]) & (slot <= at[..., None, None])
-        return self._call(visible.flatten(2)[:, None], at, **inputs)
+        whole = self._mask(visible.flatten(2)[:, None], None, at)
+        return self._call(dict.fromkeys(self.reach, whole), at, **inputs)
 
-    def _call(self, visible: Tensor, positions: Tensor, **inputs: Any) -> Any:
-        if self.additive:
-            lowest = torch.finfo(self.network.dtype).min
-            visible = torch.where(visible, 0.0, lowest).to(self.network.dtype)
+    def _call(self, masks: dict[str, Tensor], positions: Tensor, **inputs: Any) -> Any:
         return self.network(
-            attention_mask=visible,
+            attention_mask=masks if len(masks) > 1 else masks.popitem()[1],
             position_ids=positions.clamp(max=self.context - 1),
             past_key_values=self.cache,
             use_cache=True,
             **inputs,
         )
 
+    def _mask(self, visible: Tensor, within: "Within | None", positions: Tensor) -> Tensor:
+        """The attention mask of one kind of layer, from what every layer may see [B, 1, n, seen] and the
+        positions [B, n] of the queries.
+        """
+        if within is not None:
+            own = torch.arange(self.slots.seen, device=self.device)
+            keys = torch.where(own < self.lengths[:, None], own, self.positions[:, : self.slots.seen])
+            visible = visible & within(positions[..., None], keys[:, None])[:, None]
+        if self.additive:
+            lowest = torch.finfo(self.network.dtype).min
+            visible = torch.where(visible, 0.0, lowest).to(self.network.dtype)
+        return visible
+
     def _rounded(self, slots: int) -> int:
         """The number of slots, rounded up to whole blocks if passes are recorded."""
         return -(-slots // BLOCK) * BLOCK if self.recorder.active else slots
+
+
+Within: TypeAlias = Callable[[Tensor, Tensor], Tensor]
+"""Whether a query at one position may attend to a key at another, which is not after it."""
+
+
+def reach(config: Any) -> dict[str, Within | None]:
+    """How far back each kind of layer attends; None: over the whole text. The kinds are those by which a
+    network of transformers takes one mask each; a network that has a single kind takes the mask itself.
+    """
+    window, chunk = (getattr(config, name, None) for name in WINDOWS)
+    every: dict[str, Within | None] = {}
+    if window:
+        every["sliding_attention"] = lambda query, key: query - key < window
+    if chunk:
+        every["chunked_attention"] = lambda query, key: query // chunk == key // chunk
+    kinds = getattr(config, "layer_types", None) or [*every][:1] or ["full_attention"]
+    return {kind: every.get(kind) for kind in sorted(set(kinds))}
+
+
+WINDOWS = "sliding_window", "attention_chunk_size"
+"""Settings from which transformers makes masks in each pass."""
+ORIGINAL = "original_max_position_embeddings"
+
+
+def ropes(config: Any) -> list[dict[str, Any]]:
+    """The settings of a network's rotary positions: one, or one for each kind of layer."""
+    rope = getattr(config, "rope_parameters", None) or {}
+    return [each for each in (rope, *rope.values()) if isinstance(each, dict) and "rope_type" in each]
+
+
+def turns(config: Any) -> set[int]:
+    """The numbers of tokens after which a network attends, or turns its positions, in another way."""
+    text = config.get_text_config(decoder=True)
+    names = *WINDOWS, "window_size", "attention_window_size", "index_topk", ORIGINAL
+    given = [getattr(text, name, None) for name in names] + [rope.get(ORIGINAL) for rope in ropes(text)]
+    return {each for each in given if isinstance(each, int)}
 
 
 def padded(prompts: Sequence[Sequence[int]], device: torch.device, filler: int = 0) -> Tensor:

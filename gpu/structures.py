@@ -13,6 +13,7 @@ from draftproof.gpu.draft import Tree
 from draftproof.gpu.history import History, along
 from draftproof.gpu.passes import Reader
 from draftproof.gpu.rows import Sampling
+from draftproof.gpu.states import StateReader
 from draftproof.gpu.strata import stratified
 from draftproof.gpu.verify.residual import draw
 from draftproof.gpu.verify.verifier import DETERMINISTIC, WITHOUT, label
@@ -72,7 +73,7 @@ class Session:
 
     last: Tensor
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader | StateReader) -> None:
         self.reader, self.recorder = reader, reader.recorder
 
     def root(self) -> Tensor:

@@ -98,7 +98,7 @@ class Bench:
     draft_sampling: Sampling = PLAIN_ROWS
 
     def __post_init__(self) -> None:
-        pairs = fitting(self.structures, self.verifiers, self.drafter)
+        pairs = fitting(self.structures, self.verifiers, self.drafter, self.target)
         chains = [shape for shape in self.structures if shape.kind == "chain"]
         self.ways: list[Cell] = []
         for heat in self.plan.temperatures:

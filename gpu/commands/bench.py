@@ -12,7 +12,17 @@ from click import Path as PathType
 
 from draftproof.gpu import spelling
 from draftproof.gpu.commands.measuring import loaded, measured, status
-from draftproof.gpu.options import DTYPE, VERIFIER, as_json, budget, device, no_graphs, rule, sampling
+from draftproof.gpu.options import (
+    DTYPE,
+    VERIFIER,
+    as_json,
+    budget,
+    device,
+    no_graphs,
+    no_row_test,
+    rule,
+    sampling,
+)
 from draftproof.simulators import screen
 from draftproof.theory.errors import BadInput
 
@@ -39,6 +49,7 @@ FILE = PathType(path_type=Path, dir_okay=False)
     help="May be repeated. With --model: one number, of texts decoded at once [default: 1].",
 )
 @option("--model", help="Decode with real models: a target as for `gpu generate`, or shipped.")
+@no_row_test
 @option("--drafter", help="With --model: as for `gpu generate`.")
 @option(
     "--verifier",

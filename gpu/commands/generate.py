@@ -95,8 +95,8 @@ def _begin(prompts: list[str], options: dict[str, Any]) -> "tuple[Any, _Transcri
     import torch
 
     from draftproof.gpu.commands.settings import rules, samplings, selection
-    from draftproof.gpu.drafters.choose import pair
     from draftproof.gpu.engine.loop import generate
+    from draftproof.gpu.row_test import checked_pair
     from draftproof.gpu.structures import structure
     from draftproof.gpu.verify import named
 
@@ -106,7 +106,7 @@ def _begin(prompts: list[str], options: dict[str, Any]) -> "tuple[Any, _Transcri
     selected = [selection(options, name, options["batch"]) for name in rules(options)]
     if not selected and options["batch"] is not None:
         raise BadInput("--batch is for runs with --selection or --budget")
-    target, drafter = pair(options["model"], options["drafter"], options["device"], dtype)
+    target, drafter = checked_pair(options["model"], options["drafter"], options["device"], dtype)
     sampling, draft_sampling = samplings(options, target)
     steps = generate(
         target,

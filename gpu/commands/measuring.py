@@ -43,14 +43,14 @@ def loaded(options: dict[str, Any], drafts: Sequence[str], refusal: str) -> tupl
     """
     import torch
 
-    from draftproof.gpu.drafters.choose import pair
+    from draftproof.gpu.row_test import checked_pair
     from draftproof.gpu.structures import structure
     from draftproof.gpu.verify import VERIFIERS, named
 
     structures = [structure(each) for each in options["draft"] or drafts]
     verifiers = [named(name) for name in options["verifier"] or VERIFIERS]
     dtype = getattr(torch, options["dtype"]) if options["dtype"] else None
-    target, drafter = pair(options["model"], options["drafter"], options["device"], dtype)
+    target, drafter = checked_pair(options["model"], options["drafter"], options["device"], dtype)
     if drafter is None:
         raise BadInput(f"--drafter none: {refusal}")
     return target, drafter, structures, verifiers

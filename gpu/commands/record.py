@@ -67,18 +67,18 @@ def _rows(options: dict[str, Any], trees: Sequence[str]) -> Iterator[dict[str, A
     import numpy as np
     import torch
 
-    from draftproof.gpu.drafters.choose import pair
     from draftproof.gpu.drafters.drafter import ModelDrafter
     from draftproof.gpu.engine.loop import generate
     from draftproof.gpu.nodes import Nodes
     from draftproof.gpu.prompts import prompts
+    from draftproof.gpu.row_test import checked_pair
     from draftproof.gpu.rows import Sampling
     from draftproof.gpu.verify import named
     from draftproof.simulators.study.recorded_trees import drawn
     from draftproof.simulators.study.recorded_trees import named as sizes
 
     dtype = getattr(torch, options["dtype"]) if options["dtype"] else None
-    target, drafter = pair(options["model"], options["drafter"], options["device"], dtype)
+    target, drafter = checked_pair(options["model"], options["drafter"], options["device"], dtype)
     if not isinstance(drafter, ModelDrafter):
         raise BadInput("--drafter must be a model: rows of its own are recorded")
     sampling = Sampling(options["temperature"])
@@ -109,7 +109,7 @@ def _rows(options: dict[str, Any], trees: Sequence[str]) -> Iterator[dict[str, A
             ids = torch.tensor([text], device=target.device)
             both = []
             for each in (target, drafter.model):
-                logits = each.network(ids.to(each.device)).logits[0, list(at), : target.vocab]
+                logits = each.network(ids.to(each.device)).logits[0, list(at)]
                 both.append(sampling.rows(logits).cpu().numpy())
             yield {"target": both[0], "proposal": both[1], "sequence": np.full(len(at), number)}
             continue

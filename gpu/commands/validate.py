@@ -83,11 +83,15 @@ def COMMAND(**options: Any) -> int:
     is as expected, 1 if not, 2 for bad input. Ctrl-C prints what was finished.
     """
     from draftproof.gpu.device import memory_errors
+    from draftproof.gpu.drafters.drafter import ModelDrafter
+    from draftproof.gpu.row_test import reports
     from draftproof.gpu.validate.run import summary, tables
 
     started = monotonic()
     with memory_errors("take a smaller model or another --device"):
         validation = _prepared(options)
+        drafter = validation.drafter
+        rows = reports([validation.target, *([drafter.model] if isinstance(drafter, ModelDrafter) else [])])
     total = len(validation.cells)
     cells, stop = measured(
         validation.run(),
@@ -105,6 +109,7 @@ def COMMAND(**options: Any) -> int:
             "device": on,
             "dtype": options["dtype"],
             "seconds": seconds,
+            "rows": rows,
             "plan": asdict(validation.plan),
             "error": ERROR,
             "complete": stop is None,
@@ -114,6 +119,8 @@ def COMMAND(**options: Any) -> int:
         echo(json.dumps(answer))
     elif cells:
         screen.console().print(*tables(cells))
+        for name, found in rows.items():
+            echo(f"{name}: {found}")
         echo(f"{summary(cells)}\n{seconds} s on {on}")
     return status(stop, f"{len(cells)} of {total} cells were finished", failed)
 

@@ -42,7 +42,7 @@ def pair(
     head = beside / "features" if drafter == "features" else Path(drafter)
     if drafter == "features" or _is_head(head):
         return target, FeatureDrafter(load_head(head, target.network), target, drafter)
-    smaller = load(drafter, target.device, dtype or target.network.dtype)
+    smaller = load(drafter, target.device, dtype or target.network.dtype, target.vocab)
     check_pair(target, smaller)
     return target, ModelDrafter(smaller)
 

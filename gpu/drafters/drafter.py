@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from draftproof.gpu.history import History
 from draftproof.gpu.models import Model
-from draftproof.gpu.passes import Reader, padded
+from draftproof.gpu.passes import padded
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import Accepted, Draft, Level, Sampled, Session, Structure
 
@@ -38,6 +38,7 @@ class ModelDrafter(Drafter):
 
     def __init__(self, model: Model) -> None:
         self.model, self.name = model, model.name
+        self.only_chains = model.only_chains
 
     def begin(self, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any = None) -> Session:
         return ModelSession(self.model, prompts, capacity)
@@ -49,8 +50,7 @@ class ModelSession(Session):
     """
 
     def __init__(self, model: Model, prompts: Sequence[Sequence[int]], capacity: int) -> None:
-        super().__init__(Reader.of(model.network, len(prompts), capacity, model.context))
-        self.vocab = model.vocab
+        super().__init__(model.reader(len(prompts), capacity))
         known = [prompt[:-1] for prompt in prompts]
         if any(known):
             self.reader.read(known, input_ids=padded(known, model.device), logits_to_keep=1)
@@ -59,12 +59,12 @@ class ModelSession(Session):
     def root(self) -> Tensor:
         back = self.last.shape[1] - 1
         output = self.reader.run(back + 1, -back, input_ids=self.last, logits_to_keep=1)
-        return output.logits[:, -1, : self.vocab]
+        return output.logits[:, -1]
 
     def extend(self, tokens: Tensor, level: Level) -> Tensor:
         size = tokens.shape[1]
         output = self.reader.run(size, level.first, level.sees, level.depth, input_ids=tokens)
-        return output.logits[..., : self.vocab]
+        return output.logits
 
     def accept(self, accepted: Accepted) -> None:
         """Keeps the cached tokens of the accepted path."""

@@ -14,7 +14,7 @@ from transformers.cache_utils import Cache
 from transformers.models.llama.modeling_llama import LlamaModel, LlamaRMSNorm
 
 from draftproof.gpu.drafters.drafter import Drafter
-from draftproof.gpu.models import Model
+from draftproof.gpu.models import Model, shut
 from draftproof.gpu.passes import Reader, padded
 from draftproof.gpu.structures import Accepted, Level, Session
 from draftproof.theory.errors import BadInput
@@ -123,30 +123,34 @@ class FeatureSession(Session):
     def __init__(
         self, drafter: FeatureDrafter, prompts: Sequence[Sequence[int]], capacity: int, hidden: Any
     ) -> None:
-        super().__init__(Reader.of(drafter.head, len(prompts), capacity, drafter.target.context))
+        self.slots = Reader.of(drafter.head, len(prompts), capacity, drafter.target.context)
+        super().__init__(self.slots)
         target = drafter.target.network
-        self.head, self.vocab = drafter.head, drafter.target.vocab
+        self.head, self.target = drafter.head, drafter.target
         self.embed, self.output = target.get_input_embeddings(), target.get_output_embeddings()
         ids = padded(prompts, drafter.target.device)
         shape = (*ids.shape, self.head.config.hidden_size)
         feature = self.embed.weight.new_zeros(shape)  # there is no feature before the first token
         if hidden is not None:
             feature[:, 1:] = self.head.fused(hidden)[:, : shape[1] - 1]
-        output = self.reader.read(prompts, embedded=self.embed(ids), feature=feature)
+        output = self.slots.read(prompts, embedded=self.embed(ids), feature=feature)
         self.last = _at(output, [len(prompt) - 1 for prompt in prompts])
-        self.reader.back(1)  # the root is the token after the end
+        self.slots.back(1)  # the root is the token after the end
         self.above = self.last
 
     def root(self) -> Tensor:
         self.above = self.last
-        return self.output(self.last)[:, 0, : self.vocab]
+        return self._logits(self.last)[:, 0]
 
     def extend(self, tokens: Tensor, level: Level) -> Tensor:
         at = level.above[..., None].expand(len(tokens), -1, self.above.shape[-1])
         feature = self.above.gather(1, at)
         inputs = {"embedded": self.embed(tokens), "feature": feature}
-        self.above = self.reader.run(tokens.shape[1], level.first, level.sees, level.depth, **inputs)
-        return self.output(self.above)[..., : self.vocab]
+        self.above = self.slots.run(tokens.shape[1], level.first, level.sees, level.depth, **inputs)
+        return self._logits(self.above)
+
+    def _logits(self, states: Tensor) -> Tensor:
+        return shut(self.output(states), self.target.known, self.target.vocab)
 
     def accept(self, accepted: Accepted) -> None:
         """Reads the emitted tokens, each with the target's feature at the token before."""
@@ -156,9 +160,9 @@ class FeatureSession(Session):
         longest = feature.shape[1]
         ids = padded(accepted.tokens, feature.device)
         ids = pad(ids, (0, longest - ids.shape[1]))
-        output = self.reader.run(longest, 1, embedded=self.embed(ids), feature=feature)
+        output = self.slots.run(longest, 1, embedded=self.embed(ids), feature=feature)
         self.last = _at(output, [count - 1 for count in accepted.counts])
-        self.reader.advance(accepted.counts, accepted.read, None)
+        self.slots.advance(accepted.counts, accepted.read, None)
 
 
 def _at(states: Tensor, index: list[int]) -> Tensor:

@@ -19,7 +19,7 @@ from draftproof.gpu.engine.output import Step, Texts
 from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.history import History
 from draftproof.gpu.models import Model
-from draftproof.gpu.passes import Reader, padded
+from draftproof.gpu.passes import padded
 from draftproof.gpu.rows import PLAIN, Sampling
 from draftproof.gpu.structures import Accepted, Draft, Sampled, Structure
 from draftproof.gpu.verify import ERRORS, VERIFIERS, Batch, Outcome, Verifier
@@ -61,7 +61,11 @@ def generate(
     that do not fit each other, and for processors that leave nothing of a row.
     """
     _check(target, prompts)
-    if drafter is not None and structure is not None and (reason := misfit(verifier, structure, drafter)):
+    if (
+        drafter is not None
+        and structure is not None
+        and (reason := misfit(verifier, structure, drafter, target))
+    ):
         raise BadInput(reason)
     if selection is not None and (reason := cannot_select(verifier, structure)):
         raise BadInput(reason)
@@ -100,7 +104,7 @@ class _Decoder:
         self.structure = structure.to(device)
         self.carry = Carry() if verifier.modifies_target else None
         capacity = max(map(len, prompts)) + max(row.limit for row in texts.rows) + 2 * structure.size + 2
-        self.reader = Reader.of(target.network, len(prompts), capacity, target.context)
+        self.reader = target.reader(len(prompts), capacity)
         self.options = {"output_hidden_states": True} if drafter is not None and drafter.reads_hidden else {}
         known, hidden = [prompt[:-1] for prompt in prompts], None
         if any(known):
@@ -140,11 +144,11 @@ class _Decoder:
         if kept is not None:
             tokens = torch.where(read.levels[:, 1:] <= kept[:, None], tokens, -1)
         ids = torch.cat((self.last, tokens.clamp(min=0)), 1)
-        if counts is not None and min(counts) < max(counts):
+        if self.reader.packs and counts is not None and min(counts) < max(counts):
             output = self.reader.packed([1 + count for count in counts], ids, **self.options)
         else:
             output = self.reader.run(read.size, 0, read.sees, read.levels, input_ids=ids, **self.options)
-        logits = output.logits[..., : self.vocab]
+        logits = output.logits
         if self.history is not None and self.sampling.processors:
             logits = self.history.in_tree(self.sampling, logits, read, tokens)
         if tree.size > read.size:  # the last node's row is not used
@@ -287,8 +291,10 @@ def has_kernels(verifier: Verifier, device: torch.device) -> bool:
     return ours and kernels.AVAILABLE and device.type == "cuda"
 
 
-def misfit(verifier: Verifier, structure: Structure, drafter: Drafter) -> str | None:
-    """The reason why these three cannot be combined; None if they can."""
+def misfit(verifier: Verifier, structure: Structure, drafter: Drafter, target: Model) -> str | None:
+    """The reason why these cannot be combined; None if they can."""
+    if target.only_chains and structure.kind != "chain":
+        return f"{target.name} reads chains only, not {structure.name}: {target.why}"
     if structure.kind not in verifier.drafts:
         fit = ", ".join(verifier.drafts)
         return f"{verifier.name} is made for {fit}, not for {structure.name} ({structure.kind})"
@@ -312,11 +318,13 @@ def cannot_select(verifier: Verifier, structure: Structure | None) -> str | None
 
 
 def fitting(
-    structures: Sequence[Structure], verifiers: Sequence[Verifier], drafter: Drafter
+    structures: Sequence[Structure], verifiers: Sequence[Verifier], drafter: Drafter, target: Model
 ) -> list[tuple[Structure, Verifier]]:
     """The pairs that can be combined, structure by structure; BadInput if there are none."""
     pairs = product(structures, verifiers)
-    found = [(shape, each) for shape, each in pairs if misfit(each, shape, drafter) is None]
+    found = [(shape, each) for shape, each in pairs if misfit(each, shape, drafter, target) is None]
+    if not found and target.only_chains and all(shape.kind != "chain" for shape in structures):
+        raise BadInput(f"{target.name} reads chains only: {target.why}")
     if not found:
         raise BadInput(f"none of the verifiers is made for these drafts of {drafter.name}")
     return found

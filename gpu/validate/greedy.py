@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import zip_longest
@@ -25,8 +24,15 @@ from draftproof.gpu.processors import (
     Processor,
     Repetition,
 )
+from draftproof.gpu.row_test import in_double
 from draftproof.gpu.rows import Sampling
 from draftproof.theory.processors import Mask
+
+LIKELIEST = 64
+"""The number of tokens from whose logits the error of one is estimated."""
+
+DEVIATIONS = 6
+"""Standard deviations by which rounding may change the difference of two logits."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,7 @@ class Tie:
     place: int
     ours: int  # the token chosen, -1 if the text has ended
     theirs: int
-    logits: tuple[float, float]  # of the two tokens on a plain pass
+    logits: tuple[float, float]  # of the two tokens on a plain pass in float64
     tolerance: float  # the largest difference of logits that counts as a tie
 
     @property
@@ -86,6 +92,7 @@ class Reference:
             attention_mask=torch.ones_like(ids),
             max_new_tokens=min(self.tokens, self.target.context - len(prompt)),
             do_sample=False,
+            use_cache=self.target.way != "whole",  # the network's own cache did not give its rows
             eos_token_id=ends or None,
             pad_token_id=ends[0] if ends else 0,
             **for_transformers(self.sampling.processors, len(prompt)),
@@ -95,16 +102,17 @@ class Reference:
     @cached_property
     def double(self) -> Any:
         """The same network in float64."""
-        return deepcopy(self.target.network).double()
+        return in_double(self.target.network)
 
     @torch.inference_mode()
     def tie(self, prompt: int, ours: Sequence[int], theirs: Sequence[int]) -> Tie:
         """The first place where two texts differ.
 
-        Both texts take an argmax of logits with some error. They can differ only if the exact gap between the
-        two logits is below twice that error, so the gap measured here, which has the same error, must be
-        below four times the error. The error is the largest difference at this place from the same pass in
-        float64, times 4 to allow for other orders of summation.
+        Each text takes an argmax of logits with errors, so the difference of two of them has sqrt(2) times
+        the standard deviation of one. It ranks the two tokens in the wrong order only if that difference is
+        larger than their exact gap: a gap of more than `DEVIATIONS` of its standard deviations is no tie.
+        The errors are those of a plain pass at this place from the same pass in float64, at the likeliest
+        tokens.
         """
         pairs = enumerate(zip_longest(ours, theirs, fillvalue=-1))
         place, (a, b) = next((place, pair) for place, pair in pairs if pair[0] != pair[1])
@@ -112,13 +120,14 @@ class Reference:
         word = torch.tensor([list(theirs[:place])], dtype=torch.long, device=device)
         ids = torch.cat((torch.tensor([list(given)], device=device), word), 1)
         both = (
-            network(input_ids=ids, use_cache=False).logits[:, -1, : self.target.vocab].double()
+            network(input_ids=ids, use_cache=False).logits[:, -1].double()
             for network in (self.target.network, self.double)
         )
         logits, exact = (after(self.sampling, each, given, word)[0] for each in both)
-        error = float((logits - exact).nan_to_num().abs().max())  # both may be -inf
-        two = (float(logits[a]) if a >= 0 else -torch.inf, float(logits[b]) if b >= 0 else -torch.inf)
-        return Tie(prompt, place, a, b, two, 4 * 4 * error)
+        likely = exact.topk(min(LIKELIEST, len(exact))).indices
+        error = float((logits - exact)[likely].nan_to_num().square().mean().sqrt())  # both may be -inf
+        two = (float(exact[a]) if a >= 0 else -torch.inf, float(exact[b]) if b >= 0 else -torch.inf)
+        return Tie(prompt, place, a, b, two, DEVIATIONS * 2**0.5 * error)
 
 
 def compare(reference: Reference, decode: Decode) -> Greedy:

@@ -133,7 +133,7 @@ class Validation:
     draft_sampling: Sampling = PLAIN
 
     def __post_init__(self) -> None:
-        pairs = fitting(self.structures, self.verifiers, self.drafter)
+        pairs = fitting(self.structures, self.verifiers, self.drafter, self.target)
         self.cells: list[tuple[Structure, Verifier, Lossy | Selection | None]] = [
             (*pair, None) for pair in pairs
         ]
@@ -141,7 +141,11 @@ class Validation:
                   if cannot_select(verifier, shape) is None}  # fmt: skip
         self.cells += [(*pair, each) for pair in reversed(chains.values()) for each in self.selections]
         for each in self.lossy:
-            fit = [one for one in self.structures if misfit(each.verifier, one, self.drafter) is None]
+            fit = [
+                one
+                for one in self.structures
+                if misfit(each.verifier, one, self.drafter, self.target) is None
+            ]
             if fit and (isinstance(self.drafter, ModelDrafter) or not each.faint):
                 self.cells.append((fit[0], each.verifier, each))
 

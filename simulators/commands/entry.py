@@ -13,6 +13,9 @@ from draftproof.theory.errors import BadInput
 
 INTERRUPTED = 130
 
+REQUIRED = {"flint": "python-flint", "z3": "z3-solver", "ot": "pot"}
+"""Packages without which nothing runs, by the modules whose names differ."""
+
 
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are called: name -> (`package.module:NAME`, help line).
@@ -55,6 +58,11 @@ def enter(group: click.Group, arguments: Sequence[str] | None = None) -> int:
         return 2
     except click.ClickException as error:
         return _refuse(error.format_message())
+    except ModuleNotFoundError as error:
+        package = REQUIRED.get((error.name or "").partition(".")[0])
+        if package is None:
+            raise
+        return _refuse(f"{package} is not installed: pip install {package}")
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         return INTERRUPTED

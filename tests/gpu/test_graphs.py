@@ -16,6 +16,7 @@ from draftproof.gpu.processors import processors
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.verify import named
 from draftproof.theory.processors import Mask
+from tests.gpu import architectures, zoo
 from tests.gpu.small import CONTEXT, PROMPTS, VOCAB, Numbers, network, steps_of
 from tests.gpu.tape import Recordings
 
@@ -156,3 +157,10 @@ def test_an_idle_reader_does_not_keep_its_network(recordings):
 
 def test_tensors_are_found_in_containers():
     assert len(list(graphs.tensors((torch.zeros(1), {"a": torch.zeros(1), "b": None})))) == 2
+
+
+@pytest.mark.parametrize("name", ["gemma2", "llama4_text"])
+def test_recorded_passes_cross_windows_and_chunks(name, recordings):
+    found = zoo.greedy(architectures.model(name))
+    assert recordings.ran > recordings.made > 0
+    assert not any(each.ties for each in found.values())

@@ -8,6 +8,9 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 import torch
+from transformers import AutoModelForCausalLM
+
+from draftproof.gpu.train.data import byte_pairs
 
 
 def generate(run, *arguments):
@@ -154,3 +157,30 @@ def test_bad_input_is_one_line_and_status_2(run, arguments, said):
     assert (status, out) == (2, "")
     assert said in err
     assert err.count("\n") == 1
+
+
+@pytest.fixture(scope="module")
+def checkpoints(tmp_path_factory):
+    """Folders with a network that reads chains only, and with one that is not causal."""
+    from tests.gpu import architectures
+
+    made = tmp_path_factory.mktemp("checkpoints")
+    for name in ("mpt", "bert"):
+        byte_pairs(["the quick brown fox; " * 8], 270).save_pretrained(made / name)
+        config = architectures.config(name, vocab_size=270)
+        AutoModelForCausalLM.from_config(config).save_pretrained(made / name)
+    return made
+
+
+def test_a_network_that_is_read_wrongly_is_refused_in_one_line(run, checkpoints):
+    def told(name, *more):
+        return run("generate", "--device", "cpu", "--max-new-tokens", 6, "--model", checkpoints / name, *more)
+
+    status, out, err = told("mpt", "--draft", "tree:2x2", "--drafter", checkpoints / "mpt")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "mpt reads chains only, not tree:2x2: with tree:2x2, log-probabilities are up to" in err
+    assert told("mpt", "--draft", "chain:2", "--drafter", checkpoints / "mpt")[0] == 0
+    status, out, err = told("bert")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "BertLMHeadModel is not decoded as it should be: with chain:3, log-probabilities are up to" in err
+    assert told("bert", "--no-row-test")[0] == 0

@@ -68,6 +68,25 @@ def test_the_nodes_of_drafted_trees_are_written_with_their_places(run, tmp_path)
     assert nodes.arrays(10)["parent"].tolist() == [-1, 10, 11, 10, 11]
 
 
+def test_rows_at_nodes_beyond_a_window_and_of_a_network_with_states():
+    import torch
+
+    from draftproof.gpu.nodes import Nodes
+    from draftproof.gpu.row_test import checked
+    from draftproof.gpu.rows import Sampling
+    from tests.gpu.architectures import WINDOW, model
+
+    both = [checked(model(name)) for name in ("mistral", "lfm2")]
+    text = [1 + x % 40 for x in range(WINDOW + 6)]
+    nodes = Nodes(*both, text, Sampling())
+    for prefix in ((), (8,), (8, 9), (10,), (8, 11)):
+        _ = nodes[prefix]
+        with torch.no_grad():
+            whole = [each.network(torch.tensor([[*text, *prefix]])).logits[0, -1:] for each in both]
+        rows = [Sampling().rows(each)[0].numpy() for each in whole]
+        np.testing.assert_allclose(nodes.seen[prefix], rows, atol=1e-5)
+
+
 def test_trees_that_cannot_be_are_bad_input(run, tmp_path):
     status, _, err = run("record", *SMALL, "--tree", "oak", "--out", tmp_path / "rows.npz")
     assert status == 2

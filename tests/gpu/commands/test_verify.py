@@ -23,6 +23,17 @@ def test_without_torch_one_line_says_how_to_install():
     )
 
 
+@pytest.mark.parametrize("command", [["gpu", "validate"], ["gpu", "generate"], ["check"]])
+def test_without_flint_one_line_says_how_to_install(command):
+    program = (
+        f"import sys; sys.modules['flint'] = None; sys.argv = ['draftproof', *{command}];"
+        "from draftproof import main; main()"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    said = "draftproof: python-flint is not installed: pip install python-flint\n"
+    assert (ran.returncode, ran.stdout, ran.stderr) == (2, "", said)
+
+
 def test_help_lists_the_folder(run):
     status, out, _ = run("--help")
     assert status == 0

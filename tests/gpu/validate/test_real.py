@@ -9,7 +9,12 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+from draftproof.gpu import passes
+from draftproof.gpu.drafters.choose import SHIPPED
+from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.models import load
+from draftproof.gpu.prompts import prompts
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import structure
 from draftproof.gpu.validate.acceptance import Acceptance
@@ -18,6 +23,7 @@ from draftproof.gpu.validate.joint import laws, observe, word_law
 from draftproof.gpu.validate.lossy import LOSSY
 from draftproof.gpu.verify import Rates, named
 from draftproof.theory.errors import BadInput
+from tests.gpu.edits import edit
 from tests.gpu.small import PROMPTS, drafter, target
 
 TWO = Sampling(1.0, top_k=2)
@@ -86,6 +92,19 @@ def test_greedy_texts_are_equal_and_a_wrong_one_is_no_tie():
     (tie,) = found.ties
     assert (tie.prompt, tie.place) == (1, 3)
     assert 0 < tie.tolerance < 0.1 < abs(tie.logits[0] - tie.logits[1])
+
+
+def test_ties_in_bfloat16_are_narrow_enough_to_find_a_fault(monkeypatch):
+    wide, noisy = (load(SHIPPED / name, "cpu", torch.bfloat16) for name in ("target", "drafter"))
+    reference = Reference(wide, [each[:32] for each in prompts(None, wide, count=8)], 32)
+    decode = partial(
+        generate, wide, ModelDrafter(noisy), verifier=named("traversal"), structure=structure("tree:2x2")
+    )
+    assert compare(reference, decode).ok
+    edit(passes, "(self.lengths[:, None] + levels)", "(self.lengths[:, None] + levels + 1)", monkeypatch)
+    found = compare(reference, decode)
+    assert not found.ok
+    assert all(tie.tolerance < 0.2 for tie in found.ties)
 
 
 def accepted(verifier, rates=None, spelling="chain:3", told=None):

@@ -1,0 +1,156 @@
+"""What the engine makes of every architecture of causal language models.
+
+Run as `python -m tests.gpu.zoo` to print docs/architectures.md, with `--write` to renew it, or with names to
+see what the engine makes of these.
+"""
+
+import sys
+import warnings
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import partial
+from io import StringIO
+from pathlib import Path
+
+import torch
+import transformers
+from transformers.utils import logging
+
+from draftproof.gpu.drafters.drafter import ModelDrafter
+from draftproof.gpu.engine.loop import generate, misfit
+from draftproof.gpu.models import Model
+from draftproof.gpu.row_test import checked
+from draftproof.gpu.structures import structure
+from draftproof.gpu.validate.greedy import Greedy, Reference, compare
+from draftproof.gpu.verify import named
+from draftproof.theory.errors import BadInput
+from tests.gpu.architectures import LEFT_OUT, VOCAB, WINDOW, model, names
+
+PAGE = Path(__file__).parents[2] / "docs" / "architectures.md"
+HEADING = """# Architectures
+
+{}, transformers {}: {} small networks with random weights, made by `python -m tests.gpu.zoo --write`.
+
+Each was read by the [row test](gpu.md#the-row-test) and, if it passed, decoded greedily with chains, trees,
+merged paths and top-k trees, as far as its way of reading allows. The texts, {:,} in all, are those of
+transformers' own `generate` (without a cache where each pass reads the whole text); they cross attention
+windows of 24 tokens and end at different times. A variant has a word after its name, such as
+`falcon-alibi`. Real checkpoints pass the row test again when they are loaded.
+"""
+READS = {
+    "trees": "Trees and chains",
+    "chains": "Chains only",
+    "chains, whole texts": "Chains only, the whole text in each pass",
+    "refused": "Refused",
+}
+
+
+def near(of: Model) -> Model:
+    """The model with a little noise on its weights: a drafter that is right now and then."""
+    made = deepcopy(of.network)
+    torch.manual_seed(1)
+    for weight in made.parameters():
+        weight += 0.02 * torch.randn_like(weight)
+    return replace(of, name="near", network=made)
+
+
+DRAFTS = {"chain:3": "block", "tree:2x2": "traversal", "paths:2x3": "traversal", "top-k:2x3x6": "one-hot"}
+"""Drafts that must not change a greedy text, each with a verifier for it."""
+
+
+def reference(of: Model, tokens: int = 16) -> Reference:
+    """Greedy texts that transformers generates. One prompt is longer than a window and one text grows beyond
+    it; a token of the last text becomes an end token, so that the texts end at different times.
+    """
+    draw = torch.Generator().manual_seed(1)
+    sizes = [min(size, max(1, of.context - tokens)) for size in (WINDOW - 6, WINDOW + 8, 3)]
+    prompts = [torch.randint(2, VOCAB, (size,), generator=draw).tolist() for size in sizes]
+    last = Reference(of, prompts[-1:], tokens).texts[0]
+    of.network.generation_config.eos_token_id = last[len(last) // 2]
+    return Reference(of, prompts, tokens)
+
+
+def greedy(of: Model) -> dict[str, Greedy]:
+    """The engine's greedy texts, by draft, compared with the reference."""
+    told, drafter, found = reference(of), ModelDrafter(near(of)), {}
+    for draft, verifier in DRAFTS.items():
+        shape = structure(draft)
+        if misfit(named(verifier), shape, drafter, of) is None:
+            decode = partial(generate, of, drafter, verifier=named(verifier), structure=shape)
+            found[draft] = compare(told, decode)
+    return found
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the engine makes of an architecture: "trees", "chains" or "refused", and why not trees."""
+
+    name: str
+    kind: str
+    reads: str
+    why: str = ""
+    texts: int = 0
+    wrong: tuple[str, ...] = ()
+
+
+def entry(name: str) -> Entry:
+    """The row test of one architecture and, if it passes, the greedy comparison."""
+    made = model(name)
+    kind = type(made.network).__name__
+    with redirect_stdout(StringIO()):  # some networks print
+        try:
+            made = checked(made)
+        except BadInput as error:
+            return Entry(name, kind, "refused", str(error).split(": ", 2)[-1])
+        found = greedy(made)
+    wrong = tuple(draft for draft, each in found.items() if not each.ok)
+    reads = {"slots": "trees", "states": "chains", "whole": "chains, whole texts"}[made.way]
+    return Entry(name, kind, reads, made.why or "", sum(each.texts for each in found.values()), wrong)
+
+
+def page(entries: Sequence[Entry]) -> str:
+    """docs/architectures.md."""
+    told = {reads: [each for each in entries if each.reads == reads] for reads in READS}
+    texts = sum(each.texts for each in entries)
+    lines = [HEADING.format(date.today(), transformers.__version__, len(entries), texts)]
+    for reads, heading in READS.items():
+        lines += [f"## {heading} ({len(told[reads])})", ""]
+        if reads == "trees":
+            lines += [", ".join(f"`{each.name}`" for each in told[reads]) + ".", ""]
+            continue
+        lines += ["| architecture | class | why |", "| --- | --- | --- |"]
+        lines += [f"| `{each.name}` | `{each.kind}` | {escaped(each.why)} |" for each in told[reads]]
+        lines += [""]
+    lines += [
+        f"Not made small, most of them with parts for images or audio: {', '.join(sorted(LEFT_OUT))}.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def escaped(text: str) -> str:
+    """As a cell of a table."""
+    return text.replace("|", "\\|").replace("<", "&lt;")
+
+
+def main(given: Sequence[str]) -> None:
+    """Prints the page, or writes it, or prints what is made of the architectures given."""
+    torch.set_num_threads(1)
+    logging.set_verbosity_error()
+    warnings.simplefilter("ignore")
+    chosen = [name for name in given if name != "--write"]
+    entries = []
+    for name in chosen or names():
+        entries.append(entry(name))
+        print(entries[-1], file=sys.stderr)
+    if "--write" in given:
+        PAGE.write_text(page(entries))
+    elif not chosen:
+        print(page(entries))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
