@@ -57,17 +57,17 @@ def test_texts_are_those_of_padded_passes_with_fewer_tokens(monkeypatch, name, w
 def test_a_pass_that_sees_other_texts_is_found_out(monkeypatch, what):
     """Without a mask by text, and with one that lets a token see the slots behind it."""
     right, *_ = decoded("tetris-repaired", "near")
-    call = Reader._call
+    masked = Reader._mask
 
-    def wrong(self, visible, positions, **inputs):
+    def wrong(self, visible, within, positions):
         if self.slots.owner is not None:
             texts, seen = len(self.counts), self.slots.seen
             open_ = visible.unflatten(-1, (texts, seen))
             some = open_.any(-2 if what == "owner" else -1, keepdim=True)
             visible = some.expand_as(open_).flatten(-2)
-        return call(self, visible, positions, **inputs)
+        return masked(self, visible, within, positions)
 
-    monkeypatch.setattr(Reader, "_call", wrong)
+    monkeypatch.setattr(Reader, "_mask", wrong)
     found, *_ = decoded("tetris-repaired", "near")
     assert found != right
 
