@@ -1,6 +1,6 @@
 """The cost of not seeing the rows outside the drafted tree, if one rule must serve many completions.
 
-    python benchmarks/hidden_rows.py --draft paths --count 20
+    python -m benchmarks.hidden_rows --draft paths --count 20
 
 At every prefix that may stay hidden the rows are one of two equally likely random pairs: with three such
 prefixes an instance has eight completions. The table has means of E[tau] over completions and instances:
@@ -13,9 +13,10 @@ prefixes an instance has eight completions. The table has means of E[tau] over c
 import argparse
 from statistics import fmean
 
+from benchmarks.partial_information import completions, partial_information
 from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.randoms import Dirichlet, Mixed, Randoms
-from draftproof.simulators.optimum import completions, partial_information, stateless
+from draftproof.simulators.optimum import stateless
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.shape import every

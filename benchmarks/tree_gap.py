@@ -1,8 +1,8 @@
 """The share of Traversal Verification's distance to the valid optimum that other tree verifiers close.
 
-    python benchmarks/tree_gap.py --draft tree
-    python benchmarks/tree_gap.py --draft paths --partial 3
-    python benchmarks/tree_gap.py --draft tree --vocab 4 --floats
+    python -m benchmarks.tree_gap --draft tree
+    python -m benchmarks.tree_gap --draft paths --partial 3
+    python -m benchmarks.tree_gap --draft tree --vocab 4 --floats
 
 `tree`: binary, depth 2, without replacement; `paths`: two independent paths of depth 2. E[tau] of the
 verifiers is exact (with --floats: float64); the optima are certified to the error that is printed:
@@ -19,9 +19,10 @@ import time
 import numpy as np
 from flint import fmpq
 
+from benchmarks.partial_information import completions, partial_information
 from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.randoms import Dirichlet, Mixed, Randoms
-from draftproof.simulators.optimum import completions, partial_information, stateless
+from draftproof.simulators.optimum import stateless
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.shape import every

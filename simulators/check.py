@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from multiprocessing import active_children, get_context
+from typing import Any
 
 from flint import fmpq
 
@@ -85,7 +87,7 @@ class Tally:
             self.kept += verdict.kept
             self.over += bool(verdict.over)
             self.token, self.block = self.token.largest(verdict.token), self.block.largest(verdict.block)
-        if not (verdict.kept if isinstance(verdict, AgainstVerdict) else verdict.lossless):
+        if not verdict.kept:
             found = piece.size, verdict.instance, piece.family, index
             if self.smallest is None or found[:2] < self.smallest[:2]:
                 self.smallest = found
@@ -146,12 +148,8 @@ def batch_pieces(families: Iterable[Sequence[Batch]], verifiers: Sequence[Verifi
             must_verify(verifier)
             fit.append(verifier)
     for family in families:
-        first = family[0]
-        drafts = first.outcomes
-        for start in range(0, len(family), chunk(drafts)):
-            indices = range(start, min(start + chunk(drafts), len(family)))
-            vocab = max(request.vocab for request in first.requests)
-            yield Piece(family, indices, tuple(fit), "batch", (drafts, vocab))
+        vocab = max(request.vocab for request in family[0].requests)
+        yield from _split(family, fit, "batch", (family[0].outcomes, vocab))
 
 
 def against_pieces(
@@ -169,9 +167,7 @@ def against_pieces(
 
 
 def pieces(families: Iterable[Family], verifiers: Sequence[Verifier], force: bool = False) -> Iterator[Piece]:
-    """Splits the work into pieces. A family reduced by symmetry is left out for verifiers that order
-    tokens.
-    """
+    """The work on instances. A family reduced by symmetry is left out for verifiers that order tokens."""
     for family in families:
         if not len(family):
             continue
@@ -179,34 +175,35 @@ def pieces(families: Iterable[Family], verifiers: Sequence[Verifier], force: boo
         fit = [each for each in verifiers if force or applies(each, first)]
         if getattr(family, "symmetric", False):
             fit = [each for each in fit if not each.ordered]
-        drafts = first.draft.outcomes(first.vocab)
-        step = chunk(drafts)
-        for start in range(0, len(family), step):
-            indices = range(start, min(start + step, len(family)))
-            yield Piece(family, indices, tuple(fit), first.draft.label, (drafts, first.vocab))
+        yield from _split(family, fit, first.draft.label, (first.draft.outcomes(first.vocab), first.vocab))
+
+
+def _split(
+    family: Family | Sequence[Batch], fit: Sequence[Verifier], draft: str, size: tuple[int, int]
+) -> Iterator[Piece]:
+    step = chunk(size[0])
+    for start in range(0, len(family), step):
+        yield Piece(family, range(start, min(start + step, len(family))), tuple(fit), draft, size)
 
 
 def chunk(drafts: int) -> int:
-    """The number of instances per piece, if each has this many drafts; a piece takes a few seconds at
-    most.
-    """
+    """The number of instances per piece, if each has this many drafts: a piece takes a few seconds."""
     return max(1, min(64, 3_000 // drafts))
 
 
 def judged(piece: Piece) -> list[tuple[int, Verdict]]:
     """The verdicts of one piece of work: (index in the family, verdict)."""
-    if piece.laws:
-        return [
-            (index, judge_against(piece.family[index], verifier, law, own_bonus=piece.own_bonus))  # type: ignore[arg-type]
-            for index in piece.indices
-            for verifier, law in zip(piece.verifiers, piece.laws, strict=True)
-        ]
-    return [
-        (index, judge_any(instance, verifier))
-        for index in piece.indices
-        for instance in [piece.family[index]]
-        for verifier in piece.verifiers
-    ]
+    found: list[tuple[int, Verdict]] = []
+    for index in piece.indices:
+        given: Any = piece.family[index]
+        for verifier, law in zip_longest(piece.verifiers, piece.laws):
+            verdict = (
+                judge_any(given, verifier)
+                if law is None
+                else judge_against(given, verifier, law, own_bonus=piece.own_bonus)
+            )
+            found.append((index, verdict))
+    return found
 
 
 def run(work: Sequence[Piece], jobs: int) -> Iterator[tuple[Piece, list[tuple[int, Verdict]]]]:
@@ -223,8 +220,7 @@ def run(work: Sequence[Piece], jobs: int) -> Iterator[tuple[Piece, list[tuple[in
     executor = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
     pending: dict[Future[list[tuple[int, Verdict]]], Piece] = {}
     try:
-        # Workers inherit the signal mask, so that only the parent receives Ctrl-C, once all workers have
-        # started.
+        # Workers inherit the signal mask: only the parent receives Ctrl-C, once all workers have started.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             pending = {executor.submit(judged, piece): piece for piece in work}

@@ -120,19 +120,6 @@ def declarations(tallies: Iterable[Tally]) -> Table:
     return made
 
 
-def why_against(verdict: AgainstVerdict) -> str:
-    """Why a declared target is missed, in words."""
-    if verdict.invalid or verdict.wrong:
-        return why(verdict)
-    return f"a token is further from p than the budget of {verdict.against}"
-
-
-def smallest_against(instance: Instance, verdict: AgainstVerdict) -> str:
-    """The smallest instance found on which a declared target is missed, ready to be saved and run."""
-    there = json.dumps(document(instance))
-    return f"{verdict.verifier} misses {verdict.against} on\n  {there}\n  where {why_against(verdict)}"
-
-
 def selections(tallies: Iterable[Tally]) -> Table:
     """The closing table of `check` on batches."""
     headings = "selection", "verifier", "batches", "lossless", "joint TV", "TV of one", "declared", "found"
@@ -172,11 +159,13 @@ def witness(wrong: Wrong) -> str:
 
 
 def why(verdict: Verdict) -> str:
-    """Why a verdict is not "lossless", in words: the invalid branch, or the first wrong prefix."""
+    """Why the law is not kept, in words: the invalid branch, the first wrong prefix, or the budget."""
     if verdict.invalid:
         return verdict.invalid
     if isinstance(verdict, BatchVerdict) and verdict.joint:
         return joint_witness(verdict.joint)
+    if isinstance(verdict, AgainstVerdict) and not verdict.wrong:
+        return f"a token is further from p than the budget of {verdict.against}"
     return witness(verdict.wrong) if verdict.wrong else ""
 
 
@@ -187,10 +176,11 @@ def joint_witness(wrong: JointWrong) -> str:
 
 
 def smallest(given: Instance | Batch, verdict: Verdict) -> str:
-    """The smallest instance or batch found on which a law is wrong, ready to be saved and run."""
+    """The smallest instance or batch found on which a law is not kept, ready to be saved and run."""
     rule = f"{verdict.selection} with " if isinstance(verdict, BatchVerdict) else ""
+    fault = f"misses {verdict.against}" if isinstance(verdict, AgainstVerdict) else "is not lossless"
     there = json.dumps(document(given))
-    return f"{rule}{verdict.verifier} is not lossless on\n  {there}\n  where {why(verdict)}"
+    return f"{rule}{verdict.verifier} {fault} on\n  {there}\n  where {why(verdict)}"
 
 
 def _instead(wrong: Wrong | JointWrong) -> str:

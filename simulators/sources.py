@@ -1,4 +1,4 @@
-"""One hash of all source code that a result depends on, by which saved results of older code are known."""
+"""Hashes of the source code that a result depends on: they tell which saved results are outdated."""
 
 import ast
 import sys

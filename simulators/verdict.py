@@ -45,6 +45,11 @@ class Verdict:
     def lossless(self) -> bool:
         return self.wrong is None and not self.invalid
 
+    @property
+    def kept(self) -> bool:
+        """Whether the law that is judged is kept."""
+        return self.lossless
+
 
 def judge(instance: Instance, verifier: Verifier, iterations: int | None = None) -> Verdict:
     """The exact verdict, over one iteration or, for a verifier that keeps state, two.

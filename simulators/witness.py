@@ -7,8 +7,6 @@ from math import lcm
 from time import monotonic
 from typing import Any, TypeVar
 
-from draftproof.simulators.against import AgainstVerdict, judge_against
-from draftproof.simulators.batches import judge_any
 from draftproof.simulators.instances.make import Key, assembled, weighted
 from draftproof.simulators.verdict import Verdict
 from draftproof.theory.batch import Batch
@@ -17,11 +15,10 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE
 from draftproof.theory.rows import Row
-from draftproof.theory.targets.declared import Declared
-from draftproof.theory.verifier import Verifier
 
 Rows = dict[Key, Row]
 Given = TypeVar("Given", bound=Instance | Batch)
+Judged = TypeVar("Judged", bound=Verdict)
 
 
 def shrink(instance: Given, fails: Callable[[Given], bool], seconds: float = 5.0) -> Given:
@@ -41,18 +38,10 @@ def shrink(instance: Given, fails: Callable[[Given], bool], seconds: float = 5.0
             return instance
 
 
-def smallest(given: Given, verifier: Verifier, iterations: int | None = None) -> tuple[Given, Verdict]:
-    """A smaller instance or batch on which the verifier is still not lossless, and the verdict there."""
-    small = shrink(given, lambda each: not judge_any(each, verifier, iterations).lossless)
-    return small, judge_any(small, verifier, iterations)
-
-
-def smallest_against(
-    instance: Instance, verifier: Verifier, law: Declared, own_bonus: bool = False
-) -> tuple[Instance, AgainstVerdict]:
-    """A smaller instance on which the declared target is still missed, and the verdict there."""
-    small = shrink(instance, lambda each: not judge_against(each, verifier, law, own_bonus=own_bonus).kept)
-    return small, judge_against(small, verifier, law, own_bonus=own_bonus)
+def smallest(given: Given, judge: Callable[[Given], Judged]) -> tuple[Given, Judged]:
+    """A smaller instance or batch on which the law is still not kept, and the verdict there."""
+    small = shrink(given, lambda each: not judge(each).kept)
+    return small, judge(small)
 
 
 def _smaller_batches(batch: Batch) -> Iterator[Batch]:

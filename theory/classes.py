@@ -18,7 +18,7 @@ from draftproof.theory.priority import Plan, included
 from draftproof.theory.rows import Row, normalise, one, scale, share, total
 from draftproof.theory.table import Rows
 from draftproof.theory.verifier import Stop
-from draftproof.theory.verifiers.lifted_priority import lift
+from draftproof.theory.verifiers.lifted_priority import lifted
 
 PARTS, HIGHEST, CLASSES = 8, 4, 64
 """Classes in a factor of 2 of the ratio; the first holds the ratios from 2^HIGHEST on; how many there are."""
@@ -101,6 +101,4 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 
 def verify_lifted(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     """From leaf to root."""
-    stop = lift(oracle, draft, draft.root, one(target[draft.root.prefix]), target, in_classes)
-    assert stop is not None, "entered with rate 1: S / (S + 1 - 1)"
-    return stop
+    return lifted(oracle, draft, target, in_classes)

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from draftproof.theory.rows import Prefix, Row
-from draftproof.theory.strata import strata
+from draftproof.theory.rows import Prefix, Row, without
+from draftproof.theory.strata import stages, strata
 
 
 class Node:
@@ -101,6 +101,16 @@ class Draft:
         at = len(node.prefix)
         leaves = (path[-1].prefix for path in self.paths)
         return tuple(leaf[at] for leaf in leaves if len(leaf) > at and leaf[:at] == node.prefix)
+
+    def stages(self, node: Node) -> Iterator[Node]:
+        """`node` with the children of one stage after another, and the row that the stage was drawn from
+        (`draftproof.theory.drafts.stages`).
+        """
+        q, at = node.proposal, 0
+        for count in stages(node.shape):
+            if siblings := node.children[at : at + count]:
+                yield Node(node.prefix, q, siblings, node.shape[at : at + count])
+                q, at = without(q, *(child.token for child in siblings)), at + count
 
     def laws(self, node: Node) -> tuple[Row, ...]:
         """The row that each child of `node` was drawn from, where siblings are drawn independently."""

@@ -17,11 +17,10 @@ class Emission:
     floats or lanes.
     """
 
-    __slots__ = ("bonus", "context", "residual", "stopped", "target")
+    __slots__ = ("bonus", "residual", "stopped", "target")
 
-    def __init__(self, target: Rows, context: Prefix = ()):
+    def __init__(self, target: Rows):
         self.target = target
-        self.context = context
         self.bonus: dict[Prefix, Any] = {}
         self.residual: dict[Prefix, Row] = {}
         self.stopped: dict[int, Any] = {}
@@ -36,9 +35,8 @@ class Emission:
             row = scale(weight, row)
             known = self.residual.get(prefix)
             self.residual[prefix] = row if known is None else add(known, row)
-        tau = len(prefix) - len(self.context)
-        known = self.stopped.get(tau)
-        self.stopped[tau] = weight if known is None else known + weight
+        known = self.stopped.get(len(prefix))
+        self.stopped[len(prefix)] = weight if known is None else known + weight
 
     @property
     def expected_accepted(self) -> Any:
@@ -48,9 +46,7 @@ class Emission:
 
     @property
     def total_variation(self) -> Any:
-        """The total variation between the block completed by the target and the target's law of as many
-        tokens.
-        """
+        """The total variation between the block, completed by the target, and the target's own law."""
         parts = (abs(got - want) for _, got, want, is_last in self._prefixes() if is_last)
         return sum(parts, self._one * 0) / 2
 
@@ -71,7 +67,7 @@ class Emission:
 
     @property
     def _one(self) -> Any:
-        return one(self.target[self.context])
+        return one(self.target[()])
 
     def _prefixes(self) -> Iterator[tuple[Prefix, Any, Any, bool]]:
         # (prefix, probability that the completed block starts with it, that of the target, is_last), longer
@@ -93,13 +89,13 @@ class Emission:
             yield prefix, got, want, prefix not in inner
             return got
 
-        yield from walk(self.context, self.bonus.get(self.context, self._one * 0), self._one)
+        yield from walk((), self.bonus.get((), self._one * 0), self._one)
 
     def _inner(self) -> set[Prefix]:
         # Prefixes after which the emitted tokens do not simply follow the target.
         inner = set(self.residual)
         for prefix in [*self.bonus, *self.residual]:
-            while len(prefix) > len(self.context):
+            while prefix:
                 prefix = prefix[:-1]
                 if prefix in inner:
                     break

@@ -1,5 +1,7 @@
 """The error for wrong input, and how it quotes the input."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from reprlib import Repr
 
 _brief = Repr()
@@ -24,3 +26,18 @@ def quoted(value: object) -> str:
     ("'a\\\\nb'", '[[[...]]]')
     """
     return _brief.repr(value)
+
+
+@contextmanager
+def located(place: object) -> Iterator[None]:
+    """Puts the place before the line of a BadInput that is raised inside.
+
+    >>> with located("toy.json"):
+    ...     raise BadInput("is empty")
+    Traceback (most recent call last):
+    draftproof.theory.errors.BadInput: toy.json: is empty
+    """
+    try:
+        yield
+    except BadInput as error:
+        raise BadInput(f"{place}: {error}") from None

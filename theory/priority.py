@@ -1,8 +1,8 @@
 """The priority rule at one node: drafted tokens are judged in an order that is fixed before they are drawn.
 
 Siblings are drawn independently, sibling j from the row R_j; t is the row to be emitted, p or, inside a
-lift, a p. Tokens that are drafted too seldom, whose t / sum_j R_j is large, are judged first and kept
-whenever they are there. Siblings and coins are independent, so that the pair (x, j) is kept with
+lift, a p. The tokens drafted too seldom, with a large t / sum_j R_j, are judged first and kept whenever they
+are drafted. Siblings and coins are independent, so that the pair (x, j) is kept with
 probability R_j(x) reach rate exactly, reach being the chance that no other sibling was kept before. This
 holds for any order, and where tokens share a class.
 """

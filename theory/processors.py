@@ -4,10 +4,11 @@ A processor is a function of the prefix, so a drafted row must be processed with
 history. Rows are probabilities, so a bias or a penalty is a factor where logits would have a summand.
 """
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias, get_type_hints
 
 from flint import fmpq
 
@@ -18,16 +19,55 @@ from draftproof.theory.rows import Prefix, Row, descending, normalise, point, to
 from draftproof.theory.table import Table
 
 
-class Processor(Protocol):
-    """One step of processing: weights in place of the row's masses, not yet normalised."""
+class Processor(ABC):
+    """One step of processing: weights in place of the row's masses, not yet normalised.
+
+    A setting is annotated with the function that reads it, or refuses it with BadInput.
+    """
 
     kind: ClassVar[str]
 
+    def __post_init__(self) -> None:
+        for name, hint in get_type_hints(type(self), include_extras=True).items():
+            for check in getattr(hint, "__metadata__", ()):
+                object.__setattr__(self, name, check(name, getattr(self, name)))
+
+    @abstractmethod
     def __call__(self, row: Row, prefix: Prefix) -> Row: ...
 
 
+def positive(name: str, value: object) -> fmpq:
+    """A number above 0."""
+    number = exact(value)
+    if not number > 0:
+        raise BadInput(f"{name} must be above 0, not {number}")
+    return number
+
+
+def whole(name: str, value: object) -> int:
+    """A whole number from 1 to 1000."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1000:
+        raise BadInput(f"{name} must be a whole number from 1 to 1000, not {quoted(value)}")
+    return value
+
+
+def by_token(name: str, value: object) -> dict[str, fmpq]:
+    """A factor for each token listed."""
+    if not isinstance(value, dict):
+        raise BadInput(f"{name} must be an object: token -> factor")
+    return {token: positive("a factor", factor) for token, factor in value.items()}
+
+
+def rational_power(name: str, value: object) -> fmpq:
+    """A temperature of 1/n, or of 0."""
+    number = exact(value)
+    if number < 0 or (number > 0 and (1 / number).q != 1) or (number > 0 and number < fmpq(1, 1000)):
+        raise BadInput(f"{name} {quoted(value)} has no rational rows; exact are 0, 1, 1/2, 1/3 ...")
+    return number
+
+
 @dataclass(frozen=True)
-class Mask:
+class Mask(Processor):
     """A grammar: a deterministic automaton, state -> token -> state. Tokens without an edge are forbidden.
 
     After a prefix that the automaton does not accept the row stays as it is: that prefix is never emitted.
@@ -60,89 +100,68 @@ class Mask:
 
 
 @dataclass(frozen=True)
-class Frequency:
+class Frequency(Processor):
     """Each earlier occurrence of a token multiplies its weight by `factor`: exp(-penalty) of logits."""
 
-    factor: object
+    factor: Annotated[Any, positive]
     kind: ClassVar[str] = "frequency"
-
-    def __post_init__(self) -> None:
-        _positive(self, "factor")
 
     def __call__(self, row: Row, prefix: Prefix) -> Row:
         seen = Counter(prefix)
-        return tuple([mass * _power(self.factor, seen[x]) for x, mass in enumerate(row)])
+        return tuple([mass * self.factor ** seen[x] for x, mass in enumerate(row)])
 
 
 @dataclass(frozen=True)
-class Presence:
+class Presence(Processor):
     """A token that occurred has its weight multiplied by `factor`, once."""
 
-    factor: object
+    factor: Annotated[Any, positive]
     kind: ClassVar[str] = "presence"
-
-    def __post_init__(self) -> None:
-        _positive(self, "factor")
 
     def __call__(self, row: Row, prefix: Prefix) -> Row:
         return tuple([mass * self.factor if x in prefix else mass for x, mass in enumerate(row)])
 
 
 @dataclass(frozen=True)
-class Repetition:
+class Repetition(Processor):
     """A token that occurred has its log-probability multiplied by `penalty`, a whole number."""
 
-    penalty: int
+    penalty: Annotated[int, whole]
     kind: ClassVar[str] = "repetition"
 
-    def __post_init__(self) -> None:
-        _whole(self.penalty, "penalty")
-
     def __call__(self, row: Row, prefix: Prefix) -> Row:
-        return tuple([_power(mass, self.penalty) if x in prefix else mass for x, mass in enumerate(row)])
+        return tuple([mass**self.penalty if x in prefix else mass for x, mass in enumerate(row)])
 
 
 @dataclass(frozen=True)
-class Bias:
+class Bias(Processor):
     """The weight of each token listed is multiplied by its factor."""
 
-    factors: Mapping[str, object]
+    factors: Annotated[Any, by_token]
     kind: ClassVar[str] = "bias"
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.factors, dict):
-            raise BadInput("factors must be an object: token -> factor")
-        factors = {token: _factor(value) for token, value in self.factors.items()}
-        object.__setattr__(self, "factors", factors)
-
     def __call__(self, row: Row, prefix: Prefix) -> Row:
-        return tuple([mass * self.factors.get(str(x), 1) for x, mass in enumerate(row)])  # type: ignore[operator]
+        return tuple([mass * self.factors.get(str(x), 1) for x, mass in enumerate(row)])
 
 
 @dataclass(frozen=True)
-class MinP:
+class MinP(Processor):
     """Tokens below `share` of the largest mass are removed."""
 
-    share: object
+    share: Annotated[Any, positive]
     kind: ClassVar[str] = "min-p"
 
-    def __post_init__(self) -> None:
-        _positive(self, "share")
-
     def __call__(self, row: Row, prefix: Prefix) -> Row:
-        least = max(row) * self.share  # type: ignore[operator]
+        least = max(row) * self.share
         return tuple([ZERO if mass < least else mass for mass in row])
 
 
 @dataclass(frozen=True)
-class TopK:
+class TopK(Processor):
     """Only the `count` likeliest tokens stay, ties by id."""
 
-    count: int
+    count: Annotated[int, whole]
     kind: ClassVar[str] = "top-k"
-
-    def __post_init__(self) -> None:
-        _whole(self.count, "count")
 
     def __call__(self, row: Row, prefix: Prefix) -> Row:
         stay = descending(row)[: self.count]
@@ -150,14 +169,11 @@ class TopK:
 
 
 @dataclass(frozen=True)
-class TopP:
+class TopP(Processor):
     """Only the fewest likeliest tokens stay that together have a share `mass` of the row, ties by id."""
 
-    mass: object
+    mass: Annotated[Any, positive]
     kind: ClassVar[str] = "top-p"
-
-    def __post_init__(self) -> None:
-        _positive(self, "mass")
 
     def __call__(self, row: Row, prefix: Prefix) -> Row:
         stay: list[int] = []
@@ -171,7 +187,7 @@ class TopP:
 
 
 @dataclass(frozen=True)
-class Temperature:
+class Temperature(Processor):
     """The row at a temperature of 1/n, which is the n-th power of the row, or of 0, its likeliest token.
 
     Any other temperature takes roots, which are not rational, and is refused.
@@ -180,22 +196,14 @@ class Temperature:
     (1/9, 4/9)
     """
 
-    temperature: object
+    temperature: Annotated[Any, rational_power]
     kind: ClassVar[str] = "temperature"
-
-    def __post_init__(self) -> None:
-        value = exact(self.temperature)
-        if value < 0 or (value > 0 and (1 / value).q != 1) or (value > 0 and value < fmpq(1, 1000)):
-            raise BadInput(
-                f"temperature {quoted(self.temperature)} has no rational rows; exact are 0, 1, 1/2, 1/3 ..."
-            )
-        object.__setattr__(self, "temperature", value)
 
     def __call__(self, row: Row, prefix: Prefix) -> Row:
         if not self.temperature:
             return point(descending(row)[0], row)
-        times = int((1 / self.temperature).p)  # type: ignore[operator]
-        return tuple([_power(mass, times) for mass in row])
+        times = int((1 / self.temperature).p)
+        return tuple([mass**times for mass in row])
 
 
 PROCESSORS: dict[str, type] = {
@@ -272,29 +280,3 @@ def processed(instance: Instance, steps: Sequence[Step]) -> Instance:
             if p[x] > 0 or q[x] > 0
         ]
     return replace(instance, target=target, proposal=proposal)
-
-
-def _power(number: object, times: int) -> fmpq:
-    result = fmpq(1)
-    for _ in range(times):
-        result = result * number  # type: ignore[operator]
-    return result
-
-
-def _factor(value: object) -> fmpq:
-    number = exact(value)
-    if not number > 0:
-        raise BadInput(f"a factor must be above 0, not {quoted(value)}")
-    return number
-
-
-def _positive(processor: object, name: str) -> None:
-    value = exact(getattr(processor, name))
-    if not value > 0:
-        raise BadInput(f"{name} must be above 0, not {value}")
-    object.__setattr__(processor, name, value)
-
-
-def _whole(value: object, name: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1000:
-        raise BadInput(f"{name} must be a whole number from 1 to 1000, not {quoted(value)}")

@@ -43,9 +43,7 @@ def target_law(p: Row, q: Row, drafts: tuple[int, ...]) -> Row:
 
 
 class _Track:
-    """The draft race after target time s; its tokens are sorted by the earliest time at which they can
-    win.
-    """
+    """The draft race after target time s; its tokens are sorted by the earliest time they can win."""
 
     def __init__(self, p: Row, q: Row):
         self.q = q

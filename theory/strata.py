@@ -6,6 +6,9 @@ the likeliest first, and cut at 1, 2, .., K - 1 (systematic selection, madow1949
 all cuts). The token that straddles a cut belongs to two strata.
 """
 
+from collections.abc import Iterator
+from itertools import groupby
+
 from draftproof.theory.memo import remembered
 from draftproof.theory.rows import Row, likeliest, maximum, minimum, one, positive
 
@@ -45,3 +48,12 @@ def strata(q: Row, count: int) -> tuple[Row, ...]:
         for j, row in enumerate(rows):
             row[x] = positive(minimum(end, one(q) * (j + 1)) - maximum(start, one(q) * j))
     return tuple(map(tuple, rows))
+
+
+def stages(shape: tuple) -> Iterator[int]:
+    """How many neighbouring children of a node have subtrees of the same shape, which makes them a stage.
+
+    >>> list(stages((((),), (), ())))
+    [1, 2]
+    """
+    return (len(list(alike)) for _, alike in groupby(shape))

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from flint import fmpq
 
-from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.errors import BadInput, located, quoted
 from draftproof.theory.numbers import ONE, ZERO, exact, text
 from draftproof.theory.rows import Prefix, Row
 
@@ -85,10 +85,8 @@ def exact_row(vocab: int, prefix: Prefix, values: Iterable[object]) -> Row:
         raise BadInput(f"{where}: has a token outside the vocabulary of {vocab}")
     if isinstance(values, str):
         raise BadInput(f"{where}: must be a list of {vocab} numbers")
-    try:
+    with located(where):
         row = tuple(exact(value) for value in values)
-    except BadInput as error:
-        raise BadInput(f"{where}: {error}") from None
     if len(row) != vocab:
         raise BadInput(f"{where}: has {len(row)} entries, vocab is {vocab}")
     if found := flaw(row):

@@ -95,9 +95,9 @@ class Cell:
         return self.vanishes(a.top * b.bottom - b.top * a.bottom)
 
     def vanishes(self, polynomial: fmpq_mpoly) -> bool:
-        """Whether the cell's equalities show that the polynomial is zero on it; False if none was found to.
+        """Whether the cell's equalities show that the polynomial is zero on it. False proves nothing.
 
-        They do by a factor that is zero, or by elimination: an equality c v + b = 0, c not zero on the
+        They show it by a factor that is zero, or by elimination: an equality c v + b = 0, c not zero on the
         cell, removes the variable v from the polynomial times a power of c.
         """
         polynomial = self.reduce(polynomial)

@@ -16,6 +16,7 @@ from draftproof.proofs_check.claims.single_step import CASES, Formula, flow, row
 from draftproof.proofs_check.means import mean_on
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.shape import every
+from draftproof.theory.drafts.stages import Stages
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance, context_free
@@ -85,6 +86,14 @@ CLAIMS = (
         SOURCE,
         "V = 2: a chain of 2, two children of which the first has a child, of i.i.d. siblings and of strata",
         Lossless("lifted-priority", *chains(2, 2), (2, Tree(UNEVEN, True)), (2, Stratified(UNEVEN))),
+        seconds=22,
+    ),
+    Claim(
+        "lifted-stages-lossless",
+        "The priority rule stage by stage, lifted, is lossless.",
+        SOURCE,
+        "V = 2: a chain of 2, and three children of which the first, a stage of its own, has a child",
+        Lossless("lifted-stages", (2, Chain(2)), (2, Stages((((),), (), ())))),
         seconds=22,
     ),
     Claim(

@@ -5,11 +5,12 @@ output is then compared with the target's. See docs/audit.md.
 """
 
 from draftproof.simulators.audit.battery import battery
+from draftproof.simulators.audit.functions import Function, Tree
 from draftproof.simulators.audit.judge.examine import assert_lossless, examine
 from draftproof.simulators.audit.judge.report import Report
+from draftproof.simulators.audit.loops import Loop
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
 from draftproof.simulators.audit.selection import Selection
-from draftproof.simulators.audit.targets import Function, Loop, Tree
 
 __all__ = [
     "Function",

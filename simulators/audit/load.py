@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from draftproof.simulators.audit.adapters import ADAPTERS, adapted
+from draftproof.simulators.audit.functions import Function
+from draftproof.simulators.audit.loops import Loop
 from draftproof.simulators.audit.selection import Selection
-from draftproof.simulators.audit.targets import Function, Loop, Target
+from draftproof.simulators.audit.targets import Target
 from draftproof.simulators.sources import INSTALLED, Root
 from draftproof.theory.errors import BadInput
 

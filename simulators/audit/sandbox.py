@@ -17,7 +17,7 @@ from time import monotonic
 from typing import Any, TypeVar
 
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
-from draftproof.simulators.audit.randomness.generators import Current, answered, swapped
+from draftproof.simulators.audit.randomness.replaced import Current, answered, swapped
 from draftproof.theory.errors import BadInput
 
 Result = TypeVar("Result")

@@ -5,7 +5,6 @@ batch is run for every draft of it and every outcome of the rule's coins, and th
 requests emit is compared with the target's.
 """
 
-import inspect
 from collections.abc import Callable, Iterator
 from itertools import product
 from math import prod
@@ -18,7 +17,18 @@ from draftproof.simulators.audit.randomness.generators import Generator
 from draftproof.simulators.audit.randomness.sources import Source
 from draftproof.simulators.audit.rounding import rounding_bound
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
-from draftproof.simulators.audit.targets import INPUTS, Program, Target, emitted, known_dtype
+from draftproof.simulators.audit.targets import (
+    INPUTS,
+    Arrays,
+    Program,
+    Target,
+    arrays,
+    emitted,
+    extra,
+    known_dtype,
+    signature,
+    tensors,
+)
 from draftproof.simulators.enumerate import drafts
 from draftproof.simulators.instances.batches import WITNESSES, Batches, witness
 from draftproof.theory.batch import Batch, Shown
@@ -30,7 +40,7 @@ from draftproof.theory.rows import Prefix
 from draftproof.theory.selection.view import Rule, View
 from draftproof.theory.table import Table
 
-Told: TypeAlias = tuple[Shown | Prefix, ...]
+Decision: TypeAlias = tuple[Shown | Prefix, ...]
 """For each request what of its draft is verified, or the tokens that it emits."""
 
 SIZES = ((2, 1, 2, 1, 6), (2, 2, 2, 2, 9), (3, 2, 2, 3, 6), (2, 2, 3, 3, 3))
@@ -68,10 +78,12 @@ class Selection(Target):
         self._identify(select, name)
         self.tensors = "torch" in self.namespace if tensors is None else tensors
         self.dtype = known_dtype(dtype or ("float32" if self.tensors else "float64"))
-        self._takes_rng = _takes_rng(select, self.name)
+        parameters = signature(select)
+        found = extra(parameters, self.name, ARGUMENTS, ("rng",)) if parameters is not None else ([], [])
+        self._extra, self._named = found
         self.rule = Rule(self.name, "audited", "unknown", predictable=False, select=_elsewhere)
 
-    def batches(self, vocab: int, depth: int) -> list[Batch]:
+    def instances(self, vocab: int, depth: int, rounds: int) -> list[Batch]:
         """The batches of the audit, smallest first: random ones, then those on which known rules fail."""
         sizes = [size for size in SIZES if size[0] <= vocab and size[1] <= depth]
         if self.slow:
@@ -100,42 +112,36 @@ class Selection(Target):
         vocab, depth = _shape(batch)
         return rounding_bound(self.dtype, vocab, depth, len(batch.requests))
 
-    def _prepared(self, batch: Batch, drafts: tuple[Prefix, ...]) -> list[np.ndarray]:
-        dtype = "float32" if self.dtype == "bfloat16" else self.dtype
-        p = [
-            [request.target[draft[:j]] for j in range(len(draft) + 1)]
-            for request, draft in zip(batch.requests, drafts, strict=True)
-        ]
-        q = [
-            [request.proposal[draft[:j]] for j in range(len(draft))]
-            for request, draft in zip(batch.requests, drafts, strict=True)
-        ]
-        return [np.array(p, float).astype(dtype), np.array(q, float).astype(dtype), np.array(drafts)]
+    def _prepared(self, batch: Batch, drafts: tuple[Prefix, ...]) -> Arrays:
+        both = list(zip(batch.requests, drafts, strict=True))
+        p = [[request.target[draft[:j]] for j in range(len(draft) + 1)] for request, draft in both]
+        q = [[request.proposal[draft[:j]] for j in range(len(draft))] for request, draft in both]
+        return arrays(p, q, drafts, self.dtype)
 
     def _call(
         self,
         sandbox: Sandbox,
         source: Source,
-        prepared: list[np.ndarray],
+        prepared: Arrays,
         batch: Batch,
         together: tuple[Prefix, ...],
-    ) -> Told:
+    ) -> Decision:
         sandbox.current.start(source)
         given: list[Any] = [array.copy() for array in prepared]
-        extra = [batch.capacity, *([Generator(source)] if self._takes_rng else [])]
-        if not self.tensors:
-            return sandbox.call(lambda: self._told(batch, together, self.select(*given, *extra)))
-        import torch
+        more = [batch.capacity, *(Generator(source) for _ in self._extra)]
+        named = {name: Generator(source) for name in self._named}
 
+        def run(inputs: list[Any]) -> Decision:
+            return sandbox.call(lambda: self._decision(batch, together, self.select(*inputs, *more, **named)))
+
+        if not self.tensors:
+            return run(given)
         from draftproof.simulators.audit.randomness.torch_mode import Answering
 
-        tensors = [torch.from_numpy(array) for array in given]
-        if self.dtype == "bfloat16":
-            tensors[:2] = [tensor.to(torch.bfloat16) for tensor in tensors[:2]]
         with Answering(source):
-            return sandbox.call(lambda: self._told(batch, together, self.select(*tensors, *extra)))
+            return run(tensors(given, self.dtype))
 
-    def _told(self, batch: Batch, drafts: tuple[Prefix, ...], result: Any) -> Told:
+    def _decision(self, batch: Batch, drafts: tuple[Prefix, ...], result: Any) -> Decision:
         found = _plain(result)
         if not isinstance(found, list | tuple) or len(found) != len(drafts):
             raise Fault("returns garbage", f"not one entry for each of {len(drafts)} requests")
@@ -197,19 +203,3 @@ def _fits(batch: Batch, vocab: int, depth: int) -> bool:
 
 def _size(batch: Batch) -> int:
     return prod(request.vocab**request.draft.depth for request in batch.requests)
-
-
-def _takes_rng(select: Callable[..., Any], name: str) -> bool:
-    try:
-        parameters = list(inspect.signature(select).parameters.values())
-    except (TypeError, ValueError):
-        return False
-    if any(each.kind is each.VAR_POSITIONAL for each in parameters):
-        return False
-    positional = [each for each in parameters if each.kind is not each.KEYWORD_ONLY]
-    needed = [each for each in parameters if each.default is each.empty and each.kind is not each.VAR_KEYWORD]
-    if len(positional) < len(ARGUMENTS) or len(needed) > len(ARGUMENTS) + 1:
-        raise BadInput(f"{name} must take {', '.join(ARGUMENTS)} and optionally rng")
-    return len(positional) > len(ARGUMENTS) and (
-        positional[len(ARGUMENTS)].name == "rng" or len(needed) > len(ARGUMENTS)
-    )

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -11,8 +12,8 @@ from typing import Any
 import click
 
 from draftproof.simulators import screen
-from draftproof.simulators.against import AgainstVerdict, distances
-from draftproof.simulators.batches import BatchVerdict, must_verify
+from draftproof.simulators.against import AgainstVerdict, distances, judge_against
+from draftproof.simulators.batches import BatchVerdict, judge_any, must_verify
 from draftproof.simulators.check import (
     Piece,
     Tally,
@@ -29,7 +30,7 @@ from draftproof.simulators.instances.batches import standard_batches
 from draftproof.simulators.instances.files import read_any
 from draftproof.simulators.instances.suite import from_text, measured, standard
 from draftproof.simulators.verdict import Verdict
-from draftproof.simulators.witness import smallest, smallest_against
+from draftproof.simulators.witness import smallest
 from draftproof.theory.batch import Batch
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -196,13 +197,12 @@ def _enumerate(work: Sequence[Piece], jobs: int, keep: bool, every: bool) -> _Fo
 def _show(found: _Found, ok: bool, own: bool, own_bonus: bool) -> None:
     tallies = list(found.tallies.values())
     for tally in tallies:
-        failing = tally.failing()
-        if tally.law is not None:
-            if isinstance(failing, Instance) and (tally.law.kept or not own):
-                small = smallest_against(failing, tally.verifier, tally.law, own_bonus)
-                click.echo(screen.smallest_against(*small))
-        elif failing is not None:
-            click.echo(screen.smallest(*smallest(failing, tally.verifier)))
+        failing, law = tally.failing(), tally.law
+        if failing is not None and (law is None or law.kept or not own):
+            judge: Any = partial(judge_any, verifier=tally.verifier)
+            if law is not None:
+                judge = partial(judge_against, verifier=tally.verifier, law=law, own_bonus=own_bonus)
+            click.echo(screen.smallest(*smallest(failing, judge)))
     alone, batches = ([tally for tally in tallies if bool(tally.rule) == beside] for beside in (False, True))
     if alone and alone[0].law is not None:
         screen.console().print(screen.declarations(alone))

@@ -35,7 +35,7 @@ from draftproof.simulators.study.gap import (
 )
 from draftproof.theory.batch import Batch
 from draftproof.theory.drafts import Scheme
-from draftproof.theory.errors import BadInput
+from draftproof.theory.errors import BadInput, located
 from draftproof.theory.numbers import text
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import named
@@ -128,11 +128,8 @@ def _instance(path: Path, verifiers: Sequence[Verifier], force: bool, as_json: b
     if not force:
         for verifier in verifiers:
             must_apply(verifier, given)
-    with screen.console(stderr=True).status("") as status:
-        try:
-            found = measure(given, verifiers or None, lambda name: status.update(f"{name} on {path}"))
-        except BadInput as error:
-            raise BadInput(f"{path}: {error}") from None
+    with screen.console(stderr=True).status("") as status, located(path):
+        found = measure(given, verifiers or None, lambda name: status.update(f"{name} on {path}"))
     if as_json:
         click.echo(json.dumps(_document(found)))
     else:

@@ -69,7 +69,7 @@ def tree_table(found: list[Measured], title: str) -> Table:
         made.add_section()
         for i, each in enumerate(one for one in found if one.tree == tree):
             design = each.design
-            more = [f"{each.less:+.3f}", _half(each.less_half)] if i else ["", ""]
+            more = [f"{each.difference:+.3f}", _half(each.difference_half)] if i else ["", ""]
             cells = [tree if not i else "", design.tree, design.siblings, design.verifier]
             made.add_row(*cells, f"{each.mean:.3f}", _half(each.half), *more)
     made.caption = (
@@ -111,8 +111,8 @@ def document(
                 "verifier": each.design.verifier,
                 "mean": each.mean,
                 "half_width": each.half,
-                "difference": each.less,
-                "difference_half_width": each.less_half,
+                "difference": each.difference,
+                "difference_half_width": each.difference_half,
             }
             for each in trees
         ],

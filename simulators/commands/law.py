@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import click
 from flint import fmpq
 
 from draftproof.simulators import screen
-from draftproof.simulators.batches import BatchVerdict, batch_law, judge_batch, must_verify
+from draftproof.simulators.batches import BatchVerdict, batch_law, judge_any, judge_batch, must_verify
 from draftproof.simulators.check import must_apply
 from draftproof.simulators.commands.check import beside
 from draftproof.simulators.commands.options import FILE, force_option, json_option
@@ -49,11 +50,12 @@ def law(instance: Path, name: str, iterations: int, force: bool, as_json: bool) 
             )
     elif not force:
         must_apply(verifier, given)
+    judge = partial(judge_any, verifier=verifier, iterations=iterations)
     with screen.progress("iterations") as bar:
         task = bar.add_task("enumerating", total=iterations)
         verdict, emitted = _judged(given, verifier, iterations, lambda n: bar.update(task, completed=n))
         bar.update(task, completed=iterations, description="looking for a smaller instance")
-        small = None if verdict.lossless or as_json else smallest(given, verifier, iterations)
+        small = None if verdict.lossless or as_json else smallest(given, judge)
     if as_json:
         answer = {
             "verifier": verifier.name,

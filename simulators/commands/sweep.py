@@ -13,7 +13,7 @@ from draftproof.simulators import screen
 from draftproof.simulators.check import cores
 from draftproof.simulators.commands.entry import INTERRUPTED
 from draftproof.simulators.commands.options import FILE, json_option
-from draftproof.theory.errors import BadInput
+from draftproof.theory.errors import BadInput, located
 
 
 @click.command()
@@ -58,10 +58,8 @@ def sweep(
         raise BadInput(f"sweep needs {error.name}: pip install 'draftproof[sweep]'") from None
     metrics = {**METRICS, **context["metrics"]}
     entries = configuration.read(file, metrics)
-    try:
+    with located(file):
         chunks = plan(entries, metrics)
-    except BadInput as error:
-        raise BadInput(f"{file}: {error}") from None
     on_cluster = runners.ray() if on_ray else runners.dask(scheduler) if scheduler is not None else None
     runner = on_cluster or runners.processes(workers or cores())
     started = monotonic()
@@ -69,11 +67,11 @@ def sweep(
         task = bar.add_task("sweeping", total=None)
         progress = lambda done, total: bar.update(task, completed=done, total=total)  # noqa: E731
 
-        def tell(changed: list[str]) -> None:
+        def on_change(changed: list[str]) -> None:
             names = ", ".join(changed[:4]) + (f" and {len(changed) - 4} more" if len(changed) > 4 else "")
             click.echo(f"{folder}: sources have changed; computed again: {names}", err=True)
 
-        found = store.sweep(chunks, store.manifest(entries, len(chunks)), folder, runner, progress, tell)
+        found = store.sweep(chunks, store.manifest(entries, len(chunks)), folder, runner, progress, on_change)
     seconds = round(monotonic() - started, 3)
     if found.interrupted:
         kept = f"{found.finished:,} of {found.chunks:,} chunks are kept in {folder}"

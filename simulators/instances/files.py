@@ -12,7 +12,7 @@ from draftproof.simulators.files import text_of
 from draftproof.simulators.instances.make import limit_prefixes, prefixes
 from draftproof.theory.batch import Batch
 from draftproof.theory.drafts import SCHEMES, Scheme
-from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.errors import BadInput, located, quoted
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import DIGITS, exact, text
 from draftproof.theory.processors import PROCESSORS, Step, processed
@@ -38,11 +38,9 @@ def read(path: Path) -> Instance:
 def read_any(path: Path) -> Instance | Batch:
     """The instance or the batch of requests in a file; errors as of `read`."""
     content = text_of(path)
-    try:
+    with located(path):
         value = decoded(content)
         return (_batch if isinstance(value, dict) and "requests" in value else _instance)(value, str(path))
-    except BadInput as error:
-        raise BadInput(f"{path}: {error}") from None
 
 
 def parse(content: str, name: str = "") -> Instance:
@@ -81,10 +79,8 @@ def _processors(value: Any) -> list[Step]:
         on = each.get("on", "both")
         if on not in ("target", "proposal", "both"):
             raise BadInput(f"{where}: on must be target, proposal or both, not {quoted(on)}")
-        try:
+        with located(where):
             steps.append((PROCESSORS[kind](**{name: each[name] for name in names}), on))
-        except BadInput as error:
-            raise BadInput(f"{where}: {error}") from None
     return steps
 
 
@@ -94,29 +90,23 @@ def _batch(value: Any, name: str) -> Batch:
         raise BadInput("requests: must be a list of instances")
     requests = []
     for r, each in enumerate(document["requests"], 1):
-        try:
+        with located(f"request {r}"):
             requests.append(_instance(each, f"{name}, request {r}"))
-        except BadInput as error:
-            raise BadInput(f"request {r}: {error}") from None
     chosen = document["selection"]
     _object(chosen, "selection", {"rule", "capacity"}, {"rule", "capacity", "speed"})
     speed = chosen.get("speed", [])
     if not isinstance(speed, list):
         raise BadInput("selection: speed must be a list of numbers")
-    try:
+    with located("selection"):
         rule, exactly = rule_named(chosen["rule"]), tuple(exact(each) for each in speed)
-    except BadInput as error:
-        raise BadInput(f"selection: {error}") from None
     return Batch(tuple(requests), rule, chosen["capacity"], exactly, name)
 
 
 def scheme(value: Any) -> Scheme:
     """The drafting scheme that the `draft` of an instance file describes: an object, or one word."""
     if isinstance(value, str):
-        try:
+        with located("draft"):
             return spelled_scheme(value)
-        except BadInput as error:
-            raise BadInput(f"draft: {error}") from None
     if "kind" not in _unique(value, "draft"):
         raise BadInput(f"draft: kind is missing, one of {', '.join(SCHEMES)}")
     kind = value["kind"]
@@ -126,10 +116,8 @@ def scheme(value: Any) -> Scheme:
     _object(value, f"draft of kind {kind!r}", {"kind", *names} - {"replacement"}, {"kind", *names})
     if kind == "tree" and "replacement" not in value:
         raise BadInput("draft of kind 'tree': replacement is missing (true or false)")
-    try:
+    with located("draft"):
         return SCHEMES[kind](**{name: value[name] for name in names})
-    except BadInput as error:
-        raise BadInput(f"draft: {error}") from None
 
 
 def draft_of(content: str) -> Scheme:
@@ -252,7 +240,5 @@ def _table(value: Any, key: str, vocab: int) -> Table:
         if not isinstance(row, list):
             raise BadInput(f"{key}: row {quoted(spelling)} must be a list of {vocab} numbers")
         rows[prefix] = row
-    try:
+    with located(key):
         return Table.exact(vocab, rows)
-    except BadInput as error:
-        raise BadInput(f"{key}: {error}") from None

@@ -38,9 +38,7 @@ def weighted(weights: list[int]) -> Row:
 def tabulate(
     vocab: int, draft: Scheme, p: Callable[[Prefix], Row], q: Callable[[Prefix], Row], name: str
 ) -> Instance:
-    """An instance with target rows p(prefix) up to the draft's depth, and proposal rows q(prefix) above it.
-    BadInput for too many prefixes.
-    """
+    """An instance with rows p(prefix) up to the draft's depth and q(prefix) above; BadInput for too many."""
     limit_prefixes(vocab, draft.depth, name)
     target = Table.exact(vocab, {prefix: p(prefix) for prefix in prefixes(vocab, draft.depth)})
     proposal = Table.exact(vocab, {prefix: q(prefix) for prefix in prefixes(vocab, draft.depth - 1)})

@@ -152,9 +152,7 @@ class Randoms(Sequence[Instance]):
 
 
 def rounded(rows: np.ndarray, grain: int) -> np.ndarray:
-    """Float rows [V, count] rounded to whole numbers of sum `grain`; the likeliest token gets the
-    remainder.
-    """
+    """Float rows [V, count] as whole numbers of sum `grain`; the likeliest token gets the remainder."""
     parts = np.rint(rows * grain).astype(np.int64)
     parts[parts.argmax(axis=0), np.arange(parts.shape[1])] += grain - parts.sum(axis=0)
     return parts

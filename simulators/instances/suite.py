@@ -15,15 +15,17 @@ from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.paths import Paths
 from draftproof.theory.drafts.shape import Shape, every
 from draftproof.theory.drafts.spechub import SpecHub
+from draftproof.theory.drafts.stages import Stages
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
-from draftproof.theory.errors import BadInput
+from draftproof.theory.errors import located
 from draftproof.theory.instance import Instance
 
 PAIR, TRIPLE, BINARY = every(2, 1), every(3, 1), every(2, 2)
 FORK: Shape = (PAIR,)
 LOPSIDED: Shape = (PAIR, ())
+UNEVEN: Shape = (((),), (), ())
 TWO_PATHS: Shape = (((),), ((),))
 GROUPS: Shape = ((((),), ()), ((),))
 """Two nodes whose draws have 6 and 3 outcomes at V = 3: too many for `layered` to plan together, so that
@@ -45,14 +47,22 @@ def deep(vocab: int) -> list[Scheme]:
     shapes = (FORK, LOPSIDED, TWO_PATHS, BINARY)
     trees: list[Scheme] = [kind(shape) for kind in (Tree, Stratified) for shape in shapes]
     trees += [Tree(shape, replacement=True) for shape in (shapes if vocab == 2 else shapes[:3])]
-    return [*trees, BestFirst(4, 2), Paths(2, 2), TopK(BINARY), Greedy(BINARY), SpecHub(2)]
+    return [
+        *trees,
+        Stages(UNEVEN),
+        BestFirst(4, 2),
+        Paths(2, 2),
+        TopK(BINARY),
+        Greedy(BINARY),
+        SpecHub(2),
+    ]
 
 
 def of_depth(depth: int) -> list[Scheme]:
     """One draft of every kind, so that each verifier is made for at least one."""
     two_wide = every(2, depth)
     trees = [Tree(two_wide, replacement) for replacement in (False, True)] if depth <= 2 else []
-    strata = [Stratified(two_wide)] if depth <= 2 else []
+    strata = [Stratified(two_wide), Stages((every(1, depth - 1), ()))] if depth <= 2 else []
     return [Chain(depth), *trees, Paths(2, depth), TopK(two_wide), Greedy(two_wide), SpecHub(depth), *strata]
 
 
@@ -92,9 +102,7 @@ def measured() -> list[Sequence[Instance]]:
 def from_text(path: Path, vocab: int, depth: int) -> list[Sequence[Instance]]:
     """The families of a text file, every kind of draft of one depth; BadInput if too large to enumerate."""
     read = corpus(path, vocab)
-    try:
+    with located(f"{path}: --vocab {vocab} and --depth {depth}"):
         families = [Texts(read, draft) for draft in of_depth(depth)]
         _ = [family[0] for family in families]  # raises BadInput for what cannot be enumerated
-    except BadInput as error:
-        raise BadInput(f"{path}: --vocab {vocab} and --depth {depth}: {error}") from None
     return list(families)

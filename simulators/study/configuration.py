@@ -18,7 +18,7 @@ from draftproof.simulators.instances.files import draft_document, draft_of
 from draftproof.simulators.study.families import Family, families
 from draftproof.theory.drafts import SCHEMES, Scheme
 from draftproof.theory.drafts.shape import every
-from draftproof.theory.errors import BadInput, quoted
+from draftproof.theory.errors import BadInput, located, quoted
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS
 
@@ -44,6 +44,7 @@ DRAFTS: dict[str, Keys] = {
     "top-k": _SHAPE,
     "greedy": _SHAPE,
     "stratified": _SHAPE,
+    "stages": _SHAPE,
     "best-first": {"nodes": (Whole, 4), **_DEPTH},
 }
 """Kind of draft -> its keys. A draft without `depth` or `shape` gets every depth of the family."""
@@ -105,17 +106,13 @@ def among(names: Collection[str]) -> BeforeValidator:
 
 
 def of_kind(kinds: Mapping[str, Keys]) -> Callable[[Any], dict[str, Any]]:
-    """A validator that fills in a table whose `kind` determines its other keys; a string is taken as
-    the kind.
-    """
+    """A validator that fills in a table whose `kind` determines its other keys; a string is the kind."""
     models = {kind: pydantic.create_model(kind, __base__=Spec, **dict(keys)) for kind, keys in kinds.items()}
 
     def read(value: Any) -> dict[str, Any]:
         table = value if isinstance(value, dict) else {"kind": value}
-        try:
+        with located("kind"):
             kind = one_of(table.get("kind"), kinds)
-        except BadInput as error:
-            raise BadInput(f"kind: {error}") from None
         try:
             made = models[kind].model_validate({key: table[key] for key in table if key != "kind"})
         except ValidationError as error:
@@ -160,10 +157,8 @@ def _schemes(value: Any, info: ValidationInfo) -> list[Scheme]:
         kind, width = spec.pop("kind"), spec.pop("width", None)
         for depth in info.data.get("depths", ()):
             size = {"depth": depth} if width is None else {"shape": every(width, depth)}
-            try:
+            with located(kind):
                 found.append(SCHEMES[kind](**(size | spec)))
-            except BadInput as error:
-                raise BadInput(f"{kind}: {error}") from None
     return list(dict.fromkeys(found))
 
 
@@ -199,11 +194,9 @@ class Entry(Spec):
     @model_validator(mode="after")
     def _check_useful(self) -> "Entry":
         # Settings that would silently compute nothing are errors.
-        for name in self.verifiers:
-            try:
+        with located("verifiers"):
+            for name in self.verifiers:
                 must_fit(VERIFIERS[name], self.drafts)
-            except BadInput as error:
-                raise BadInput(f"verifiers: {error}") from None
         if ("audit" in self.metrics) != bool(self.targets):
             raise BadInput("targets: the metric 'audit' and the key 'targets' go together")
         return self
@@ -236,12 +229,11 @@ class Entry(Spec):
 def read(path: Path, metrics: Collection[str]) -> list[Entry]:
     """The entries of a file; BadInput is one line that names the file, the key and the error."""
     content = text_of(path)
-    try:
-        return parsed(tomllib.loads(content), metrics)
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{path}: not TOML: {error}") from None
-    except BadInput as error:
-        raise BadInput(f"{path}: {error}") from None
+    with located(path):
+        try:
+            return parsed(tomllib.loads(content), metrics)
+        except tomllib.TOMLDecodeError as error:
+            raise BadInput(f"not TOML: {error}") from None
 
 
 def parsed(given: Mapping[str, Any], metrics: Collection[str]) -> list[Entry]:

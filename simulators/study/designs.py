@@ -4,7 +4,7 @@ A design is how a node's K siblings are drawn. What is *accepted* is the probabi
 a drafted one. Each form takes rows p and q of one length that sum to 1.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -177,18 +177,25 @@ def _runs(sorted_: np.ndarray) -> Iterator[slice]:
     return (slice(a, b) for a, b in pairwise(np.flatnonzero(np.diff(sorted_, prepend=-1, append=-1))))
 
 
-def _kept(left: np.ndarray, groups: Iterator[tuple[Any, Any, np.ndarray]], k: int) -> float:
-    # What is accepted, class by class and sibling by sibling, each group (j, which tokens, their R_j).
-    left, unkept, kept = left.copy(), np.ones(k), 0.0
+def judged(
+    left: np.ndarray, groups: Iterable[tuple[Any, Any, np.ndarray]], k: int
+) -> Iterator[tuple[Any, Any, np.ndarray, np.ndarray]]:
+    """The priority rule on groups (sibling j, which tokens, their R_j), in the order of judging: (j, which,
+    the mass that is kept of each token, the most that could be). What is kept is taken from `left`.
+    """
+    unkept = np.ones(k)
     for j, at, R in groups:
         reach = float(np.prod(unkept[:j]) * np.prod(unkept[j + 1 :]))
         if reach > 0:
-            take = np.minimum(left[at], R * reach)
+            most = R * reach
+            take = np.minimum(left[at], most)
             left[at] -= take
-            mass = float(take.sum())
-            kept += mass
-            unkept[j] = max(unkept[j] - mass / reach, 0.0)
-    return kept
+            yield j, at, take, most
+            unkept[j] = max(unkept[j] - float(take.sum()) / reach, 0.0)
+
+
+def _kept(t: np.ndarray, groups: Iterable[tuple[Any, Any, np.ndarray]], k: int) -> float:
+    return sum(float(take.sum()) for _, _, take, _ in judged(t.copy(), groups, k))
 
 
 def likeliest(q: np.ndarray, count: int) -> np.ndarray:

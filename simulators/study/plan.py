@@ -99,9 +99,7 @@ def plan(entries: Iterable[Entry], metrics: Mapping[str, str]) -> list[Chunk]:
 
 
 def computed(chunk: Chunk) -> tuple[str, bytes]:
-    """(name, shard) of a chunk; the shard is a Parquet file. Any error becomes BadInput that names the
-    chunk.
-    """
+    """(name, Parquet file) of a chunk. Any error becomes BadInput that names the chunk."""
     try:
         return chunk.name, encoded(chunk.job(), chunk.made_of)
     except BadInput as error:

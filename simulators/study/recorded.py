@@ -9,7 +9,7 @@ read a few at a time.
 
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -18,7 +18,7 @@ import numpy as np
 
 from draftproof.simulators.files import unusable
 from draftproof.simulators.study.designs import COLUMNS, SIBLINGS, Column
-from draftproof.theory.errors import BadInput
+from draftproof.theory.errors import BadInput, located
 
 OFF = 0.02
 """How far a row's sum may be from 1: float16 rows of 150,000 tokens lose that much. It is normalised."""
@@ -39,25 +39,24 @@ class Recorded:
             raise unusable(path, error) from None
         except zipfile.BadZipFile:
             raise BadInput(f"{path}: not a .npz file") from None
-        self.shape = self._shape("target")
-        if (other := self._shape("proposal")) != self.shape:
-            raise BadInput(f"{path}: target is {list(self.shape)}, proposal {list(other)}")
-        n, vocab = self.shape
-        if not n or vocab < 2:
-            raise BadInput(f"{path}: target has {n} rows of {vocab} tokens")
-        self.sequence = self._numbers("sequence", np.arange(n))
-        self.parent = self._numbers("parent", np.full(n, -1))
-        self.token = self._numbers("token", np.full(n, -1))
-        self.trees = self._words("trees")
-        self._must_be_trees()
+        with located(path):
+            self.shape = self._shape("target")
+            if (other := self._shape("proposal")) != self.shape:
+                raise BadInput(f"target is {list(self.shape)}, proposal {list(other)}")
+            n, vocab = self.shape
+            if not n or vocab < 2:
+                raise BadInput(f"target has {n} rows of {vocab} tokens")
+            self.sequence = self._numbers("sequence", np.arange(n))
+            self.parent = self._numbers("parent", np.full(n, -1))
+            self.token = self._numbers("token", np.full(n, -1))
+            self.trees = self._words("trees")
+            self._must_be_trees()
 
     def rows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """The pairs (p, q) in order, float64 and normalised."""
-        with ExitStack() as stack:
-            files = [(name, *stack.enter_context(self._opened(name))) for name in ("target", "proposal")]
+        with located(self.path), self._opened("target") as target, self._opened("proposal") as proposal:
             for number in range(self.shape[0]):
-                p, q = (self._row(number, name, file, dtype) for name, file, _, dtype in files)
-                yield p, q
+                yield self._row(number, "target", *target), self._row(number, "proposal", *proposal)
 
     def chosen(self, count: int | None) -> np.ndarray:
         """The numbers of `count` rows at roots, evenly spaced; of all for None or if there are not more."""
@@ -65,12 +64,12 @@ class Recorded:
         n = len(roots)
         return roots[np.unique(np.linspace(0, n - 1, min(count or n, n)).round().astype(int))]
 
-    def _row(self, number: int, name: str, file: IO[bytes], dtype: np.dtype) -> np.ndarray:
-        row = np.frombuffer(self._exactly(file, self.shape[1] * dtype.itemsize, name), dtype).astype(float)
+    def _row(self, number: int, name: str, file: IO[bytes], _: Any, dtype: np.dtype) -> np.ndarray:
+        row = _exactly(file, self.shape[1], dtype).astype(float)
         mass = row.sum()
         if not row.min() >= 0 or not abs(mass - 1) <= OFF:
             fault = f"sums to {mass:.4g}, not 1" if row.min() >= 0 else "is not non-negative numbers"
-            raise BadInput(f"{self.path}: {name}: row {number} {fault}")
+            raise BadInput(f"{name}: row {number} {fault}")
         return row / mass
 
     def _numbers(self, name: str, otherwise: np.ndarray) -> np.ndarray:
@@ -79,63 +78,59 @@ class Recorded:
         n = self.shape[0]
         with self._opened(name) as (file, shape, dtype):
             if shape != (n,) or dtype.kind not in "iu":
-                raise BadInput(f"{self.path}: {name} must be {n} whole numbers, not {list(shape)} {dtype}")
-            return np.frombuffer(self._exactly(file, n * dtype.itemsize, name), dtype)
+                raise BadInput(f"{name} must be {n} whole numbers, not {list(shape)} {dtype}")
+            return _exactly(file, n, dtype)
 
     def _words(self, name: str) -> tuple[str, ...]:
         if f"{name}.npy" not in self._zip.namelist():
             return ()
         with self._opened(name) as (file, shape, dtype):
             if len(shape) != 1 or not shape[0] or dtype.kind != "U" or not dtype.itemsize:
-                raise BadInput(f"{self.path}: {name} must be words, not {list(shape)} {dtype}")
-            return tuple(np.frombuffer(self._exactly(file, shape[0] * dtype.itemsize, name), dtype).tolist())
+                raise BadInput(f"{name} must be words, not {list(shape)} {dtype}")
+            return tuple(_exactly(file, shape[0], dtype).tolist())
 
     def _must_be_trees(self) -> None:
         # Of every row but a root's the parent is an earlier row of the same tree, whose rows stand together.
         if self.trees and self.parent[0] >= 0:
-            raise BadInput(f"{self.path}: parent: row 0 is not a root, -1")
+            raise BadInput("parent: row 0 is not a root, -1")
         root = 0
         for row, (parent, token) in enumerate(zip(self.parent.tolist(), self.token.tolist(), strict=True)):
             root = row if parent < 0 else root
             if parent >= 0 and not root <= parent < row:
-                raise BadInput(f"{self.path}: parent: row {row} must name one of rows {root} to {row - 1}")
+                raise BadInput(f"parent: row {row} must name one of rows {root} to {row - 1}")
             if parent >= 0 and not 0 <= token < self.shape[1]:
-                raise BadInput(f"{self.path}: token: row {row} has {token}, no token of {self.shape[1]}")
+                raise BadInput(f"token: row {row} has {token}, no token of {self.shape[1]}")
 
     def _shape(self, name: str) -> tuple[int, int]:
         with self._opened(name) as (_, shape, dtype):
             if len(shape) != 2 or dtype.kind != "f":
-                raise BadInput(f"{self.path}: {name} must be floats [n, V], not {list(shape)} {dtype}")
+                raise BadInput(f"{name} must be floats [n, V], not {list(shape)} {dtype}")
             return shape
 
     @contextmanager
     def _opened(self, name: str) -> Iterator[tuple[IO[bytes], Any, np.dtype]]:
         # An array's bytes behind its header, its shape and its dtype.
         if f"{name}.npy" not in self._zip.namelist():
-            raise BadInput(f"{self.path}: has no array {name!r}")
+            raise BadInput(f"has no array {name!r}")
         try:
-            file = self._zip.open(f"{name}.npy")
-        except (OSError, zipfile.BadZipFile) as error:
-            raise BadInput(f"{self.path}: {name} cannot be read: {error}") from None
-        with file:
-            try:
+            with self._zip.open(f"{name}.npy") as file:
                 major, _ = np.lib.format.read_magic(file)
                 of_1_0, of_2_0 = np.lib.format.read_array_header_1_0, np.lib.format.read_array_header_2_0
                 shape, by_columns, dtype = (of_1_0 if major == 1 else of_2_0)(file)
-            except (ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
-                raise BadInput(f"{self.path}: {name} is not an array of numpy: {error}") from None
-            if dtype.hasobject or (by_columns and len(shape) > 1):
-                raise BadInput(f"{self.path}: {name} must be plain numbers, row by row")
-            yield file, shape, dtype
+                if dtype.hasobject or (by_columns and len(shape) > 1):
+                    raise BadInput(f"{name} must be plain numbers, row by row")
+                yield file, shape, dtype
+        except BadInput:
+            raise
+        except (ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
+            raise BadInput(f"{name} cannot be read: {error}") from None
 
-    def _exactly(self, file: IO[bytes], size: int, name: str) -> bytes:
-        try:
-            found = file.read(size)
-        except (zipfile.BadZipFile, OSError, EOFError) as error:
-            raise BadInput(f"{self.path}: {name} cannot be read: {error}") from None
-        if len(found) < size:
-            raise BadInput(f"{self.path}: {name} ends early")
-        return found
+
+def _exactly(file: IO[bytes], count: int, dtype: np.dtype) -> np.ndarray:
+    found = file.read(count * dtype.itemsize)
+    if len(found) < count * dtype.itemsize:
+        raise EOFError("it ends early")
+    return np.frombuffer(found, dtype)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """E[tau] of whole drafted trees, from rows recorded at their nodes.
 
 A tree is named by its shape, or by a number of tokens. `drawn` draws one tree of every design from the
-drafter's rows of a text, always the same for the same rows and number: who records calls it with rows that a
-model answers, and keeps what it asks for; who measures calls it with the rows of the file.
+drafter's rows of a text, always the same for the same rows and number. `gpu record` calls it with rows that a
+model computes when they are read, and writes those; `measured` calls it with the rows of the file.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -55,6 +55,14 @@ def _nodes(rule: values.Rule) -> Value:
     return partial(values.node_by_node, rule=rule)
 
 
+def _staged(q: RowsAt, shape: Shape, nodes: int, rng: np.random.Generator) -> Node:
+    return drafts.in_stages(q, shape, rng)
+
+
+def _uneven_staged(q: RowsAt, shape: Shape, nodes: int, rng: np.random.Generator) -> Node:
+    return drafts.in_stages(q, drafts.uneven(nodes), rng)
+
+
 _UNEVEN = partial(_fixed, shaped=lambda _, nodes: drafts.uneven(nodes))
 _CHAIN = _fixed(drafts.strata, lambda _, nodes: chain(nodes))
 _LIFTED = partial(values.lifted, rule=values.strata_priority)
@@ -64,6 +72,7 @@ _IID = partial(values.lifted, rule=values.iid_priority)
 DESIGNS = (
     Design("same", "strata", "lifted-priority", _fixed(drafts.strata), _LIFTED, new=True),
     Design("same", "strata", "lifted-levelled", _fixed(drafts.strata), _LEVELLED, new=True),
+    Design("same", "stages", "lifted-stages", _staged, values.in_stages, new=True),
     Design("same", "i.i.d.", "lifted-priority", _fixed(drafts.iid), _IID, new=True),
     Design("same", "i.i.d.", "traversal", _fixed(drafts.iid), partial(values.traversal, replacement=True)),
     Design("same", "i.i.d.", "specinfer", _fixed(drafts.iid), _nodes(values.recursive(True))),
@@ -79,7 +88,7 @@ DESIGNS = (
     Design("same", "top-k", "nss", _fixed(drafts.top), _nodes(values.target_only)),
     Design("best-first", "strata", "lifted-priority", _grown(drafts.best_first), _LIFTED, new=True),
     Design("best-first", "strata", "lifted-levelled", _grown(drafts.best_first), _LEVELLED, new=True),
-    Design("uneven", "strata", "lifted-levelled", _UNEVEN(drafts.strata), _LEVELLED, new=True),
+    Design("uneven", "stages", "lifted-stages", _uneven_staged, values.in_stages, new=True),
     Design(
         "uneven",
         "without replacement",
@@ -115,9 +124,7 @@ def named(tree: str) -> tuple[Shape, int, tuple[Design, ...]]:
 
 
 def drawn(trees: Sequence[str], q: RowsAt, number: int) -> Iterator[tuple[str, Design, Node]]:
-    """One drafted tree of every design, for each name. `number` seeds the draws; verifiers of one draft judge
-    the same tree.
-    """
+    """One tree of every design, for each name; `number` seeds it. Verifiers of one draft judge one tree."""
     for tree in trees:
         shape, nodes, designs = named(tree)
         made: dict[str, Node] = {}
@@ -149,16 +156,16 @@ def contexts(recorded: Recorded, chosen: np.ndarray) -> Iterator[tuple[dict, dic
 
 @dataclass(frozen=True)
 class Measured:
-    """The mean of E[tau] over texts and the half width of its 95 % interval; `less` is the mean of what the
-    design has more than the tree's first one, on the same texts, with its own half width.
+    """The mean of E[tau] over texts and the half width of its 95 % interval; `difference` is the mean
+    difference to the tree's first design on the same texts, with its own half width.
     """
 
     tree: str
     design: Design
     mean: float
     half: float | None
-    less: float
-    less_half: float | None
+    difference: float
+    difference_half: float | None
 
 
 def measured(
@@ -187,16 +194,16 @@ def measured(
         progress()
     e = np.array(found)
     trees = [tree for tree, _ in names]
-    less = e - e[:, [trees.index(tree) for tree in trees]]
-    half, less_half = (half_width(each, recorded.sequence[chosen]) for each in (e, less))
+    difference = e - e[:, [trees.index(tree) for tree in trees]]
+    half, difference_half = (half_width(each, recorded.sequence[chosen]) for each in (e, difference))
     return [
         Measured(
             tree,
             design,
             float(e[:, i].mean()),
             None if half is None else float(half[i]),
-            float(less[:, i].mean()),
-            None if less_half is None else float(less_half[i]),
+            float(difference[:, i].mean()),
+            None if difference_half is None else float(difference_half[i]),
         )
         for i, (tree, design) in enumerate(names)
     ]

@@ -1,6 +1,4 @@
-"""The results folder (a manifest, and shards that are either complete or absent), and the sweep that
-fills it.
-"""
+"""The results folder, a manifest and shards that are complete or absent, and the sweep that fills it."""
 
 import errno
 import hashlib
@@ -98,12 +96,12 @@ def sweep(
     folder: Path,
     runner: Runner,
     progress: Callable[[int, int], object] = lambda done, total: None,
-    tell: Callable[[list[str]], object] = lambda changed: None,
+    on_change: Callable[[list[str]], object] = lambda changed: None,
 ) -> Swept:
     """Computes the chunks that the folder lacks, and the rows of finished chunks whose sources have changed.
     A KeyboardInterrupt ends the sweep; finished chunks are kept.
 
-    `tell` is called with the names of the verifiers and targets that have changed, if there are any.
+    `on_change` is called with the names of the verifiers and targets that have changed, if there are any.
     `progress` is called with the number of evaluations done and the total. After BadInput finished chunks are
     kept too.
     """
@@ -114,7 +112,7 @@ def sweep(
         changed = (name for left in todo.values() if left.name in finished for name in left.names)
         found.changed = list(dict.fromkeys(changed))
         if found.changed:
-            tell(found.changed)
+            on_change(found.changed)
         total = sum(chunk.job.evaluations for chunk in chunks)
         before = total - sum(left.job.evaluations for left in todo.values())
         progress(before, total)
@@ -172,9 +170,7 @@ class Store:
         self.write(f"{SHARDS}/{name}.parquet", shard)
 
     def write(self, name: str, content: bytes) -> None:
-        """Writes a file of the folder; it is flushed before it is renamed, so that readers never see
-        part of it.
-        """
+        """Writes a file of the folder, flushed before it is renamed: readers never see part of it."""
         path = self.folder / name
         try:
             with replacing(path) as part, part.open("wb") as out:

@@ -1,7 +1,7 @@
 """Drafted trees over large vocabularies, drawn from numpy rows by prefix: fixed shapes and trees of N tokens.
 
-The drafter's rows are a mapping `q[prefix]`, which is asked for the nodes that get children and, by top-k
-trees, for those that might have got some.
+The drafter's rows are a mapping `q[prefix]`. It is read at the nodes that get children; trees of N likeliest
+tokens also read it at nodes that in the end get none.
 """
 
 import heapq
@@ -14,6 +14,7 @@ from draftproof.simulators.study import designs
 from draftproof.theory.draft import Node
 from draftproof.theory.drafts.shape import Shape
 from draftproof.theory.rows import Prefix
+from draftproof.theory.strata import stages
 
 RowsAt: TypeAlias = Mapping[Prefix, np.ndarray]
 Siblings: TypeAlias = Callable[[np.ndarray, int, np.random.Generator], list[int]]
@@ -68,6 +69,26 @@ def grown(q: RowsAt, shape: Shape, siblings: Siblings, rng: np.random.Generator,
     return Node(at, None, tuple(below), shape)
 
 
+def in_stages(q: RowsAt, shape: Shape, rng: np.random.Generator, at: Prefix = ()) -> Node:
+    """Siblings of equal subtrees are strata of what their elder siblings left (`theory.drafts.stages`)."""
+    if not shape:
+        return Node(at, None)
+    row, tokens = q[at], []
+    for count in stages(shape):
+        if row.any():
+            tokens += strata(row, count, rng)
+            row = less(row, tokens)
+    below = [in_stages(q, each, rng, (*at, x)) for x, each in zip(tokens, shape, strict=False)]
+    return Node(at, None, tuple(below), shape)
+
+
+def less(q: np.ndarray, tokens: list[int]) -> np.ndarray:
+    """The row without some tokens, renormalised if anything is left."""
+    q = q.copy()
+    q[tokens] = 0
+    return q / rest if (rest := q.sum()) > 0 else q
+
+
 def best_first(q: RowsAt, nodes: int, rng: np.random.Generator) -> Node:
     """Strata grown below the nodes most likely to be accepted (`draftproof.theory.drafts.best_first`)."""
     below: dict[tuple[int, Prefix], list[tuple[int, Prefix]]] = {}
@@ -110,7 +131,7 @@ def _worthwhile(q: np.ndarray, reach: float, value: float, most: int) -> int:
 
 
 def ddtree(q: RowsAt, nodes: int, rng: np.random.Generator) -> Node:
-    """The likeliest prefixes of the drafter, best first: DDTree, on rows that depend on the path."""
+    """The prefixes that the drafter finds likeliest, one after another (DDTree; rows depend on the path)."""
     kept: set[Prefix] = set()
     heap: list[tuple[float, Prefix]] = [(-1.0, ())]
     while heap and len(kept) <= nodes:

@@ -5,22 +5,23 @@ at the nodes that have children. A rule says of a node how likely each drawn chi
 the tree is then walked node by node, or from leaf to root.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 import numpy as np
 
 from draftproof.simulators.study import designs
 from draftproof.simulators.study.levelled import Levelled
-from draftproof.simulators.study.tree_drafts import RowsAt
+from draftproof.simulators.study.tree_drafts import RowsAt, less
 from draftproof.theory.draft import Node
+from draftproof.theory.strata import stages
 
 Rule: TypeAlias = Callable[[np.ndarray, np.ndarray, list[int]], tuple[list[float], float]]
 """(t, q, tokens of the children) -> (the probability with which each is the one kept, the mass left of t)."""
 
 
 def node_by_node(p: RowsAt, q: RowsAt, root: Node, rule: Rule) -> float:
-    """The child that is kept is gone to, until none is kept."""
+    """From the root down: the walk goes on at the child that is kept, and ends where none is."""
 
     def below(v: Node) -> float:
         if not v.children:
@@ -36,10 +37,7 @@ def lifted(p: RowsAt, q: RowsAt, root: Node, rule: Rule) -> float:
 
     def rate(v: Node, a: float, visit: Callable[[Node, float], None]) -> float:
         kept, S = rule(a * p[v.prefix], q[v.prefix], [child.token for child in v.children])
-        left = 1.0
-        for child, w in zip(v.children, kept, strict=True):
-            visit(child, min(1.0, w / left) if left > 1e-12 else 1.0)
-            left -= w
+        _enter(v.children, kept, visit)
         return S / (S + 1 - a) if S + 1 - a > 0 else 1.0
 
     return _along(root, rate)
@@ -56,10 +54,18 @@ def traversal(p: RowsAt, q: RowsAt, root: Node, replacement: bool) -> float:
             residual = np.maximum(a * t - r, 0)
             S = float(residual.sum())
             t, a = (residual / S if S > 0 else t), (S / (S + 1 - a) if S + 1 - a > 0 else 1.0)
-            r = r if replacement else _without(r, x)
+            r = r if replacement else less(r, [x])
         return a
 
     return _along(root, rate)
+
+
+def _enter(siblings: Sequence[Node], kept: list[float], visit: Callable[[Node, float], None]) -> None:
+    # Each with the probability that it is kept, over what its elder siblings left.
+    left = 1.0
+    for child, w in zip(siblings, kept, strict=True):
+        visit(child, min(1.0, w / left) if left > 1e-12 else 1.0)
+        left -= w
 
 
 def _along(root: Node, rate: Callable[[Node, float, Callable[[Node, float], None]], float]) -> float:
@@ -74,6 +80,26 @@ def _along(root: Node, rate: Callable[[Node, float, Callable[[Node, float], None
 
     visit(root, 1.0)
     return total
+
+
+def in_stages(p: RowsAt, q: RowsAt, root: Node) -> float:
+    """The priority rule in classes stage by stage, lifted (`draftproof.theory.verifiers.lifted_stages`)."""
+
+    def rate(v: Node, a: float, visit: Callable[[Node, float], None]) -> float:
+        t, r, at = p[v.prefix], q[v.prefix], 0
+        for count in stages(v.shape):
+            siblings = v.children[at : at + count]
+            if not siblings:
+                break
+            tokens = [child.token for child in siblings]
+            kept, rest = _priority(a * t, designs.strata_rows(r, count), tokens)
+            _enter(siblings, kept, visit)
+            S = float(rest.sum())
+            t, a = (rest / S if S > 0 else t), (S / (S + 1 - a) if S + 1 - a > 0 else 1.0)
+            r, at = less(r, tokens), at + count
+        return a
+
+    return _along(root, rate)
 
 
 def target_only(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[list[float], float]:
@@ -92,7 +118,7 @@ def recursive(replacement: bool) -> Rule:
             rest -= kept[-1]
             excess = np.maximum(t - q, 0)
             t = excess / S if (S := excess.sum()) > 0 else t
-            q = q if replacement else _without(q, x)
+            q = q if replacement else less(q, [x])
         return kept, rest
 
     return rule
@@ -111,12 +137,12 @@ def greedy(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[list[float]
 
 def iid_priority(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[list[float], float]:
     """The priority rule in classes, siblings drawn from q."""
-    return _priority(t, np.broadcast_to(q, (len(tokens), len(q))), tokens)
+    return _total(_priority(t, np.broadcast_to(q, (len(tokens), len(q))), tokens))
 
 
 def strata_priority(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[list[float], float]:
     """The priority rule in classes, sibling j drawn from stratum j."""
-    return _priority(t, designs.strata_rows(q, len(tokens)), tokens)
+    return _total(_priority(t, designs.strata_rows(q, len(tokens)), tokens))
 
 
 def strata_levelled(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[list[float], float]:
@@ -127,37 +153,28 @@ def strata_levelled(t: np.ndarray, q: np.ndarray, tokens: list[int]) -> tuple[li
     return rule.shares(*tokens), float(rule.left.sum())
 
 
-def _priority(t: np.ndarray, laws: np.ndarray, tokens: list[int]) -> tuple[list[float], float]:
+def _total(plan: tuple[list[float], np.ndarray]) -> tuple[list[float], float]:
+    return plan[0], float(plan[1].sum())
+
+
+def _priority(t: np.ndarray, laws: np.ndarray, tokens: list[int]) -> tuple[list[float], np.ndarray]:
     pi = laws.sum(axis=0)
     kind = np.full(len(t), -1)
     kind[pi > 0] = designs.classes(t[pi > 0], pi[pi > 0])
-    left, unkept, rates = t.copy(), np.ones(len(laws)), []
-    for j, at in _pieces(kind, laws):
-        reach = float(np.prod(unkept[:j]) * np.prod(unkept[j + 1 :]))
-        most = laws[j][at] * reach
-        take = np.minimum(left[at], most)
-        left[at] -= take
-        if (here := np.flatnonzero(at == tokens[j])).size:
-            rates.append((j, float(take[here[0]] / most[here[0]]) if most[here[0]] > 0 else 0.0))
-        unkept[j] = max(unkept[j] - float(take.sum()) / reach, 0.0) if reach > 0 else unkept[j]
-    kept, rest = [0.0] * len(laws), 1.0
-    for j, rate in rates:
-        kept[j], rest = rest * rate, rest * (1 - rate)
-    return kept, float(left.sum())
+    left, kept, rest = t.copy(), [0.0] * len(laws), 1.0
+    for j, at, take, most in designs.judged(left, _pieces(kind, laws), len(laws)):
+        if (here := np.flatnonzero(at == tokens[j])).size and most[here[0]] > 0:
+            rate = float(take[here[0]] / most[here[0]])
+            kept[j], rest = rest * rate, rest * (1 - rate)
+    return kept, left
 
 
-def _pieces(kind: np.ndarray, laws: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    # Class by class, sibling by sibling: (sibling, the tokens that are judged together).
+def _pieces(kind: np.ndarray, laws: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    # Class by class, sibling by sibling: (sibling, the tokens that are judged together, their masses).
     found = []
     for j, law in enumerate(laws):
         at = np.flatnonzero(law > 0)
         at = at[np.argsort(kind[at], kind="stable")]
         cuts = np.flatnonzero(np.diff(kind[at])) + 1
         found += [(int(kind[each[0]]), j, each) for each in np.split(at, cuts)]
-    return ((j, at) for _, j, at in sorted(found, key=lambda each: each[:2]))
-
-
-def _without(q: np.ndarray, x: int) -> np.ndarray:
-    q = q.copy()
-    q[x] = 0
-    return q / rest if (rest := q.sum()) > 0 else q
+    return ((j, at, laws[j][at]) for _, j, at in sorted(found, key=lambda each: each[:2]))

@@ -17,6 +17,7 @@ from draftproof.simulators.instances.suite import GROUPS
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.greedy import Greedy
+from draftproof.theory.drafts.stages import Stages
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.drafts.tree import Tree
@@ -28,6 +29,7 @@ from draftproof.theory.verifiers import (
     lifted_levelled,
     lifted_priority,
     lifted_split,
+    lifted_stages,
     lifted_without,
     priority,
     rrs,
@@ -42,6 +44,7 @@ PLAIN = (Tree(((), ())), Tree((((), ()),)), Tree((((),), ())))
 DOUBLE = tuple(Tree(tree.shape, True) for tree in PLAIN)
 TURNS = (Tree(GROUPS),)
 STRATA = tuple(Stratified(tree.shape) for tree in PLAIN)
+STAGES = (Stages((((),), (), ())), Stages((((), ()), (), ())))
 FLAT = (TopK(((), ())), TopK((((),), ())))
 
 
@@ -276,6 +279,22 @@ _all(
     ("the second's rate not raised", "share(rate[y], unkept)", "rate[y]"),
     ("kept ones not taken from t", "left[x] = positive(left[x] - mass * rate[x])", "pass"),
     ("level of another sum", "if mean(at(high)) < need:", "if mean(at(high)) < need / 2:"),
+)
+_all(
+    lifted_stages,
+    STAGES,
+    ("plan of p, not of a p", "planned(draft, stage, scale(a, p))", "planned(draft, stage, p)"),
+    ("entered with its share of the whole", "share(w, left)", "w"),
+    ("share of what is left not updated", "left = left - w", "pass"),
+    ("the next stage judged by the whole p", "p, a = normalise(plan.left),", "a ="),
+    (
+        "the next stage entered with the same rate",
+        "p, a = normalise(plan.left), share(S, S + (1 - a))",
+        "p = normalise(plan.left)",
+    ),
+    ("rate of the stop turned", "share(S, S + (1 - a))", "share(1 - a, S + (1 - a))"),
+    ("all siblings strata of q", "in draft.stages(v)", "in ((v,) if v.children else ())"),
+    ("siblings turned", "plan.shares(stage)", "plan.shares(stage)[::-1]"),
 )
 _all(
     lifted_split,

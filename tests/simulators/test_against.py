@@ -15,7 +15,7 @@ from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios, scenario
 from draftproof.simulators.instances.suite import measured
 from draftproof.simulators.strategies import instances, rows
-from draftproof.simulators.witness import smallest_against
+from draftproof.simulators.witness import smallest
 from draftproof.theory.divergence import ERROR, exceeds, kl
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
@@ -195,7 +195,7 @@ def test_rules_that_keep_state_are_refused():
 
 def test_the_witness_is_small():
     start = Randoms(Chain(2), 3, 10)[3]
-    small, verdict = smallest_against(start, named("token"), LAW)
+    small, verdict = smallest(start, lambda each: judge_against(each, named("token"), LAW))
     assert not verdict.kept
     assert (small.vocab, small.draft.depth) == (2, 1)
 

@@ -132,7 +132,6 @@ def test_every_draft_is_drawn_once_and_verified_in_every_way(instance):
     assert all(node.prefix[0] == 1 and sum(row) == 1 for *_, node, row in ways)
 
 
-def test_an_emission_starts_at_the_empty_context():
+def test_the_stops_of_an_emission_have_all_the_mass():
     gathered = emission(TOY, named("token"))
-    assert gathered.context == ()
     assert sum(gathered.stopped.values()) == joint([]) == 1

@@ -110,7 +110,7 @@ def test_a_target_left_behind_is_made_of_laws():
 
 
 def test_the_smallest_instance_says_why():
-    small, verdict = smallest(TOY, BEYOND)
+    small, verdict = smallest(TOY, lambda each: judge(each, BEYOND))
     assert small.draft.depth == 1
     assert "has a negative entry" in verdict.invalid
 

@@ -48,15 +48,14 @@ def test_streamed_distance_is_that_of_the_completed_law(label, data):
 
 
 @given(instances("chain"), st.sampled_from(["block", "hsd-released", "typical"]))
-def test_after_a_context_distances_are_those_after_it(instance, name):
-    context, verifier = (1, 0), VERIFIERS[name]
-    gathered, words = Emission(instance.target, context), []
-    for weight, _, node, row in stops(instance, verifier, context):
+def test_stops_that_are_added_one_by_one_make_the_law(instance, name):
+    gathered, words = Emission(instance.target), []
+    for weight, _, node, row in stops(instance, VERIFIERS[name]):
         gathered.add(weight, node, row)
         words += [((*node.prefix, x), weight * mass) for x, mass in enumerate(row)]
     length = instance.draft.depth + 1
-    got = Law(words).complete(instance.target, len(context) + length)
-    want = law_of(instance.target, length, context)
+    got = Law(words).complete(instance.target, length)
+    want = law_of(instance.target, length)
     assert gathered.total_variation == got.total_variation(want)
     assert gathered.wrong_prefix() == first_difference(got, want)
     assert gathered.law() == Law(words)

@@ -1,13 +1,11 @@
 """A tree of N tokens that grows below the node most likely to be accepted."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from draftproof.theory.draft import Draft, Node
-from draftproof.theory.drafts.shape import NODES, checked_depth
+from draftproof.theory.drafts.shape import Grown
 from draftproof.theory.drafts.stratified import from_strata
-from draftproof.theory.errors import BadInput
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Number, Prefix, Row, one, supported
 from draftproof.theory.strata import inclusion
@@ -15,7 +13,7 @@ from draftproof.theory.table import Rows
 
 
 @dataclass(frozen=True)
-class BestFirst:
+class BestFirst(Grown):
     """Stratified siblings, `nodes` tokens in all, none deeper than `depth` (docs/near-optimal.md).
 
     The growth is best first, as in DDTree, which orders nodes by products of q. A node's *reach* is the
@@ -33,16 +31,8 @@ class BestFirst:
     16
     """
 
-    nodes: int
-    depth: int
     kind: ClassVar[str] = "best-first"
     label = "stratified"
-
-    def __post_init__(self) -> None:
-        checked_depth(self.nodes, "nodes", NODES)
-        checked_depth(self.depth)
-        if self.depth > self.nodes:
-            raise BadInput(f"{self.nodes} nodes cannot be {self.depth} deep")
 
     def draw(self, oracle: Oracle, proposal: Rows, context: Prefix = ()) -> Draft:
         below: dict[int, list[int]] = {}  # node -> its children; numbered as drawn
@@ -68,12 +58,6 @@ class BestFirst:
 
     def outcomes(self, support: int) -> int:
         return support**self.nodes
-
-    def smaller(self) -> "Iterator[BestFirst]":
-        if self.nodes > 1:
-            yield BestFirst(self.nodes - 1, min(self.depth, self.nodes - 1))
-        if self.depth > 1:
-            yield BestFirst(self.nodes, self.depth - 1)
 
 
 def accepted(q: Row, count: int) -> Row:

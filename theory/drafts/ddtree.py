@@ -1,19 +1,17 @@
-"""A deterministic tree: the likeliest prefixes of the proposal, best first."""
+"""A deterministic tree: the prefixes that the proposal finds likeliest, without any draw."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from draftproof.theory.draft import Draft, Node
-from draftproof.theory.drafts.shape import NODES, checked_depth
-from draftproof.theory.errors import BadInput
+from draftproof.theory.drafts.shape import Grown
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Number, Prefix, one
 from draftproof.theory.table import Rows
 
 
 @dataclass(frozen=True)
-class DDTree:
+class DDTree(Grown):
     """The `nodes` likeliest prefixes of q of at most `depth` tokens, the drafts of DDTree (ringel2026ddtree).
 
     Its drafter's rows depend on the depth alone, so that prefixes are likely by a product of rows; here q may
@@ -27,16 +25,8 @@ class DDTree:
     Node((), [Node((0,), [Node((0, 0), [])]), Node((1,), [])])
     """
 
-    nodes: int
-    depth: int
     kind: ClassVar[str] = "ddtree"
     label = "top-k"
-
-    def __post_init__(self) -> None:
-        checked_depth(self.nodes, "nodes", NODES)
-        checked_depth(self.depth)
-        if self.depth > self.nodes:
-            raise BadInput(f"{self.nodes} nodes cannot be {self.depth} deep")
 
     def draw(self, oracle: Oracle, proposal: Rows, context: Prefix = ()) -> Draft:
         below: dict[Prefix, list[Prefix]] = {context: []}  # prefix -> its children, likeliest first
@@ -63,12 +53,6 @@ class DDTree:
 
     def outcomes(self, support: int) -> int:
         return 1
-
-    def smaller(self) -> "Iterator[DDTree]":
-        if self.nodes > 1:
-            yield DDTree(self.nodes - 1, min(self.depth, self.nodes - 1))
-        if self.depth > 1:
-            yield DDTree(self.nodes, self.depth - 1)
 
 
 SCHEME = DDTree

@@ -98,6 +98,26 @@ class Shaped:
         return (replace(self, shape=shape) for shape in smaller_shapes(self.shape))
 
 
+@dataclass(frozen=True)
+class Grown:
+    """A scheme of trees of `nodes` drafted tokens, none deeper than `depth`, whose shape is not given."""
+
+    nodes: int
+    depth: int
+
+    def __post_init__(self) -> None:
+        checked_depth(self.nodes, "nodes", NODES)
+        checked_depth(self.depth)
+        if self.depth > self.nodes:
+            raise BadInput(f"{self.nodes} nodes cannot be {self.depth} deep")
+
+    def smaller(self) -> Iterator[Self]:
+        if self.nodes > 1:
+            yield replace(self, nodes=self.nodes - 1, depth=min(self.depth, self.nodes - 1))
+        if self.depth > 1:
+            yield replace(self, depth=self.depth - 1)
+
+
 def grow(oracle: Oracle, proposal: Rows, prefix: Prefix, shape: Shape, siblings: Siblings) -> Node:
     """The drafted tree below `prefix`: the scheme's rule draws the children of each node.
 

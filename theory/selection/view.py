@@ -8,9 +8,10 @@ value, nor on tokens that come after it.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from flint import arb, ctx, fmpq
+from flint import fmpq
 
-from draftproof.theory.rows import Number, Prefix, Row, meet, one, share, total
+from draftproof.theory.divergence import entropy_exceeds
+from draftproof.theory.rows import Number, Prefix, meet, one, share, total
 from draftproof.theory.table import Rows
 
 
@@ -106,7 +107,7 @@ class View:
 
     def unsure(self, r: int, prefix: Prefix, bound: fmpq) -> bool:
         """Whether the entropy, in nats, of the proposal's row after a prefix is above a positive bound."""
-        return above(self.models[r][1][prefix], bound)
+        return entropy_exceeds(self.models[r][1][prefix], bound)
 
     def one(self) -> Number:
         """The number 1 of the kind that fills the rows."""
@@ -144,24 +145,6 @@ def best_first(view: View, score: Callable[[int], Number], goes_on: Callable[[Nu
         if not goes_on(scores.pop(best)):
             return
         view.keep(best)
-
-
-def above(row: Row, bound: fmpq) -> bool:
-    """Whether the entropy of a rational row is above a positive rational bound, decided by intervals.
-
-    The entropy is 0 or the logarithm of an algebraic number, so it is never equal to the bound, and some
-    precision decides.
-
-    >>> above((fmpq(1, 2), fmpq(1, 2)), fmpq(3, 5)), above((fmpq(1, 4), fmpq(3, 4)), fmpq(3, 5))
-    (True, False)
-    """
-    precision = 64
-    while True:
-        with ctx.workprec(precision):
-            difference = sum((-arb(mass) * arb(mass).log() for mass in row if mass > 0), arb(0)) - arb(bound)
-            if difference > 0 or difference < 0:
-                return bool(difference > 0)
-        precision *= 2
 
 
 def product(numbers: Sequence[Number], start: Number) -> Number:

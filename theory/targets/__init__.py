@@ -1,7 +1,7 @@
-"""Rules that aim at another law than p, one file each: declared to follow a law, or measured.
+"""Rules that aim at another law than p: declared to follow a law, or measured.
 
 A rule that relaxes verification is lossy for p by design. It is *lossless for its own law* pi(p, q) if every
-call emits pi; else all that can be said is how far from p it gets. Every file has `TARGET`, a `Declared`;
+call emits pi; else all that can be said is how far from p it gets. A file declares its rules in `DECLARED`;
 `TARGETS` finds them by listing this folder.
 """
 
@@ -16,7 +16,7 @@ from draftproof.theory.verifiers import VERIFIERS
 
 def _found() -> dict[str, Declared]:
     modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
-    targets = (module.TARGET for module in modules if hasattr(module, "TARGET"))
+    targets = [target for module in modules for target in getattr(module, "DECLARED", ())]
     return {target.name: target for target in sorted(targets, key=lambda target: target.name)}
 
 

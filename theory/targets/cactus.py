@@ -6,7 +6,7 @@ term. The law that comes out is a mixture of rows which are chosen by the draft,
 >>> from draftproof.simulators.against import judge_against
 >>> from draftproof.theory.drafts.chain import Chain
 >>> from draftproof.theory.instance import context_free
->>> found = judge_against(context_free(["1/2", "1/2"], [0, 1], Chain(1)), TARGET.rule, TARGET)
+>>> found = judge_against(context_free(["1/2", "1/2"], [0, 1], Chain(1)), CACTUS.rule, CACTUS)
 >>> round(found.token.kl, 4), found.over
 (0.0509, True)
 """
@@ -62,10 +62,11 @@ def root(number: fmpq) -> fmpq:
     return fmpq(isqrt(int(scaled.p) // int(scaled.q)), 2**BITS)
 
 
-TARGET = Declared(
+CACTUS = Declared(
     "cactus",
     "hao2026cactus, released code (solve_constraint)",
     verify=verify,
     parameter=fmpq(1, 20),
     budget=Budget(KL, bound, kept=False),
 )
+DECLARED = (CACTUS,)

@@ -4,6 +4,6 @@
 * `block`: full information, whole drafts against whole target blocks;
 * `siblings`, `single_step`, `resolution`: one node's drafts against one target token, and optimal rules;
 * `bounds`: the linear program of one valid iteration, and a certified interval for its value;
-* `stateless`, `partial`: that program for a rule that knows every row, or only the drafted ones;
+* `stateless`: that program for a rule that knows every row;
 * `level`: plans for a whole level of a drafted tree.
 """

@@ -48,8 +48,8 @@ def merged(drafts: Iterable[tuple[fmpq, Draft]]) -> Drafted:
     return law
 
 
-def problem(law: Drafted, target: Rows, depth: int, context: Prefix = ()) -> Transport:
-    """The block transport problem of drafts of up to `depth` tokens after `context`.
+def problem(law: Drafted, target: Rows, depth: int) -> Transport:
+    """The block transport problem of drafts of up to `depth` tokens.
 
     Raises BadInput for more than CELLS pairs of a draft and a block.
 
@@ -60,7 +60,7 @@ def problem(law: Drafted, target: Rows, depth: int, context: Prefix = ()) -> Tra
     >>> certified(problem(law, Table(2, {(): p}), 1)).value
     2/3
     """
-    words = law_of(target, depth, context)
+    words = law_of(target, depth)
     if len(law) * len(words) > CELLS:
         raise BadInput(
             f"{len(law):,} drafts times {len(words):,} target blocks; at most {CELLS:,} are solved for"
@@ -69,7 +69,7 @@ def problem(law: Drafted, target: Rows, depth: int, context: Prefix = ()) -> Tra
     column = {word: j for j, word in enumerate(words)}
     below: dict[Prefix, list[int]] = {}
     for word, j in column.items():
-        for length in range(len(context) + 1, len(word) + 1):
+        for length in range(1, len(word) + 1):
             below.setdefault(word[:length], []).append(j)
     spans = {prefix: (at[0], at[-1] + 1) for prefix, at in below.items()}  # words are sorted
     for reward, prefixes in zip(rewards, law, strict=True):
@@ -80,7 +80,7 @@ def problem(law: Drafted, target: Rows, depth: int, context: Prefix = ()) -> Tra
     return Transport(tuple(law.values()), tuple(words.values()), rewards)
 
 
-def chain_optimum(target: Rows, proposal: Rows, depth: int, context: Prefix = ()) -> Any:
+def chain_optimum(target: Rows, proposal: Rows, depth: int) -> Any:
     """The optimum for a chain in closed form, in any numbers: sum over l and x^l of min(p(x^l), q(x^l)).
 
     >>> from draftproof.theory.table import Table
@@ -88,8 +88,8 @@ def chain_optimum(target: Rows, proposal: Rows, depth: int, context: Prefix = ()
     >>> chain_optimum(p, q, 2)
     4/3
     """
-    start = one(target[context])
-    out, level = start * 0, [(context, start, start)]
+    start = one(target[()])
+    out, level = start * 0, [((), start, start)]
     for _ in range(depth):
         below = []
         for prefix, P, Q in level:

@@ -71,21 +71,17 @@ class Output:
 class Program:
     """The linear program of the scenarios; BadInput without drafts, or for more than VARIABLES variables."""
 
-    def __init__(
-        self, scenarios: Sequence[Scenario], context: Prefix = (), exchangeable: Sequence[Sequence[int]] = ()
-    ):
+    def __init__(self, scenarios: Sequence[Scenario], exchangeable: Sequence[Sequence[int]] = ()):
         if not scenarios or not scenarios[0].law:
             raise BadInput("there is no draft to verify")
         self.scenarios = scenarios
-        self.context = context
         self.exchangeable = exchangeable
         self.seen: dict[Seen, fmpq] = {}
-        self.inner: set[Prefix] = set()
+        self.inner: set[Prefix] = {()}
         for scenario in scenarios:
             self.seen.update(scenario.law)
         for prefixes, _ in self.seen:
-            self.inner.update(self.orbit(prefix[:-1]) for prefix in prefixes if len(prefix) > len(context))
-        self.inner.add(context)
+            self.inner.update(self.orbit(prefix[:-1]) for prefix in prefixes if prefix)
         self.where: dict[Seen, list[int]] = {seen: [] for seen in self.seen}
         for n, scenario in enumerate(scenarios):
             for seen in scenario.law:
@@ -98,16 +94,15 @@ class Program:
 
     def orbit(self, prefix: Prefix) -> Prefix:
         """The representative of the prefix's orbit under exchanges of tokens."""
-        return canonical(prefix, self.exchangeable, len(self.context)) if self.exchangeable else prefix
+        return canonical(prefix, self.exchangeable) if self.exchangeable else prefix
 
     def _outputs(self, seen: Seen) -> Iterator[Output]:
         prefixes, target = seen[0], self.scenarios[self.where[seen][0]].target
-        at = len(self.context)
-        stack = [self.context]
+        stack: list[Prefix] = [()]
         while stack:
             v = stack.pop()
             if (end := self.orbit(v)) not in self.inner:
-                yield Output(end, len(v) - at)
+                yield Output(end, len(v))
                 continue
             for x, mass in enumerate(target[v]):
                 if mass > ZERO:
@@ -115,7 +110,7 @@ class Program:
                     if u in prefixes:
                         stack.append(u)
                     else:
-                        yield Output(self.orbit(u), len(v) - at)
+                        yield Output(self.orbit(u), len(v))
 
     def children(self, scenario: Scenario, v: Prefix) -> list[tuple[Prefix, fmpq]]:
         """(u, p(u | v)) of every prefix, or orbit, u = vx that the target can emit after v."""
@@ -128,22 +123,22 @@ class Program:
 
     def reached(self, scenario: Scenario) -> list[Prefix]:
         """The inner prefixes that have positive probability in this scenario, shorter ones first."""
-        out = [self.context]
+        out: list[Prefix] = [()]
         for v in out:
             out.extend(u for u, _ in self.children(scenario, v) if u in self.inner)
         return out
 
 
-def canonical(prefix: Prefix, classes: Sequence[Sequence[int]], start: int) -> Prefix:
-    """The prefix with the tokens of each class, from position `start` on, renamed in order of appearance."""
+def canonical(prefix: Prefix, classes: Sequence[Sequence[int]]) -> Prefix:
+    """The prefix with the tokens of each class renamed in order of appearance."""
     names: dict[int, int] = {}
     fresh: dict[int, Iterator[int]] = {}
     for group in classes:
         fresh.update(dict.fromkeys(group, iter(group)))
-    for x in prefix[start:]:
+    for x in prefix:
         if x in fresh and x not in names:
             names[x] = next(fresh[x])
-    return (*prefix[:start], *(names.get(x, x) for x in prefix[start:]))
+    return tuple(names.get(x, x) for x in prefix)
 
 
 def solve(program: Program) -> tuple[float, dict[Seen, np.ndarray], list[dict[Prefix, float]]]:
@@ -163,13 +158,13 @@ def solve(program: Program) -> tuple[float, dict[Seen, np.ndarray], list[dict[Pr
         rows: dict[Prefix, int] = {}
         for v in program.reached(scenario):
             column = len(cost)
-            if v != program.context:
+            if v:
                 cost.append(0.0)
                 entries.append((rows[v], column, 1.0))
             for u, p in program.children(scenario, v):
                 rows[u] = len(sides)
-                sides.append(float(p) if v == program.context else 0.0)
-                if v != program.context:
+                sides.append(0.0 if v else float(p))
+                if v:
                     entries.append((rows[u], column, -float(p)))
         row_at.append(rows)
     spans = []
@@ -218,9 +213,7 @@ class Optimum:
         return float(np.nextafter(float(self.upper - self.lower), np.inf))
 
 
-def optimum(
-    scenarios: Sequence[Scenario], context: Prefix = (), exchangeable: Sequence[Sequence[int]] = ()
-) -> Optimum:
+def optimum(scenarios: Sequence[Scenario], exchangeable: Sequence[Sequence[int]] = ()) -> Optimum:
     """The largest weighted sum of the scenarios' E[tau], over rules that are valid in each scenario.
 
     `exchangeable` lists classes of exchangeable tokens (`stateless.exchangeable_tokens`).
@@ -233,7 +226,7 @@ def optimum(
     >>> round(found.value, 9), found.lower <= fmpq(2, 3) <= found.upper, found.error < 1e-9
     (0.666666667, True, True)
     """
-    program = Program(scenarios, context, exchangeable)
+    program = Program(scenarios, exchangeable)
     value, f, mu = solve(program)
     upper = dual_bound(program, mu)
     lower = primal_bound(program, f) if len(scenarios) == 1 else None
@@ -256,10 +249,10 @@ def dual_bound(program: Program, mu: Sequence[Mapping[Prefix, float]]) -> fmpq:
         row = {u: fmpq(round(price * GRID), GRID) for u, price in prices.items()}
         for v in reversed(program.reached(scenario)):
             ahead = sum((mass * row.get(u, ZERO) for u, mass in program.children(scenario, v)), ZERO)
-            if v == program.context:
-                out += ahead
-            else:
+            if v:
                 row[v] = max(row.get(v, ahead), ahead)
+            else:
+                out += ahead
         exact.append(row)
     for seen, mass in program.seen.items():
         out += mass * max(
@@ -280,7 +273,6 @@ def primal_bound(program: Program, f: Mapping[Seen, np.ndarray]) -> fmpq:
     grid.
     """
     (scenario,) = program.scenarios
-    at = len(program.context)
     mass: dict[Prefix, fmpq] = {}
     values: dict[Prefix, fmpq] = {}
     for seen, parts in rational_masses(program, f).items():
@@ -290,7 +282,7 @@ def primal_bound(program: Program, f: Mapping[Seen, np.ndarray]) -> fmpq:
     for v in reversed(program.reached(scenario)):
         below = program.children(scenario, v)
         got = [mass.get(u, ZERO) for u, _ in below]
-        kept = ONE if v == program.context else min(g / p for g, (_, p) in zip(got, below, strict=True))
+        kept = ONE if not v else min(g / p for g, (_, p) in zip(got, below, strict=True))
         value, freed = ZERO, ZERO
         for g, (u, p) in zip(got, below, strict=True):
             if g > ZERO:
@@ -298,10 +290,10 @@ def primal_bound(program: Program, f: Mapping[Seen, np.ndarray]) -> fmpq:
                 value += values.get(u, ZERO) * stay / g
                 freed += g - stay
         value = fmpq(int((value * GRID).floor()), GRID)
-        if v == program.context:
+        if not v:
             return value * scenario.weight
         mass[v] = mass.get(v, ZERO) + sum(got, ZERO)
-        values[v] = values.get(v, ZERO) + value + freed * (len(v) - 1 - at)
+        values[v] = values.get(v, ZERO) + value + freed * (len(v) - 1)
     raise AssertionError("the root is always reached")
 
 

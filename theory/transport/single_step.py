@@ -195,9 +195,7 @@ def optimal_rule(p: Row, q: Row, k: int, replacement: bool) -> Rule:
 
 @dataclass(frozen=True)
 class Selection:
-    """The canonical decomposition: choose i from t by `weights[t][i]`, then verify i ~ law as a single
-    draft.
-    """
+    """The canonical decomposition: choose i from t by `weights[t][i]`, then verify i ~ law as one draft."""
 
     weights: Plan
     law: Row

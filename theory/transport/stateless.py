@@ -1,10 +1,9 @@
 """The stateless optimum: E[tau] of the best rule for one instance that is lossless in one iteration.
 
 The rule knows every row of the instance, also after prefixes that were not drafted. So its value bounds
-E[tau] of every verifier that keeps no state and is lossless in one iteration. (`partial` is the optimum of
-rules that see rows only on the drafted tree.) On chains it is block verification's E[tau]. Drafts with the
-same drafted prefixes are merged, and so are drafts that differ by an exchange of tokens under which the
-instance is symmetric.
+E[tau] of every verifier that keeps no state and is lossless in one iteration. On chains it is block
+verification's E[tau]. Drafts with the same drafted prefixes are merged, and so are drafts that differ by an
+exchange of tokens under which the instance is symmetric.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,8 +23,8 @@ ORDER = 720
 """Largest group of exchanges by which drafts are merged."""
 
 
-def stateless(prefixes: Drafted, target: Rows, context: Prefix = ()) -> Optimum:
-    """The stateless optimum for drafts after `context`, with its certified interval.
+def stateless(prefixes: Drafted, target: Rows) -> Optimum:
+    """The stateless optimum for the law of drafts, with its certified interval.
 
     >>> from draftproof.theory.table import Table
     >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
@@ -33,23 +32,20 @@ def stateless(prefixes: Drafted, target: Rows, context: Prefix = ()) -> Optimum:
     >>> round(stateless(law, Table(2, {(): p})).value, 9)
     0.666666667
     """
-    classes = exchangeable_tokens(prefixes, target, context)
+    classes = exchangeable_tokens(prefixes, target)
     if classes:
-        prefixes = merged(prefixes, classes, len(context))
+        prefixes = merged(prefixes, classes)
     law: dict[Seen, fmpq] = {(seen, None): mass for seen, mass in prefixes.items()}
-    return optimum([Scenario(target, law)], context, classes)
+    return optimum([Scenario(target, law)], classes)
 
 
-def exchangeable_tokens(
-    law: Mapping[frozenset[Prefix], fmpq], target: Rows, context: Prefix
-) -> list[list[int]]:
+def exchangeable_tokens(law: Mapping[frozenset[Prefix], fmpq], target: Rows) -> list[list[int]]:
     """Classes of two or more tokens whose exchange does not change the law of drafts or the target."""
-    inner = {prefix[:-1] for prefixes in law for prefix in prefixes if len(prefix) > len(context)}
-    inner.add(context)
+    inner = {prefix[:-1] for prefixes in law for prefix in prefixes}
     found: list[list[int]] = []
     for x in range(target.vocab):
         for group in found:
-            if _exchangeable(group[0], x, law, target, inner, len(context)):
+            if _exchangeable(group[0], x, law, target, inner):
                 group.append(x)
                 break
         else:
@@ -62,7 +58,7 @@ def exchangeable_tokens(
 
 
 def merged(
-    law: Mapping[frozenset[Prefix], fmpq], classes: Sequence[Sequence[int]], start: int
+    law: Mapping[frozenset[Prefix], fmpq], classes: Sequence[Sequence[int]]
 ) -> dict[frozenset[Prefix], fmpq]:
     """The law of orbits of drafts; each orbit is represented by one of its members."""
     out: dict[frozenset[Prefix], fmpq] = {}
@@ -70,7 +66,7 @@ def merged(
     for prefixes, mass in law.items():
         if prefixes not in seen:
             for names in exchanges(tuple(map(tuple, classes))):
-                seen[_image(prefixes, names, start)] = prefixes
+                seen[_image(prefixes, names)] = prefixes
         key = seen[prefixes]
         out[key] = out.get(key, ZERO) + mass
     return out
@@ -84,21 +80,21 @@ def exchanges(classes: tuple[tuple[int, ...], ...]) -> list[dict[int, int]]:
     return [dict(zip(olds, chain.from_iterable(news), strict=True)) for news in picks]
 
 
-def _renamed(prefix: Prefix, names: Mapping[int, int], start: int) -> Prefix:
-    return (*prefix[:start], *(names.get(x, x) for x in prefix[start:]))
+def _renamed(prefix: Prefix, names: Mapping[int, int]) -> Prefix:
+    return tuple(names.get(x, x) for x in prefix)
 
 
-def _image(prefixes: Iterable[Prefix], names: Mapping[int, int], start: int) -> frozenset[Prefix]:
-    return frozenset(_renamed(prefix, names, start) for prefix in prefixes)
+def _image(prefixes: Iterable[Prefix], names: Mapping[int, int]) -> frozenset[Prefix]:
+    return frozenset(_renamed(prefix, names) for prefix in prefixes)
 
 
 def _exchangeable(
-    a: int, b: int, law: Mapping[frozenset[Prefix], fmpq], target: Rows, inner: Iterable[Prefix], start: int
+    a: int, b: int, law: Mapping[frozenset[Prefix], fmpq], target: Rows, inner: Iterable[Prefix]
 ) -> bool:
     names = {a: b, b: a}
     tokens = range(target.vocab)
     for prefix in inner:
-        row, image = target[prefix], target[_renamed(prefix, names, start)]
+        row, image = target[prefix], target[_renamed(prefix, names)]
         if any(row[x] != image[names.get(x, x)] for x in tokens):
             return False
-    return all(law.get(_image(prefixes, names, start)) == mass for prefixes, mass in law.items())
+    return all(law.get(_image(prefixes, names)) == mass for prefixes, mass in law.items())

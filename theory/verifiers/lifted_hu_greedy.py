@@ -10,17 +10,14 @@
 from dataclasses import dataclass
 from typing import Any
 
-from draftproof.theory.rows import Row, add, excess, meet, one, point, scale, share, total, without
+from draftproof.theory.rows import Row, add, excess, meet, point, scale, share, total, without
 from draftproof.theory.verifier import Draft, Node, Oracle, Rows, Stop, Verifier
-from draftproof.theory.verifiers.lifted_priority import lift
+from draftproof.theory.verifiers.lifted_priority import lifted
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
-    """The lift of `planned`, entered with rate 1."""
-    root = draft.root
-    stop = lift(oracle, draft, root, one(target[root.prefix]), target, planned)
-    assert stop is not None, "entered with rate 1: S / (S + 1 - 1)"
-    return stop
+    """The lift of `planned`."""
+    return lifted(oracle, draft, target, planned)
 
 
 @dataclass(frozen=True)

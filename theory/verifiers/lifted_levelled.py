@@ -12,17 +12,14 @@ from typing import Any
 
 from draftproof.theory import priority
 from draftproof.theory.memo import remembered
-from draftproof.theory.rows import Number, Row, add, minimum, one, positive, possible, share
+from draftproof.theory.rows import Number, Row, add, minimum, positive, possible, share
 from draftproof.theory.verifier import CHAIN, Draft, Node, Oracle, Rows, Stop, Verifier
-from draftproof.theory.verifiers.lifted_priority import lift
+from draftproof.theory.verifiers.lifted_priority import lifted
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
-    """The lift of `levelled`, entered with rate 1."""
-    root = draft.root
-    stop = lift(oracle, draft, root, one(target[root.prefix]), target, planned)
-    assert stop is not None, "entered with rate 1: S / (S + 1 - 1)"
-    return stop
+    """The lift of `levelled`."""
+    return lifted(oracle, draft, target, planned)
 
 
 @dataclass(frozen=True)

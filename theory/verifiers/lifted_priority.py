@@ -19,8 +19,13 @@ Planned: TypeAlias = Callable[[Draft, Node, Row], Any]
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
-    """The root is entered with rate 1."""
-    stop = lift(oracle, draft, draft.root, one(target[draft.root.prefix]), target, planned)
+    """The lift of the plan in which every token is a class of its own."""
+    return lifted(oracle, draft, target, planned)
+
+
+def lifted(oracle: Oracle, draft: Draft, target: Rows, rule: Planned) -> Stop:
+    """The lift of a rule: the root is entered with rate 1."""
+    stop = lift(oracle, draft, draft.root, one(target[draft.root.prefix]), target, rule)
     assert stop is not None, "entered with rate 1: S / (S + 1 - 1)"
     return stop
 

@@ -15,18 +15,15 @@ from typing import Any
 from draftproof.theory.memo import remembered
 from draftproof.theory.rows import Number, Row, one, possible, ratio
 from draftproof.theory.verifier import CHAIN, Draft, Node, Oracle, Rows, Stop, Verifier
-from draftproof.theory.verifiers.lifted_priority import lift
+from draftproof.theory.verifiers.lifted_priority import lifted
 
 STEPS = 40
 """Steps that look for the place of a token: what a node accepts is alpha* to 2^-STEPS a token."""
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
-    """The lift of `split`, entered with rate 1."""
-    root = draft.root
-    stop = lift(oracle, draft, root, one(target[root.prefix]), target, planned)
-    assert stop is not None, "entered with rate 1: S / (S + 1 - 1)"
-    return stop
+    """The lift of `split`."""
+    return lifted(oracle, draft, target, planned)
 
 
 @dataclass(frozen=True)

@@ -14,15 +14,12 @@ from draftproof.theory.memo import remembered
 from draftproof.theory.rows import Number, Row, minimum, one, possible, ratio, share
 from draftproof.theory.transport.siblings import set_law
 from draftproof.theory.verifier import CHAIN, PATHS, Draft, Node, Oracle, Rows, Stop, Verifier
-from draftproof.theory.verifiers.lifted_priority import lift
+from draftproof.theory.verifiers.lifted_priority import lifted
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
-    """The lift of `by_sets`, entered with rate 1."""
-    root = draft.root
-    stop = lift(oracle, draft, root, one(target[root.prefix]), target, planned)
-    assert stop is not None, "entered with rate 1: S / (S + 1 - 1)"
-    return stop
+    """The lift of `by_sets`."""
+    return lifted(oracle, draft, target, planned)
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
+from draftproof.simulators.audit.functions import Function
 from draftproof.simulators.audit.selection import Selection
-from draftproof.simulators.audit.targets import Function
 from draftproof.theory.errors import BadInput
 
 ADAPTERS: dict[str, Callable[[Path | None], Function | Selection]] = dict(
@@ -36,5 +36,5 @@ def adapted(name: str, path: Path | None = None, dtype: str | None = None) -> Fu
         raise BadInput(f"{name} needs {error.name}, which is not installed") from None
     if dtype is not None and target.slow and isinstance(target, Function):
         raise BadInput(f"{name} is a kernel and always computes in {target.dtype}")
-    target.dtype = dtype or target.dtype
+    target.adapter, target.dtype = name, dtype or target.dtype
     return target

@@ -21,8 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from draftproof.simulators.audit.functions import Function
 from draftproof.simulators.audit.rounding import SHIFT
-from draftproof.simulators.audit.targets import Arrays, Function
+from draftproof.simulators.audit.targets import Arrays
 from draftproof.simulators.files import text_of
 from draftproof.theory.draft import Draft
 from draftproof.theory.errors import BadInput
@@ -38,7 +39,7 @@ class TorchChain(Function):
 
     def __init__(self, verify: Callable[..., Any], *, name: str, logits: bool = False, slow: bool = False):
         super().__init__(verify, name=name, dtype="float32", tensors=True)
-        self.logits, self.slow, self.adapter = logits, slow, name.split(" ")[0]
+        self.logits, self.slow = logits, slow
 
     def prepare(self, target: Rows, draft: Draft) -> Arrays:
         p, q, x = super().prepare(target, draft)
@@ -107,7 +108,8 @@ def _define(path: Path, name: str, body: str, namespace: dict[str, Any]) -> None
 def function_of(
     path: Path | None, engine: str, name: str, given: Mapping[str, Mapping[str, Any]] | None = None
 ) -> Any:
-    """A function of a file, executed with its imports from `engine` replaced by the names in `given`.
+    """A function of a file, executed with its imports from `engine`, and from the packages of the modules in
+    `given`, replaced by the names that `given` has for a module, else by empty classes.
 
     Raises BadInput if the file is missing, cannot be executed, or has no function of that name.
     """
@@ -134,11 +136,12 @@ def function_of(
 @contextmanager
 def _replaced(engine: str, given: Mapping[str, Mapping[str, Any]]) -> Iterator[None]:
     def remove() -> dict[str, ModuleType]:
-        names = [name for name in sys.modules if name == engine or name.startswith(f"{engine}.")]
+        names = [name for name in sys.modules if name.split(".")[0] in packages]
         return {name: sys.modules.pop(name) for name in names}
 
+    packages = {engine, *(name.split(".")[0] for name in given)}
     before = remove()
-    finder = _Finder(engine, given)
+    finder = _Finder(packages, given)
     sys.meta_path.insert(0, finder)
     try:
         yield
@@ -149,11 +152,11 @@ def _replaced(engine: str, given: Mapping[str, Mapping[str, Any]]) -> Iterator[N
 
 
 class _Finder(MetaPathFinder, Loader):
-    def __init__(self, engine: str, given: Mapping[str, Mapping[str, Any]]):
-        self.engine, self.given = engine, given
+    def __init__(self, packages: set[str], given: Mapping[str, Mapping[str, Any]]):
+        self.packages, self.given = packages, given
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        if fullname.split(".")[0] != self.engine:
+        if fullname.split(".")[0] not in self.packages:
             return None
         return ModuleSpec(fullname, self, is_package=True)
 

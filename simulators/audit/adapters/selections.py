@@ -14,7 +14,6 @@ own verification of ragged batches.
 """
 
 import inspect
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -48,7 +47,7 @@ def sglang(path: Path | None = None) -> Selection:
         )
         return scheduled(**given, budget=capacity, cfg=longest) - 1
 
-    return _named(select, "sglang-topk schedule_verify_lens_topk")
+    return Selection(select, name="sglang-topk schedule_verify_lens_topk", tensors=True)
 
 
 def vllm(path: Path | None = None) -> Selection:
@@ -67,13 +66,7 @@ def vllm(path: Path | None = None) -> Selection:
             assign(confidences(target, draft), torch.arange(requests), lengths, capacity, gamma)
         return lengths
 
-    return _named(select, "vllm-budget _assign_draft_token_budget")
-
-
-def _named(select: Callable[..., Any], name: str) -> Selection:
-    target = Selection(select, name=name, tensors=True)
-    target.adapter = name.split(" ")[0]
-    return target
+    return Selection(select, name="vllm-budget _assign_draft_token_budget", tensors=True)
 
 
 TARGETS = {"sglang-topk": sglang, "vllm-budget": vllm}

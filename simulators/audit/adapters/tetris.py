@@ -30,11 +30,9 @@ def scatter_max(values: Any, index: Any, dim_size: int) -> tuple[Any, None]:
 def selection(path: Path | None = None) -> Selection:
     """The selection alone."""
     select = _selected(path)
-    target = Selection(
+    return Selection(
         lambda *given: select(*given).proposal_lens, name="tetris select_proposals_no_priority", tensors=True
     )
-    target.adapter = "tetris"
-    return target
 
 
 def verified(path: Path | None = None) -> Selection:
@@ -79,23 +77,14 @@ def verified(path: Path | None = None) -> Selection:
         words, _ = verify_tokens(engine, list(range(requests)), scores, proposals, gamma)
         return [[int(x) for x in word if x >= 0] for word in words.tolist()]
 
-    target = Selection(run, name="tetris-verified _verify_tokens", tensors=True, slow=True)
-    target.adapter = "tetris-verified"
-    return target
+    return Selection(run, name="tetris-verified _verify_tokens", tensors=True, slow=True)
 
 
 def _selected(path: Path | None) -> Any:
-    import sys
-
-    file = _file(path, "vllm/spec_decode/tetris.py")
-    stand_in = SimpleNamespace(scatter_max=scatter_max)
-    before = sys.modules.get("torch_scatter")
-    sys.modules["torch_scatter"] = stand_in  # type: ignore[assignment]
-    try:
-        select = function_of(file, "vllm", "select_proposals_no_priority")
-    finally:
-        sys.modules.pop("torch_scatter")
-        sys.modules.update({"torch_scatter": before} if before else {})
+    given = {"torch_scatter": {"scatter_max": scatter_max}}
+    select = function_of(
+        _file(path, "vllm/spec_decode/tetris.py"), "vllm", "select_proposals_no_priority", given
+    )
 
     def selected(target: Any, draft: Any, tokens: Any, capacity: int) -> Any:
         import torch

@@ -46,7 +46,7 @@ def made(path: Path | None, name: str, *, padded: bool) -> TorchChain:
         return verify(rows[: count + 1], draft[:count], torch.tensor(drafted), *position)
 
     target.verify = target._called = constrained
-    target.name, target.adapter = f"{name} {replace}, rejection_sample", name
+    target.name = f"{name} {replace}, rejection_sample"
     return target
 
 

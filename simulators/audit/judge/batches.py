@@ -1,20 +1,16 @@
 """The exact law of a batch of which a foreign function selects what is verified, and the verdict on it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import monotonic
 
 from flint import fmpq
 
-from draftproof.simulators.audit.judge.exact import SECONDS, must_repeat, runs_of
-from draftproof.simulators.audit.judge.report import Finding, Report, named
-from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
+from draftproof.simulators.audit.judge.exact import SECONDS, Case, must_repeat, runs_of
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
-from draftproof.simulators.audit.selection import Selection, Told
-from draftproof.simulators.batches import Block, Emitted, JointWrong, judge_mixture
-from draftproof.simulators.witness import shrink
+from draftproof.simulators.audit.selection import Decision, Selection
+from draftproof.simulators.batches import Block, Emitted, judge_mixture
 from draftproof.theory.batch import Batch, Shown
-from draftproof.theory.errors import BadInput
 from draftproof.theory.law import Law
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Prefix
@@ -24,46 +20,30 @@ TOKEN = verifier("token")
 
 
 @dataclass(frozen=True)
-class BatchCase:
-    """A target on one batch. Its decisions are discrete, so rounding may cause only what `bound` says: 0 for
-    a rule, and the rounding of its own verification for a target that emits tokens.
+class BatchCase(Case):
+    """A target on one batch, judged against p only. Its decisions are discrete, so rounding may cause only
+    what `bound` says: 0 for a rule, and its own verification's rounding for a target that emits tokens.
     """
 
-    instance: Batch
-    expected_accepted: fmpq
-    fault_mass: fmpq
-    faults: dict[str, str]
-    total_variation: fmpq
-    bound: fmpq
-    wrong: JointWrong | None
     reads: str = ""  # two drafts that show that the rule reads a value which it decides about
-    optimum: fmpq | None = field(default=None, init=False)
-    aim: None = field(default=None, init=False)  # batches are judged against p only
-    over: None = field(default=None, init=False)
-
-    @property
-    def met(self) -> bool:
-        return self.lossless
-
-    @property
-    def lossless(self) -> bool:
-        return self.total_variation <= self.bound and not self.fault_mass > self.bound
 
 
 class Words(Emitted):
-    """What one request emits: by the verifier if tokens are shown to it, or the tokens that were told."""
+    """What one request emits: by the verifier if tokens are shown to it, or what the function returned."""
 
-    def __getitem__(self, told: Shown | Prefix) -> Block:
-        if isinstance(told, Shown):
-            return super().__getitem__(told)
-        return Block(Law([(told, ONE)] if told else []), fmpq(max(len(told) - 1, 0)), self.request.target)
+    def __getitem__(self, decision: Shown | Prefix) -> Block:
+        if isinstance(decision, Shown):
+            return super().__getitem__(decision)
+        return Block(
+            Law([(decision, ONE)] if decision else []), fmpq(max(len(decision) - 1, 0)), self.request.target
+        )
 
 
 def batch_case(target: Selection, sandbox: Sandbox, batch: Batch) -> BatchCase:
     """The exact verdict on one batch. Raises NotEnumerable, or Fault for a call that hangs."""
     deadline = monotonic() + SECONDS
-    mixture: dict[Told, fmpq] = {}
-    decided: list[tuple[tuple[Prefix, ...], Told]] = []
+    mixture: dict[Decision, fmpq] = {}
+    decided: list[tuple[tuple[Prefix, ...], Decision]] = []
     fault_mass, faults, words = ZERO, dict[str, str](), False
     for program, drafts in target.programs_on(sandbox, batch):
         if not sandbox.repeats:
@@ -74,13 +54,13 @@ def batch_case(target: Selection, sandbox: Sandbox, batch: Batch) -> BatchCase:
             if isinstance(result, Fault):
                 fault_mass += mass
                 faults.setdefault(result.kind, f"{result.what} ({_spelled(drafts)})")
-                told: Told = tuple(Shown((), 0) for _ in drafts)
+                decision: Decision = tuple(Shown((), 0) for _ in drafts)
             else:
-                told = result[0]
-            mixture[told] = mixture.get(told, ZERO) + mass
-            words |= not all(isinstance(each, Shown) for each in told)
+                decision = result[0]
+            mixture[decision] = mixture.get(decision, ZERO) + mass
+            words |= not all(isinstance(each, Shown) for each in decision)
         if len(found) == 1 and not words and not faults:
-            decided.append((drafts, told))
+            decided.append((drafts, decision))
     laws = [Words(request, TOKEN) for request in batch.requests]
     verdict = judge_mixture(batch, TOKEN, laws, mixture)
     bound = target.bound_of(batch) if words else ZERO
@@ -92,7 +72,7 @@ def batch_case(target: Selection, sandbox: Sandbox, batch: Batch) -> BatchCase:
         verdict.total_variation,
         bound,
         verdict.joint if verdict.total_variation > bound and not fault_mass else None,
-        _reads(decided),
+        reads=_reads(decided),
     )
     if not case.lossless:
         for program, _ in target.programs_on(sandbox, batch):
@@ -100,43 +80,13 @@ def batch_case(target: Selection, sandbox: Sandbox, batch: Batch) -> BatchCase:
     return case
 
 
-def examine_batches(
-    target: Selection, sandbox: Sandbox, chosen: Sequence[Batch], report: Report, smallest: bool
-) -> None:
-    """Judges the batches in turn until the target fails on one, which is then shrunk."""
-
-    def fails(batch: Batch) -> bool:
-        try:
-            return not batch_case(target, sandbox, batch).lossless
-        except (NotEnumerable, Fault, BadInput):
-            return False
-
-    for n, batch in enumerate(chosen):
-        sandbox.observer.progress(n, len(chosen), named(batch))
-        now = batch_case(target, sandbox, batch)
-        report.instances += 1
-        for kind, what in now.faults.items():
-            where = f"{what}, with probability {float(now.fault_mass):.3g}, on {named(batch)}"
-            report.found.setdefault(kind, Finding(kind, where))
-        if now.reads:
-            kind = "reads a value that it decides about"
-            report.found.setdefault(kind, Finding(kind, f"{now.reads}, on {named(batch)}"))
-        if not now.lossless:
-            if smallest and not now.fault_mass:
-                now = batch_case(target, sandbox, shrink(batch, fails, 1.0))
-            report.failing = now
-            return
-        if report.worst is None or now.total_variation > report.worst.total_variation:
-            report.worst = now
-
-
-def _reads(decided: Sequence[tuple[tuple[Prefix, ...], Told]]) -> str:
+def _reads(decided: Sequence[tuple[tuple[Prefix, ...], Decision]]) -> str:
     # Drafts that agree on all tokens that the first one's decision keeps must lead to the same decision.
-    for drafts, told in decided:
-        kept = [len(each.tokens) for each in told if isinstance(each, Shown)]
+    for drafts, decision in decided:
+        kept = [len(each.tokens) for each in decision if isinstance(each, Shown)]
         for others, other in decided:
             agree = all(x[:n] == y[:n] for x, y, n in zip(drafts, others, kept, strict=True))
-            if agree and other != told:
+            if agree and other != decision:
                 lengths = [len(each.tokens) for each in other if isinstance(each, Shown)]
                 return (
                     f"of drafts {_spelled(drafts)} it keeps {_listed(kept)} tokens, of "

@@ -86,8 +86,7 @@ def _with_equal_rows(
     verifier: DraftVerifier, sandbox: Sandbox, vocab: int, depth: int, found: dict[str, Finding]
 ) -> None:
     # Rows of p and q that differ only by rounding, and the largest coins. A ratio p/q just below 1 rejects
-    # the
-    # largest coin of its type, and then (p - q)+ may be zero everywhere. Rows given as probabilities are once
+    # its type's largest coin, and then (p - q)+ may be zero everywhere. Rows given as probabilities are once
     # equal, and once q is one rounding above p. Rows given as logits differ after the function's own softmax.
     for instance in equal_rows(vocab, depth):
         for draft, (p, q, x) in _arrays(verifier, instance):

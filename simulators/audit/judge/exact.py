@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from random import Random
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from flint import fmpq
 
@@ -15,11 +15,14 @@ from draftproof.simulators.audit.randomness.coin_state import NotEnumerable, Opa
 from draftproof.simulators.audit.randomness.sources import Every, Fixed, Source
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets import Program, Target
+from draftproof.simulators.batches import JointWrong
 from draftproof.simulators.enumerate import emission, outcomes
 from draftproof.simulators.optimum import stateless
 from draftproof.simulators.verdict import Wrong
 from draftproof.simulators.witness import shrink
+from draftproof.theory.batch import Batch
 from draftproof.theory.drafts import SCHEMES
+from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law, law_of
 from draftproof.theory.numbers import ZERO
@@ -57,17 +60,15 @@ class Aim:
 
 @dataclass(frozen=True)
 class Case:
-    """A target on one instance. A total variation above `bound`, the most that rounding can cause, is
-    bias.
-    """
+    """A target on one instance. Total variation above `bound`, the most that rounding can cause, is bias."""
 
-    instance: Instance
+    instance: Instance | Batch
     expected_accepted: fmpq | None  # E[tau] of the first round; None for a generation loop
     fault_mass: fmpq  # the probability of runs with a fault
     faults: dict[str, str]  # kind -> what happens
     total_variation: fmpq
     bound: fmpq
-    wrong: Wrong | None
+    wrong: Wrong | JointWrong | None
     aim: Aim | None = None  # what it was judged against in place of p
     token: Distance = NONE  # from p, of one token and of the words; only with an aim
     text: Distance = NONE
@@ -76,7 +77,7 @@ class Case:
     @cached_property
     def optimum(self) -> fmpq | None:
         """The largest E[tau] of any valid verifier; None if it is unknown."""
-        return None if self.aim else optimum(self.instance)
+        return None if self.aim or isinstance(self.instance, Batch) else optimum(self.instance)
 
     @property
     def lossless(self) -> bool:
@@ -89,6 +90,10 @@ class Case:
         if self.aim is not None and self.aim.budget_only:
             return not self.over and self.fault_mass <= self.bound
         return self.lossless and not self.over
+
+
+Judge: TypeAlias = Callable[[Any], Case]
+"""The exact verdict on an instance, or on a batch. Raises Fault if a call hangs, or NotEnumerable."""
 
 
 def case(
@@ -120,20 +125,18 @@ def case(
     return found
 
 
-def shrunk(target: Target, sandbox: Sandbox, failing: Case, rounds: int) -> Case:
-    """The case of the smallest instance found on which the target is not lossless."""
+def shrunk(judge: Judge, failing: Case, shrinks: bool) -> Case:
+    """The case of the smallest instance found on which the target fails, or of the same instance run again.
+    Raises NotEnumerable if nothing of the failure is left.
+    """
 
-    def fails(instance: Instance) -> bool:
+    def fails(instance: Any) -> bool:
         try:
-            return not case(target, sandbox, instance, rounds, failing.aim).met
-        except (NotEnumerable, Fault):
+            return not judge(instance).met
+        except (NotEnumerable, Fault, BadInput):
             return False
 
-    return recurring(case(target, sandbox, shrink(failing.instance, fails, 1.0), rounds, failing.aim))
-
-
-def recurring(failing: Case) -> Case:
-    """The failing case; raises NotEnumerable if nothing of the failure is left when it is run again."""
+    failing = judge(shrink(failing.instance, fails, 1.0) if shrinks else failing.instance)
     if failing.met:
         raise NotEnumerable(
             "a failure did not recur: its result depends on something that cannot be followed, as earlier "
@@ -176,9 +179,7 @@ def emit(
 def runs_of(
     program: Program, deadline: float, sandbox: Sandbox
 ) -> Iterator[tuple[fmpq, tuple[Any, int | None] | Fault]]:
-    """(weight, result or fault) of every outcome of the coins; by bisection if the function needs plain
-    numbers.
-    """
+    """(weight, result or fault) of every outcome of the coins; by bisection if plain numbers are needed."""
     if not sandbox.bisected:
         try:
             yield from list(every_run(program.run, program.weight, deadline))
@@ -231,8 +232,7 @@ def must_repeat(program: Callable[[Source], object]) -> None:
 
 
 def _must_fit(program: Callable[[Source], object], probes: int, limit: int, what: str) -> None:
-    # TooLarge if there are more runs than the limit, by Knuth's estimate of the number of leaves of a tree:
-    # the
+    # TooLarge if there are more runs than the limit, by Knuth's estimate of the leaves of a tree: the
     # product of the numbers of branches along random descents.
     random, leaves = Random(0), 0
     for _ in range(probes):
@@ -257,9 +257,7 @@ class _Descent:
 
 
 def first_wrong(got: Law, want: Law, bound: fmpq) -> Wrong:
-    """The shortest prefix whose probability is wrong by more than rounding; else the word of largest
-    error.
-    """
+    """The shortest prefix that is wrong by more than rounding; else the word of largest error."""
     for length in range(1, max(map(len, want)) + 1):
         a, b = got.marginal(length), want.marginal(length)
         off = {prefix: abs(a[prefix] - b[prefix]) for prefix in sorted(a.keys() | b.keys())}

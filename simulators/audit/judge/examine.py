@@ -3,22 +3,24 @@
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from draftproof.simulators.anytime import ERROR
 from draftproof.simulators.audit.battery import CORE, DEPTH, VOCAB, battery, steep
-from draftproof.simulators.audit.judge.batches import examine_batches
+from draftproof.simulators.audit.functions import Function
+from draftproof.simulators.audit.judge.batches import BatchCase, batch_case
 from draftproof.simulators.audit.judge.edges import findings_at_edges
-from draftproof.simulators.audit.judge.exact import Aim, TooLarge, case, recurring, shrunk
+from draftproof.simulators.audit.judge.exact import Aim, Judge, TooLarge, case, shrunk
 from draftproof.simulators.audit.judge.report import Finding, Report, named
 from draftproof.simulators.audit.judge.samples import RUNS, TEST_SECONDS, Wide, Words, sampled
 from draftproof.simulators.audit.processors import Missing, processed_already, processed_battery
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
 from draftproof.simulators.audit.sandbox import SECONDS, Fault, Observer, Sandbox, sandboxed
 from draftproof.simulators.audit.selection import Selection
-from draftproof.simulators.audit.targets import DraftVerifier, Function, Target
+from draftproof.simulators.audit.targets import DraftVerifier, Target
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.theory.batch import Batch
 from draftproof.theory.drafts.chain import Chain
@@ -72,11 +74,10 @@ def examine(
     started, verifier = monotonic(), target if isinstance(target, DraftVerifier) else None
     if verifier is None and (statistical or padding):
         raise BadInput(f"a {target.adapter} is not tested on samples, nor with padding")
-    batches: Sequence[Batch] = ()
-    if isinstance(target, Selection):
-        if iterations > 1:
-            raise BadInput("a selection rule is judged over one call")
-        batches, instances = _batches(target, vocab, depth, instances), ()
+    if isinstance(target, Selection) and iterations > 1:
+        raise BadInput("a selection rule is judged over one call")
+    if isinstance(target, Selection) and instances is not None:
+        instances = [replace(each, rule=target.rule) for each in instances]
     wide = _wide(vocab, depth, rows) if statistical else None
     if processors and (verifier is None or statistical or iterations > 1):
         raise BadInput("processors go with a verifier, over one call, and without samples")
@@ -88,16 +89,20 @@ def examine(
     report, observer = Report(target.name, target.adapter), observer or Observer()
     with sandboxed(seconds, target.namespace, observer, target.name) as sandbox:
         try:
-            if isinstance(target, Selection):
-                examine_batches(target, sandbox, batches, report, smallest)
-            elif wide is not None and verifier is not None:
+            if wide is not None and verifier is not None:
                 report.add_sampled(sampled(verifier, sandbox, wide, runs, native=True))
                 if sandbox.current.constant:
                     report.undecided = f"the same seed in every call: {sandbox.current.constant}"
             else:
-                _enumerate(target, sandbox, list(instances or ()), report, iterations, smallest, twice, aim)
-                if edges and aim is None and report.failing is None:
-                    findings_at_edges(target, sandbox, list(instances or ()), report.found, padding)
+                batches = isinstance(target, Selection)
+                judge: Judge = partial(case, target, sandbox, rounds=iterations, aim=aim)
+                judge = partial(batch_case, target, sandbox) if batches else judge
+                _enumerate(judge, sandbox, list(instances or ()), report, smallest, aim)
+                if not batches and aim is None and report.failing is None:
+                    if sandbox.current.constant and iterations == 1:
+                        _seeded(target, sandbox, report, twice)
+                    if edges and report.failing is None:
+                        findings_at_edges(target, sandbox, list(instances or ()), report.found, padding)
         except NotEnumerable as error:
             report.undecided = str(error)
             if runs and iterations == 1 and aim is None and verifier is not None and verifier.draw is None:
@@ -135,25 +140,24 @@ def assert_lossless(verify: Callable[..., Any] | Target, *, strict: bool = False
 
 
 def _enumerate(
-    target: Target,
+    judge: Judge,
     sandbox: Sandbox,
-    chosen: list[Instance],
+    chosen: Sequence[Any],
     report: Report,
-    rounds: int,
     shrinks: bool,
-    twice: Sequence[Instance],
     aim: Aim | None,
 ) -> None:
-    # Checks the instances in turn until the target fails on one, which is shrunk. Drafts larger than one
-    # that took too many runs are skipped. Raises NotEnumerable if no instance could be enumerated.
+    # Checks the instances, or batches, in turn until the target fails on one, which is shrunk. Drafts larger
+    # than one that took too many runs are skipped. Raises NotEnumerable if no instance could be enumerated.
     limit = None
     for n, instance in enumerate(chosen):
-        size = instance.draft.outcomes(instance.vocab)
+        batch = isinstance(instance, Batch)
+        size = instance.outcomes if batch else instance.draft.outcomes(instance.vocab)
         if limit is not None and size >= limit:
             continue
         sandbox.observer.progress(n, len(chosen), named(instance))
         try:
-            now = case(target, sandbox, instance, rounds, aim)
+            now = judge(instance)
         except TooLarge as error:
             limit, report.too_large = size, str(error)
             continue
@@ -162,23 +166,20 @@ def _enumerate(
         for kind, what in now.faults.items():
             where = f"{what}, with probability {float(now.fault_mass):.3g}, on {named(instance)}"
             report.found.setdefault(kind, Finding(kind, where))
-        if now.faults and isinstance(instance.draft, Missing):
+        if isinstance(now, BatchCase) and now.reads:
+            kind = "reads a value that it decides about"
+            report.found.setdefault(kind, Finding(kind, f"{now.reads}, on {named(instance)}"))
+        if now.faults and not batch and isinstance(instance.draft, Missing):
             continue  # it does not take missing drafts, which is no law
         if not now.met and report.failing is None:
-            shrinks = shrinks and now.fault_mass <= now.bound and not processed_already(instance)
-            report.failing = (
-                shrunk(target, sandbox, now, rounds)
-                if shrinks
-                else recurring(case(target, sandbox, instance, rounds, aim))
-            )
+            whole = now.fault_mass > now.bound or (not batch and processed_already(instance))
+            report.failing = shrunk(judge, now, shrinks and not whole)
             if aim is None:
                 return  # against another target all instances are measured
         if report.worst is None or now.total_variation > report.worst.total_variation:
             report.worst = now
     if not report.instances:
         raise NotEnumerable(report.too_large)
-    if sandbox.current.constant and rounds == 1 and aim is None:
-        _seeded(target, sandbox, report, twice)
 
 
 def _seeded(target: Target, sandbox: Sandbox, report: Report, twice: Sequence[Instance]) -> None:
@@ -202,12 +203,6 @@ def _seeded(target: Target, sandbox: Sandbox, report: Report, twice: Sequence[In
         f"it seeds its own generator with {what}; all its calls draw the same numbers, so it has no law; "
         "pass it an rng, or make the generator once"
     )
-
-
-def _batches(target: Selection, vocab: int, depth: int, given: Sequence[Any] | None) -> Sequence[Batch]:
-    if given is None:
-        return target.batches(vocab, depth)
-    return [replace(each, rule=target.rule) for each in given]
 
 
 def _aim(against: str | None, own_bonus: bool, several: bool, statistical: bool) -> Aim | None:

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flint import fmpq
 
@@ -16,9 +16,6 @@ from draftproof.theory.batch import Batch
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import text
 from draftproof.theory.targets import ITSELF
-
-if TYPE_CHECKING:
-    from draftproof.simulators.audit.judge.batches import BatchCase
 
 
 @dataclass(frozen=True)
@@ -48,8 +45,8 @@ class Report:
 
     target: str
     adapter: str
-    failing: "Case | BatchCase | None" = None
-    worst: "Case | BatchCase | None" = None
+    failing: Case | None = None
+    worst: Case | None = None
     instances: int = 0
     found: dict[str, Finding] = field(default_factory=dict)
     sampled: Sampled | None = None
@@ -71,7 +68,7 @@ class Report:
         return tuple(self.found.values())
 
     @property
-    def case(self) -> "Case | BatchCase | None":
+    def case(self) -> Case | None:
         return self.failing or self.worst
 
     @property
@@ -167,7 +164,7 @@ def named(instance: Instance | Batch) -> str:
     return instance.name or "an instance without a name"
 
 
-def _exact(case: "Case | BatchCase | None") -> dict[str, Any]:
+def _exact(case: Case | None) -> dict[str, Any]:
     wrong, accepted = (case.wrong, case.expected_accepted) if case else (None, None)
     prefix = _prefix(wrong) if wrong else ""
     witness = wrong and {"prefix": prefix, "got": text(wrong.got), "want": text(wrong.want)}
@@ -180,11 +177,11 @@ def _exact(case: "Case | BatchCase | None") -> dict[str, Any]:
     }
 
 
-def _for(case: "Case | BatchCase | None") -> str:
+def _for(case: Case | None) -> str:
     return f" for {case.aim.law}" if case and case.aim and case.aim.law != ITSELF else ""
 
 
-def _budget_only(case: "Case | BatchCase | None") -> bool:
+def _budget_only(case: Case | None) -> bool:
     return case is not None and case.aim is not None and case.aim.budget_only
 
 
@@ -214,7 +211,7 @@ def _test_lines(sampled: Sampled) -> list[str]:
     return lines
 
 
-def _case_lines(case: "Case | BatchCase", instances: int, lossless: bool) -> list[str]:
+def _case_lines(case: Case, instances: int, lossless: bool) -> list[str]:
     variation, rounding = float(case.total_variation), f"rounding alone may cause {float(case.bound):.3g}"
     accepted, on = _accepted(case), f"(on {named(case.instance)})"
     if lossless:
@@ -229,7 +226,7 @@ def _case_lines(case: "Case | BatchCase", instances: int, lossless: bool) -> lis
     return lines
 
 
-def _far(case: "Case | BatchCase", token: Distance, text: Distance) -> list[str]:
+def _far(case: Case, token: Distance, text: Distance) -> list[str]:
     # How far from p what is emitted is, where another target is declared.
     if case.aim is None:
         return []
@@ -246,7 +243,7 @@ def _far(case: "Case | BatchCase", token: Distance, text: Distance) -> list[str]
     ]
 
 
-def _accepted(case: "Case | BatchCase") -> str:
+def _accepted(case: Case) -> str:
     accepted = case.expected_accepted
     if accepted is None:
         return ""

@@ -1,3 +1,1 @@
-"""Replaces random functions (generators, torch's and Triton's functions) by choices that can be
-enumerated.
-"""
+"""Replaces random functions (generators, torch's and Triton's) by choices that can be enumerated."""

@@ -1,21 +1,12 @@
-"""Stand-ins for numpy's and Python's random generators, which draw from a source.
+"""Stand-ins for numpy's and Python's random generators, which draw from a source."""
 
-During an audit they replace Python's `random` and `secrets`, numpy's global functions, and generators that
-the audited module made.
-"""
-
-import os
 import random
-import secrets
-import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
-from draftproof.simulators.audit.randomness.lazy import Coin
 from draftproof.simulators.audit.randomness.sources import Chance, Seeded, Source
 
 BRANCHES = 100_000  # largest number of values of a uniform integer
@@ -23,7 +14,7 @@ BRANCHES = 100_000  # largest number of values of a uniform integer
 FEW = 16  # an integer with fewer values is hardly a seed
 
 _NUMPY = np.random.Generator(np.random.PCG64(0))
-_PYTHON, _URANDOM = random.Random, os.urandom  # kept here, since they are replaced during an audit
+_PYTHON = random.Random  # kept here, since it is replaced during an audit
 
 
 class Lazies(np.ndarray):
@@ -45,9 +36,7 @@ def lazies(values: list[Any], shape: Any) -> np.ndarray:
 
 
 class Generator:
-    """numpy's methods, from uniforms and weighted draws; other methods raise NotEnumerable with their
-    name.
-    """
+    """numpy's methods, from uniforms and weighted draws; other methods raise NotEnumerable."""
 
     __class__ = property(lambda self: _REAL[type(self)])  # type: ignore[assignment]
 
@@ -94,7 +83,7 @@ class Generator:
         if count <= 0:
             raise ValueError("low >= high")
         if count > BRANCHES:
-            chance = _chance(self._source)
+            chance = chance_of(self._source)
             if chance is None:
                 raise NotEnumerable(f"an integer with {count:,} possible values is drawn")
             drawn = chance.rng.integers(low, high, size, endpoint=endpoint)
@@ -214,7 +203,8 @@ _REAL = {Generator: np.random.Generator, RandomState: np.random.RandomState}
 """Stand-in -> the class that its objects pass for."""
 
 
-def _chance(source: Source) -> Chance | None:
+def chance_of(source: Source) -> Chance | None:
+    """The real generator behind a source, if there is one."""
     while isinstance(source, Seeded):
         source = source.source
     return source if isinstance(source, Chance) else None
@@ -224,7 +214,7 @@ def _unaccounted(name: str, module: str, source: Source, real: Callable[[np.rand
     # A method without a stand-in: a real generator's method if runs are random, else NotEnumerable.
     if name.startswith("_"):
         raise AttributeError(name)
-    chance = _chance(source)
+    chance = chance_of(source)
     if chance is None:
         raise NotEnumerable(f"{module}.{name} cannot be enumerated here")
     return getattr(real(chance.rng), name)
@@ -257,195 +247,3 @@ def checked(p: Any, size: int) -> np.ndarray:
     floats = row.astype(np.float64)
     _NUMPY.choice(size, p=row if row.dtype.kind == "f" else floats)  # numpy is stricter for wider types
     return floats
-
-
-class Current:
-    """The source of the current run; `seed` replaces a global stream by a seeded one.
-
-    A seed that comes again in another run is a constant, or made from the arguments: with it every call draws
-    the same numbers, though here one run's draws are independent of another's. `constant` names it.
-    """
-
-    def __init__(self) -> None:
-        self.source: Source | None = None
-        self.streams: dict[str, Source] = {}
-        self.constant, self.making = "", False  # making: an object is made, whose seed is given once
-        self._run, self._met = 0, dict[Hashable, int]()
-        self.once: set[Hashable] = set()  # states of generators that were seeded when an object was made
-
-    def start(self, source: Source) -> None:
-        if source is not self.source:
-            self._run += 1
-            source.seeds = self
-            torch = sys.modules.get("torch")
-            if torch is not None:  # a state that no run had before
-                torch.default_generator.manual_seed(2**40 + self._run)
-        self.source, self.streams = source, {}
-
-    def stream(self, name: str) -> Source:
-        assert self.source is not None
-        return self.streams.get(name, self.source)
-
-    def seed(self, name: str, value: Any) -> None:
-        self.streams[name] = self.seeded(name, value)
-
-    def seeded(self, name: str, value: Any) -> Source:
-        assert self.source is not None
-        if isinstance(value, np.random.SeedSequence):
-            value = (str(value.entropy), *value.spawn_key)
-        key = tuple(np.ravel(value).tolist()) if np.ndim(value) else value
-        if value is None:
-            return self.source
-        if not isinstance(value, int | np.integer) or int(value) not in self.source.integers:
-            self.met((name, key), f"{name}({value!r:.40})")
-        return Seeded(self.source, (name, key))
-
-    def met(self, key: Hashable, what: str) -> None:
-        """The stream `key` is used in this run; it was seeded with a constant if another run used it, too."""
-        if not self.making and key not in self.once and self._met.setdefault(key, self._run) != self._run:
-            self.constant = what
-
-
-class _Made(type):
-    """A class of generators during an audit: a call makes a stand-in; real ones are its instances, too."""
-
-    real: type
-    stand_in: type
-    make: Callable[..., Any]
-    base: type
-
-    def __call__(cls, *a: Any, **k: Any) -> Any:
-        if cls is not cls.base:
-            raise NotEnumerable(f"a subclass of {cls.real.__name__} draws coins that cannot be followed")
-        return cls.make(*a, **k)
-
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, (cls.real, cls.stand_in))
-
-
-def _made(real: type, stand_in: type, make: Callable[..., Any]) -> type:
-    found = _Made(real.__name__, (), {"real": real, "stand_in": stand_in, "make": staticmethod(make)})
-    found.base = found
-    return found
-
-
-@contextmanager
-def swapped(changes: Iterable[tuple[Any, str, Any]]) -> Iterator[None]:
-    """Sets attributes, given as (object, name, value), and restores them afterwards."""
-    before = [(place, name, getattr(place, name), new) for place, name, new in changes]
-    try:
-        for place, name, _, new in before:
-            setattr(place, name, new)
-        yield
-    finally:
-        for place, name, old, _ in reversed(before):
-            setattr(place, name, old)
-
-
-@contextmanager
-def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
-    """While entered, replaces `random.*`, `numpy.random.*` and `secrets.*` by stand-ins, including names that
-    the audited function's module imported and the module's own generators.
-    """
-
-    def method(stream: str, kind: type, name: str) -> Callable[..., Any]:
-        return lambda *a, **k: getattr(kind(current.stream(stream)), name)(*a, **k)
-
-    def made(kind: type[Generator], name: str) -> Callable[..., Any]:
-        return lambda seed=None: seed if isinstance(seed, Generator) else kind(current.seeded(name, seed))
-
-    def unseen(*a: Any, **k: Any) -> Any:
-        if current.source is None or _chance(current.source) is not None:
-            return _URANDOM(*a, **k)
-        raise NotEnumerable("it draws from os.urandom, which cannot be followed; pass it an rng")
-
-    kept = {"seed", "getstate", "setstate", "get_state", "set_state"}
-    changes = [
-        (module, name, method(stream, stand_in, name))
-        for module, kind, stand_in, stream in (
-            (random, random.Random, Random, "random.seed"),
-            (np.random, np.random.RandomState, RandomState, "numpy.random.seed"),
-        )
-        for name in dir(kind)
-        if not name.startswith("_") and name not in kept and callable(getattr(kind, name))
-    ]
-    changes += [
-        *((secrets, name, method("secrets", Random, name)) for name in ("choice", "randbelow")),
-        (secrets, "randbits", method("secrets", Random, "getrandbits")),
-        (secrets, "token_bytes", method("secrets", Random, "randbytes")),
-        (random, "seed", lambda a=None, version=2: current.seed("random.seed", a)),
-        (
-            random,
-            "Random",
-            _made(random.Random, Random, lambda x=None: Random(current.seeded("random.Random", x))),
-        ),
-        (
-            random,
-            "SystemRandom",
-            _made(random.SystemRandom, Random, lambda x=None: Random(current.stream("secrets"))),
-        ),
-        *((place, name, unseen) for place, name in ((os, "urandom"), (random, "_urandom"))),
-        *(
-            (np.random, name, method("numpy.random.seed", RandomState, "random"))
-            for name in ("ranf", "sample")
-        ),
-        (np.random, "seed", lambda seed=None: current.seed("numpy.random.seed", seed)),
-        (np.random, "default_rng", made(Generator, "default_rng")),
-        (
-            np.random,
-            "RandomState",
-            _made(np.random.RandomState, RandomState, made(RandomState, "RandomState")),
-        ),
-    ]
-    changes = [each for each in changes if hasattr(*each[:2])]
-    new_of = {id(getattr(place, name)): new for place, name, new in changes}
-    replaced: dict[str, Any] = {
-        key: _Own(current, kind) for key, value in namespace.items() if (kind := stand_in_of(value))
-    }
-    replaced |= {key: new_of[id(value)] for key, value in namespace.items() if id(value) in new_of}
-    if "float" not in namespace:
-        replaced["float"] = _Float  # float(coin) is the coin
-    before = {key: namespace[key] for key in replaced if key in namespace}
-    try:
-        with swapped(changes):
-            namespace.update(replaced)
-            yield
-    finally:
-        for key in replaced.keys() - before.keys():
-            namespace.pop(key, None)
-        namespace.update(before)
-
-
-_KINDS = {
-    np.random.Generator: Generator,
-    np.random.RandomState: RandomState,
-    random.Random: Random,
-    random.SystemRandom: Random,
-}
-
-
-def stand_in_of(value: Any) -> type | None:
-    """The class of stand-ins for a real generator; None for other values."""
-    return _KINDS.get(type(value))
-
-
-class _Own:
-    """The stand-in for a generator that the audited module made: a stream of the current run."""
-
-    def __init__(self, current: Current, kind: type):
-        self._current, self._kind = current, kind
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._kind(self._current.stream("own")), name)
-
-
-class _IsFloat(type):
-    def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, float | Coin)
-
-
-class _Float(float, metaclass=_IsFloat):
-    """`float` as the audited module sees it."""
-
-    def __new__(cls, value: Any = 0.0) -> Any:
-        return value if isinstance(value, Coin) else float(value)

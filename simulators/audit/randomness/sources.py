@@ -14,7 +14,7 @@ from draftproof.theory.oracle import Oracle
 class Source(ABC):
     """A stream of uniforms in [0, 1) and of draws from rows of weights; also used to draw drafts."""
 
-    seeds: Any = None  # `generators.Current`, which is told of seeded streams
+    seeds: Any = None  # `replaced.Current`, which records seeded streams
 
     def __init__(self) -> None:
         self.keyed: dict[Hashable, Any] = {}  # answers of seeded streams, so that one seed repeats them

@@ -153,9 +153,7 @@ class Functions:
         self.coins = coins
 
     def __call__(self, func: Any, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
-        """Returns func(*args, **kwargs), where `name` is func's; NotEnumerable if coins cannot be
-        followed.
-        """
+        """func(*args, **kwargs), where `name` is func's; NotEnumerable if coins cannot be followed."""
         numpys = _ALIASES.get(name, name)
         if numpys in _COMPARE:
             decided = getattr(np, numpys)(*map(self.coins.array, args[:2]))

@@ -19,8 +19,8 @@ import numpy as np
 import torch
 
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
-from draftproof.simulators.audit.randomness.generators import swapped
 from draftproof.simulators.audit.randomness.lazy import Coin
+from draftproof.simulators.audit.randomness.replaced import swapped
 from draftproof.simulators.audit.randomness.torch_functions import CoinTensors, extreme, has_coins
 
 _EXTREMES = {np.maximum: True, np.fmax: True, np.minimum: False, np.fmin: False}

@@ -15,7 +15,7 @@ from draftproof.simulators.audit.judge.examine import examine
 from draftproof.simulators.audit.targets import Target
 from draftproof.simulators.sources import Root, digest
 from draftproof.simulators.study.configuration import Entry
-from draftproof.simulators.study.families import Slice
+from draftproof.simulators.study.families import Slice, Sliced
 from draftproof.simulators.study.plan import PLACE, WITNESS, Metric, exactly, number, place, witness
 from draftproof.theory.errors import BadInput
 
@@ -59,37 +59,25 @@ def caught() -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Audit:
-    """One target on some instances. `version` is a hash of its sources: a worker that has loaded another
-    version loads the target again.
+class Audit(Sliced):
+    """One target, the slice's only name, on some instances. `version` is a hash of its sources: a worker that
+    has loaded another version loads the target again.
     """
 
-    target: str
     version: str
-    part: Slice
     seconds: float
 
-    @property
-    def evaluations(self) -> int:
-        return len(self.part.indices)
-
-    @property
-    def about(self) -> str:
-        return self.part.about
-
     def sources(self, known: dict[Root, str]) -> dict[str, str]:
-        roots = __name__, *self.part.family.roots, load.source(self.target)
-        return {self.target: digest(*roots, known=known)}
-
-    def only(self, names: tuple[str, ...]) -> "Audit":
-        return self
+        (target,) = self.part.verifiers
+        return {target: digest(__name__, *self.part.family.roots, load.source(target), known=known)}
 
     def __call__(self) -> pa.Table:
         rows, options = [], {"edges": False, "smallest": False, "seconds": self.seconds}
+        (target,) = self.part.verifiers
         with ALONE, caught():
             for index, instance in zip(self.part.indices, self.part.instances(), strict=True):
-                found = examine(_target(self.target, self.version), instances=[instance], **options)
-                row = {"target": self.target, **place(self.part.family), "index": index}
+                found = examine(_target(target, self.version), instances=[instance], **options)
+                row = {"target": target, **place(self.part.family), "index": index}
                 for column, attribute in NUMBERS.items():
                     row |= exactly(column, getattr(found.case, attribute, None))
                 row |= {"adapter": found.adapter, "lossless": found.lossless, **witness(found.wrong)}
@@ -115,12 +103,8 @@ def jobs(entry: Entry) -> Iterator[Audit]:
             raise BadInput(f"drafts: audit is for chains, not for {family.draft.label}")
         for name in entry.targets:
             for start in range(0, len(family), STEP):
-                yield Audit(
-                    name,
-                    versions[name],
-                    Slice(family, start, min(start + STEP, len(family)), ()),
-                    entry.seconds,
-                )
+                part = Slice(family, start, min(start + STEP, len(family)), (name,))
+                yield Audit(part, versions[name], entry.seconds)
 
 
 AUDIT = Metric("audit", SCHEMA, jobs)

@@ -84,9 +84,7 @@ class Gap(Sliced):
 
 @cache
 def in_lanes(name: str, label: str) -> str | None:
-    """The verifier that lanes run instead of `name` on a kind of draft: itself, or one with the same
-    E[tau].
-    """
+    """The verifier that lanes run for `name` on a kind of draft: itself, or one of the same E[tau]."""
     form = FORMS.get((name, label))
     twins = [other for other in VERIFIERS if form and FORMS.get((other, label)) is form]
     return next((other for other in (name, *twins) if in_step(VERIFIERS[other])), None)

@@ -41,9 +41,7 @@ Sliders = dict[Key, list[Row]]
 
 
 def recorded(instance: Instance, walks: int = WALKS) -> dict[str, Any]:
-    """The explorer's document: all walks at all positions; BadInput if even the coarsest sliders need
-    too many.
-    """
+    """The explorer's document, all walks at all positions; BadInput if the coarsest sliders need too many."""
     steps = finest(instance, walks)
     if steps is None:
         raise BadInput(f"{instance.name}: too large to explore, more than {walks:,} walks of a verifier")
@@ -100,9 +98,7 @@ def explorable(instance: Instance) -> bool:
 
 
 def finest(instance: Instance, walks: int) -> int | None:
-    """The number of positions per slider that `walks` recorded walks per verifier allow; None if not
-    even one.
-    """
+    """The number of positions per slider that so many walks of a verifier allow; None if not even one."""
     rows = sum(instance.vocab**depth for depth in range(instance.draft.depth + 1))
     if rows > 40 or instance.draft.outcomes(instance.vocab) > walks:
         return None

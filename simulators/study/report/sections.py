@@ -205,8 +205,7 @@ def curves(results: Results) -> Rows:
 
 
 def _along(results: Results, axis: str, what: str, mean: str) -> Iterator[dict[str, Any]]:
-    # A curve along depth needs one draft per depth: drafts of one kind that also differ in width are left
-    # out.
+    # A curve along depth needs one draft per depth: drafts that also differ in width are left out.
     label, fixed = AXES[axis]
     names = ", ".join(fixed)
     query = f"""

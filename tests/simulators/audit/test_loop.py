@@ -126,7 +126,7 @@ def test_parameters_of_another_name_are_bad_input():
 
 
 def test_a_model_gives_no_cache_where_none_is_wanted():
-    from draftproof.simulators.audit.models import Model
+    from draftproof.simulators.audit.loops import Model
 
     model = Model(Table.exact(2, {(): ["1/2", "1/2"], (1,): [1, 0]}), torch.float64)
     assert model(torch.tensor([[0, 1]]), use_cache=False).past_key_values is None
@@ -142,7 +142,7 @@ def test_a_loop_is_not_tested_on_samples():
 
 
 def test_a_model_gives_its_rows_with_and_without_a_cache():
-    from draftproof.simulators.audit.models import Model
+    from draftproof.simulators.audit.loops import Model
 
     model = Model(Table.exact(2, {(): ["1/2", "1/2"], (1,): [1, 0]}), torch.float64)
     assert model(torch.tensor([[0, 1]])).logits.softmax(-1)[0].tolist() == [[0.5, 0.5], [1.0, 0.0]]

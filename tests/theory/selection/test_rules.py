@@ -7,6 +7,7 @@ import pytest
 from flint import fmpq
 
 from draftproof.theory.batch import Batch
+from draftproof.theory.divergence import entropy_exceeds
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.errors import BadInput
@@ -14,7 +15,7 @@ from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.selection import RULES, named
 from draftproof.theory.selection.svip import LARGEST
 from draftproof.theory.selection.tetris_refill import threshold
-from draftproof.theory.selection.view import Unpredictable, View, above
+from draftproof.theory.selection.view import Unpredictable, View
 from draftproof.theory.table import Table
 
 P, Q = ["1/2", "1/2"], ["1/4", "3/4"]
@@ -76,9 +77,9 @@ def test_confidence_stop_keeps_the_weak_token():
 
 def test_svip_stops_at_an_entropy_above_three_fifths():
     half, quarter = fmpq(1, 2), fmpq(1, 4)
-    assert above((half, half), LARGEST)  # log 2 = 0.693
-    assert not above((quarter, 1 - quarter), LARGEST)  # 0.562
-    assert not above((fmpq(1), fmpq(0)), LARGEST)
+    assert entropy_exceeds((half, half), LARGEST)  # log 2 = 0.693
+    assert not entropy_exceeds((quarter, 1 - quarter), LARGEST)  # 0.562
+    assert not entropy_exceeds((fmpq(1), fmpq(0)), LARGEST)
     unsure = context_free(P, P, Chain(2))
     assert kept("svip", (RARE, LIKELY), 4, requests=(unsure, TWO[0])) == [0, 2]
 

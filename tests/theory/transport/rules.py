@@ -23,14 +23,13 @@ def valid_rule(program: Program, f: Mapping[Seen, np.ndarray]) -> Rule:
     if len(program.scenarios) != 1 or program.exchangeable:
         raise BadInput("a rule is written out for one scenario, its tokens told apart")
     (scenario,) = program.scenarios
-    at = len(program.context)
     under: dict[Prefix, Rule] = {}  # what comes out at or below a prefix
     for seen, masses in rational_masses(program, f).items():
         for output, mass in zip(program.outputs[seen], masses, strict=True):
             if mass > ZERO:
                 _gain(under.setdefault(output.end, {}), seen, output, mass)
     for v in reversed(program.reached(scenario)):
-        root = v == program.context
+        root = not v
         below = program.children(scenario, v)
         got = [_whole(under.get(u, {})) for u, _ in below]
         kept = ONE if root else min(g / p for g, (_, p) in zip(got, below, strict=True))
@@ -48,7 +47,7 @@ def valid_rule(program: Program, f: Mapping[Seen, np.ndarray]) -> Rule:
             _fill(here, freed, [(u, p - min(g, p)) for g, (u, p) in zip(got, below, strict=True)])
             return here
         for seen, mass in freed.items():
-            _gain(here, seen, Output(v, len(v) - 1 - at), mass)
+            _gain(here, seen, Output(v, len(v) - 1), mass)
     raise AssertionError("the root is always reached")
 
 

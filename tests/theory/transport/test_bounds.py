@@ -62,4 +62,4 @@ def valid(rule, target, depth: int) -> bool:
 
 
 def test_exchangeable_tokens_are_renamed_in_order_of_appearance() -> None:
-    assert canonical((2, 1, 2, 0), [[1, 2]], 0) == (1, 2, 1, 0)
+    assert canonical((2, 1, 2, 0), [[1, 2]]) == (1, 2, 1, 0)

@@ -91,13 +91,13 @@ def test_it_flags_hsd_released() -> None:
 
 def test_tokens_are_exchangeable_where_the_law_and_the_target_stay() -> None:
     law = {frozenset[tuple[int, ...]]({(), (x,)}): fmpq(1, 2) for x in (0, 1)}
-    assert exchangeable_tokens(law, Table.exact(3, {(): ["1/4", "1/4", "1/2"]}), ()) == [[0, 1]]
+    assert exchangeable_tokens(law, Table.exact(3, {(): ["1/4", "1/4", "1/2"]})) == [[0, 1]]
 
 
 def test_exchangeable_tokens_are_merged() -> None:
     instance = context_free(["1/2", "1/6", "1/6", "1/6"], ["1/5", "4/15", "4/15", "4/15"], BINARY)
     law = drafted(instance)
-    assert exchangeable_tokens(law, instance.target, ()) == [[1, 2, 3]]
+    assert exchangeable_tokens(law, instance.target) == [[1, 2, 3]]
     seen: dict[Seen, fmpq] = {(prefixes, None): mass for prefixes, mass in law.items()}
     whole, small = optimum([Scenario(instance.target, seen)]), stateless(instance)
     assert small.variables * 4 < whole.variables

@@ -39,6 +39,7 @@ NAMES = [
     "lifted-without",
     "lifted-hu-greedy",
     "lifted-levelled",
+    "lifted-stages",
     "one-hot",
     "sampling-match",
     "typical",

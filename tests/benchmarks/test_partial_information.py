@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 from flint import fmpq
 
+from benchmarks.partial_information import completions, partial_information
 from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.randoms import Randoms
-from draftproof.simulators.optimum import completions, partial_information, stateless
+from draftproof.simulators.optimum import stateless
 from draftproof.theory.closed_forms import expected_accepted
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain

@@ -1,0 +1,224 @@
+"""Targets that verify one draft: a function of arrays on chains, and a function of any kind of draft."""
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from draftproof.simulators.audit.randomness.generators import Generator, lazies
+from draftproof.simulators.audit.randomness.sources import Chance, Source
+from draftproof.simulators.audit.sandbox import Sandbox
+from draftproof.simulators.audit.targets import (
+    INPUTS,
+    Arrays,
+    DraftVerifier,
+    arrays,
+    emitted,
+    extra,
+    known_dtype,
+    signature,
+    tensors,
+)
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.errors import BadInput
+from draftproof.theory.rows import Prefix
+from draftproof.theory.table import Rows
+
+
+class Function(DraftVerifier):
+    """verify(target_probs, draft_probs, draft_tokens[, rng][, position]) on chains.
+
+    Arrays are [gamma + 1, V], [gamma, V] and [gamma], numpy arrays or, with `tensors`, torch tensors. A class
+    is instantiated without arguments for every run; attributes that it keeps between calls are its state.
+    `coins` maps parameters that are arrays of uniforms to their shapes: numbers, "gamma" or "vocab".
+    Parameters named `rng` and `position` receive the generator and the number of tokens emitted before. A
+    fourth parameter without a default is assumed to be the generator. For an object with a method `forward`,
+    such as a torch.nn.Module, the parameters are those of `forward`. Raises BadInput if the parameters do not
+    fit.
+
+    >>> Function(lambda p, q, x, rng: [0], name="first").adapter
+    'numpy function'
+    """
+
+    arrays = True
+
+    def __init__(
+        self,
+        verify: Callable[..., Any],
+        *,
+        name: str = "",
+        dtype: str | None = None,
+        tensors: bool | None = None,
+        coins: Mapping[str, tuple[int | str, ...]] | None = None,
+    ):
+        if not callable(verify):
+            raise BadInput(f"{name or verify!r} is not a function")
+        self.verify = verify
+        self._called: Any = verify
+        self.stateful = inspect.isclass(verify)
+        function = verify.__call__ if self.stateful or not inspect.isroutine(verify) else verify
+        if hasattr(verify, "forward") and signature(function) is None:
+            function = verify.forward  # type: ignore[attr-defined]
+        self._identify(verify, name, function)
+        self.coins = dict(coins or {})
+        self._extra, self._named = self._parameters(function)
+        if self.stateful:
+            try:
+                inspect.signature(verify).bind()
+            except TypeError as error:
+                raise BadInput(f"{self.name} must be made without arguments: {error}") from None
+            except ValueError:
+                pass  # a class of an extension module has no signature
+        if tensors is None:
+            takes_rng = "rng" in (*self._extra, *self._named)
+            tensors = "torch" in self.namespace and not self.coins and not takes_rng
+        self.tensors = tensors
+        self.dtype = known_dtype(dtype or ("float32" if tensors else "float64"))
+        self.draw = self._draw if hasattr(verify, "draft") else None
+        self.adapter = "torch function" if tensors else "numpy function"
+
+    def _parameters(self, function: Callable[..., Any]) -> tuple[list[str], list[str]]:
+        parameters = signature(function)
+        if parameters is None:
+            return ["rng"], []
+        own = parameters[1:] if self.stateful else parameters
+        return extra(own, self.name, INPUTS, ("rng", "position", *self.coins))
+
+    @property
+    def takes_position(self) -> bool:
+        """Whether it gets the number of tokens emitted before, by which it may key its noise."""
+        return "position" in (*self._extra, *self._named)
+
+    def reset(self) -> None:
+        if self.stateful:
+            self._called = None
+
+    def _object(self, sandbox: Sandbox) -> Any:
+        if self._called is None:
+            sandbox.current.making = True
+            try:
+                self._called = sandbox.call(self.verify)
+            finally:
+                sandbox.current.making = False
+            if "torch" in sys.modules:
+                sandbox.current.once |= {("torch", state) for state in _torch_states(self._called)}
+        return self._called
+
+    def prepare(self, target: Rows, draft: Draft) -> Arrays:
+        path = draft.path
+        p = [target[node.prefix] for node in path]
+        q = np.array([node.proposal for node in path[:-1]], dtype=np.float64).reshape(-1, target.vocab)
+        return arrays(p, q, [node.token for node in path[1:]], self.dtype)
+
+    def call(self, sandbox: Sandbox, source: Source, prepared: Any, position: int = 0) -> Prefix:
+        sandbox.current.start(source)
+        called = self._object(sandbox)
+        real = source.rng if isinstance(source, Chance) and source.native else None
+        given = [array.copy() for array in prepared]
+        extra: dict[str, Any] = {"rng": real or Generator(source), "position": position}
+        extra |= {name: self._coins(source, shape, prepared) for name, shape in self.coins.items()}
+
+        def run(arguments: list[Any]) -> Any:
+            named = {name: extra[name] for name in self._named}
+            return sandbox.call(
+                lambda: emitted(
+                    called(*arguments, *(extra[name] for name in self._extra), **named),
+                    prepared[0].shape[1],
+                    len(prepared[2]) + 1,
+                )
+            )
+
+        word = self._on_tensors(run, source, real, given, extra) if self.tensors else run(given)
+        for name, before, after in zip(INPUTS, prepared, given, strict=True):
+            if before.tobytes() != after.tobytes():  # NaN are equal here
+                sandbox.remark("changes its inputs", name)
+        return word
+
+    def _on_tensors(
+        self, run: Callable[[list[Any]], Any], source: Source, real: Any, given: Any, extra: dict[str, Any]
+    ) -> Any:
+        import torch
+
+        from draftproof.simulators.audit.randomness.torch_mode import Answering
+
+        inputs = tensors(given, self.dtype)
+        if real is not None:
+            extra |= {name: torch.from_numpy(extra[name]) for name in self.coins}
+            with torch.random.fork_rng(devices=[]):
+                torch.default_generator.manual_seed(int(real.integers(2**62)))
+                return run(inputs)
+        with Answering(source) as mode:
+            extra |= {name: mode.tensor(extra[name]) for name in self.coins}
+            return run(inputs)
+
+    def _coins(self, source: Source, shape: tuple[int | str, ...], prepared: Any) -> np.ndarray:
+        sizes = {"gamma": len(prepared[2]), "vocab": prepared[0].shape[1]}
+        dimensions = tuple(sizes[size] if isinstance(size, str) else size for size in shape)
+        kind = np.dtype(self.dtype if self.dtype in ("float64", "float16") else "float32").type
+        return lazies([source.uniform(kind) for _ in range(int(np.prod(dimensions)))], dimensions)
+
+    def _draw(self, sandbox: Sandbox, source: Source, row: tuple[float, ...], position: int) -> int:
+        sandbox.current.start(source)
+        draft = self._object(sandbox).draft
+        return sandbox.call(
+            lambda: emitted([draft(np.array(row), Generator(source), position)], len(row), 1)
+        )[0]
+
+
+def _torch_states(made: Any) -> Iterator[int]:
+    # The states of the generators that an object holds, and of torch's own, after the object was made.
+    import torch
+
+    held = [each for each in getattr(made, "__dict__", {}).values() if isinstance(each, torch.Generator)]
+    for generator in (torch.default_generator, *held):
+        yield hash(generator.get_state().numpy().tobytes())
+
+
+class Tree(DraftVerifier):
+    """verify(target, draft, rng) on drafts of any kind: `target` maps a prefix to its float row, `draft` is a
+    `draftproof.theory.draft.Draft` with float rows, and the result is the emitted tokens.
+
+    >>> Tree(lambda target, draft, rng: [0], name="first").name
+    'first'
+    """
+
+    adapter, dtype = "tree function", "float64"
+
+    def __init__(self, verify: Callable[..., Any], *, name: str = ""):
+        self.verify = verify
+        self._identify(verify, name)
+
+    def prepare(self, target: Rows, draft: Draft) -> Any:
+        new: dict[int, Node] = {}
+
+        def in_floats(node: Node) -> Node:
+            row = None if node.proposal is None else tuple(map(float, node.proposal))
+            new[id(node)] = Node(node.prefix, row, tuple(map(in_floats, node.children)), node.shape)
+            return new[id(node)]
+
+        root = in_floats(draft.root)
+        paths = tuple(tuple(new[id(node)] for node in path) for path in draft.paths)
+        floats = Draft(
+            root,
+            replacement=draft.replacement,
+            stratified=draft.stratified,
+            paths=paths if draft.merged else None,
+        )
+        return _FloatRows(target), floats, target.vocab, max(map(len, paths))
+
+    def call(self, sandbox: Sandbox, source: Source, prepared: Any, position: int = 0) -> Prefix:
+        rows, draft, vocab, most = prepared
+        sandbox.current.start(source)
+        return sandbox.call(lambda: emitted(self.verify(rows, draft, Generator(source)), vocab, most))
+
+
+class _FloatRows(dict[Prefix, tuple[float, ...]]):
+    def __init__(self, target: Rows):
+        super().__init__()
+        self.target, self.vocab = target, target.vocab
+
+    def __missing__(self, prefix: Prefix) -> tuple[float, ...]:
+        self[prefix] = tuple(map(float, self.target[prefix]))
+        return self[prefix]

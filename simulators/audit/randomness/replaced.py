@@ -1,0 +1,210 @@
+"""Replaces generators during an audit, also those that the audited module made, and follows their seeds."""
+
+import os
+import random
+import secrets
+import sys
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
+from draftproof.simulators.audit.randomness.generators import Generator, Random, RandomState, chance_of
+from draftproof.simulators.audit.randomness.lazy import Coin
+from draftproof.simulators.audit.randomness.sources import Seeded, Source
+
+_URANDOM = os.urandom  # kept here, since it is replaced during an audit
+
+
+class Current:
+    """The source of the current run; `seed` replaces a global stream by a seeded one.
+
+    A seed that comes again in another run is a constant, or made from the arguments: with it every call draws
+    the same numbers, though here one run's draws are independent of another's. `constant` names it.
+    """
+
+    def __init__(self) -> None:
+        self.source: Source | None = None
+        self.streams: dict[str, Source] = {}
+        self.constant, self.making = "", False  # making: an object is made, whose seed is given once
+        self._run, self._met = 0, dict[Hashable, int]()
+        self.once: set[Hashable] = set()  # states of generators that were seeded when an object was made
+
+    def start(self, source: Source) -> None:
+        if source is not self.source:
+            self._run += 1
+            source.seeds = self
+            torch = sys.modules.get("torch")
+            if torch is not None:  # a state that no run had before
+                torch.default_generator.manual_seed(2**40 + self._run)
+        self.source, self.streams = source, {}
+
+    def stream(self, name: str) -> Source:
+        assert self.source is not None
+        return self.streams.get(name, self.source)
+
+    def seed(self, name: str, value: Any) -> None:
+        self.streams[name] = self.seeded(name, value)
+
+    def seeded(self, name: str, value: Any) -> Source:
+        assert self.source is not None
+        if isinstance(value, np.random.SeedSequence):
+            value = (str(value.entropy), *value.spawn_key)
+        key = tuple(np.ravel(value).tolist()) if np.ndim(value) else value
+        if value is None:
+            return self.source
+        if not isinstance(value, int | np.integer) or int(value) not in self.source.integers:
+            self.met((name, key), f"{name}({value!r:.40})")
+        return Seeded(self.source, (name, key))
+
+    def met(self, key: Hashable, what: str) -> None:
+        """The stream `key` is used in this run; it was seeded with a constant if another run used it, too."""
+        if not self.making and key not in self.once and self._met.setdefault(key, self._run) != self._run:
+            self.constant = what
+
+
+class _Made(type):
+    """A class of generators during an audit: a call makes a stand-in; real ones are its instances, too."""
+
+    real: type
+    stand_in: type
+    make: Callable[..., Any]
+    base: type
+
+    def __call__(cls, *a: Any, **k: Any) -> Any:
+        if cls is not cls.base:
+            raise NotEnumerable(f"a subclass of {cls.real.__name__} draws coins that cannot be followed")
+        return cls.make(*a, **k)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, (cls.real, cls.stand_in))
+
+
+def _made(real: type, stand_in: type, make: Callable[..., Any]) -> type:
+    found = _Made(real.__name__, (), {"real": real, "stand_in": stand_in, "make": staticmethod(make)})
+    found.base = found
+    return found
+
+
+@contextmanager
+def swapped(changes: Iterable[tuple[Any, str, Any]]) -> Iterator[None]:
+    """Sets attributes, given as (object, name, value), and restores them afterwards."""
+    before = [(place, name, getattr(place, name), new) for place, name, new in changes]
+    try:
+        for place, name, _, new in before:
+            setattr(place, name, new)
+        yield
+    finally:
+        for place, name, old, _ in reversed(before):
+            setattr(place, name, old)
+
+
+@contextmanager
+def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
+    """While entered, replaces `random.*`, `numpy.random.*` and `secrets.*` by stand-ins, including names that
+    the audited function's module imported and the module's own generators.
+    """
+
+    def method(stream: str, kind: type, name: str) -> Callable[..., Any]:
+        return lambda *a, **k: getattr(kind(current.stream(stream)), name)(*a, **k)
+
+    def made(kind: type[Generator], name: str) -> Callable[..., Any]:
+        return lambda seed=None: seed if isinstance(seed, Generator) else kind(current.seeded(name, seed))
+
+    def unseen(*a: Any, **k: Any) -> Any:
+        if current.source is None or chance_of(current.source) is not None:
+            return _URANDOM(*a, **k)
+        raise NotEnumerable("it draws from os.urandom, which cannot be followed; pass it an rng")
+
+    kept = {"seed", "getstate", "setstate", "get_state", "set_state"}
+    changes = [
+        (module, name, method(stream, stand_in, name))
+        for module, kind, stand_in, stream in (
+            (random, random.Random, Random, "random.seed"),
+            (np.random, np.random.RandomState, RandomState, "numpy.random.seed"),
+        )
+        for name in dir(kind)
+        if not name.startswith("_") and name not in kept and callable(getattr(kind, name))
+    ]
+    changes += [
+        *((secrets, name, method("secrets", Random, name)) for name in ("choice", "randbelow")),
+        (secrets, "randbits", method("secrets", Random, "getrandbits")),
+        (secrets, "token_bytes", method("secrets", Random, "randbytes")),
+        (random, "seed", lambda a=None, version=2: current.seed("random.seed", a)),
+        (
+            random,
+            "Random",
+            _made(random.Random, Random, lambda x=None: Random(current.seeded("random.Random", x))),
+        ),
+        (
+            random,
+            "SystemRandom",
+            _made(random.SystemRandom, Random, lambda x=None: Random(current.stream("secrets"))),
+        ),
+        *((place, name, unseen) for place, name in ((os, "urandom"), (random, "_urandom"))),
+        *(
+            (np.random, name, method("numpy.random.seed", RandomState, "random"))
+            for name in ("ranf", "sample")
+        ),
+        (np.random, "seed", lambda seed=None: current.seed("numpy.random.seed", seed)),
+        (np.random, "default_rng", made(Generator, "default_rng")),
+        (
+            np.random,
+            "RandomState",
+            _made(np.random.RandomState, RandomState, made(RandomState, "RandomState")),
+        ),
+    ]
+    changes = [each for each in changes if hasattr(*each[:2])]
+    new_of = {id(getattr(place, name)): new for place, name, new in changes}
+    replaced: dict[str, Any] = {
+        key: _Own(current, kind) for key, value in namespace.items() if (kind := stand_in_of(value))
+    }
+    replaced |= {key: new_of[id(value)] for key, value in namespace.items() if id(value) in new_of}
+    if "float" not in namespace:
+        replaced["float"] = _Float  # float(coin) is the coin
+    before = {key: namespace[key] for key in replaced if key in namespace}
+    try:
+        with swapped(changes):
+            namespace.update(replaced)
+            yield
+    finally:
+        for key in replaced.keys() - before.keys():
+            namespace.pop(key, None)
+        namespace.update(before)
+
+
+_KINDS = {
+    np.random.Generator: Generator,
+    np.random.RandomState: RandomState,
+    random.Random: Random,
+    random.SystemRandom: Random,
+}
+
+
+def stand_in_of(value: Any) -> type | None:
+    """The class of stand-ins for a real generator; None for other values."""
+    return _KINDS.get(type(value))
+
+
+class _Own:
+    """The stand-in for a generator that the audited module made: a stream of the current run."""
+
+    def __init__(self, current: Current, kind: type):
+        self._current, self._kind = current, kind
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._kind(self._current.stream("own")), name)
+
+
+class _IsFloat(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, float | Coin)
+
+
+class _Float(float, metaclass=_IsFloat):
+    """`float` as the audited module sees it."""
+
+    def __new__(cls, value: Any = 0.0) -> Any:
+        return value if isinstance(value, Coin) else float(value)
