@@ -144,9 +144,9 @@ def test_draws_from_another_row_than_told_are_noticed():
     assert any("draws from q" in each for each in accepted(named("token"), told=even).problems)
 
 
-@pytest.mark.parametrize("spelling", ["chain:3", "tree:2x2", "tree+:2x2", "paths:2x2"])
+@pytest.mark.parametrize("spelling", ["chain:3", "tree:2x2", "tree+:2x2", "strata:2x2", "paths:2x2"])
 def test_acceptance_above_the_bounds_is_noticed(spelling):
-    name = "specinfer" if "+" in spelling else "rrs"
+    name = {"tree+:2x2": "specinfer", "strata:2x2": "lifted-priority"}.get(spelling, "rrs")
 
     def everything(*given):
         rates = named(name).rates(*given)
