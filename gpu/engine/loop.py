@@ -19,7 +19,7 @@ from draftproof.gpu.engine.output import Step, Texts
 from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.history import History
 from draftproof.gpu.models import Model
-from draftproof.gpu.passes import padded
+from draftproof.gpu.passes import Reader, padded
 from draftproof.gpu.rows import PLAIN, Sampling
 from draftproof.gpu.structures import Accepted, Draft, Sampled, Structure
 from draftproof.gpu.verify import ERRORS, VERIFIERS, Batch, Outcome, Verifier
@@ -144,7 +144,8 @@ class _Decoder:
         if kept is not None:
             tokens = torch.where(read.levels[:, 1:] <= kept[:, None], tokens, -1)
         ids = torch.cat((self.last, tokens.clamp(min=0)), 1)
-        if self.reader.packs and counts is not None and min(counts) < max(counts):
+        packs = isinstance(self.reader, Reader) and self.reader.packs
+        if packs and counts is not None and min(counts) < max(counts):
             output = self.reader.packed([1 + count for count in counts], ids, **self.options)
         else:
             output = self.reader.run(read.size, 0, read.sees, read.levels, input_ids=ids, **self.options)
