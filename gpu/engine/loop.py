@@ -144,11 +144,11 @@ class _Decoder:
         if kept is not None:
             tokens = torch.where(read.levels[:, 1:] <= kept[:, None], tokens, -1)
         ids = torch.cat((self.last, tokens.clamp(min=0)), 1)
-        packs = isinstance(self.reader, Reader) and self.reader.packs
-        if packs and counts is not None and min(counts) < max(counts):
-            output = self.reader.packed([1 + count for count in counts], ids, **self.options)
+        reader, sizes = self.reader, [1 + count for count in counts or ()]
+        if len(set(sizes)) > 1 and isinstance(reader, Reader) and reader.packs:
+            output = reader.packed(sizes, ids, **self.options)
         else:
-            output = self.reader.run(read.size, 0, read.sees, read.levels, input_ids=ids, **self.options)
+            output = reader.run(read.size, 0, read.sees, read.levels, input_ids=ids, **self.options)
         logits = output.logits
         if self.history is not None and self.sampling.processors:
             logits = self.history.in_tree(self.sampling, logits, read, tokens)
