@@ -22,6 +22,9 @@ Siblings: TypeAlias = Callable[[np.ndarray, int, np.random.Generator], list[int]
 ACCEPTED = 0.7, 0.15, 0.06, 0.03
 """Of uneven shapes: how often the first, second, .. sibling is expected to be the accepted one."""
 
+ROUNDING = 1 - 1e-9
+"""Numbers in this ratio count as equal, so that rounding does not decide a tie."""
+
 WIDTH, LEVELS = 8, 8
 """EAGLE-2's growth: nodes that are expanded a level, and levels."""
 
@@ -96,7 +99,8 @@ def best_first(q: RowsAt, nodes: int, rng: np.random.Generator) -> Node:
     left, number = nodes, 1
     while left and leaves:
         value = sum(leaves.values()) / left
-        leaf = max(leaves, key=lambda each: leaves[each])
+        most = max(leaves.values()) * ROUNDING
+        leaf = next(each for each, reach in leaves.items() if reach >= most)
         reach, at = leaves.pop(leaf), leaf[1]
         count = _worthwhile(q[at], reach, value, left)
         tokens = strata(q[at], count, rng)
@@ -124,7 +128,7 @@ def _worthwhile(q: np.ndarray, reach: float, value: float, most: int) -> int:
     count, kept, most = 1, float(expected(q, 1)[0].sum()), min(most, int((q > 0).sum()))
     while count < most:
         more = float(expected(q, count + 1)[0].sum())
-        if reach * (more - kept) < value:
+        if reach * (more - kept) < value * ROUNDING:
             break
         count, kept = count + 1, more
     return count
