@@ -48,7 +48,7 @@ def margins(outputs: Callable[[Drafts], Tensor], rows: Drafts, unit: float | Ten
 
     def nudged(row: Tensor) -> Tensor:
         sign = torch.randint(0, 2, row.shape, generator=random).to(row) * 2 - 1
-        amount = sign * (1 + torch.rand(row.shape, generator=random, dtype=row.dtype)) / 2  # 1/2 to 1
+        amount = sign * (1 + torch.rand(row.shape, generator=random).to(row)) / 2  # 1/2 to 1
         return (row * (1 + unit * amount) + SMALLEST * amount * (row > 0)).clamp(min=0)
 
     y = outputs(rows)
