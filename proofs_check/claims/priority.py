@@ -92,8 +92,8 @@ CLAIMS = (
         "lifted-stages-lossless",
         "The priority rule stage by stage, lifted, is lossless.",
         SOURCE,
-        "V = 2: a chain of 2, and three children of which the first, a stage of its own, has a child",
-        Lossless("lifted-stages", (2, Chain(2)), (2, Stages((((),), (), ())))),
+        "V = 2: three children, of which the first, a stage of its own, has a child",
+        Lossless("lifted-stages", (2, Stages((((),), (), ())))),
         seconds=22,
     ),
     Claim(

@@ -55,7 +55,7 @@ def test_every_operation_is_among_them(module):
     assert signs == {token: 0, block: 3, traversal: 3}[module]
 
 
-@pytest.mark.parametrize("mutant", Random(0).sample(mutants(), 30), ids=lambda each: each.name)
+@pytest.mark.parametrize("mutant", Random(0).sample(mutants(), 12), ids=lambda each: each.name)
 def test_a_verdict_is_still_true(mutant):
     line = verdicts()[mutant.name]
     if line["verdict"] == "refuted":
