@@ -75,7 +75,8 @@ def dask(url: str) -> Runner:
                         under_way.add(more)
             except (KeyboardInterrupt, GeneratorExit):
                 for library in ("distributed", "tornado"):  # they would log cancelled work as errors
-                    logging.getLogger(library).setLevel(logging.CRITICAL)
+                    for name in (library, f"{library}.client", f"{library}.application"):
+                        logging.getLogger(name).setLevel(logging.CRITICAL)
                 raise
 
     return run
