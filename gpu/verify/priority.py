@@ -116,7 +116,7 @@ def plan(nodes: Nodes, a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _cuts(nodes: Nodes, a: Tensor, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
-    """Both [B, F, CLASSES, K]: the cut of each class after each sibling, and what that sibling added."""
+    """(cuts, steps), both [B, F, CLASSES, K]: a class's cut after sibling j, and how much j raised it."""
     K, G = nodes.child.shape[2], nodes.p.shape[3]
     mass = nodes.q.sum(2)
     raises = 1 / (a.clamp(min=TINY)[..., None] * torch.where(mass > 0, mass, 1.0))

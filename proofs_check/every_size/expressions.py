@@ -145,7 +145,7 @@ class Expressions:
         raise NotFollowed(f"{self.function} has a loop and is not about one node")
 
     def asserted(self, statement: ast.Assert, holds: bool) -> None:
-        """What follows from an assertion that holds or fails."""
+        """Goes on if the assertion holds; raises NotFollowed if it can fail."""
         if not holds:
             raise NotFollowed(f"the assertion of line {statement.lineno} can fail")
 

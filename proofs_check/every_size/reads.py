@@ -57,7 +57,7 @@ def prove_predictable(rule: Rule, seconds: float = 60.0) -> Result:
 
 
 def prove_batch(verifier: Verifier, rule: Rule, seconds: float = 60.0) -> Result:
-    """Proves that a batch keeps the joint law of its texts: both codes are run.
+    """Proves that a batch keeps the joint law of its texts, from the code of the verifier and of the rule.
 
     The verifier's claim about a node is proved for a node with children and for one without. So one more
     drafted token changes nothing on average, wherever that is decided before the token is drawn, and so it is

@@ -60,7 +60,7 @@ class State(Expressions):
 
     @property
     def target_row(self) -> Row:
-        """p at `here`; empty where a modified target has nothing left."""
+        """The target's row at `here`; all zeros where a modified target has no mass left."""
         if self.hypotheses.carry is not None and self.scenario.get("nothing left"):
             return Row([self.space.number(0)] * self.space.tokens)
         return self.unknown_row("p")

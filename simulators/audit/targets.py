@@ -228,10 +228,10 @@ def extra(
     known: Collection[str],
     guess: bool = True,
 ) -> tuple[list[str], list[str]]:
-    """The parameters after `first` that get an argument: (by position, by name), those whose name is known.
+    """The parameters after `first` with a known name, which get an argument: (by position, by name).
 
-    With `guess` a required one right after `first`, of another name, is taken for the generator `rng`. Raises
-    BadInput if there are fewer parameters than `first`, or another is required.
+    With `guess` a required parameter right after `first` counts as the generator `rng`, whatever its name.
+    Raises BadInput if there are fewer parameters than `first`, or if any other parameter is required.
     """
     if len([each for each in parameters if each.kind is not each.KEYWORD_ONLY]) < len(first):
         raise BadInput(f"{name} must take {', '.join(first)} and optionally {' and '.join(known)}")

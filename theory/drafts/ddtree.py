@@ -1,4 +1,4 @@
-"""A deterministic tree: the prefixes that the proposal finds likeliest, without any draw."""
+"""The tree of the likeliest prefixes under the proposal; nothing is drawn at random."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -15,8 +15,8 @@ from draftproof.theory.selection.view import Rule, View, product
 
 
 def threshold(view: View, r: int, j: int) -> tuple[Number, bool]:
-    """K_j of request r is all y with q(y) above this number, and those with q(y) equal to it if the answer's
-    second part is true.
+    """(number, equal): K_j of request r has every y with q(y) above the number and, if `equal`, every y with
+    q(y) equal to it.
 
     TETRIS keeps the `capacity` tokens of largest score of the batch, of equal scores the first request's. The
     j tokens before y have scores no lower than its own. So y is kept if it comes before the other requests'
