@@ -249,8 +249,8 @@ def must_be_drawable(row: Row, token: int) -> None:
 def _failing(
     domain: Domain, statement: Statement, word: Prefix, saved: dict[str, Any] | None
 ) -> Iterator[tuple[Cell, str]]:
-    # The cells in which the mass through the word is not shown to be the product formula, and why. The rows of
-    # a declared law may branch on p and q, so its product is enumerated cell by cell together with the mass.
+    # The cells in which the mass through the word is not shown to be the product formula, and why. Rows of a
+    # declared law may branch on p and q, so that their product is enumerated together with the mass.
     if statement.law == ITSELF:
         program, want = through(domain, statement.verifier, statement.scheme, word), domain.product(word)
     else:
