@@ -32,6 +32,7 @@ class Verifier:
     it is made for. `lossless`: whether one iteration is declared to follow the target exactly. `carry`: for
     an algorithm with state, a function of (target, proposal, draft, stop node) that gives the target for the
     next iteration. `ordered`: whether the rule orders tokens, so that it cannot run on lanes.
+    `reads_leaves`: whether it reads the proposal's row at the leaves (`leaf_shaping.extended`).
     """
 
     name: str
@@ -41,3 +42,4 @@ class Verifier:
     verify: Callable[[Oracle, Draft, Rows], Stop]
     carry: Callable[[Rows, Rows, Draft, Node], Rows] | None = None
     ordered: bool = False
+    reads_leaves: bool = False
