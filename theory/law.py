@@ -9,6 +9,9 @@ from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
 
+WORDS = 250_000
+"""Largest number of words of a model's own law."""
+
 
 class Law(Mapping[Prefix, fmpq]):
     """An immutable exact law over words (tuples of token ids); words of mass 0 are not kept.
@@ -84,18 +87,25 @@ class Law(Mapping[Prefix, fmpq]):
         return sum((abs(self[word] - other[word]) for word in words), ZERO) / 2
 
 
-def continued(word: Prefix, mass: fmpq, target: Rows, length: int) -> Iterator[tuple[Prefix, fmpq]]:
-    """The words of `length` tokens by which the target continues `word`, with their masses."""
-    if len(word) >= length:
-        yield word, mass
-        return
-    for token, share in enumerate(target[word]):
-        if share > 0:
-            yield from continued((*word, token), mass * share, target, length)
+def continued(word: Prefix, mass: fmpq, target: Rows, length: int) -> list[tuple[Prefix, fmpq]]:
+    """The words of `length` tokens by which the target continues `word`, with their masses. BadInput for more
+    than WORDS words.
+    """
+    words = [(word, mass)]
+    for _ in range(len(word), length):
+        words = [
+            ((*word, token), mass * share)
+            for word, mass in words
+            for token, share in enumerate(target[word])
+            if share > 0
+        ]
+        if len(words) > WORDS:
+            raise BadInput(f"the target has more than {WORDS:,} words of {length} tokens: no law is computed")
+    return words
 
 
 def law_of(target: Rows, length: int, context: Prefix = ()) -> Law:
-    """The target's own law of words: p(x_1 .. x_length), after a context.
+    """The target's own law of words: p(x_1 .. x_length), after a context. BadInput for more than WORDS words.
 
     >>> from draftproof.theory.table import Table
     >>> law_of(Table.exact(2, {(): ["1/3", "2/3"]}), 2)[(1, 1)]
