@@ -1,0 +1,95 @@
+"""What `gpu generate` keeps of a run: tokens, texts and, if they are asked for, log-probabilities."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from draftproof.gpu.engine.output import Step
+
+Odds: TypeAlias = dict[str, Any]
+"""The JSON object of one emitted token's log-probabilities."""
+
+UNFINISHED = "\N{REPLACEMENT CHARACTER}"
+"""What a tokenizer decodes an incomplete character to."""
+
+
+def log_probabilities(step: "Step", likeliest: int) -> list[list[Odds]]:
+    """For each row of a step and each token that it emitted: the log-probability of the token and the
+    `likeliest` tokens with theirs, under the target after the tokens before it. Penalties, biases and masks
+    are applied, temperature and filters are not.
+    """
+    _, path, _ = step.tree.emitted(step.tokens, step.outcome.node, step.outcome.token)
+    found = []
+    for row, tokens in enumerate(step.emitted):
+        logits = step.logits[row, path[row, : len(tokens)]].double().log_softmax(-1)
+        top = logits.topk(min(likeliest, logits.shape[-1]))
+        best = zip(top.indices.tolist(), top.values.tolist(), strict=True)
+        found.append(
+            [
+                {
+                    "token": token,
+                    "log_probability": float(odds[token]),
+                    "likeliest": [list(pair) for pair in zip(*pairs, strict=True)],
+                }
+                for token, odds, pairs in zip(tokens, logits, best, strict=True)
+            ]
+        )
+    return found
+
+
+class Transcript:
+    """Tokens and texts by prompt, and the counts of the last line."""
+
+    def __init__(
+        self,
+        decode: Callable[[Sequence[int]], str],
+        prompts: Sequence[str],
+        stop: Sequence[str],
+        likeliest: int | None = None,
+    ) -> None:
+        self.decode, self.prompts, self.stop, self.likeliest = decode, prompts, stop, likeliest
+        self.odds: list[list[Odds]] = [[] for _ in prompts]
+        self.ids: list[list[int]] = [[] for _ in prompts]
+        self.finished: list[str | None] = [None] * len(prompts)
+        self.steps = self.row_steps = self.accepted = self.verified = 0
+        self.printed = 0  # characters already shown of a single text
+        self.error: str | None = None
+
+    def add(self, step: Any) -> str:
+        """Adds a step; returns text to show: the new characters of a single text, or a batch's finished
+        texts.
+        """
+        self.steps += 1
+        self.row_steps += len(step.rows)
+        self.accepted += sum(step.accepted)
+        self.verified += sum(step.kept or ())
+        if self.likeliest is not None:
+            for row, odds in zip(step.rows, log_probabilities(step, self.likeliest), strict=True):
+                self.odds[row] += odds
+        for row, tokens, why in zip(step.rows, step.emitted, step.finished, strict=True):
+            self.ids[row] += tokens
+            self.finished[row] = why
+        if len(self.prompts) > 1:
+            return "".join(self._whole(row) for row in step.rows if self.finished[row] is not None)
+        text = self.text(0)
+        if self.finished[0] is None:  # a stop string or a character may be incomplete
+            hold = max((len(stop) - 1 for stop in self.stop), default=0)
+            text = text[: len(text) - hold].rstrip(UNFINISHED)
+        new = text[self.printed :]
+        self.printed += len(new)
+        return new
+
+    def rest(self) -> str:
+        """The text not yet shown when the run ends, also if it was interrupted."""
+        if len(self.prompts) == 1:
+            return self.text(0)[self.printed :]
+        return "".join(self._whole(row) for row, why in enumerate(self.finished) if why is None)
+
+    def text(self, row: int) -> str:
+        """A row's text up to its stop string, without its end token."""
+        tokens = self.ids[row]
+        text = self.decode(tokens[:-1] if self.finished[row] == "end" else tokens)
+        return text[: min((text.index(stop) for stop in self.stop if stop in text), default=len(text))]
+
+    def _whole(self, row: int) -> str:
+        return f"--- {row + 1}: {self.prompts[row]!r}\n{self.text(row)}\n"

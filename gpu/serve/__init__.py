@@ -1,0 +1,1 @@
+"""A small OpenAI-compatible server that decodes speculatively, for tests and demonstrations."""

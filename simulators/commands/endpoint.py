@@ -1,0 +1,91 @@
+"""The command `endpoint`."""
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from draftproof.simulators import screen
+from draftproof.simulators.commands.entry import INTERRUPTED
+from draftproof.simulators.commands.options import FILE, json_option
+from draftproof.theory.errors import BadInput
+
+
+@click.command(context_settings={"show_default": True})
+@click.argument("url", metavar="URL")
+@click.option("--against", metavar="URL", help="A second server that URL should sample as.")
+@click.option("--model", help="The model's name  [default: the first that URL lists]")
+@click.option("--against-model", help="The name at the second server  [default: the first it lists]")
+@click.option("--chat", is_flag=True, help="Ask by chat instead of completions.")
+@click.option("--prompts", type=FILE, help="One prompt a line, as text or a JSON string  [default: two]")
+@click.option("--tokens", type=click.IntRange(1), default=20_000, help="Most tokens that are generated.")
+@click.option("--seconds", type=click.FloatRange(1), default=600.0, help="Longest time of the whole run.")
+@click.option("--length", type=click.IntRange(1), default=4, help="Tokens of a text; at least a whole draft.")
+@click.option("--choices", type=click.IntRange(1), default=32, help="Texts of a request.")
+@click.option("--error", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=1e-3)
+@click.option("--temperature", type=click.FloatRange(0, min_open=True), default=1.0, help="Of the long test.")
+@click.option("--top-k", type=click.IntRange(0), default=0, help="Of the long test; 0 keeps all.")
+@click.option("--top-p", type=click.FloatRange(0, 1, min_open=True), default=1.0, help="Of the long test.")
+@click.option("--settings/--no-settings", default=True, help="Check temperature, filters, stop and so on.")
+@click.option("--key-from", metavar="VARIABLE", default="OPENAI_API_KEY", help="Where the key is read from.")
+@click.option("--concurrency", type=click.IntRange(1, 256), default=4, help="Requests at the same time.")
+@click.option("--timeout", type=click.FloatRange(0.1), default=60.0, help="Seconds that an answer may take.")
+@click.option("--retries", type=click.IntRange(0), default=4, help="Times that a failed request is repeated.")
+@click.option("--rate", type=click.FloatRange(0, min_open=True), help="Most requests a second.")
+@click.option("--resume", type=FILE, help="Keep evidence in this file, and continue from it.")
+@click.option("--junit", type=FILE, help="Also write JUnit XML.")
+@json_option
+def endpoint(url: str, **options: Any) -> int:
+    """Does a running server sample as it should?
+
+    URL is that of an OpenAI-compatible server, such as http://localhost:8000/v1, which decodes speculatively.
+    Tests are sequential: whenever they end, a right server is rejected with a probability of at most --error.
+    Exit status 0 if nothing was found, 1 if a test rejected, 2 for bad input, 3 if undecided: the server
+    stopped answering, or gives no log-probabilities and there is no --against.
+    """
+    try:
+        from draftproof.simulators.endpoint.client import Client
+    except ModuleNotFoundError as error:
+        if error.name != "httpx2":
+            raise
+        raise BadInput("endpoint needs httpx2: pip install 'draftproof[endpoint]'") from None
+    from draftproof.simulators.endpoint.compare import Comparison
+    from draftproof.simulators.endpoint.laws import Setting
+    from draftproof.simulators.endpoint.report import dumped
+    from draftproof.simulators.endpoint.run import PROMPTS, Plan, Run, prompts
+
+    setting = Setting(options["temperature"], options["top_k"], options["top_p"])
+    plan = Plan(
+        prompts=PROMPTS if options["prompts"] is None else prompts(options["prompts"]),
+        setting=setting,
+        **{name: options[name] for name in ("tokens", "length", "choices", "error", "settings")},
+    )
+    deadline = time.monotonic() + options["seconds"]
+    http = {name: options[name] for name in ("timeout", "retries", "rate", "concurrency")}
+
+    def client(where: str) -> Client:
+        return Client(where, os.environ.get(options["key_from"]), deadline=deadline, **http)
+
+    resume: Path | None = options["resume"]
+    with screen.progress("tokens") as bar:
+        task = bar.add_task("asking", total=plan.tokens)
+
+        def progress(done: int, total: int, doing: str) -> None:
+            bar.update(task, completed=done, total=total, description=doing)
+
+        if options["against"] is None:
+            report = Run(client(url), plan, progress, resume).go(options["model"], options["chat"])
+        else:
+            both = client(url), client(options["against"])
+            models = options["model"], options["against_model"]
+            report = Comparison(both, plan, progress, resume).go(models, options["chat"])
+    if options["junit"] is not None:
+        report.write_junit(options["junit"])
+    click.echo(dumped(report) if options["as_json"] else str(report))
+    if report.stopped == "interrupted":
+        return INTERRUPTED
+    if report.stopped and options["as_json"]:
+        click.echo(report.stopped, err=True)
+    return report.status

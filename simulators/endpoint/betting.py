@@ -1,0 +1,179 @@
+"""Tests by betting: wealth that grows only if outcomes do not follow their law (shafer2021testing).
+
+A bet multiplies the wealth by the ratio of a predicted law, made from what was seen before, to the law under
+test. If the outcome follows that law, the wealth is a non-negative supermartingale that starts at 1, and by
+Ville's inequality it ever reaches 1/error with a probability of at most `error`, whenever one stops.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, log
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from draftproof.simulators.endpoint.laws import Law
+
+CAUTION = np.array([32.0, 128.0, 512.0])
+"""Expected outcomes after which a cell's own frequency counts as much as the law; every value is tried."""
+
+RANKS = 6
+"""Ranks of likely tokens that have cells of their own; less likely ones share one."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What is known before a token is drawn: the number of its prompt, the tokens before it and their
+    ranks, and the rank of the same position in the choice before it of the same request (-1: none).
+    """
+
+    prompt: int
+    before: tuple[str, ...]
+    ranks: tuple[int, ...]
+    beside: int = -1
+
+
+Cells: TypeAlias = Callable[[Context, Law], Sequence[Hashable]]
+"""Sorts the possible outcomes of a token, in the order of `Law.masses`, into cells."""
+
+
+def _ranks(law: Law) -> list[int]:
+    return [min(n, RANKS) for n in range(len(law.masses))]
+
+
+def _names(law: Law) -> tuple[str, ...]:
+    return (*law.tokens, "") if law.rest else law.tokens
+
+
+def _last(ranks: tuple[int, ...]) -> int:
+    return ranks[-1] if ranks else -1
+
+
+LAW: dict[str, Cells] = {
+    "rank": lambda at, law: [(len(at.before), rank) for rank in _ranks(law)],
+    "pair": lambda at, law: [(len(at.before), _last(at.ranks), rank) for rank in _ranks(law)],
+    "probability": lambda at, law: (-np.log2(law.masses.clip(2**-9, 1))).astype(int).tolist(),
+    "token": lambda at, law: [(at.prompt, len(at.before), name) for name in _names(law)],
+    "text": lambda at, law: [(at.prompt, at.before, name) for name in _names(law)],
+}
+"""Sortings by which a wrong law shows: by rank at each position, alone and after the last token's rank,
+by probability, by token at each position of each prompt, and by the whole text before it."""
+
+BATCH: dict[str, Cells] = {"beside": lambda at, law: [(at.beside, rank) for rank in _ranks(law)]}
+"""By which texts of one batch that depend on one another show."""
+
+FEW: dict[str, Cells] = {
+    "rank": lambda at, law: _ranks(law),
+    "token": lambda at, law: _names(law),
+    "again": lambda at, law: [name in at.before for name in _names(law)],
+}
+"""For short tests: by rank, by token, and whether the text already has it, which penalties change."""
+
+
+class Wealth:
+    """An e-process in logarithms. `rejected` once its largest value `most` has reached log(1/error).
+
+    >>> fair = Wealth(0.001)
+    >>> fair.bet(log(2)), fair.bet(-log(2)), fair.log_e, fair.rejected
+    (None, None, 0.0, False)
+    """
+
+    def __init__(self, error: float):
+        self.error, self.log_e, self.most, self.runs = error, 0.0, 0.0, 0
+
+    def bet(self, gained: float) -> None:
+        """Multiplies the wealth by a factor, given by its logarithm."""
+        self.to(self.log_e + gained)
+
+    def to(self, log_e: float) -> None:
+        """Sets the wealth after another bet."""
+        self.log_e, self.runs = log_e, self.runs + 1
+        self.most = max(self.most, log_e)
+
+    @property
+    def rejected(self) -> bool:
+        return self.most >= -log(self.error)
+
+    def state(self) -> Any:
+        """What `load` continues from; it has neither texts nor tokens."""
+        return {"log_e": _finite(self.log_e), "most": _finite(self.most), "runs": self.runs}
+
+    def load(self, state: Any) -> None:
+        """Continues from a state: evidence is kept, and what the bets have learned is not."""
+        self.log_e, self.most = _read(state["log_e"]), _read(state["most"])
+        self.runs = int(state["runs"])
+
+
+class Mixture(Wealth):
+    """The mean of several bets, of which each has its own wealth, for every `CAUTION`."""
+
+    def __init__(self, error: float, names: Iterable[str]):
+        super().__init__(error)
+        self.experts = {name: np.zeros(len(CAUTION)) for name in names}
+
+    def mix(self) -> None:
+        """Sets the wealth to the mean, after every bet has gained or lost."""
+        every = np.concatenate(list(self.experts.values()))
+        top = float(every.max())
+        self.to(inf if self.log_e == inf else top + log(float(np.exp(every - top).mean())))
+
+    def state(self) -> Any:
+        return {**super().state(), "experts": {name: logs.tolist() for name, logs in self.experts.items()}}
+
+    def load(self, state: Any) -> None:
+        super().load(state)
+        self.experts = {name: np.array(state["experts"][name]) for name in self.experts}
+
+
+class Bets(Mixture):
+    """The mean of bets that sort outcomes into cells and tilt the law by how often a cell was hit before.
+
+    In a cell that was hit N times and expected M times, probabilities are multiplied by (a + N) / (a + M),
+    for every a of `CAUTION`, and normalised.
+
+    >>> even = Law(("a", "b"), np.array([0.5, 0.5]), 0.0)
+    >>> bets = Bets(0.001, FEW)
+    >>> while not bets.rejected:
+    ...     bets.saw(Context(0, (), ()), even, 0)
+    >>> bets.runs
+    43
+    """
+
+    def __init__(self, error: float, sortings: Mapping[str, Cells]):
+        super().__init__(error, sortings)
+        self.sortings = sortings
+        self.cells: dict[str, dict[Hashable, list[float]]] = {name: {} for name in sortings}
+
+    def saw(self, context: Context, law: Law, place: int) -> None:
+        """Adds an outcome, by its place in `law.masses`; -1, a forbidden one, rejects at once."""
+        if place < 0:
+            self.to(inf)
+            return
+        masses = law.masses
+        for name, sort in self.sortings.items():
+            cells, keys = self.cells[name], sort(context, law)
+            found = [cells.setdefault(key, [0.0, 0.0]) for key in keys]
+            hits, expected = np.array(found).T
+            tilt = (CAUTION[:, None] + hits) / (CAUTION[:, None] + expected)
+            self.experts[name] += np.log(tilt[:, place] / (tilt @ masses))
+            found[place][0] += 1
+            for cell, mass in zip(found, masses.tolist(), strict=True):
+                cell[1] += mass
+        self.mix()
+
+    def excess(self, name: str) -> tuple[Hashable, float, float] | None:
+        """(cell, times hit, times expected) of the cell of a sorting that was hit most above expectation."""
+        cells = self.cells[name]
+        if not cells:
+            return None
+        worst = max(cells, key=lambda cell: cells[cell][0] - cells[cell][1])
+        hits, expected = cells[worst]
+        return worst, hits, expected
+
+
+def _finite(value: float) -> float | None:
+    return None if value == inf else value
+
+
+def _read(value: float | None) -> float:
+    return inf if value is None else float(value)

@@ -1,0 +1,220 @@
+"""Checks of single settings: those with a law of their own by bets, the others without chance."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import inf, log
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from draftproof.simulators.endpoint.betting import FEW, Bets, Context, Wealth
+from draftproof.simulators.endpoint.client import Refused
+from draftproof.simulators.endpoint.laws import PLAIN, Setting
+from draftproof.simulators.endpoint.report import Result
+from draftproof.simulators.endpoint.server import Sample, Server
+
+SETTINGS = {
+    "temperature": Setting(temperature=0.6),
+    "top_p": Setting(top_p=0.6),
+    "top_k": Setting(top_k=4),
+    "min_p": Setting(min_p=0.2),
+    "presence_penalty": Setting(presence_penalty=2.0),
+    "frequency_penalty": Setting(frequency_penalty=2.0),
+}
+"""What is asked for in turn; each test is named after what it asks for."""
+
+MARGIN = 0.5
+"""At temperature 0 a token that is so much less likely than the best one, in nats, is wrong."""
+
+TOLERANCE = 0.02
+"""Total variation of two rows of log-probabilities of the same text that rounding explains."""
+
+SCHEMA = {"type": "object", "properties": {"ok": {"type": "boolean"}, "n": {"enum": [1, 2]}}}
+_FORM = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA, "strict": True}}
+_SCHEMA_TOKENS = 48
+
+MARK = {True: "rejected", False: "not rejected"}
+
+Check: TypeAlias = Callable[[Server, Sequence[str]], Result]
+
+Place: TypeAlias = tuple[int, Sample, int]
+"""The number of a prompt, a text, and how many of its tokens are given back."""
+
+
+def of_setting(
+    name: str,
+    setting: Setting,
+    server: Server,
+    prompts: Sequence[str],
+    tokens: int,
+    length: int,
+    error: float,
+) -> Result:
+    """Draws texts with a setting, and bets against the law that plain rows and the setting give.
+
+    One bet is that the setting is ignored, another on any other law. The rows come from teacher forcing:
+    requests at temperature 1, without filters and penalties.
+    """
+    bets, ignored = Bets(error / 2, FEW), Wealth(error / 2)
+    texts = max(1, tokens // (length * len(prompts)))
+    try:
+        asked = [server.ask(prompt, setting, count=texts, length=length) for prompt in prompts]
+    except Refused as refusal:
+        return Result(name, "skipped", f"the server refuses it{refusal}")
+    todo = [(n, each) for n, samples in enumerate(asked) for each in samples]
+    places = {(n, each.tokens[:t]): (n, each, t) for n, each in todo for t in range(len(each.tokens))}
+
+    seen = dict(zip(places, _forced(server, prompts, list(places.values())), strict=True))
+    for n, sample in todo:
+        for t, token in enumerate(sample.tokens):
+            found = seen[n, sample.tokens[:t]]
+            if found is None:
+                continue
+            own = server.law(found, setting, sample.tokens[:t])
+            place = own.place(token)
+            if place is not None:
+                bets.saw(Context(n, sample.tokens[:t], ()), own, place)
+            if place is not None and place >= 0 and not own.rest:
+                plain = np.exp([found[each] for each in own.tokens])
+                ignored.bet(log(plain[place] / plain.sum() / own.upper[place]))
+    if not bets.runs:
+        return Result(name, "skipped", "later tokens cannot be given back to this server (teacher forcing)")
+    rejected = bets.rejected or ignored.rejected
+    said = f"{name} does not act on the law as it should" if rejected else ""
+    said += ": it is as if it had not been asked for" if ignored.rejected else ""
+    witness = "a token came out that the setting forbids" if bets.most == inf else None
+    log_e = max(bets.most, ignored.most) - log(2)
+    return Result(name, MARK[rejected], said, bets.runs, error, log_e, witness=witness)
+
+
+def log_probabilities(server: Server, prompts: Sequence[str], samples: Sequence[Sequence[Sample]]) -> Result:
+    """Are the rows that come with a speculated text those of plain requests (teacher forcing)?"""
+    name, compared, worst = "log-probabilities", 0, 0.0
+    some = [
+        (n, each, t) for n, few in enumerate(samples) for each in few[:4] for t in range(len(each.tokens))
+    ]
+    for (_, sample, t), forced in zip(some, _forced(server, prompts, some), strict=True):
+        if forced is None or sample.rows is None:
+            continue
+        one = server.law(sample.rows[t])
+        other = server.law(forced)
+        mass = dict(zip(other.tokens, other.upper.tolist(), strict=True))
+        both = [abs(p - mass[x]) for x, p in zip(one.tokens, one.upper.tolist(), strict=True) if x in mass]
+        worst, compared = max(worst, sum(both) / 2), compared + 1
+    if not compared:
+        return Result(name, "skipped", "later tokens cannot be given back to this server (teacher forcing)")
+    if worst > TOLERANCE:
+        said = (
+            f"those of a speculated text are off those of plain requests, by a total variation of {worst:.2g}"
+        )
+        return Result(name, "rejected", said, compared)
+    return Result(name, "not rejected", f"largest total variation {worst:.1g}", compared)
+
+
+def temperature_0(server: Server, prompts: Sequence[str]) -> Result:
+    """At temperature 0 every token is a likeliest one."""
+    name, judged, wrong = "temperature 0", 0, 0
+    for prompt in prompts:
+        for sample in server.ask(prompt, replace(PLAIN, temperature=0.0), count=1, length=16):
+            for t, token in enumerate(sample.tokens):
+                row = server.row(prompt, sample, t)
+                if row is None:
+                    continue
+                judged += 1
+                wrong += row.get(token, -inf) < max(row.values()) - MARGIN
+    if not judged:
+        return Result(name, "skipped", "later tokens cannot be given back to this server (teacher forcing)")
+    if wrong:
+        return Result(name, "rejected", f"{wrong} tokens are not the likeliest ones", judged)
+    return Result(name, "not rejected", "", judged)
+
+
+def stop(server: Server, prompts: Sequence[str]) -> Result:
+    """A text ends before a stop string, also where that is in the middle of an accepted block."""
+    texts = [each.text for prompt in prompts for each in server.ask(prompt, count=8, length=12)]
+    counts = {
+        x: sum(x in text for text in texts) for x in {*"".join(texts)} if x != "\N{REPLACEMENT CHARACTER}"
+    }
+    if not counts:
+        return Result("stop", "skipped", "the texts are empty")
+    string = max(sorted(counts), key=counts.__getitem__)
+    found = [each for prompt in prompts for each in server.ask(prompt, count=8, length=12, stop=[string])]
+    over = sum(string in each.text for each in found)
+    if over:
+        return Result("stop", "rejected", f"{over} texts go on after a stop string", len(found))
+    if not any(each.finish == "stop" for each in found):
+        return Result("stop", "skipped", "no text met the stop string", len(found))
+    return Result("stop", "not rejected", "", len(found))
+
+
+def max_tokens(server: Server, prompts: Sequence[str]) -> Result:
+    """No text is longer than asked for, although blocks of several tokens are accepted."""
+    found = [
+        (length, each)
+        for prompt in prompts
+        for length in (1, 2, 3, 5)
+        for each in server.ask(prompt, count=4, length=length)
+        if each.rows is not None
+    ]
+    over = sum(len(each.tokens) > length for length, each in found)
+    if over:
+        return Result("max_tokens", "rejected", f"{over} texts are longer than max_tokens", len(found))
+    return Result("max_tokens", "not rejected", "", len(found))
+
+
+def json_schema(server: Server, prompts: Sequence[str]) -> Result:
+    """Finished texts under a JSON schema keep it."""
+    found = [
+        each
+        for prompt in prompts
+        for each in server.ask(
+            prompt, count=8, length=_SCHEMA_TOKENS, response_format=_FORM, ignore_eos=False
+        )
+    ]
+    done = [each.text for each in found if each.finish == "stop"]
+    if not done:
+        return Result("json_schema", "skipped", "no text was finished")
+    wrong = sum(not _keeps(text) for text in done)
+    if wrong:
+        return Result("json_schema", "rejected", f"{wrong} finished texts do not keep the schema", len(done))
+    return Result("json_schema", "not rejected", "", len(done))
+
+
+CHECKS: dict[str, Check] = {
+    "temperature 0": temperature_0,
+    "stop": stop,
+    "max_tokens": max_tokens,
+    "json_schema": json_schema,
+}
+
+
+def checked(name: str, server: Server, prompts: Sequence[str]) -> Result:
+    """The result of one of `CHECKS`; skipped if the server refuses what it asks for."""
+    try:
+        return CHECKS[name](server, prompts)
+    except Refused as refusal:
+        return Result(name, "skipped", f"the server refuses it{refusal}")
+
+
+def _forced(server: Server, prompts: Sequence[str], places: Sequence[Place]) -> list[Any]:
+    """The rows at these places, by teacher forcing."""
+
+    def row(place: Place) -> Any:
+        number, sample, at = place
+        return server.row(prompts[number], sample, at)
+
+    return list(server.client.map(row, places))
+
+
+def _keeps(text: str) -> bool:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return False
+    return (
+        isinstance(found, dict)
+        and found.keys() == {"ok", "n"}
+        and isinstance(found["ok"], bool)
+        and found["n"] in (1, 2)
+    )

@@ -1,0 +1,164 @@
+"""The law of one token: what a row of log-probabilities says under temperature, filters and penalties."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+CLOSE = 0.01
+"""Tokens whose log-probability or cumulative mass is so near to a filter's bound may be kept or dropped."""
+
+ROUNDING = 1e-4
+"""Probability that the log-probabilities' own rounding may hide."""
+
+UNKNOWN = "\N{REPLACEMENT CHARACTER}"
+
+SPECIAL = re.compile(r"<[|/].*>|\[[A-Z]+\]|<(eos|end|pad|s|unk|bos)>", re.IGNORECASE)
+"""How tokenizers spell tokens that end a text."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Sampling parameters, with OpenAI's and vLLM's names; `body` is what a request sends."""
+
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    min_p: float = 0.0
+    presence_penalty: float = 0.0
+    frequency_penalty: float = 0.0
+
+    @property
+    def body(self) -> dict[str, float]:
+        """The parameters of a request: temperature and top_p, and the others if they are not the default."""
+        changed = {name: value for name, value in vars(self).items() if value != getattr(PLAIN, name)}
+        return {"temperature": self.temperature, "top_p": self.top_p, **changed}
+
+    @property
+    def filters(self) -> bool:
+        """Whether tokens may be forbidden."""
+        return bool(self.top_k or self.top_p < 1 or self.min_p)
+
+
+PLAIN = Setting()
+
+
+@dataclass(frozen=True)
+class Law:
+    """The probabilities of one token: of each listed token, and of all other tokens together.
+
+    `upper` [n] are the probabilities of `tokens`, or upper bounds where the rest is too small to be known.
+    `rest` is that of all other tokens together; it is 0 where they are forbidden. None: it is not known, and
+    the law is that of a token given that it is listed. Whether filters keep the tokens of `either` depends on
+    rounding; the law is that of a token given that it is none of them.
+    """
+
+    tokens: tuple[str, ...]
+    upper: np.ndarray
+    rest: float | None
+    either: tuple[str, ...] = ()
+
+    @property
+    def masses(self) -> np.ndarray:
+        """`upper`, followed by the rest if there is any."""
+        return np.append(self.upper, self.rest) if self.rest else self.upper
+
+    def place(self, token: str) -> int | None:
+        """The index into `masses` of an emitted token; None if the law says nothing about it, -1 if it is
+        forbidden.
+        """
+        if token in self.tokens:
+            return self.tokens.index(token)
+        if token in self.either:
+            return None
+        return None if self.rest is None else len(self.tokens) if self.rest else -1
+
+
+NOTHING = Law((), np.empty(0), None)
+"""Where nothing can be said of a token."""
+
+
+def law(
+    row: Mapping[str, float],
+    setting: Setting,
+    before: Sequence[str] = (),
+    most: int = 10**6,
+    ends_shown: bool = True,
+) -> Law:
+    """The law of the next token from a row of log-probabilities of the plain model: token -> number.
+
+    Only the `most` likeliest are used: some servers add the emitted token, which must not decide what is
+    listed. Tokens that share a spelling with others (parts of characters) belong to the rest. `before` are
+    the tokens generated before it, for penalties. Where the server does not show an end token (`ends_shown`
+    false), the law is that of a token given that it is listed and no special one.
+
+    >>> from math import log
+    >>> row = {"a": log(0.6), "b": log(0.3), "c": log(0.1)}
+    >>> law(row, Setting(top_k=2)).upper.round(3).tolist()
+    [0.667, 0.333]
+    >>> law(row, Setting(top_k=2)).place("c"), law(row, PLAIN, most=2).place("c")
+    (-1, 2)
+    """
+    listed = sorted(row.items(), key=lambda item: (-item[1], item[0]))[:most]
+    exact = all(token and UNKNOWN not in token for token, _ in listed)
+    listed = [(token, value) for token, value in listed if token and UNKNOWN not in token]
+    if not ends_shown:
+        listed = [(token, value) for token, value in listed if not SPECIAL.fullmatch(token)]
+        exact = False
+    tokens = tuple(token for token, _ in listed)
+    logs = np.array([value for _, value in listed], dtype=float)
+    mass = np.exp(logs)
+    rest: float | None = max(1 - float(mass.sum()), ROUNDING) if ends_shown else None
+    if setting.presence_penalty or setting.frequency_penalty:
+        counts = np.array([before.count(token) for token in tokens])
+        logs = logs - setting.presence_penalty * (counts > 0) - setting.frequency_penalty * counts
+        rest = None
+    if setting.temperature != 1:
+        logs, rest = logs / setting.temperature, None
+    if rest is None and len(logs):
+        mass = np.exp(logs - logs.max())
+        mass /= mass.sum()
+    if not setting.filters or not len(logs):
+        return Law(tokens, mass, rest)
+    if not exact or setting.presence_penalty or setting.frequency_penalty:
+        return NOTHING  # tokens that are not listed may be more likely than listed ones
+    found = _kept(mass, setting, rest is not None)
+    if found is None:
+        return NOTHING
+    least, most_kept, whole = found
+    if whole and not least:
+        return NOTHING
+    if whole:
+        return Law(tokens[:least], mass[:least] / mass[:least].sum(), 0.0, tokens[least:most_kept])
+    return Law(tokens, mass / mass.sum(), None)  # how much is kept beyond the listed tokens is not known
+
+
+def _kept(mass: np.ndarray, setting: Setting, known: bool) -> tuple[int, int, bool] | None:
+    """(how many of the likeliest tokens the filters surely keep, how many they may keep, whether no other is
+    kept). None if that cannot be told. `known`: masses are probabilities, not only in proportion to them.
+    """
+    low = high = len(mass)
+    whole = False
+    if setting.top_k and setting.top_k < len(mass):  # the first token that is dropped is seen
+        edge = mass[setting.top_k - 1]
+        near = int((mass >= edge * (1 - CLOSE)).sum())
+        tied = near > setting.top_k  # another token may be kept in its place
+        low = int((mass > edge * (1 + CLOSE)).sum()) if tied else setting.top_k
+        high, whole = near, True
+    if setting.top_p < 1:
+        if not known and not whole:
+            return None
+        total = mass[:high].sum() if whole else 1.0
+        ahead = (np.cumsum(mass) - mass)[:high]
+        if ahead[-1] + mass[high - 1] >= setting.top_p * total + CLOSE or whole:
+            low = min(low, max(1, int((ahead < setting.top_p * total - CLOSE).sum())))
+            high = min(high, max(1, int((ahead < setting.top_p * total + CLOSE).sum())))
+            whole = True
+    if setting.min_p:
+        bound = setting.min_p * mass[0]
+        if mass[-1] < bound * (1 - CLOSE):
+            low = min(low, max(1, int((mass >= bound * (1 + CLOSE)).sum())))
+            high = min(high, max(1, int((mass >= bound * (1 - CLOSE)).sum())))
+            whole = True
+    return low, max(low, high), whole

@@ -1,0 +1,134 @@
+"""What was found, as text, as one JSON document and as JUnit XML."""
+
+import json
+from dataclasses import asdict, dataclass, field
+from math import inf
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from draftproof.simulators.files import replacing
+
+MARKS = {"rejected": "REJECTED", "not rejected": "nothing found", "skipped": "skipped"}
+
+
+@dataclass(frozen=True)
+class Result:
+    """One test: `verdict` is "rejected", "not rejected" or "skipped"; `said` is what that means.
+
+    `runs`: tokens, texts or requests that were judged; `error`: the probability of rejecting a right server
+    (0: a check without chance). `log_e`: the largest logarithm of the wealth; it rejects at log(1/error).
+    `detectable`: the total variation of one token's law, sorted by rank, that would have shown.
+    """
+
+    name: str
+    verdict: str
+    said: str = ""
+    runs: int = 0
+    error: float = 0.0
+    log_e: float | None = None
+    detectable: float | None = None
+    witness: str | None = None
+
+    def __str__(self) -> str:
+        parts = [f"{self.name}: {MARKS[self.verdict]}"]
+        parts += [self.said] if self.said else []
+        parts += [self.witness] if self.witness else []
+        parts += [f"{self.runs:,} judged"] if self.runs else []
+        if self.log_e is not None and self.verdict == "rejected":
+            parts.append(f"log e-value {self.log_e:.1f} at error {self.error:.2g}")
+        if self.detectable is not None and self.verdict == "not rejected":
+            parts.append(f"a total variation of {self.detectable:.2g} would have shown")
+        return "; ".join(parts)
+
+
+@dataclass
+class Report:
+    """The answer to `draftproof endpoint`. `stopped`: why it ended early; `decided`: whether there was
+    enough to judge the law of tokens by.
+    """
+
+    url: str
+    model: str
+    error: float
+    results: list[Result] = field(default_factory=list)
+    tokens: int = 0
+    prompt_tokens: int = 0
+    requests: int = 0
+    retried: int = 0
+    seconds: float = 0.0
+    stopped: str | None = None
+    decided: bool = False
+
+    @property
+    def found(self) -> list[str]:
+        """The names of the tests that rejected."""
+        return [each.name for each in self.results if each.verdict == "rejected"]
+
+    @property
+    def status(self) -> int:
+        """The exit status: 0 nothing found, 1 rejected, 3 undecided."""
+        return 1 if self.found else 0 if self.decided and self.stopped is None else 3
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in words."""
+        return {0: "nothing found", 1: f"rejected: {', '.join(self.found)}", 3: "undecided"}[self.status]
+
+    def __str__(self) -> str:
+        spent = (
+            f"{self.tokens:,} tokens in {self.requests:,} requests ({self.retried:,} repeated), "
+            f"{self.seconds:.1f} s, error {self.error:g}"
+        )
+        early = [f"  ended early: {self.stopped}"] if self.stopped else []
+        lines = [
+            f"{self.url} ({self.model}): {self.verdict}",
+            *(f"  {each}" for each in self.results),
+            *early,
+        ]
+        return "\n".join([*lines, f"  {spent}"])
+
+    def answer(self) -> dict[str, Any]:
+        """The JSON document."""
+        own = {name: value for name, value in asdict(self).items() if name not in ("results", "decided")}
+        tests = [
+            {**asdict(each), "log_e": "inf" if each.log_e == inf else each.log_e} for each in self.results
+        ]
+        return {
+            "url": own.pop("url"),
+            "model": own.pop("model"),
+            "verdict": self.verdict.partition(":")[0],
+            "found": self.found,
+            "tests": tests,
+            **own,
+            "complete": self.stopped is None,
+        }
+
+    def write_junit(self, path: Path) -> None:
+        """Writes JUnit XML: a failure for each rejection, an error if the run ended early."""
+        suite = ElementTree.Element("testsuite", name=f"draftproof endpoint {self.url}")
+        for each in self.results:
+            case = ElementTree.SubElement(suite, "testcase", classname="draftproof.endpoint", name=each.name)
+            if each.verdict == "rejected":
+                ElementTree.SubElement(case, "failure", message=str(each))
+            if each.verdict == "skipped":
+                ElementTree.SubElement(case, "skipped", message=each.said)
+        if self.status == 3:
+            case = ElementTree.SubElement(suite, "testcase", classname="draftproof.endpoint", name="run")
+            ElementTree.SubElement(case, "error", message=self.stopped or "undecided")
+        counts = {
+            "tests": "testcase",
+            "failures": ".//failure",
+            "errors": ".//error",
+            "skipped": ".//skipped",
+        }
+        for name, what in counts.items():
+            suite.set(name, str(len(suite.findall(what))))
+        suite.set("time", f"{self.seconds:.1f}")
+        with replacing(path) as part:
+            ElementTree.ElementTree(suite).write(part, encoding="utf-8", xml_declaration=True)
+
+
+def dumped(report: Report) -> str:
+    """The JSON document as text."""
+    return json.dumps(report.answer())

@@ -1,0 +1,153 @@
+"""The one-sample tests: texts of a server beside the law that its rows of log-probabilities give them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import exp, inf, log, log1p
+
+from draftproof.simulators.anytime import detectable
+from draftproof.simulators.endpoint.betting import BATCH, CAUTION, LAW, RANKS, Bets, Context, Wealth
+from draftproof.simulators.endpoint.laws import Law, Setting
+from draftproof.simulators.endpoint.report import Result
+from draftproof.simulators.endpoint.server import Sample
+
+SURE = 0.99
+"""The probability with which the bet on greedy decoding predicts the likeliest token."""
+
+NAMES = "greedy", "repeats", "copies", "batch", "law"
+
+SAID = {
+    "greedy": "the likeliest token comes out too often: decoding is silently greedy, or nearly so",
+    "repeats": "a request without a seed repeats the texts of the one before it: the random stream repeats",
+    "copies": "choices of one request repeat each other: they share a random stream",
+    "batch": "choices of one request, decoded as one batch, depend on each other",
+    "law": "tokens do not follow the target's law",
+}
+"""Test -> what its rejection means."""
+
+EXPLAINS = {
+    "greedy": ("repeats", "copies", "batch", "law"),
+    "repeats": ("copies", "batch", "law"),
+    "copies": ("batch", "law"),
+    "law": ("batch",),
+}
+"""Test -> those whose rejection follows from its own: a wrong law also shows in tokens beside each other."""
+
+
+class Stream:
+    """Tests of all texts that are drawn with one setting.
+
+    `read(row, setting, before)` is the law that a row means. `greedy`, `repeats`, `copies` and `batch` bet on
+    faults that have a name, `law` on any other. Requests must be added in the order in which they were sent:
+    an order that depends on how texts ended would bias what is seen.
+    """
+
+    def __init__(self, setting: Setting, read: Callable[..., Law], errors: Mapping[str, float]):
+        self.setting, self.read = setting, read
+        self.tests: dict[str, Wealth] = {
+            "greedy": Wealth(errors["greedy"]),
+            "repeats": Wealth(errors["repeats"]),
+            "copies": Wealth(errors["copies"]),
+            "batch": Bets(errors["batch"], BATCH),
+            "law": Bets(errors["law"], LAW),
+        }
+        self.last: dict[tuple[int, int], tuple[str, ...]] = {}
+
+    def add(self, prompt: int, samples: Sequence[Sample]) -> None:
+        """Adds the choices of one request for the prompt of this number."""
+        beside: tuple[int, ...] = ()
+        first: tuple[str, ...] | None = None
+        for number, sample in enumerate(samples):
+            rows = enumerate(sample.rows or ())
+            laws = [self.read(row, self.setting, sample.tokens[:t]) for t, row in rows]
+            log_p, ranks = self._tokens(prompt, sample, laws, beside)
+            before = self.last.get((prompt, number))
+            self._copy("repeats", before, sample.tokens, log_p)
+            self._copy("copies", first, sample.tokens, log_p)
+            self.last[prompt, number] = sample.tokens
+            first, beside = first or sample.tokens, ranks
+
+    @property
+    def rejected(self) -> bool:
+        return any(test.rejected for test in self.tests.values())
+
+    @property
+    def detectable(self) -> float:
+        """The total variation of a token's law, its outcomes sorted by rank, that would have shown."""
+        own = self.tests["law"]
+        return detectable(RANKS + 1, own.runs, own.error / (len(LAW) * len(CAUTION)))
+
+    def results(self) -> list[Result]:
+        """What the tests say, those with a named fault first."""
+        causes = [name for name in NAMES if self.tests[name].rejected]
+        explained = {each: name for name in reversed(causes) for each in EXPLAINS.get(name, ())}
+        return [
+            Result(name, "skipped", f"{explained[name]} explains what it sees", self.tests[name].runs)
+            if name in explained
+            else self._result(name)
+            for name in NAMES
+        ]
+
+    def _tokens(
+        self, prompt: int, sample: Sample, laws: Sequence[Law], beside: tuple[int, ...]
+    ) -> tuple[float | None, tuple[int, ...]]:
+        """Bets on each token; returns the log-probability of the whole text (None if the law does not say)
+        and the ranks of its tokens.
+        """
+        greedy, batch, own = self.tests["greedy"], self.tests["batch"], self.tests["law"]
+        assert isinstance(batch, Bets)
+        assert isinstance(own, Bets)
+        ranks: list[int] = []
+        total: float | None = 0.0
+        for t, (token, each) in enumerate(zip(sample.tokens, laws, strict=False)):
+            place = each.place(token)
+            if place is None:
+                ranks.append(RANKS)
+                total = None
+                continue
+            near = beside[t] if t < len(beside) else -1
+            context = Context(prompt, sample.tokens[:t], tuple(ranks), near)
+            own.saw(context, each, place)
+            if place < 0:
+                ranks.append(RANKS)
+                total = None
+                continue
+            if near >= 0:
+                batch.saw(context, each, place)
+            top = float(each.masses[0])
+            if len(each.masses) > 1 and top < 1:
+                greedy.bet(log(1 - SURE + SURE / top) if place == 0 else log(1 - SURE))
+            total = None if total is None else total + log(each.masses[place])
+            ranks.append(min(place, RANKS))
+        return total, tuple(ranks)
+
+    def _copy(
+        self, name: str, one: tuple[str, ...] | None, other: tuple[str, ...], log_p: float | None
+    ) -> None:
+        """Bets half of the wealth that a text is a copy. Its probability is at most that of its cells."""
+        if one is None or log_p is None or not other:
+            return
+        self.tests[name].bet(_log_half(-log_p) if one == other else log(0.5))
+
+    def _result(self, name: str) -> Result:
+        test, witness, seen = self.tests[name], None, None
+        if name == "law":
+            assert isinstance(test, Bets)
+            seen = self.detectable
+            found = test.excess("rank")
+            if test.rejected and test.most == inf:
+                witness = "a token came out that the filter forbids"
+            elif test.rejected and found is not None:
+                (at, rank), hits, expected = found  # type: ignore[misc]
+                which = f"rank {rank + 1}" if rank < RANKS else f"rank {RANKS + 1} or later"
+                runs = sum(cell[0] for (t, _), cell in test.cells["rank"].items() if t == at)  # type: ignore[misc]
+                witness = (
+                    f"tokens of {which} came out {hits:,.0f} times at position {at + 1}, and should "
+                    f"{expected:,.0f} times of {runs:,.0f}"
+                )
+        said = SAID[name] if test.rejected else ""
+        verdict = "rejected" if test.rejected else "not rejected"
+        return Result(name, verdict, said, test.runs, test.error, test.most, seen, witness)
+
+
+def _log_half(gain: float) -> float:
+    """log((1 + exp(gain)) / 2) for a gain that is not negative, without overflow."""
+    return gain + log1p(exp(-gain)) - log(2)

@@ -1,0 +1,62 @@
+"""The run on two servers."""
+
+import pytest
+
+from draftproof.simulators.endpoint.compare import Comparison
+from draftproof.simulators.endpoint.run import Plan
+from tests.simulators.endpoint.fake import Fake
+
+
+def compared(one, other, resume=None, **plan):
+    """A short run on two fake servers."""
+    plan = {"tokens": 6000, "choices": 8, "prompts": ("x", "y"), "settings": False, **plan}
+    clients = one.client(), other.client()
+    return Comparison(clients, Plan(**plan), lambda *_: None, resume).go()
+
+
+def test_equal_servers_pass():
+    report = compared(Fake(), Fake(seed=1), settings=True, tokens=9000)
+    assert (report.status, report.found) == (0, [])
+    assert {"A/A", "law", "top_p", "log-probabilities", "stop"} <= {each.name for each in report.results}
+
+
+@pytest.mark.parametrize(
+    ("one", "name", "said"),
+    [
+        (Fake("lossy", bias=0.4), "law", "different laws"),
+        (Fake("greedy no rows"), "law", "one text only"),
+        (Fake("repeats"), "law", ""),
+        (Fake("ignores top-p"), "top_p", "differ under top_p"),
+    ],
+)
+def test_servers_that_differ_are_told_apart(one, name, said):
+    report = compared(one, Fake(seed=1), settings="top" in name, tokens=20_000)
+    assert report.status == 1
+    assert name in report.found
+    assert any(said in each.said for each in report.results)
+
+
+def test_twenty_pairs_of_equal_servers_are_not_rejected():
+    found = [compared(Fake(seed=n), Fake(seed=99 + n), tokens=1000, error=0.5).found for n in range(20)]
+    assert sum(map(bool, found)) <= 10
+
+
+def test_a_server_that_changes_is_said_to_differ_from_itself():
+    fake, asked = Fake(), []
+
+    def answer(body, right=fake.answer):
+        asked.append(1)
+        fake.fault = "greedy" if len(asked) % 2 else ""
+        return right(body)
+
+    fake.answer = answer
+    report = compared(fake, Fake(seed=1))
+    assert report.found == ["A/A"]
+
+
+def test_evidence_is_continued(tmp_path):
+    path = tmp_path / "evidence.json"
+    first = compared(Fake(), Fake(seed=1), path, tokens=800)
+    second = compared(Fake(), Fake(seed=1), path, tokens=800)
+    assert second.tokens == pytest.approx(2 * first.tokens, rel=0.1)
+    assert second.results[1].runs > first.results[1].runs

@@ -1,0 +1,119 @@
+"""The run on one server: right servers pass, every fault is named, and evidence is honest."""
+
+import json
+
+import pytest
+
+from draftproof.simulators.endpoint.run import Plan, Run
+from draftproof.theory.errors import BadInput
+from tests.simulators.endpoint.fake import Fake
+
+
+def quiet(done, total, doing):
+    """No progress."""
+
+
+def ran(fake, resume=None, client=None, **plan):
+    """A short run on a fake server."""
+    plan = {"tokens": 3000, "choices": 16, "prompts": ("x", "y"), **plan}
+    return Run(client or fake.client(), Plan(**plan), quiet, resume).go()
+
+
+def test_a_right_server_passes_every_test():
+    report = ran(Fake())
+    assert (report.status, report.found) == (0, [])
+    names = {each.name: each for each in report.results}
+    assert names["json_schema"].verdict == "skipped"  # the fake refuses it
+    assert {each.verdict for each in report.results if each.name != "json_schema"} == {"not rejected"}
+    assert 0 < names["law"].detectable < 0.5
+    assert 2900 <= report.tokens <= 3200
+
+
+@pytest.mark.parametrize(
+    ("fault", "name"),
+    [
+        ("greedy", "greedy"),
+        ("repeats", "repeats"),
+        ("copies", "copies"),
+        ("ignores temperature", "temperature"),
+        ("ignores top-p", "top_p"),
+        ("ignores top-k", "top_k"),
+        ("ignores min-p", "min_p"),
+        ("ignores penalties", "presence_penalty"),
+        ("ignores penalties", "frequency_penalty"),
+        ("warm zero", "temperature 0"),
+        ("goes on", "stop"),
+        ("overruns", "max_tokens"),
+        ("other rows", "log-probabilities"),
+        ("lossy", "law"),
+    ],
+)
+def test_every_fault_is_named(fault, name):
+    report = ran(Fake(fault, bias=0.3), tokens=8000)
+    assert report.status == 1
+    assert name in report.found
+    allowed = {"law", name} | ({"presence_penalty", "frequency_penalty"} if "penalties" in fault else set())
+    assert set(report.found) <= allowed if fault != "other rows" else True
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_twenty_right_servers_are_not_rejected(strict):
+    """At an error of a half, at most half of the runs may reject; at 1e-3 none should."""
+    found = [ran(Fake(seed=seed, strict=strict, shown=6), tokens=400, error=0.5).found for seed in range(20)]
+    assert sum(map(bool, found)) <= 10
+
+
+@pytest.mark.slow
+def test_two_hundred_right_servers_are_rejected_once_at_most():
+    found = [each for seed in range(200) for each in ran(Fake(seed=seed), tokens=2000).found]
+    assert len(found) <= 1
+
+
+def test_a_strict_server_without_extensions_is_tested_on_listed_tokens():
+    fake = Fake(strict=True, shown=5)
+    report = ran(fake, settings=False)
+    assert report.status == 0
+    assert "ignore_eos" not in fake.seen[-1]
+    assert fake.seen[-1]["logprobs"] == 5
+
+
+def test_without_log_probabilities_it_is_undecided():
+    report = ran(Fake("no rows"))
+    assert report.status == 3
+    assert "--against" in report.stopped
+
+
+def test_a_server_that_stops_answering_keeps_what_was_measured():
+    fake = Fake()
+    answer = fake.answer
+    fake.answer = lambda body: answer(body) if len(fake.seen) < 40 else None  # half a document
+    report = ran(fake)
+    assert report.status == 3
+    assert "not a whole JSON object" in report.stopped
+    law = next(each for each in report.results if each.name == "law")
+    assert law.runs > 100
+
+
+def test_a_server_that_never_answers_is_bad_input():
+    fake = Fake()
+    fake.answer = lambda body: None
+    with pytest.raises(BadInput, match="JSON object, 5 times in a row"):
+        ran(fake)
+
+
+def test_resume_multiplies_evidence(tmp_path):
+    path = tmp_path / "evidence.json"
+    plan = {"settings": False, "tokens": 1000}
+    first = ran(Fake("lossy", bias=0.12), path, **plan)
+    kept = json.loads(path.read_text())
+    assert first.status == 0
+    second = ran(Fake("lossy", seed=1, bias=0.12), path, **plan)
+    assert second.tokens > 1900
+    again = next(each for each in second.results if each.name == "law")
+    assert again.runs > kept["tests"]["law"]["runs"]
+    assert '"x"' not in path.read_text()
+    with pytest.raises(BadInput, match="about another server"):
+        ran(Fake(), path, prompts=("z",))
+    path.write_text("{}")
+    with pytest.raises(BadInput, match="not a file of"):
+        ran(Fake(), path, **plan)
