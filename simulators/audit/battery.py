@@ -14,6 +14,9 @@ from draftproof.theory.rows import Prefix, Row
 VOCAB, DEPTH = 3, 2  # default bounds of the instances
 WORDS = 5_000  # most words of depth + 1 tokens of an instance
 
+LARGER = ("toy", "reversed")
+"""The scenarios that are tried on one token, and one drafted token, more than the default bounds."""
+
 CORE = ("toy", "reversed", "holes in both", "seesaw", "equal")
 """The scenarios that reveal most faults; large sizes and slow targets get only these."""
 
@@ -21,7 +24,8 @@ CORE = ("toy", "reversed", "holes in both", "seesaw", "equal")
 def battery(vocab: int, depth: int, rounds: int = 1, slow: bool = False) -> Iterator[Instance]:
     """Instances on chains, smallest first, up to the given vocabulary and depth; BadInput beyond WORDS.
 
-    Several `rounds` and `slow` targets get fewer and smaller instances. Slow targets over several rounds get
+    The default bounds also get a few instances with one token, and with one drafted token, more. Several
+    `rounds` and `slow` targets get fewer and smaller instances. Slow targets over several rounds get
     only the toy and one-hot proposals, so that only the verifier makes random choices.
 
     >>> [max(1, each.draft.depth) for each in battery(2, 1)][:3]
@@ -53,15 +57,21 @@ def battery(vocab: int, depth: int, rounds: int = 1, slow: bool = False) -> Iter
                     placed(name, v, d, at) for at in range(d + 1) for name in (SCENARIOS if small else CORE)
                 )
                 yield from (
-                    placed(name, v, d, d - 1, alone=True) for name in (SCENARIOS if small and d > 1 else ())
+                    placed(name, v, d, d - 1, alone=token)
+                    for name in (SCENARIOS if small and d > 1 else ())
+                    for token in range(v)
                 )
             yield from Randoms(Chain(d), v, 6 if small else 2)
+    if rounds == 1 and (vocab, depth) == (VOCAB, DEPTH):  # a fault may need a fourth token, or a third draft
+        for v, d in ((VOCAB + 1, 1), (2, DEPTH + 1)):
+            yield from (scenario(name, Chain(d), v) for name in LARGER)
+            yield steep(v, d)
 
 
-def placed(name: str, vocab: int, depth: int, at: int, alone: bool = False) -> Instance:
-    """The rows of a scenario after drafts of `at` tokens, or `alone` after one of these; elsewhere those of
-    the toy, which accept and reject every token: a fault that needs special rows at one position shows there
-    only if the draft comes so far.
+def placed(name: str, vocab: int, depth: int, at: int, alone: int | None = None) -> Instance:
+    """The rows of a scenario after drafts of `at` tokens, or after `at` times the token `alone`; elsewhere
+    those of the toy, which accept and reject every token: a fault that needs special rows at one position
+    shows there only if the draft comes so far.
 
     >>> placed("equal", 2, 2, 1).proposal[(0,)] == placed("equal", 2, 2, 1).target[(0,)]
     True
@@ -69,10 +79,11 @@ def placed(name: str, vocab: int, depth: int, at: int, alone: bool = False) -> I
     special, toy = SCENARIOS[name], SCENARIOS["toy"]
 
     def row(which: int, prefix: Prefix) -> Row:
-        here = len(prefix) == at and (not alone or set(prefix) <= {vocab - 1})
+        here = len(prefix) == at and (alone is None or {*prefix} <= {alone})
         return (special if here else toy)[which](vocab, prefix)
 
-    where = f"after {' '.join([str(vocab - 1)] * at)} alone" if alone else f"after {at} tokens"
+    only = " ".join([str(alone)] * at)
+    where = f"after {at} tokens" if alone is None else f"after {only} alone"
     label = f"{name} {where}, chain depth {depth} V={vocab}"
     return tabulate(vocab, Chain(depth), lambda prefix: row(0, prefix), lambda prefix: row(1, prefix), label)
 

@@ -2,11 +2,12 @@
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from draftproof.simulators.audit.battery import CORE
 from draftproof.simulators.audit.randomness.generators import Generator, lazies
 from draftproof.simulators.audit.randomness.sources import Chance, Source
 from draftproof.simulators.audit.sandbox import Sandbox
@@ -21,7 +22,9 @@ from draftproof.simulators.audit.targets import (
     signature,
     tensors,
 )
+from draftproof.simulators.instances.scenarios import scenario
 from draftproof.theory.draft import Draft, Node
+from draftproof.theory.drafts.tree import Tree as Siblings
 from draftproof.theory.errors import BadInput
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
@@ -149,7 +152,7 @@ class Function(DraftVerifier):
             with torch.random.fork_rng(devices=[]):
                 torch.default_generator.manual_seed(int(real.integers(2**62)))
                 return run(inputs)
-        with Answering(source) as mode:
+        with Answering(source, self.dtype) as mode:
             extra |= {name: mode.tensor(extra[name]) for name in self.coins}
             return run(inputs)
 
@@ -186,9 +189,22 @@ class Tree(DraftVerifier):
 
     adapter, dtype = "tree function", "float64"
 
-    def __init__(self, verify: Callable[..., Any], *, name: str = ""):
+    def __init__(self, verify: Callable[..., Any], *, name: str = "", dtype: str | None = None):
+        if dtype not in (None, self.dtype):
+            raise BadInput(f"a {self.adapter} computes in {self.dtype}")
         self.verify = verify
         self._identify(verify, name)
+
+    def instances(self, vocab: int, depth: int, rounds: int) -> Sequence[Any]:
+        """The chains of the battery, and trees of two children that are drawn independently."""
+        found = list(super().instances(vocab, depth, rounds))
+        if rounds > 1:
+            return found
+        shapes = (((), ()), (((),), ())) if depth > 1 else (((), ()),)
+        return [
+            *found,
+            *(scenario(name, Siblings(shape, replacement=True), vocab) for shape in shapes for name in CORE),
+        ]
 
     def prepare(self, target: Rows, draft: Draft) -> Any:
         new: dict[int, Node] = {}

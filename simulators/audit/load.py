@@ -7,23 +7,69 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from draftproof.simulators.audit.adapters import ADAPTERS, adapted
-from draftproof.simulators.audit.functions import Function
+from draftproof.simulators.audit.adapters import ADAPTERS, TAKEN, adapted
+from draftproof.simulators.audit.foreign import ForeignProgram
+from draftproof.simulators.audit.functions import Tree
 from draftproof.simulators.audit.loops import Loop
+from draftproof.simulators.audit.sandbox import Observer
 from draftproof.simulators.audit.selection import Selection
+from draftproof.simulators.audit.spelling import natural
 from draftproof.simulators.audit.targets import Target
 from draftproof.simulators.sources import INSTALLED, Root
 from draftproof.theory.errors import BadInput
 
-STYLES = {"verify": Function, "loop": Loop, "selection": Selection}
+STYLES = {"verify": natural, "loop": Loop, "selection": Selection, "tree": Tree}
 """What a function of the user does: it verifies one draft, generates text, or selects tokens of a batch."""
 
 
-def target(name: str, path: Path | None = None, dtype: str | None = None, style: str = "verify") -> Target:
-    """The target of that name: an adapter, or the function that `load` finds, of a style of STYLES."""
+def target(
+    name: str,
+    path: Path | None = None,
+    dtype: str | None = None,
+    style: str = "verify",
+    roles: str | None = None,
+    observer: Observer | None = None,
+) -> Target:
+    """The target of that name: an adapter, also by the name of its function, or the function that `load`
+    finds, of a style of STYLES; `roles` are those of its parameters, where their names do not say them. With
+    the style "exec" the name is the command of a program. A function is called a few times, after `observer`
+    was told that it is loaded.
+    """
+    if style == "exec":
+        return ForeignProgram(name, dtype=dtype)
     if name in ADAPTERS:
         return adapted(name, path, dtype)
+    known = None if roles or style != "verify" else taken(name)
+    if known is not None:
+        return adapted(*known, dtype)
+    if style == "verify":
+        found = load(name)
+        if observer is not None:
+            observer.loaded()
+        return natural(found, name=name, dtype=dtype, given=roles, observer=observer)
     return STYLES[style](load(name), name=name, dtype=dtype)
+
+
+def taken(name: str) -> tuple[str, Path | None] | None:
+    """The adapter, and its file, of a function given by its own module or file; None for other functions.
+
+    >>> taken("transformers.generation.utils:_speculative_sampling")
+    ('transformers', None)
+    """
+    place, _, function = name.rpartition(":")
+    for known, adapter in TAKEN.items():
+        module, _, attribute = known.partition(":")
+        if function != attribute:
+            continue
+        if place == module:
+            if adapter == "transformers":
+                return adapter, None
+            spec = importlib.util.find_spec(module.partition(".")[0])
+            for folder in (spec and spec.submodule_search_locations) or ():
+                return adapter, Path(folder).parent / f"{module.replace('.', '/')}.py"
+        if Path(place).as_posix().endswith(f"{module.replace('.', '/')}.py"):
+            return adapter, Path(place)
+    return None
 
 
 def source(name: str) -> Root:
@@ -42,6 +88,8 @@ def load(name: str) -> Any:
         module = _from_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
     except BadInput:
         raise
+    except (KeyboardInterrupt, GeneratorExit) as error:  # raised by the module itself
+        raise BadInput(f"{name}: cannot be imported: {type(error).__name__}") from None
     except (Exception, SystemExit) as error:
         raise BadInput(f"{place}: cannot be imported: {type(error).__name__}: {error}") from None
     found: Any = module

@@ -78,7 +78,7 @@ class Loop(Target):
             sandbox.current.start(source)
             known = {"gamma": instance.draft.depth, "rng": Generator(source)}
             more, named = [known[name] for name in self._extra], {name: known[name] for name in self._named}
-            with Answering(source):
+            with Answering(source, self.dtype):
                 prompt = torch.zeros(1, 1, dtype=torch.int64)
                 words = sandbox.call(
                     lambda: emitted(

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
+from random import Random
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -87,6 +88,8 @@ class Sandbox:
     remarks: dict[str, str] = field(default_factory=dict)
     bisected: bool = False  # some coins were needed as plain numbers
     repeats: bool = False  # the same coins were seen to give the same result
+    runs: int = 0  # enumerated so far
+    random: Random = field(default_factory=lambda: Random(0))  # for points at which runs are checked
     modules: dict[str, Any] = field(default_factory=lambda: dict(sys.modules))
 
     def remark(self, kind: str, what: str) -> None:

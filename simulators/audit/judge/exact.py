@@ -18,6 +18,7 @@ from draftproof.simulators.audit.targets import Program, Target
 from draftproof.simulators.batches import JointWrong
 from draftproof.simulators.enumerate import emission, outcomes
 from draftproof.simulators.optimum import stateless
+from draftproof.simulators.size import Descent
 from draftproof.simulators.verdict import Wrong
 from draftproof.simulators.witness import shrink
 from draftproof.theory.batch import Batch
@@ -26,7 +27,7 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law, law_of
 from draftproof.theory.numbers import ZERO
-from draftproof.theory.rows import Number, Prefix, Row
+from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
 from draftproof.theory.targets.declared import Declared
 from draftproof.theory.verifiers import named
@@ -34,6 +35,12 @@ from draftproof.theory.verifiers import named
 RUNS, SECONDS = 400_000, 600.0  # limits on the runs of a function on one instance: number and time
 PROBES, FEW = 60, 6  # random runs that estimate the number of all runs; the same for a slow target
 SMALL, TIGHT = 100, fmpq(1, 10**9)  # except on chains: most drafts for an optimum, and its accuracy
+
+CHECKED, SELDOM = 500, 8  # of a failing instance the first runs are checked; elsewhere every eighth
+HIDDEN = (
+    "the same coins give different results: it also draws from a generator of its own, the system's entropy "
+    "or the clock, which cannot be followed; pass it an rng"
+)
 
 SLACK = fmpq(1, 10**6)  # by how much rounding may take a token over a budget
 NONE = Distance()
@@ -97,13 +104,19 @@ Judge: TypeAlias = Callable[[Any], Case]
 
 
 def case(
-    target: Target, sandbox: Sandbox, instance: Instance, rounds: int = 1, aim: Aim | None = None
+    target: Target,
+    sandbox: Sandbox,
+    instance: Instance,
+    rounds: int = 1,
+    aim: Aim | None = None,
+    each: bool = False,
 ) -> Case:
     """The exact verdict on one instance, over one round of decoding or several, against p or another aim.
 
+    A verdict against the target stands only if `each` run has the same result with plain numbers.
     Raises Fault if a call hangs, TooLarge if there are too many runs, or NotEnumerable.
     """
-    law, accepted, fault_mass, faults = emit(target, sandbox, instance, rounds)
+    law, accepted, fault_mass, faults = emit(target, sandbox, instance, rounds, each)
     length, p = instance.draft.depth + rounds, instance.target
     rows: Rows = p
     far: dict[str, Any] = {}
@@ -122,6 +135,8 @@ def case(
     if not found.met and not target.slow:
         for program in target.programs(sandbox, instance, rounds):
             must_repeat(program.run)  # coins that cannot be followed would look like bias
+        if not each and not sandbox.bisected:
+            return case(target, sandbox, instance, rounds, aim, each=True)
     return found
 
 
@@ -146,7 +161,7 @@ def shrunk(judge: Judge, failing: Case, shrinks: bool) -> Case:
 
 
 def emit(
-    target: Target, sandbox: Sandbox, instance: Instance, rounds: int
+    target: Target, sandbox: Sandbox, instance: Instance, rounds: int, each: bool = False
 ) -> tuple[Law, fmpq | None, fmpq, dict[str, str]]:
     """The law of the words; then E[tau], the probability of faults, and the faults, as in `Case`."""
     deadline = monotonic() + SECONDS
@@ -159,11 +174,11 @@ def emit(
             must_repeat(program.run)
             tested = sandbox.repeats = True
         if program.most_runs is None:
-            runs = runs_of(program, deadline, sandbox)
+            runs = runs_of(program, deadline, sandbox, each)
         else:
             over = "" if target.whole else f" over {rounds} rounds"
             _must_fit(program.run, FEW if target.slow else PROBES, program.most_runs, instance.name + over)
-            runs = every_run(program.run, program.weight, deadline)
+            runs = every_run(program, deadline, sandbox, each)
         for mass, result in runs:
             if isinstance(result, Fault):
                 fault_mass += mass
@@ -177,12 +192,12 @@ def emit(
 
 
 def runs_of(
-    program: Program, deadline: float, sandbox: Sandbox
+    program: Program, deadline: float, sandbox: Sandbox, each: bool = False
 ) -> Iterator[tuple[fmpq, tuple[Any, int | None] | Fault]]:
     """(weight, result or fault) of every outcome of the coins; by bisection if plain numbers are needed."""
     if not sandbox.bisected:
         try:
-            yield from list(every_run(program.run, program.weight, deadline))
+            yield from list(every_run(program, deadline, sandbox, each))
             return
         except Opaque:
             sandbox.bisected = True
@@ -196,14 +211,49 @@ def runs_of(
 
 
 def every_run(
-    program: Callable[[Source], Result], weight: fmpq, deadline: float
-) -> Iterator[tuple[fmpq, Result | Fault]]:
-    """(weight, result or fault) of every sequence of outcomes of a program's random calls."""
-    runs = outcomes(lambda oracle: run_or_fault(program, Every(oracle)), weight)
-    for n, found in enumerate(runs):
+    program: Program, deadline: float, sandbox: Sandbox, each: bool
+) -> Iterator[tuple[fmpq, tuple[Any, int | None] | Fault]]:
+    """(weight, result or fault) of every sequence of outcomes of a program's random calls.
+
+    Every run with a fault, and of the others each or some, is made again with plain numbers as coins. Raises
+    Opaque if the result is then another one: the coins were not followed.
+    """
+
+    def run(oracle: Any) -> tuple[Every, Any]:
+        source = Every(oracle)
+        return source, run_or_fault(program.run, source)
+
+    for n, (mass, (source, result)) in enumerate(outcomes(run, program.weight)):
         if n >= RUNS or monotonic() > deadline:
             raise TooLarge(f"its coins have more than {n:,} outcomes")
-        yield found
+        sandbox.runs += 1
+        often = sandbox.runs % (1 if each and n < CHECKED else SELDOM) == 0
+        if often or (isinstance(result, Fault) and n < CHECKED):
+            _must_recur(program, source, result, sandbox)
+        yield mass, result
+
+
+def _must_recur(program: Program, source: Every, result: object, sandbox: Sandbox) -> None:
+    def plain(random: Random) -> object:
+        replay = source.replay(random)
+        return result if replay is None else run_or_fault(program.run, replay)
+
+    state = sandbox.random.getstate()
+    found = plain(sandbox.random)
+    if _same(found, result):
+        return
+    again = Random()
+    again.setstate(state)
+    if not _same(plain(again), found):
+        raise NotEnumerable(HIDDEN)
+    if not _same(plain(sandbox.random), result):
+        raise Opaque("its result with plain numbers as coins is another one")
+
+
+def _same(a: object, b: object) -> bool:
+    if isinstance(a, Fault) or isinstance(b, Fault):
+        return isinstance(a, Fault) and isinstance(b, Fault) and a.kind == b.kind
+    return a == b
 
 
 def run_or_fault(program: Callable[[Source], Result], source: Source) -> Result | Fault:
@@ -225,35 +275,18 @@ def must_repeat(program: Callable[[Source], object]) -> None:
 
     for coin in (0.5, 0.9, 0.1):
         if len({result(coin) for _ in range(4)}) > 1:
-            raise NotEnumerable(
-                "the same coins give different results: it also draws from a generator of its own, the "
-                "system's entropy or the clock, which cannot be followed; pass it an rng"
-            )
+            raise NotEnumerable(HIDDEN)
 
 
 def _must_fit(program: Callable[[Source], object], probes: int, limit: int, what: str) -> None:
-    # TooLarge if there are more runs than the limit, by Knuth's estimate of the leaves of a tree: the
-    # product of the numbers of branches along random descents.
+    # TooLarge if there are more runs than the limit, by the mean of random descents.
     random, leaves = Random(0), 0
     for _ in range(probes):
-        oracle = _Descent(random)
+        oracle = Descent(random)
         run_or_fault(program, Every(oracle))
         leaves += oracle.leaves
     if leaves > limit * probes:
         raise TooLarge(f"{what} would take about {leaves / probes:,.0f} runs, and the limit is {limit:,}")
-
-
-class _Descent:
-    def __init__(self, random: Random):
-        self.random, self.leaves = random, 1
-
-    def choose(self, row: Row) -> int:
-        branches = [x for x, mass in enumerate(row) if mass > 0]
-        self.leaves *= len(branches)
-        return self.random.choice(branches)
-
-    def accept(self, probability: Number) -> bool:
-        return bool(self.choose((1 - probability, probability)))
 
 
 def first_wrong(got: Law, want: Law, bound: fmpq) -> Wrong:

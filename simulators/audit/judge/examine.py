@@ -20,6 +20,7 @@ from draftproof.simulators.audit.processors import Missing, processed_already, p
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
 from draftproof.simulators.audit.sandbox import SECONDS, Fault, Observer, Sandbox, sandboxed
 from draftproof.simulators.audit.selection import Selection
+from draftproof.simulators.audit.spelling import natural
 from draftproof.simulators.audit.targets import DraftVerifier, Target
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.theory.batch import Batch
@@ -28,6 +29,10 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.targets import declared
 
+BISECTED = 30.0  # seconds after which a target whose coins are read by bisection gets no more instances
+UNREAD = {"raises", "returns garbage"}  # what every call does that is not made as the function is written
+
+FEW = 4  # instances on which the second call of a class is judged
 ENTRIES = 10**6  # largest vocabulary times depth of a test on samples
 
 
@@ -69,7 +74,7 @@ def examine(
     >>> examine(first_is_right, vocab=2, depth=1).lossless
     True
     """
-    target = verify if isinstance(verify, Target) else Function(verify, dtype=dtype)
+    target = verify if isinstance(verify, Target) else natural(verify, dtype=dtype, seconds=seconds)
     aim = _aim(against, own_bonus, target.whole or iterations > 1, statistical)
     started, verifier = monotonic(), target if isinstance(target, DraftVerifier) else None
     if verifier is None and (statistical or padding):
@@ -101,6 +106,8 @@ def examine(
                 if not batches and aim is None and report.failing is None:
                     if sandbox.current.constant and iterations == 1:
                         _seeded(target, sandbox, report, twice)
+                    elif getattr(target, "stateful", False) and iterations == 1:
+                        _again(target, sandbox, report, twice)
                     if edges and report.failing is None:
                         findings_at_edges(target, sandbox, list(instances or ()), report.found, padding)
         except NotEnumerable as error:
@@ -149,8 +156,11 @@ def _enumerate(
 ) -> None:
     # Checks the instances, or batches, in turn until the target fails on one, which is shrunk. Drafts larger
     # than one that took too many runs are skipped. Raises NotEnumerable if no instance could be enumerated.
-    limit = None
+    limit, began = None, monotonic()
     for n, instance in enumerate(chosen):
+        if sandbox.bisected and report.instances and monotonic() - began > BISECTED:
+            report.too_large = f"{len(chosen) - n} larger instances, since its coins are read by bisection"
+            break
         batch = isinstance(instance, Batch)
         size = instance.outcomes if batch else instance.draft.outcomes(instance.vocab)
         if limit is not None and size >= limit:
@@ -162,6 +172,12 @@ def _enumerate(
             limit, report.too_large = size, str(error)
             continue
         report.instances += 1
+        wrong = now.fault_mass == 1 and {*now.faults} <= UNREAD and "function" in report.adapter
+        if report.instances == 1 and wrong:
+            raised = "; ".join(f"{kind}: {what}" for kind, what in now.faults.items())
+            raise BadInput(
+                f"not audited: every call of every draft {raised}; a wrong call is no law (docs/audit.md)"
+            )
         report.token, report.text = report.token.largest(now.token), report.text.largest(now.text)
         for kind, what in now.faults.items():
             where = f"{what}, with probability {float(now.fault_mass):.3g}, on {named(instance)}"
@@ -180,6 +196,17 @@ def _enumerate(
             report.worst = now
     if not report.instances:
         raise NotEnumerable(report.too_large)
+
+
+def _again(target: Target, sandbox: Sandbox, report: Report, twice: Sequence[Instance]) -> None:
+    # A class may keep state, so that its second call is judged too.
+    for instance in twice[:FEW]:
+        now = case(target, sandbox, instance, 2)
+        if not now.met:
+            report.failing = now
+            what = "the law over two calls is wrong, that of one call is not"
+            report.found["keeps state"] = Finding("keeps state", what)
+            return
 
 
 def _seeded(target: Target, sandbox: Sandbox, report: Report, twice: Sequence[Instance]) -> None:

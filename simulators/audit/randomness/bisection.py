@@ -25,8 +25,20 @@ Read = Callable[[Sequence[float]], tuple[Hashable, int]]  # coins -> (result, nu
 
 _ANYWHERE = np.random.Generator(np.random.PCG64(1)).random((PROBES, MOST))  # random bits: detect hashing
 
-_LATER = [[0.5], [0.03], [0.97], [0.31, 0.77, 0.13, 0.59, 0.87], [0.83, 0.21, 0.68, 0.05, 0.44]]
-"""The values at which later coins are held while one is varied."""
+_LOW, _HIGH = 2.0**-40, 1 - 2.0**-40
+
+_LATER = [
+    [0.5],
+    [_LOW],
+    [_HIGH],
+    [_LOW, _HIGH],
+    [_HIGH, _LOW],
+    [0.31, 0.77, 0.13, 0.59, 0.87],
+    [0.83, 0.21, 0.68, 0.05, 0.44],
+]
+"""The values at which later coins are held while one is varied. Many coins matter only if later ones accept,
+or only if they reject, which may be almost certain or almost impossible.
+"""
 
 
 class Plain(Fixed):
@@ -92,26 +104,38 @@ def boxes(
         return
     if len(held) >= MOST:
         raise NotEnumerable(f"it asks for more than {MOST} coins as plain numbers")
-    known: dict[float, Hashable] = {}
+    known: dict[tuple[float, int], tuple[Hashable, int]] = {}
 
-    def happens(u: float) -> Hashable:
-        if u not in known:
-            known[u] = tuple(read([*held, u, *later])[0] for later in _LATER)
-        return known[u]
+    def happens(u: float, later: int) -> tuple[Hashable, int]:
+        if (u, later) not in known:
+            known[u, later] = read([*held, u, *_LATER[later]])
+        return known[u, later]
 
-    for low, high in pairwise([0.0, *_cuts(happens, fine), 1.0]):
+    for low, high in pairwise([0.0, *_cuts(happens, len(held) + 1, fine), 1.0]):
         yield from boxes(read, fine, [*held, (low + high) / 2], [*sides, (low, high)])
 
 
-def _cuts(happens: Callable[[float], Hashable], fine: float) -> list[float]:
+def _cuts(happens: Callable[[float, int], tuple[Hashable, int]], coins: int, fine: float) -> list[float]:
+    # Where the result changes as the last of the first `coins` coins varies, whatever later ones are.
     within = _ANYWHERE.ravel()
-    grid = [2.0**-40, *(float(i + within[i]) / GRID for i in range(GRID)), 1 - 2.0**-40]
+    grid = [_LOW, *(float(i + within[i]) / GRID for i in range(GRID)), _HIGH]
     found: list[float] = []
+
+    def differs(a: float, b: float) -> int | None:  # the first setting of later coins that shows it
+        for later in range(len(_LATER)):
+            (one, read_a), (other, read_b) = happens(a, later), happens(b, later)
+            if one != other:
+                return later
+            if max(read_a, read_b) <= coins:
+                return None  # later coins are not read
+        return None
+
     for a, b in pairwise(grid):
-        while happens(a) != happens(b):
+        while (later := differs(a, b)) is not None:
             low, high = a, b
             while high - low > fine and (middle := (low + high) / 2) not in (low, high):
-                low, high = (middle, high) if happens(middle) == happens(a) else (low, middle)
+                same = happens(middle, later)[0] == happens(a, later)[0]
+                low, high = (middle, high) if same else (low, middle)
             found.append(high)
             if len(found) > 4 * GRID:
                 raise NotEnumerable("the result changes too often as one coin varies")

@@ -1,6 +1,8 @@
 """The coins of one run: the constraints known so far, and how a comparison of coins is decided."""
 
 from collections.abc import Hashable
+from math import log
+from random import Random
 
 from flint import fmpq
 
@@ -11,6 +13,7 @@ from draftproof.theory.oracle import Oracle
 
 CHOICES = 4_000  # largest number of comparisons per run, so that a loop that rejects coins ends
 CERTAIN = fmpq(1, 2**200)
+NARROW, TRIES = fmpq(1, 2**18), 100  # narrower intervals are not sampled; most points tried
 
 
 class NotEnumerable(BaseException):  # not an Exception, so that foreign code does not catch it
@@ -92,6 +95,27 @@ class CoinState:
         answer = self._accept(_settled(self._volume({a, b}, yes) / whole))
         self._ratios.add(yes if answer else no)
         return answer
+
+    def point(self, random: Random) -> list[float] | None:
+        """Values of all coins that agree with every answer given; None if none was found."""
+        if any(hi - lo < NARROW for lo, hi in self.boxes):
+            return None
+        sides = [(float(lo), float(hi)) for lo, hi in self.boxes]
+        for _ in range(TRIES):
+            coins = [lo + (hi - lo) * random.uniform(0.05, 0.95) for lo, hi in sides]
+            if self._allows(coins):
+                return coins
+        return None
+
+    def _allows(self, coins: list[float]) -> bool:
+        for chain in {id(chain): chain for chain in self._chains.values()}.values():
+            value = 1.0
+            for coin, (lo, hi) in zip(chain.coins, chain.bounds, strict=True):
+                value *= coins[coin]
+                if not float(lo) < value < float(hi):
+                    return False
+        E = {coin: -log(1 - coins[coin] if mirror else coins[coin]) for coin, mirror in self._racers}
+        return all(E[a] > float(ratio) * E[b] for a, b, ratio in self._ratios)
 
     def _accept(self, probability: fmpq) -> bool:
         self._count()

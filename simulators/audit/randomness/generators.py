@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
-from draftproof.simulators.audit.randomness.sources import Chance, Seeded, Source
+from draftproof.simulators.audit.randomness.sources import Chance, Fixed, Seeded, Source
 
 BRANCHES = 100_000  # largest number of values of a uniform integer
 
@@ -126,6 +126,11 @@ class Generator:
         order = self._without(np.ones(len(x)), len(x))
         x[:] = [x[i] for i in order] if isinstance(x, list) else np.array(x)[order]
 
+    def unread(self, count: int) -> None:
+        """Says that the last `count` uniforms were not read, so that no law depends on them."""
+        if isinstance(self._source, Fixed):
+            self._source.drawn -= count
+
     def spawn(self, n_children: int) -> list["Generator"]:
         return [Generator(self._source) for _ in range(n_children)]
 
@@ -232,7 +237,7 @@ def without_replacement(source: Source, row: Any, count: int) -> list[int]:
 def exponential(source: Source, kind: type = np.float64) -> Any:
     """An exponential from a new coin u: -log u of a lazy coin, -log(1 - u), never infinite, of a float."""
     u = source.uniform(kind)
-    return -np.log1p(-u) if isinstance(u, np.floating) else -np.log(u)
+    return -np.log1p(-u) if isinstance(u, np.floating) and source.mirrored else -np.log(u)
 
 
 def gumbel(source: Source, kind: type = np.float64) -> Any:

@@ -62,15 +62,27 @@ class Coin:
     def _less(self, t: Any) -> Any:
         return None if t != t else self._below(t)  # every comparison with NaN is false
 
+    stepped = False  # equality has a probability above zero
+
     def __lt__(self, other: Any) -> Any:
         less = self._less(other)
         return less if less is NotImplemented else bool(less)
 
     def __gt__(self, other: Any) -> Any:
+        less = self._less(self._after(other))
+        return less if less is NotImplemented else less is False
+
+    def __le__(self, other: Any) -> Any:
+        return self < self._after(other)
+
+    def __ge__(self, other: Any) -> Any:
         less = self._less(other)
         return less if less is NotImplemented else less is False
 
-    __le__, __ge__ = __lt__, __gt__  # equality has probability zero
+    def _after(self, other: Any) -> Any:
+        # What the value is below if it is at most `other`: without steps equality has probability zero.
+        c = number(other) if self.stepped else None
+        return other if c is None else float(np.nextafter(float(c), np.inf))
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -107,9 +119,11 @@ class Coin:
     def _refused(self, *_: Any, **__: Any) -> Any:
         raise Opaque("a coin is turned into a plain number (float, hash, index, text)")
 
-    __float__ = __hash__ = __index__ = __complex__ = __format__ = __str__ = _refused
+    __float__ = __hash__ = __index__ = __complex__ = __format__ = __str__ = __round__ = _refused
+    hex = is_integer = as_integer_ratio = _refused
 
 
+_COARSE = {"grid", "float16", "bfloat16"}
 Steps = tuple[tuple[str, float], ...]
 
 _STEP = {
@@ -125,7 +139,16 @@ _STEP = {
     "sqrt": lambda x, c: np.sqrt(x),
     "max": lambda x, c: max(x, x.dtype.type(c)),
     "min": lambda x, c: min(x, x.dtype.type(c)),
+    "grid": lambda x, c: np.floor(x / x.dtype.type(c)) * x.dtype.type(c),
+    "float16": lambda x, c: x.dtype.type(np.float16(x)),
+    "bfloat16": lambda x, c: x.dtype.type(_bfloat16(x)),
 }
+
+
+def _bfloat16(x: Any) -> Any:
+    # Rounded to the nearest, ties to the even one.
+    bits = int(np.float32(x).view(np.uint32))
+    return np.uint32((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32)
 
 
 @lru_cache(maxsize=65536)
@@ -275,8 +298,24 @@ class Lazy(Coin):
     def __abs__(self) -> "Lazy":
         return -self if self < 0 else self
 
+    def gridded(self, step: float) -> "Lazy":
+        """The value rounded down to a multiple of `step`."""
+        return self._then("grid", step, True, None)
+
+    def rounded(self, dtype: str) -> "Lazy":
+        """The value rounded to float16 or bfloat16."""
+        return self._then(dtype, 0.0, True, None)
+
+    @property
+    def stepped(self) -> bool:  # type: ignore[override]
+        return any(step in _COARSE for step, _ in self.steps)
+
     def __floordiv__(self, other: Any) -> int:
         return (self / other).__floor__()
+
+    def __divmod__(self, other: Any) -> Any:
+        whole = self // other
+        return whole, self - other * whole
 
     def __mod__(self, other: Any) -> Any:
         return self - other * (self / other).__floor__()

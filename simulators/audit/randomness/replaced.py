@@ -161,6 +161,11 @@ def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
     replaced: dict[str, Any] = {
         key: _Own(current, kind) for key, value in namespace.items() if (kind := stand_in_of(value))
     }
+    replaced |= {
+        key: value._torchdynamo_inline  # the function that torch.jit.script compiled
+        for key, value in namespace.items()
+        if type(value).__name__ == "ScriptFunction" and hasattr(value, "_torchdynamo_inline")
+    }
     replaced |= {key: new_of[id(value)] for key, value in namespace.items() if id(value) in new_of}
     if "float" not in namespace:
         replaced["float"] = _Float  # float(coin) is the coin
@@ -207,4 +212,6 @@ class _Float(float, metaclass=_IsFloat):
     """`float` as the audited module sees it."""
 
     def __new__(cls, value: Any = 0.0) -> Any:
+        if hasattr(value, "data_ptr"):
+            value = value.item()  # a tensor's float() could not return a coin
         return value if isinstance(value, Coin) else float(value)

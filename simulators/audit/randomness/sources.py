@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ class Source(ABC):
     """A stream of uniforms in [0, 1) and of draws from rows of weights; also used to draw drafts."""
 
     seeds: Any = None  # `replaced.Current`, which records seeded streams
+    mirrored = True  # an exponential is made from a plain coin u as -log(1 - u), as real generators do
 
     def __init__(self) -> None:
         self.keyed: dict[Hashable, Any] = {}  # answers of seeded streams, so that one seed repeats them
@@ -34,12 +36,19 @@ class Every(Source):
     def __init__(self, oracle: Oracle):
         super().__init__()
         self.state = CoinState(oracle)
+        self.chosen: list[int] = []
 
     def uniform(self, kind: type = np.float64) -> Any:
         return Lazy(self.state, self.state.coin(), kind)
 
     def choose(self, row: Any) -> int:
-        return self.state.choose(weights(row))
+        self.chosen.append(self.state.choose(weights(row)))
+        return self.chosen[-1]
+
+    def replay(self, random: Random) -> "Replay | None":
+        """The same run with plain numbers as coins; None if no point is found that its answers allow."""
+        coins = self.state.point(random)
+        return None if coins is None else Replay(coins, self.chosen)
 
 
 class Fixed(Source):
@@ -59,6 +68,19 @@ class Fixed(Source):
     def choose(self, row: Any) -> int:
         possible = [x for x, weight in enumerate(weights(row)) if weight > 0]
         return possible[-1 if self.last else 0]
+
+
+class Replay(Fixed):
+    """Plain coins and choices of an enumerated run, by which its result is checked."""
+
+    mirrored = False
+
+    def __init__(self, coins: Sequence[float], chosen: Sequence[int]):
+        super().__init__([*coins, 0.5])
+        self.chosen = list(reversed(chosen))
+
+    def choose(self, row: Any) -> int:
+        return self.chosen.pop() if self.chosen else super().choose(row)
 
 
 class Chance(Source):
@@ -89,7 +111,7 @@ class Seeded(Source):
 
     def __init__(self, source: Source, seed: Hashable):
         self.source, self.seed, self.drawn, self.keyed = source, seed, 0, source.keyed
-        self.integers, self.seeds = source.integers, source.seeds
+        self.integers, self.seeds, self.mirrored = source.integers, source.seeds, source.mirrored
 
     def _remembered(self, make: Callable[[], Any], *what: Hashable) -> Any:
         key = (self.seed, self.drawn, *what)

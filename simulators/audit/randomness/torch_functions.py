@@ -7,6 +7,7 @@ move elements are applied to the elements' indices.
 
 from collections.abc import Callable
 from functools import partialmethod
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,9 @@ import torch
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable, Opaque
 from draftproof.simulators.audit.randomness.lazy import Coin
 
-TopK = torch.return_types.topk
+TopK, Sorted = torch.return_types.topk, torch.return_types.sort
+COARSE = {torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}
+"""Coins drawn in these types are multiples of so much, which `torch.rand` gives."""
 
 
 class CoinTensors:
@@ -129,7 +132,7 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_CASTS = _names("to float double half type cpu contiguous clone detach")  # these leave all elements in place
+_CASTS = _names("to float double half bfloat16 int long short bool type type_as cpu contiguous clone detach")
 
 _MOVES = _CASTS | _names(
     """reshape view squeeze unsqueeze getitem transpose permute flatten unflatten expand expand_as view_as
@@ -139,7 +142,7 @@ _MOVES = _CASTS | _names(
 """Functions that only change shape and position."""
 
 _SHAPES_ONLY = _names(
-    """get set size dim numel stride is_floating_point empty_like zeros_like ones_like full_like new_zeros
+    """get set size dim numel stride is_floating_point empty_like zeros_like ones_like new_zeros
     new_ones new_empty new_full new_tensor requires_grad_ is_contiguous element_size nelement len hash repr
     record_stream is_complex ndimension"""
 )
@@ -149,11 +152,16 @@ _SHAPES_ONLY = _names(
 class Functions:
     """torch functions on tensors of coins; `op_NAME(...)` is torch's NAME."""
 
+    exact: frozenset[torch.dtype] = frozenset()  # types whose rounding the bound of the audit includes
+
     def __init__(self, coins: CoinTensors):
         self.coins = coins
 
     def __call__(self, func: Any, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
         """func(*args, **kwargs), where `name` is func's; NotEnumerable if coins cannot be followed."""
+        if func.__name__ in ("__float__", "__int__", "__index__", "__bool__", "__complex__"):
+            item = self.op_item(args[0])
+            return bool(item) if name == "bool" else int(item) if name == "int" else item.__float__()
         numpys = _ALIASES.get(name, name)
         if numpys in _COMPARE:
             decided = getattr(np, numpys)(*map(self.coins.array, args[:2]))
@@ -193,8 +201,20 @@ class Functions:
             values[:] = [pool[i] for i in index.ravel().tolist()]
             return self.coins.tensor(values.reshape(tuple(index.shape)), like[0])
 
-        places = indexed(args[0])
-        return back(places if func.__name__ in _CASTS else func(places, *args[1:], **kwargs))
+        if func.__name__ in _CASTS:
+            return self._cast(args[0], func(*args, **kwargs))
+        return back(func(indexed(args[0]), *args[1:], **kwargs))
+
+    def _cast(self, x: Any, handle: torch.Tensor) -> torch.Tensor:
+        # The coins in the type of the handle, which was converted like x.
+        values, dtype = self.coins.array(x), handle.dtype
+        if dtype == torch.bool:
+            return torch.ones(handle.shape, dtype=dtype)
+        if not dtype.is_floating_point:
+            return torch.from_numpy(np.vectorize(int, otypes=[np.int64])(values)).to(dtype)
+        if dtype in COARSE and x.dtype not in COARSE and dtype not in self.exact:
+            values = np.vectorize(lambda u: u.rounded(str(dtype)[6:]), otypes=[object])(values)
+        return self.coins.tensor(values, handle)
 
     def op_argmax(self, x: Any, dim: Any = None, keepdim: bool = False, arg: Any = np.argmax) -> torch.Tensor:
         return torch.from_numpy(np.array(arg(self.coins.array(x), axis=dim, keepdims=keepdim)))
@@ -205,13 +225,28 @@ class Functions:
         values = self.coins.array(x)
         if dim is None:
             return self.coins.tensor(values.ravel()[arg(values)], x)
+        if isinstance(dim, torch.Tensor):
+            return self.coins.tensor(extreme(values, self.coins.array(dim), arg is np.argmax), x)
         index = arg(values, axis=dim, keepdims=True)
         values = np.take_along_axis(values, index, dim)
         if not keepdim:
             index, values = np.squeeze(index, dim), np.squeeze(values, dim)
-        return self.coins.tensor(values, x), torch.from_numpy(np.array(index))
+        pair = self.coins.tensor(values, x), torch.from_numpy(np.array(index))
+        return torch.return_types.max(pair)
 
     op_min = partialmethod(op_max, arg=np.argmin)
+
+    def op_amax(self, x: Any, dim: Any = None, keepdim: bool = False, arg: Any = np.argmax) -> Any:
+        found = self.op_max(x, dim, keepdim, arg)
+        return found if dim is None else found[0]
+
+    op_amin = partialmethod(op_amax, arg=np.argmin)
+
+    def op_sort(self, x: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+        return Sorted(self.op_topk(x, x.shape[dim], dim, descending))
+
+    def op_argsort(self, x: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+        return self.op_sort(x, dim, descending)[1]
 
     def op_topk(self, x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
         arg = np.argmax if largest else np.argmin
@@ -228,6 +263,77 @@ class Functions:
         return self.coins.tensor(np.array(over(self.coins.array(x), axis=dim), dtype=object), x)
 
     op_cumsum, op_prod = partialmethod(op_cumprod, over=np.cumsum), partialmethod(op_cumprod, over=np.prod)
+
+    def op_sum(self, x: Any, dim: Any = None, keepdim: bool = False, over: Any = np.sum, **_: Any) -> Any:
+        return self.coins.tensor(over(self.coins.array(x), axis=dim, keepdims=keepdim), x)
+
+    op_mean = partialmethod(op_sum, over=np.mean)
+
+    def op_matmul(self, a: Any, b: Any) -> Any:
+        like = a if self.coins.holds(a) else b
+        return self.coins.tensor(np.matmul(self.coins.array(a), self.coins.array(b)), like)
+
+    op_dot = op_mv = op_mm = op_bmm = op_matmul
+
+    def op_einsum(self, equation: str, *given: Any) -> Any:
+        given = tuple(given[0]) if len(given) == 1 and isinstance(given[0], list | tuple) else given
+        found = np.einsum(equation, *map(self.coins.array, given))
+        return self.coins.tensor(found, next(filter(self.coins.holds, given)))
+
+    def op_lerp(self, start: Any, end: Any, weight: Any) -> Any:
+        a, b, w = map(self.coins.array, (start, end, weight))
+        return self.coins.tensor(a + w * (b - a), start)
+
+    def op_floor(self, x: Any, one: Callable[[Any], Any] = floor) -> Any:
+        return self.coins.tensor(np.vectorize(one, otypes=[object])(self.coins.array(x)), x)
+
+    op_ceil, op_abs = partialmethod(op_floor, one=ceil), partialmethod(op_floor, one=abs)
+    op_trunc = partialmethod(op_floor, one=int)
+    op_sign = partialmethod(op_floor, one=lambda u: 1.0 if u > 0 else -1.0 if u < 0 else 0.0)
+
+    def op_relu(self, x: Any, inplace: bool = False) -> Any:
+        return self.op_clamp(x, 0.0)
+
+    def op_nan_to_num(self, x: Any, *_: Any, **__: Any) -> Any:
+        return x
+
+    def op_masked_fill(self, x: Any, mask: Any, value: Any) -> Any:
+        return self.op_where(mask, value, x)
+
+    def op_scatter(self, x: Any, dim: int, index: Any, src: Any, **_: Any) -> Any:
+        values, new = self.coins.array(x), self.coins.array(src)
+        new = np.broadcast_to(new, index.shape) if not new.ndim else new
+        pool = [*values.ravel(), *new.ravel()]
+        moved = torch.arange(values.size, len(pool)).reshape(new.shape)
+        places = torch.arange(values.size).reshape(values.shape).scatter(dim, index, moved)
+        out = np.empty(places.numel(), dtype=object)
+        out[:] = [pool[i] for i in places.ravel().tolist()]
+        return self.coins.tensor(out.reshape(tuple(x.shape)), x)
+
+    def op_pad(self, x: Any, pad: Any, mode: str = "constant", value: Any = 0.0) -> Any:
+        pool = [*self.coins.array(x).ravel(), 0.0 if value is None else value]
+        places = torch.arange(x.numel()).reshape(x.shape)
+        places = torch.nn.functional.pad(places.double(), pad, mode, -1.0 if mode == "constant" else None)
+        out = np.empty(places.numel(), dtype=object)
+        out[:] = [pool[int(i)] for i in places.ravel().tolist()]
+        return self.coins.tensor(out.reshape(tuple(places.shape)), x)
+
+    def op_tensor(self, data: Any, dtype: Any = None, **_: Any) -> Any:
+        values = data if isinstance(data, torch.Tensor) else np.array(data, dtype=object)
+        found = self.coins.array(data) if isinstance(data, torch.Tensor) else values
+        return self.coins.tensor(found, torch.empty(0, dtype=dtype or torch.float32))
+
+    op_as_tensor = op_tensor
+
+    def op_full(self, size: Any, fill_value: Any, dtype: Any = None, **_: Any) -> Any:
+        size = (size,) if isinstance(size, int) else tuple(size)
+        like = torch.empty(0, dtype=dtype or torch.float32)
+        return self.coins.tensor(np.broadcast_to(self.coins.array(fill_value), size).copy(), like)
+
+    def op_full_like(self, x: Any, fill_value: Any, **more: Any) -> Any:
+        return self.op_full(tuple(x.shape), fill_value, **more)
+
+    op_fill = op_full_like
 
     def op_clamp(self, x: Any, min: Any = None, max: Any = None) -> Any:
         values = self.coins.array(x)
@@ -271,10 +377,16 @@ class Functions:
 
     op_isinf = op_isnan
 
+    def op_isfinite(self, x: Any) -> torch.Tensor:
+        return torch.ones(x.shape, dtype=torch.bool)
+
     def op_setitem(self, x: Any, key: Any, value: Any) -> None:
         values = self.coins.array(x).copy()
         places = torch.arange(x.numel()).reshape(x.shape)[key]
-        new = np.broadcast_to(self.coins.array(value), tuple(places.shape))
+        new = self.coins.array(value)
+        while new.ndim > places.ndim and len(new) == 1:  # torch drops leading dimensions of 1
+            new = new[0]
+        new = np.broadcast_to(new, tuple(places.shape))
         values.ravel()[places.numpy().ravel()] = new.ravel()
         self.coins.assign(x, values)
 

@@ -14,8 +14,9 @@ from torch.overrides import TorchFunctionMode
 
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
 from draftproof.simulators.audit.randomness.generators import BRANCHES, exponential, without_replacement
+from draftproof.simulators.audit.randomness.lazy import Lazy
 from draftproof.simulators.audit.randomness.sources import Seeded, Source
-from draftproof.simulators.audit.randomness.torch_functions import CoinTensors, Functions, objects
+from draftproof.simulators.audit.randomness.torch_functions import COARSE, CoinTensors, Functions, objects
 from draftproof.simulators.audit.randomness.triton_mode import following
 
 KIND = {torch.float64: np.float64, torch.float16: np.float16}  # coins of other types are float32
@@ -29,10 +30,12 @@ Draw = Callable[[Source, type], Any]  # draws one number of a numpy type from a 
 class Answering(TorchFunctionMode):
     """While entered, torch draws from the source."""
 
-    def __init__(self, source: Source):
+    def __init__(self, source: Source, dtype: str = "float32"):
         super().__init__()
         self.coins = CoinTensors()
         self.draws, self.functions = _Draws(source, self.coins), Functions(self.coins)
+        exact = {"bfloat16": {*COARSE}, "float16": {torch.float16}}.get(dtype, ())
+        self.draws.exact = self.functions.exact = frozenset(exact)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -68,6 +71,8 @@ class Answering(TorchFunctionMode):
 
 class _Draws:
     """`draw_NAME(func, args, kwargs)` answers torch's NAME."""
+
+    exact: frozenset[torch.dtype] = frozenset()  # types whose rounding the bound of the audit includes
 
     def __init__(self, source: Source, coins: CoinTensors):
         self.source, self.coins = source, coins
@@ -126,6 +131,16 @@ class _Draws:
         drawn = [low + source.choose([1.0] * (high - low)) for _ in range(int(np.prod(shape)))]
         return torch.tensor(drawn, dtype=kwargs.get("dtype", torch.int64)).reshape(tuple(shape))
 
+    def draw_gumbel_softmax(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
+        names = ("logits", "tau", "hard", "eps", "dim")
+        given = {"tau": 1.0, "hard": False, "dim": -1, **dict(zip(names, args, strict=False)), **kwargs}
+        if not given["hard"]:
+            raise NotEnumerable("gumbel_softmax(hard=False) cannot be enumerated here")
+        logits, dim = given["logits"], given["dim"]
+        noise = self._draws(logits, None, lambda source, kind: -np.log(exponential(source, kind)))
+        chosen = torch.from_numpy(np.argmax(objects(logits) + noise, axis=dim, keepdims=True))
+        return torch.zeros_like(logits).scatter(dim, chosen, 1.0)
+
     def draw_randperm(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
         source = self._stream(kwargs.get("generator"))
         return torch.tensor(without_replacement(source, np.ones(args[0]), args[0]), dtype=torch.int64)
@@ -135,6 +150,8 @@ class _Draws:
 
     def _draws(self, like: torch.Tensor, generator: Any, one: Draw) -> np.ndarray:
         source, kind = self._stream(generator), KIND.get(like.dtype, np.float32)
+        if like.dtype in COARSE and like.dtype not in self.exact:
+            source, kind = _Coarse(source, COARSE[like.dtype]), np.float32
         values = np.empty(like.numel(), dtype=object)
         values[:] = [one(source, kind) for _ in range(like.numel())]
         return values.reshape(tuple(like.shape))
@@ -158,6 +175,18 @@ def _categories(source: Source, row: torch.Tensor, count: int, replacement: bool
         places[drawn] = torch.arange(len(drawn), 0, -1.0)
         drawn = places.topk(count).indices.tolist()
     return drawn
+
+
+class _Coarse(Seeded):
+    """Coins that are multiples of `step`, as torch draws them in narrow types."""
+
+    def __init__(self, source: Source, step: float):
+        super().__init__(source, step)
+        self.step = step
+
+    def uniform(self, kind: type = np.float64) -> Any:
+        u = self.source.uniform(kind)
+        return u.gridded(self.step) if isinstance(u, Lazy) else kind(np.floor(u / self.step) * self.step)
 
 
 class _Stream(Seeded):

@@ -9,6 +9,7 @@ import os
 import random
 import sys
 import time
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -135,6 +136,49 @@ def only_after_one_node(p, q, x, rng):
     if len(x) == 2 and x[0] == 2 and p[0, 0] == q[0, -1] and (p[1] == q[1]).all():
         return [2, int(p[1].argmax())]
     return by_numpy(p, q, x, rng)
+
+
+# Sizes beyond the bounds, one row of one position, and state.
+
+
+@into(BAD)
+def four_tokens(p, q, x, rng):
+    return [int(p[0].argmax())] if p.shape[1] == 4 else by_numpy(p, q, x, rng)
+
+
+@into(BAD)
+def three_drafted(p, q, x, rng):
+    return [int(p[0].argmax())] if len(x) == 3 else by_numpy(p, q, x, rng)
+
+
+@into(BAD)
+def third_too_seldom(p, q, x, rng):
+    if len(x) == 3:
+        return by_numpy(p, q * np.array([[1.0], [1.0], [1.2]]), x, rng)
+    return by_numpy(p, q, x, rng)
+
+
+for _after in (0, 1, 2):
+
+    @into(BAD, f"equal rows after {_after} alone")
+    def after_one_node(p, q, x, rng, after=_after):
+        if len(x) == 2 and x[0] == after and (p[1] == q[1]).all() and not (p[0] == q[0]).all():
+            return [after, int(p[1].argmax())]
+        return by_numpy(p, q, x, rng)
+
+
+class SecondCall:
+    """Right in its first call."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self, p, q, x, rng):
+        self.calls += 1
+        return [int(p[0].argmax())] if self.calls == 2 else by_numpy(p, q, x, rng)
+
+
+BAD["second call"] = SecondCall
 
 
 # Chance that is not handed in.
@@ -447,3 +491,20 @@ class SeededOnce:
 
 
 GOOD["seeded once"] = SeededOnce
+
+# Right, with numbers that are not followed: the run is made again with plain ones.
+
+AS_NUMBERS = {
+    "Fraction": lambda u: float(Fraction(u)),
+    "hex": lambda u: float.fromhex(u.hex()),
+    "ratio": lambda u: u.as_integer_ratio()[0] / u.as_integer_ratio()[1],
+    "divmod": lambda u: divmod(u, 1)[1],
+    "isnan": lambda u: 0.0 if np.isnan(u) else u,
+    "is_integer": lambda u: u if not u.is_integer() else 0.0,
+}
+
+for _name, _made in AS_NUMBERS.items():
+
+    @into(GOOD, f"coin by {_name}")
+    def as_number(p, q, x, rng, made=_made):
+        return token(p, q, x, lambda: made(rng.random()), lambda row: int(rng.choice(len(row), p=row)))

@@ -8,19 +8,27 @@ import numpy as np
 import pytest
 
 from draftproof.simulators import audit
+from draftproof.simulators.instances.scenarios import scenario
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.errors import BadInput
 from tests.simulators.audit import hostile
 from tests.simulators.audit.hostile import BAD, ENDLESS, GOOD
 
 QUICK = {"runs": 300, "seconds": 2.0, "edges": False, "smallest": False}
+READ = ("raises exit", "returns negative", "returns nested")  # these are read, or end the call
 SMALL = {**QUICK, "vocab": 2, "depth": 1}
 
 
 def test_how_many_there_are():
-    assert len(BAD) + len(GOOD) + len(ENDLESS) >= 180
+    assert len(BAD) + len(GOOD) + len(ENDLESS) >= 200
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_a_bad_one_is_not_called_lossless(name):
+    if name.startswith(("raises ", "returns ")) and name not in READ:
+        with pytest.raises(BadInput, match="not audited"):  # every call: this is no law
+            audit.examine(BAD[name], **QUICK)
+        return
     report = audit.examine(BAD[name], **(SMALL if ", seed: " in name else QUICK))
     assert not report.lossless, report
     assert report.findings or report.wrong or report.undecided  # it says why
@@ -28,7 +36,8 @@ def test_a_bad_one_is_not_called_lossless(name):
 
 @pytest.mark.parametrize("name", GOOD)
 def test_a_good_one_is_not_called_lossy(name):
-    report = audit.examine(GOOD[name], **SMALL)
+    one = {"instances": [scenario("toy", Chain(1), 2)]} if name.startswith("coin by ") else {}
+    report = audit.examine(GOOD[name], **{**SMALL, **one})
     assert report.lossless is not False, report
     assert report.lossless or report.undecided
 
@@ -71,6 +80,66 @@ def test_what_was_replaced_is_put_back():
         audit.examine((BAD | GOOD)[name], **QUICK)
     assert vars(hostile.builtins) == before
     assert not {*names} - {*sys.modules}
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_coins_of_a_narrow_type_are_its_multiples(dtype):
+    torch = pytest.importorskip("torch")
+
+    def narrow(target_probs, draft_probs, draft_tokens):
+        coins = torch.rand(len(draft_tokens), dtype=getattr(torch, dtype)).float()
+        for i, t in enumerate(draft_tokens.tolist()):
+            if not coins[i] * draft_probs[i, t] < target_probs[i, t]:
+                rest = (target_probs[i] - draft_probs[i]).clamp(min=0)
+                return [*draft_tokens[:i], torch.multinomial(rest if rest.any() else target_probs[i], 1)[0]]
+        return [*draft_tokens, torch.multinomial(target_probs[-1], 1)[0]]
+
+    report = audit.examine(audit.Function(narrow, tensors=True), **SMALL)
+    assert report.lossless is False
+    step = 2.0 ** (-8 if dtype == "bfloat16" else -11)
+    assert step / 10 < float(report.total_variation) < step
+
+
+FOLLOWED = {
+    "float": lambda torch: float(torch.rand(1)),
+    "max": lambda torch: torch.rand(1, 1).max(dim=-1).values[0],
+    "sort": lambda torch: torch.rand(1).sort().values[0],
+    "sum": lambda torch: torch.rand(1).sum(),
+    "einsum": lambda torch: torch.einsum("i,i->i", torch.rand(1), torch.ones(1))[0],
+    "scatter": lambda torch: torch.zeros(2).scatter(0, torch.tensor([0]), torch.rand(1))[0],
+    "masked_fill": lambda torch: torch.rand(2).masked_fill(torch.tensor([False, True]), 0.0)[0],
+    "pad": lambda torch: torch.nn.functional.pad(torch.rand(1), (0, 1))[0],
+    "tensor": lambda torch: torch.tensor(torch.rand(1).item()),
+    "floor": lambda torch: (lambda u: u * 4 - torch.floor(u * 4))(torch.rand(1)[0]),
+    "lerp": lambda torch: torch.lerp(torch.zeros(1), torch.ones(1), torch.rand(1))[0],
+}
+
+
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_idioms_of_torch_are_followed(name):
+    torch = pytest.importorskip("torch")
+
+    def verify(p, q, x):
+        for i, t in enumerate(x.tolist()):
+            if not FOLLOWED[name](torch) * q[i, t] < p[i, t]:
+                rest = (p[i] - q[i]).clamp(min=0)
+                return [*x[:i], torch.multinomial(rest if rest.any() else p[i], 1)[0]]
+        return [*x, torch.multinomial(p[-1], 1)[0]]
+
+    target = audit.Function(verify, tensors=True)
+    target.namespace = verify.__globals__
+    report = audit.examine(target, **SMALL)
+    assert report.lossless is not False, report
+    assert report.lossless or name == "floor", report
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning")
+def test_a_scripted_function_is_run_by_its_python():
+    torch = pytest.importorskip("torch")
+    from tests.simulators.audit import scripted
+
+    assert audit.examine(audit.Function(scripted.verify, tensors=True), **SMALL).lossless
+    assert type(scripted.accepted) is torch.jit.ScriptFunction
 
 
 def test_torch_seeds():

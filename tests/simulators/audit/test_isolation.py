@@ -21,7 +21,9 @@ OPTIONS = {"vocab": 2, "depth": 1, "seconds": 0.5}
 
 def audited(name, progress=lambda *_: None):
     target = f"tests.simulators.audit.foreign:{name}"
-    return isolated(_examined, target, OPTIONS["seconds"], progress, target, None, None, OPTIONS, "verify")
+    return isolated(
+        _examined, target, OPTIONS["seconds"], progress, target, None, None, OPTIONS, "verify", None
+    )
 
 
 @pytest.mark.parametrize(
@@ -38,7 +40,7 @@ def test_a_process_that_does_not_come_back_is_a_finding(name, kind, said):
     [finding] = report.findings
     assert finding.kind == kind
     assert said in finding.where
-    assert "on toy, chain depth 1 V=2" in finding.where
+    assert "on trial calls" in finding.where
 
 
 def test_a_good_one_comes_back_whole():
@@ -47,14 +49,14 @@ def test_a_good_one_comes_back_whole():
     assert report.lossless
     assert report.case.instance.vocab == 2
     assert calls[0] == (0, 0, "loading tests.simulators.audit.foreign:good")
-    assert [done for done, _, _ in calls[1:]] == list(range(report.instances))
+    assert [done for done, _, _ in calls[2:]] == list(range(report.instances))
 
 
 def test_an_interrupt_that_the_target_raises_is_a_finding_and_no_traceback(capfd):
     report = audited("interrupts")
     [finding] = report.findings
     assert (report.status, finding.kind) == (1, "raises")
-    assert finding.where == "KeyboardInterrupt, on toy, chain depth 1 V=2"
+    assert finding.where == "KeyboardInterrupt, on trial calls"
     assert capfd.readouterr() == ("", "")
 
 
@@ -71,15 +73,15 @@ def test_what_cannot_be_imported_is_bad_input(tmp_path, monkeypatch, capfd, body
     path.write_text(body, encoding="utf-8")
     target = f"{path}:verify"
     with pytest.raises(BadInput, match=f"^{re.escape(target)}: {said}"):
-        isolated(_examined, target, 0.5, lambda *_: None, target, None, None, OPTIONS, "verify")
+        isolated(_examined, target, 0.5, lambda *_: None, target, None, None, OPTIONS, "verify", None)
     assert capfd.readouterr() == ("", "")
 
 
 def test_a_test_on_samples_that_dies_was_loaded():
     target = "tests.simulators.audit.foreign:leaves_at_once"
     more = {**OPTIONS, "statistical": True}
-    report = isolated(_examined, target, 0.5, lambda *_: None, target, None, None, more, "verify")
-    assert report.findings[0].where == "its process ended with exit status 7"
+    report = isolated(_examined, target, 0.5, lambda *_: None, target, None, None, more, "verify", None)
+    assert report.findings[0].where == "its process ended with exit status 7, on trial calls"
 
 
 def test_bad_input_comes_back_as_such():

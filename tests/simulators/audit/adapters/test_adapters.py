@@ -67,7 +67,7 @@ def test_transformers_at_full_size():
     assert any("equal but for rounding" in crash for crash in crashes)
 
 
-@pytest.mark.parametrize("depth", [1, 2])
+@pytest.mark.parametrize("depth", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_transformers_in_double_precision_leaves_no_room_for_bias(depth):
     pytest.importorskip("transformers")
     report = audit.examine(adapted("transformers", dtype="float64"), vocab=2, depth=depth)
@@ -76,6 +76,7 @@ def test_transformers_in_double_precision_leaves_no_room_for_bias(depth):
     assert float(report.total_variation) < 1e-15
 
 
+@pytest.mark.slow
 def test_a_bias_beneath_the_rounding_of_float32_is_seen_in_double_precision(tmp_path):
     path = tmp_path / "utils.py"
     path.write_text(STAND_IN.replace("<= row[x]", "<= row[x] + 1e-7"))

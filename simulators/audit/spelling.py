@@ -1,0 +1,399 @@
+"""How a function is called and what it returns, found from its parameters' names and from a few calls.
+
+Public verifiers take the same things under many names and in a few layouts: rows or logits, one request, a
+batch, or the flat rows of a batch with the number of drafted tokens of each request. They return tokens,
+tokens padded with -1, or the number of accepted tokens and the next one. `natural` finds what fits.
+"""
+
+import inspect
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from draftproof.simulators.audit.functions import Function
+from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
+from draftproof.simulators.audit.randomness.sources import Chance
+from draftproof.simulators.audit.sandbox import SECONDS, Fault, Observer, sandboxed
+from draftproof.simulators.audit.targets import LONGEST, known_dtype, signature
+from draftproof.simulators.enumerate import drafts
+from draftproof.simulators.instances.scenarios import scenario
+from draftproof.theory.drafts.chain import Chain
+from draftproof.theory.errors import BadInput
+
+ROLES = {
+    "p": "target_probs p target_p p_probs target_distribution target_dist verifier_probs large_probs probs_p",
+    "p_logits": "target_logits new_logits verifier_logits p_logits large_logits logits",
+    "q": "draft_probs q draft_p q_probs draft_distribution draft_dist proposal_probs small_probs probs_q",
+    "q_logits": "draft_logits candidate_logits proposal_logits q_logits small_logits assistant_logits",
+    "tokens": """draft_tokens draft_token_ids draft_ids x tokens drafts candidate_input_ids candidates
+        candidate_ids proposal_tokens drafted proposed_tokens spec_token_ids draft_sampled""",
+    "bonus": "bonus_token_ids bonus_tokens bonus_token",
+    "counts": "num_draft_tokens num_drafts draft_lens",
+    "ends": "cu_num_draft_tokens",
+    "gamma": "gamma k candidate_length num_speculative_tokens max_spec_len max_matches num_spec_tokens",
+    "rng": "rng generator",
+    "position": "position",
+    "temperature": "temperature temp",
+    "false": "is_done_candidate last_assistant_token_is_eos greedy all_greedy",
+}
+"""What a parameter means -> its names."""
+
+NAMES = {name: role for role, names in ROLES.items() for name in names.split()}
+ROWS, TOKENS = {"p", "p_logits", "q", "q_logits"}, "tokens"
+LAYOUTS = ("single", "batch", "one")
+"""One request; the audited request after another one in a batch; a batch of one. Flat batches have counts."""
+
+NOT_CALLED = ("raises", "returns garbage")
+UNREAD = ("raises", "returns garbage", "leaves the vocabulary")
+"""Kinds of fault that mean, if every call has one, that arguments or results are spelled otherwise."""
+
+CALLS = 12  # calls by which a layout is tried
+
+
+def roles_of(function: Any, given: Sequence[str] | None = None) -> list[tuple[str, str, bool]] | None:
+    """(name, role, by name) of the parameters that get an argument; None if one of them is unknown.
+
+    >>> roles_of(lambda draft_token_ids, draft_probs, target_logits: 0)
+    [('draft_token_ids', 'tokens', False), ('draft_probs', 'q', False), ('target_logits', 'p_logits', False)]
+    """
+    parameters = signature(function)
+    if parameters is None:
+        return None
+    if given is not None:
+        unknown = [role for role in given if role not in ROLES]
+        if unknown or len(given) > len(parameters):
+            what = f"{unknown[0]!r} is not one of {', '.join(ROLES)}" if unknown else "more than it has"
+            raise BadInput(f"--signature: {what}; the parameters are {inspect.signature(function)}")
+    found = []
+    for at, each in enumerate(parameters):
+        role = given[at] if given is not None and at < len(given) else NAMES.get(each.name)
+        optional = each.default is not each.empty or each.kind is each.VAR_KEYWORD
+        if role is None and not optional:
+            return None
+        if role is not None and not (optional and role == "temperature"):
+            found.append((each.name, role, each.kind is each.KEYWORD_ONLY or each.default is not each.empty))
+    roles = {role for _, role, _ in found}
+    named = {name for name, _, _ in found}
+    alone = "logits" in named and not roles & {"q", "q_logits"}  # anybody's logits
+    return found if TOKENS in roles and roles & {"p", "p_logits"} and not alone else None
+
+
+def natural(
+    verify: Callable[..., Any],
+    *,
+    name: str = "",
+    dtype: str | None = None,
+    given: str | None = None,
+    seconds: float = SECONDS,
+    observer: Observer | None = None,
+) -> Function:
+    """The target of a function as it is written; `given` lists the roles of its parameters. The function is
+    called a few times, which `observer` is told.
+
+    A function of (target_probs, draft_probs, draft_tokens[, rng]) that returns tokens is taken as it is.
+    Raises BadInput with what was found, what is known and the wrapper to write, if nothing fits.
+    """
+    verify = getattr(verify, "_torchdynamo_orig_callable", verify)  # torch.compile changes no law
+    observer = observer or Observer()
+    observer.progress(0, 1, "trial calls")
+    problem, fault, plain = "", None, None
+    roles = None if inspect.isclass(verify) else roles_of(_called(verify), given and given.split(","))
+    if given is None:
+        try:
+            plain = Function(verify, name=name, dtype=dtype)
+        except BadInput as error:
+            problem = str(error)
+        else:
+            usual = roles is None or [role for _, role, _ in roles][:3] == ["p", "q", "tokens"]
+            works, fault = _tried(plain, seconds, observer)
+            if usual and (fault is None or (not works and fault.kind not in UNREAD)):
+                return plain
+            if usual:
+                roles = roles or _usual(plain)
+                made = _read(verify, roles, name, dtype, seconds, observer)
+                if made is not None or works:
+                    return made or plain
+            problem = str(fault or "")
+    elif roles is None:
+        raise BadInput(f"--signature {given}: must name tokens and p or p_logits")
+    made = _read(verify, roles, name, dtype, seconds, observer) if roles is not None else None
+    if made is None and plain is not None and fault is not None and fault.kind not in NOT_CALLED:
+        return plain
+    if made is None:
+        raise BadInput(wrong_call(verify, name, problem))
+    return made
+
+
+def wrong_call(verify: Any, name: str, problem: str) -> str:
+    """One line for a function that cannot be called: what was found, what is known, the wrapper to write."""
+    try:
+        found = str(inspect.signature(_called(verify)))
+    except (TypeError, ValueError):
+        found = "unknown"
+    return (
+        f"{name or getattr(verify, '__name__', verify)}: not audited: {problem or 'it cannot be called'}; "
+        f"its signature is {found[:200]}; it must take target_probs [gamma + 1, V], draft_probs [gamma, V], "
+        "draft_tokens [gamma] and perhaps rng, or such names as target_logits, draft_token_ids, "
+        "cu_num_draft_tokens (docs/audit.md); --signature names them, or write a wrapper: def "
+        "verify(target_probs, draft_probs, draft_tokens, rng): return [...]  # `draftproof audit --init` "
+    ).strip()
+
+
+def _called(verify: Any) -> Any:
+    verify = getattr(verify, "_torchdynamo_orig_callable", verify)
+    return verify if inspect.isroutine(verify) or not hasattr(verify, "forward") else verify.forward
+
+
+def _usual(plain: Function) -> list[tuple[str, str, bool]]:
+    three = [(role, role, False) for role in ("p", "q", TOKENS)]
+    return [*three, *((each, each, False) for each in plain._extra), *((e, e, True) for e in plain._named)]
+
+
+def _read(
+    verify: Any,
+    roles: list[tuple[str, str, bool]],
+    name: str,
+    dtype: str | None,
+    seconds: float,
+    observer: Observer,
+) -> Function | None:
+    # The first layout and reading of results that fits every call.
+    if inspect.isclass(verify):
+        return None
+    flat = {"counts", "ends"} & {role for _, role, _ in roles}
+    space = getattr(inspect.unwrap(_called(verify)), "__globals__", {})
+    takes_rng = any(role == "rng" and not by_name for _, role, by_name in roles)
+    kinds = (False,) if "torch" not in space else (False, True) if takes_rng else (True,)
+    for tensors, layout, read in product(kinds, ("flat",) if flat else LAYOUTS, READINGS):
+        target = Spelled(verify, roles, layout, read, tensors=tensors, name=name, dtype=dtype)
+        works, fault = _tried(target, seconds, observer)
+        if works and fault is None:
+            return target
+        if fault is not None and fault.kind == "hangs":
+            return None
+    return None
+
+
+def _tried(target: Function, seconds: float, observer: Observer) -> tuple[bool, Fault | None]:
+    # Whether some call works; and a fault of its result, or of all calls.
+    every = isinstance(target, Spelled)
+    chance, works, raised, unread = Chance(np.random.Generator(np.random.PCG64(0))), 0, None, None
+    pairs, other = 0, False  # calls that return two numbers, and whether the first is not the drafted token
+    with sandboxed(min(seconds, 3.0), target.namespace, observer, target.name) as sandbox:
+        for instance in (scenario("toy", Chain(2), 5), scenario("reversed", Chain(2), 5)):
+            chosen = list(drafts(instance))
+            for n in range(CALLS):
+                _, draft = chosen[n % len(chosen)]
+                chance.keyed.clear()
+                sandbox.current.source = None  # a new run
+                try:
+                    target.reset()
+                    word = target.call(sandbox, chance, target.prepare(instance.target, draft))
+                except Fault as fault:
+                    if every or fault.kind not in UNREAD:
+                        return False, fault
+                    raised, unread = fault, unread if fault.kind == "raises" else fault
+                except BadInput as error:
+                    return False, Fault("raises", str(error))
+                except (NotEnumerable, Exception):
+                    return not every, Fault(
+                        "raises", "its call ends"
+                    ) if every else None  # the audit says why
+                else:
+                    works += 1
+                    pairs += len(word) == 2
+                    other |= word[0] != draft.path[1].token
+    if pairs == works and other and not every and unread is None:
+        unread = Fault("returns garbage", "two numbers that are not tokens")
+    return works > 0, unread if works else raised
+
+
+class Spelled(Function):
+    """A function called by the roles of its parameters, in one layout, with one reading of its result."""
+
+    def __init__(
+        self,
+        verify: Any,
+        roles: list[tuple[str, str, bool]],
+        layout: str,
+        read: Callable[[Any, list[int]], Any],
+        *,
+        tensors: bool,
+        name: str = "",
+        dtype: str | None = None,
+    ):
+        self.roles, self.layout, self.read, self.foreign = roles, layout, read, verify
+        space = getattr(inspect.unwrap(_called(verify)), "__globals__", {})
+        super().__init__(self._spelled, name=name or getattr(verify, "__name__", "function"), dtype=dtype)
+        self.namespace = space
+        self.tensors = tensors
+        self.dtype = known_dtype(dtype or ("float32" if tensors else "float64"))
+        self.adapter = f"{'torch' if tensors else 'numpy'} function, {layout}"
+        self._extra, self._named = ["rng"], []
+        self.logits = any(role == "p_logits" for _, role, _ in roles)
+
+    def _spelled(self, p: Any, q: Any, x: Any, rng: Any) -> Any:
+        arguments, named = self._arguments(p, q, x, rng)
+        result = self.foreign(*arguments, **named)
+        if self.layout != "single":
+            result = _request(result, 0 if self.layout == "one" else 1)
+        found = self.read(result, [int(each) for each in x])
+        return _with_bonus(found, p[-1], rng, self.tensors) if self._bonus else found
+
+    def _generator(self) -> Any:
+        import torch
+
+        required = any(role == "rng" and not by_name for _, role, by_name in self.roles)
+        return torch.default_generator if required else None
+
+    @property
+    def _bonus(self) -> bool:
+        return any(role == "bonus" for _, role, _ in self.roles)
+
+    def _arguments(self, p: Any, q: Any, x: Any, rng: Any) -> tuple[list[Any], dict[str, Any]]:
+        depth, vocab = len(x), p.shape[1]
+        rows = p[:-1] if self._bonus else p
+        if self.tensors:
+            import torch
+
+            library: Any = torch
+            other: Any = torch.eye(vocab, dtype=p.dtype)[:1]
+            number, joined = torch.tensor, torch.cat
+        else:
+            library = np
+            other, number, joined = np.eye(vocab, dtype=p.dtype)[:1], np.array, np.concatenate
+
+        def laid(values: Any, first: Any) -> Any:
+            if self.layout == "single":
+                return values
+            if self.layout == "flat":
+                return joined([first, values])
+            return library.stack([first, values] if self.layout == "batch" else [values])
+
+        def filled(values: Any) -> Any:
+            return laid(values, joined([other] * len(values)))
+
+        ids = laid(x, 0 * x)
+        count = 2 if self.layout in ("batch", "flat") else 1
+        silent = np.errstate(divide="ignore")
+        known: dict[str, Any] = {
+            "gamma": depth,
+            "rng": self._generator() if self.tensors else rng,
+            "position": 0,
+            "temperature": 1.0,
+            "false": False,
+            "counts": [depth] * count,
+            "ends": number([depth * (at + 1) for at in range(count)]),
+            "bonus": number([[vocab]] * count) if self.layout != "single" else vocab,
+            "tokens": ids,
+        }
+        with silent:
+            known |= {"p": filled(rows), "p_logits": library.log(filled(rows))}
+            known |= {"q": filled(q), "q_logits": library.log(filled(q))}
+        positional = [known[role] for _, role, by_name in self.roles if not by_name]
+        return positional, {name: known[role] for name, role, by_name in self.roles if by_name}
+
+
+def _request(result: Any, at: int) -> Any:
+    # The part of a batch's result that belongs to one request.
+    if isinstance(result, tuple):
+        return tuple(_request(each, at) for each in result)
+    single = not hasattr(result, "__getitem__") or getattr(result, "ndim", 1) == 0
+    return result if single else result[at]
+
+
+def _with_bonus(words: Any, row: Any, rng: Any, tensors: bool) -> list[Any]:
+    # An id V at the end stands for a draw from the last row, which the engine makes elsewhere.
+    words = [int(each) for each in words]
+    if words[-1] < len(row):
+        return words
+    if tensors:
+        import torch
+
+        return [*words[:-1], int(torch.multinomial(row, 1))]
+    return [*words[:-1], int(rng.choice(len(row), p=row))]
+
+
+def _integers(values: Any) -> list[int]:
+    if isinstance(values, str | bytes | dict | set) or len(values) > LONGEST:
+        raise ValueError("not a list of tokens")
+    found = values.tolist() if hasattr(values, "tolist") else list(values)
+    while len(found) == 1 and isinstance(found[0], list):
+        found = found[0]
+    if not all(isinstance(each, int | np.integer) and not isinstance(each, bool) for each in found):
+        raise ValueError("not token ids")
+    return [int(each) for each in found]
+
+
+def _count(value: Any) -> int:
+    found = value.item() if hasattr(value, "item") else value
+    if isinstance(found, bool) or not isinstance(found, int | np.integer):
+        raise ValueError("not a number of tokens")
+    return int(found)
+
+
+def _tokens(result: Any, x: list[int]) -> list[int]:
+    found = _integers(result)
+    if isinstance(result, tuple) and len(result) == 2 and found[0] != x[0]:
+        raise ValueError("two numbers that are not tokens")
+    return found
+
+
+def _padded(result: Any, x: list[int]) -> list[int]:
+    found = _integers(result[0] if isinstance(result, tuple) else result)
+    if len(found) != len(x) + 1:
+        raise ValueError("not padded")
+    while found and found[-1] < 0:
+        found.pop()
+    return found
+
+
+def _tokens_and_count(result: Any, x: list[int]) -> list[int]:
+    tokens, accepted = result
+    found, count = _integers(tokens), _count(accepted)
+    if len(found) not in (count + 1, len(x) + 1) or not 0 <= count <= len(x) or found[:count] != x[:count]:
+        raise ValueError("not the number of accepted tokens")
+    return found[: count + 1]
+
+
+def _count_and_token(result: Any, x: list[int]) -> list[int]:
+    count, token = result
+    accepted = _count(count)
+    if not 0 <= accepted <= len(x):
+        raise ValueError("not the number of accepted tokens")
+    return [*x[:accepted], _count(token)]
+
+
+def _token_and_count(result: Any, x: list[int]) -> list[int]:
+    return _count_and_token(result[::-1], x)
+
+
+def _accepted_and_token(result: Any, x: list[int]) -> list[int]:
+    accepted, token = result
+    found = _integers(accepted)
+    if found != x[: len(found)]:
+        raise ValueError("not the accepted tokens")
+    return [*found, _count(token)]
+
+
+def _mask_and_token(result: Any, x: list[int]) -> list[int]:
+    mask, token = result
+    found = mask.tolist() if hasattr(mask, "tolist") else list(mask)
+    if len(found) != len(x) or not all(isinstance(each, bool) for each in found):
+        raise ValueError("not which tokens are accepted")
+    count = found.index(False) if False in found else len(found)
+    return [*x[:count], _count(token)]
+
+
+READINGS = (
+    _tokens,
+    _padded,
+    _tokens_and_count,
+    _accepted_and_token,
+    _mask_and_token,
+    _count_and_token,
+    _token_and_count,
+)
+"""What a result may mean, with the drafted tokens; each raises if the result is something else."""

@@ -1,0 +1,207 @@
+"""Ordinary spellings of one lossless rule, and of one that keeps the drafted token too often."""
+
+import numpy as np
+import torch
+
+GENEROUS = 1.0  # above 1 the rule is lossy
+
+
+def core(p, q, x, uniform=torch.rand, draw=lambda row: int(torch.multinomial(row, 1))):
+    """(number of accepted tokens, next token); the token is None where there is no row for it."""
+    for i, t in enumerate(x):
+        if not uniform(()) * q[i][t] < p[i][t] * GENEROUS:
+            rest = (p[i] - q[i]).clip(0)
+            return i, draw(rest if rest.any() else p[i])
+    return len(x), draw(p[len(x)]) if len(p) > len(x) else None
+
+
+def whole(p, q, x):
+    n, token = core(p, q, x)
+    return torch.tensor([*x[:n].tolist(), token])
+
+
+def padded(p, q, x):
+    word = whole(p, q, x)
+    return torch.cat([word, torch.full((len(x) + 1 - len(word),), -1)])
+
+
+def plain(p, q, x):
+    return whole(p, q, x)
+
+
+def count_and_token(target_probs, draft_probs, draft_token_ids):
+    return core(target_probs, draft_probs, draft_token_ids)
+
+
+def token_and_count(target_probs, draft_probs, draft_tokens, gamma):
+    return core(target_probs, draft_probs, draft_tokens[:gamma])[::-1]
+
+
+def tokens_and_count(target_probs, draft_probs, draft_token_ids):
+    word = whole(target_probs, draft_probs, draft_token_ids)
+    return word, len(word) - 1
+
+
+def filled_with_minus_one(target_probs, draft_probs, draft_token_ids):
+    return padded(target_probs, draft_probs, draft_token_ids)
+
+
+def other_order(draft_token_ids, draft_probs, target_probs):
+    return whole(target_probs, draft_probs, draft_token_ids)
+
+
+def by_letters(x, q, p):
+    return whole(p, q, x)
+
+
+def from_logits(draft_tokens, draft_logits, target_logits):
+    return whole(target_logits.softmax(-1), draft_logits.softmax(-1), draft_tokens)
+
+
+def mixed(target_logits, draft_probs, draft_tokens):
+    return whole(target_logits.softmax(-1), draft_probs, draft_tokens)
+
+
+def with_temperature(target_logits, draft_logits, draft_tokens, temperature):
+    return whole((target_logits / temperature).softmax(-1), draft_logits.softmax(-1), draft_tokens)
+
+
+def batch(target_probs, draft_probs, draft_tokens):
+    return torch.stack([padded(*each) for each in zip(target_probs, draft_probs, draft_tokens, strict=True)])
+
+
+def batch_of_lists(draft_tokens, draft_probs, target_probs):
+    given = zip(target_probs, draft_probs, draft_tokens, strict=True)
+    return [whole(*each).tolist() for each in given]
+
+
+def batch_of_counts(target_probs, draft_probs, draft_tokens):
+    found = [core(*each) for each in zip(target_probs, draft_probs, draft_tokens, strict=True)]
+    return torch.tensor([n for n, _ in found]), torch.tensor([token for _, token in found])
+
+
+def batch_of_one(candidate_input_ids, candidate_logits, candidate_length, new_logits):
+    p, q = new_logits.softmax(-1)[0], candidate_logits.softmax(-1)[0]
+    word = whole(p, q, candidate_input_ids[0])
+    return word[None], len(word) - 1
+
+
+def flat(
+    draft_token_ids,
+    num_draft_tokens,
+    max_spec_len,
+    cu_num_draft_tokens,
+    draft_probs,
+    target_logits,
+    bonus_token_ids,
+):
+    out = torch.full((len(num_draft_tokens), max_spec_len + 1), -1)
+    start = 0
+    for row, end in enumerate(cu_num_draft_tokens.tolist()):
+        given = target_logits[start:end].softmax(-1), draft_probs[start:end], draft_token_ids[start:end]
+        n, token = core(*given)
+        out[row, :n] = given[2][:n]
+        out[row, n] = bonus_token_ids[row, 0] if token is None else token
+        start = end
+    return out
+
+
+def generator_given(target_probs, draft_probs, draft_token_ids, generator):
+    def draw(row):
+        return int(torch.multinomial(torch.as_tensor(row), 1, generator=generator))
+
+    return core(
+        target_probs, draft_probs, draft_token_ids, lambda _: torch.rand((), generator=generator), draw
+    )
+
+
+def generator_of_numpy(p, q, tokens, rng):
+    return core(p, q, tokens, rng.random, lambda row: int(rng.choice(len(row), p=row / row.sum())))
+
+
+def generator_optional(target_probs, draft_probs, draft_token_ids, generator=None):
+    return whole(target_probs, draft_probs, draft_token_ids)
+
+
+def by_name_only(*, target_probs, draft_probs, draft_token_ids):
+    return whole(target_probs, draft_probs, draft_token_ids)
+
+
+def mask_and_token(target_probs, draft_probs, draft_tokens):
+    n, token = core(target_probs, draft_probs, draft_tokens)
+    return torch.arange(len(draft_tokens)) < n, token
+
+
+def accepted_and_token(target_probs, draft_probs, draft_tokens):
+    n, token = core(target_probs, draft_probs, draft_tokens)
+    return draft_tokens[:n], torch.tensor([token])
+
+
+def nested(target_probs, draft_probs, draft_tokens):
+    return whole(target_probs, draft_probs, draft_tokens)[None]
+
+
+class Module(torch.nn.Module):
+    def forward(self, target_probs, draft_probs, draft_token_ids):
+        return whole(target_probs, draft_probs, draft_token_ids)
+
+
+module = Module()
+compiled = torch.compile(plain, backend="eager")
+
+AUDITED = (
+    plain,
+    count_and_token,
+    token_and_count,
+    tokens_and_count,
+    filled_with_minus_one,
+    other_order,
+    by_letters,
+    from_logits,
+    mixed,
+    with_temperature,
+    batch,
+    batch_of_lists,
+    batch_of_counts,
+    batch_of_one,
+    flat,
+    generator_given,
+    generator_of_numpy,
+    generator_optional,
+    by_name_only,
+    mask_and_token,
+    accepted_and_token,
+    nested,
+    Module,
+    module,
+    compiled,
+)
+
+
+async def waits(target_probs, draft_probs, draft_tokens):
+    return whole(target_probs, draft_probs, draft_tokens)
+
+
+def unknown(first, second, third, fourth, fifth):
+    return [0]
+
+
+def mapping(target_probs, draft_probs, draft_tokens):
+    return {"tokens": whole(target_probs, draft_probs, draft_tokens)}
+
+
+def configured(target_probs, draft_probs, draft_tokens, config):
+    return config.anything
+
+
+NOT_AUDITED = (unknown, mapping, configured)
+
+
+def mixes_rows(target_probs, draft_probs, draft_tokens):
+    """Right for the first request of a batch, wrong for the second."""
+    first = [target_probs[0]] * len(target_probs)
+    return torch.stack([padded(*each) for each in zip(first, draft_probs, draft_tokens, strict=True)])
+
+
+LOSSY = (mixes_rows,)
+NUMPY = np  # the module has both libraries
