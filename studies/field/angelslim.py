@@ -1,0 +1,7 @@
+"""Tencent/AngelSlim: `evaluate_posterior` at temperatures 1 and 1/2."""
+
+from clones import clone
+from eagle_posterior import verifier
+
+FILE = clone("Tencent/AngelSlim", "angelslim/compressor/speculative/utils/util.py")
+plain, half = verifier(FILE, 1), verifier(FILE, 0.5)

@@ -1,0 +1,7 @@
+"""SafeAILab/EAGLE: `evaluate_posterior` at temperatures 1 and 1/2."""
+
+from clones import clone
+from eagle_posterior import verifier
+
+FILE = clone("SafeAILab/EAGLE", "eagle/model/utils.py")
+plain, half = verifier(FILE, 1), verifier(FILE, 0.5)
