@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.functional import pad
+from torch import constant_pad_nd as pad
 
 from draftproof.theory.errors import BadInput
 
@@ -22,11 +22,15 @@ class Tree:
     BadInput for invalid parents.
 
     Tables [1 or B, N]: `parents` (0 for the root); `levels`, the depths; `first`, the first sibling; `rows`,
-    the proposal row (by default k for the k-th node with children, and 0 for leaves); `turn`, the place in
-    the order from leaf to root, depth first; `above` [.., N, N], whether node j is node i or its ancestor;
+    the proposal row (by default k for the k-th node with children, and 0 for leaves); `drawn_from`
+    [.., N - 1], the proposal row of each drafted node's parent; `turn`, the place in the order from leaf to
+    root, depth first; `above` [.., N, N], whether node j is node i or its ancestor; `older` [.., N, N],
+    whether node j is an earlier sibling of node i;
     `sees` [.., N, N + 2], the attention mask of node i: the text before the root (column 0), node j (column
     1 + j), and slots after the tree (last column, never seen); `root_paths` [.., N, depth + 1], the nodes
-    from the root to node i, then zeros. `steps` are groups of nodes that can be decided at once: their
+    from the root to node i, then zeros.
+
+    `is_chain`: one path, shared by all rows. `steps` are groups of nodes that can be decided at once: their
     parents differ, and the nodes they depend on are in earlier groups. `generations` groups the nodes that
     may have children by level; `reads` has these nodes of a shared tree in turn, each with its proposal row.
 
@@ -37,7 +41,9 @@ class Tree:
     [[[0, 0, 0], [0, 1, 0], [0, 2, 0], [0, 1, 3]]]
     """
 
-    TABLES = "parents", "above", "levels", "turn", "first", "rows", "sees", "root_paths"
+    TABLES = (
+        *("parents", "above", "older", "levels", "turn", "first", "rows", "drawn_from", "sees", "root_paths"),
+    )
 
     def __init__(
         self,
@@ -70,15 +76,18 @@ class Tree:
         drafted = nodes > 0
         siblings = (self.parents[:, :, None] == self.parents[:, None]) & drafted & drafted[:, None]
         subtree = self.above.sum(1)
-        older = torch.where(siblings & (nodes < nodes[:, None]), subtree[:, None], 0).sum(-1)
+        self.older = siblings & (nodes < nodes[:, None])
+        older = torch.where(self.older, subtree[:, None], 0).sum(-1)
         before = torch.where(self.above, older[:, None], 0).sum(-1)
         self.turn = before + subtree - 1
         self.first = torch.where(siblings, nodes, self.size).amin(-1).clamp(max=self.size - 1)
         has_child = ((self.parents[:, None] == nodes[:, None]) & drafted).any(-1)
         self.inner = tuple(has_child[0].nonzero().flatten().tolist()) if self.shared else None
         rows = (has_child.cumsum(-1) - 1) * has_child if rows is None else rows
-        self.rows = rows.reshape(-1, self.size)
+        self.rows = rows.reshape(-1, self.size).expand_as(self.parents)
+        self.drawn_from = self.rows.gather(1, self.parents)[:, 1:]
         self.depth = int(self.levels.max()) if depth is None and self.levels.numel() else depth or 0
+        self.is_chain = self.shared and self.depth == self.size - 1
         self.sees = pad(pad(self.above, (1, 0), value=True), (0, 1))
         place = torch.where(self.above, self.levels[:, None], self.depth + 1)  # the last is dropped
         paths = self.parents.new_zeros(*place.shape[:2], self.depth + 2)
@@ -132,11 +141,6 @@ class Tree:
         inner = torch.where(depth < gamma - 1, 1 + own * (gamma - 1) + depth, 0)
         tree = cls(pad(parents, (1, 0)), depth=gamma, rows=pad(inner.flatten(), (1, 0)))
         return tree, torch.where(original == own, tokens, -1).reshape(B, -1)
-
-    @property
-    def is_chain(self) -> bool:
-        """Whether this is one path, shared by all rows."""
-        return self.shared and self.depth == self.size - 1
 
     @property
     def even(self) -> bool:
@@ -194,8 +198,19 @@ class Tree:
 
     def drawn(self, tokens: Tensor) -> Tensor:
         """[B, N]: whether each node and all its ancestors were drawn; the root always was."""
-        there = torch.cat((tokens.new_ones(len(tokens), 1, dtype=torch.bool), tokens >= 0), 1)
-        return (there[:, None] | ~self.above).all(-1)
+        there = pad(tokens, (1, 0)) >= 0
+        return there.cumprod(1).bool() if self.is_chain else (there[:, None] | ~self.above).all(-1)
+
+    def stopped(self, tokens: Tensor, node: Tensor, token: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """As `emitted`, but what follows the extra token means nothing."""
+        if self.shared:
+            path = self.root_paths[0].index_select(0, node)
+            tau = node if self.is_chain else self.levels[0].index_select(0, node)
+        else:
+            batch = torch.arange(len(node), device=node.device)
+            tau, path = self.levels[batch, node], self.root_paths[batch, node]
+        drafted = tokens if self.is_chain else tokens.gather(1, (path[:, 1:] - 1).clamp(min=0))
+        return tau, path, pad(drafted, (0, 1)).scatter(1, tau[:, None], token[:, None])
 
     def emitted(self, tokens: Tensor, node: Tensor, token: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """(tau, path, words) of drafts [B, N - 1] that stop at node [B] with an extra token [B].
@@ -207,12 +222,9 @@ class Tree:
         >>> [each.tolist() for each in found]
         [[1], [[0, 1, 0]], [[5, 7, -1]]]
         """
-        batch, place = (torch.arange(n, device=node.device) for n in (len(node), self.depth + 1))
-        tau = self.levels.expand(len(node), -1)[batch, node]
-        path = self.root_paths.expand(len(node), -1, -1)[batch, node]
-        drafted = pad(tokens.gather(1, (path[:, 1:] - 1).clamp(min=0)), (0, 1))
-        after = torch.where(place == tau[:, None], token[:, None], -1)
-        return tau, path, torch.where(place < tau[:, None], drafted, after)
+        tau, path, words = self.stopped(tokens, node, token)
+        place = torch.arange(self.depth + 1, device=node.device)
+        return tau, path, words.masked_fill(place > tau[:, None], -1)
 
     def _steps(self) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
         device = self.parents.device

@@ -73,6 +73,7 @@ class Recorder:
     def __init__(self, device: torch.device) -> None:
         self.device = device
         self.records = recording(device)
+        self.active = self.records is not None  # calls may be recorded, and results be overwritten
         self.calls: Counter[Hashable] = Counter()
         self.known: dict[Hashable, tuple[Call, partial] | None] = {}
         self.results: set[int] = set()  # addresses of the recordings' results
@@ -112,11 +113,6 @@ class Recorder:
     def _held(self, value: Any) -> Any:
         moves = isinstance(value, Tensor) and value.data_ptr() not in self.results
         return value.clone() if moves else value
-
-    @property
-    def active(self) -> bool:
-        """Whether calls may be recorded, so that results may be overwritten."""
-        return self.records is not None
 
     def forget(self) -> None:
         """Drops all recordings; call this when memory that they use has moved."""

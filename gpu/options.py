@@ -55,6 +55,9 @@ def model(command: Command) -> Command:
     return option("--model", help=MODEL)(no_row_test(command))
 
 
+FILE = PathType(path_type=Path, dir_okay=False)
+chat = option("--chat", is_flag=True, help="Write prompts by the tokenizer's own chat template.")
+
 SIDES = "both", "target", "proposal"
 SAMPLING = (
     option("--top-p", type=FloatRange(0, 1), help="Keep likeliest tokens up to this mass."),
@@ -66,7 +69,7 @@ SAMPLING = (
     option("--bad-word", "bad_words", multiple=True, metavar="TEXT", help="May be repeated."),
     option(
         "--grammar",
-        type=PathType(path_type=Path, dir_okay=False),
+        type=FILE,
         help="JSON file of an automaton over characters (see the documentation).",
     ),
     option(

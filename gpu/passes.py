@@ -116,13 +116,16 @@ class Reader:
         self.counts = [0] * batch
         self.additive = config._attn_implementation != "sdpa"
         self.reach = reach(config)
-        if any(self.reach.values()):
-            self.positions = torch.arange(self.slots.capacity, device=self.device).repeat(batch, 1)
+        self.windows = any(self.reach.values())
+        self.places = torch.arange(self.slots.capacity, device=self.device)[None]
+        if self.windows:
+            self.positions = self.places.repeat(batch, 1)
+        self.causal: dict[int, Tensor] = {}  # by size, the mask of that many tokens after `capacity` others
 
     @property
     def packs(self) -> bool:
         """Whether `packed` can be used: every layer attends to the whole text."""
-        return not any(self.reach.values())
+        return not self.windows
 
     @classmethod
     def of(cls, network: Any, batch: int, capacity: int, context: int) -> "Reader":
@@ -210,7 +213,7 @@ class Reader:
         index = torch.tensor(rows, device=self.device)
         for layer in self.cache.layers:
             layer.keys, layer.values = layer.keys[index], layer.values[index]
-        if any(self.reach.values()):
+        if self.windows:
             self.positions = self.positions[index]
         self.lengths, self.counts = self.lengths[index], [self.counts[row] for row in rows]
         self.slots.rows = self.slots.rows[: len(rows)]
@@ -229,19 +232,37 @@ class Reader:
         """Writes to the slots from `start` on or, if `start` is None, from `offset` after each row's end.
         Queries attend to at most the first `seen` slots.
         """
-        self.slots.owner = None
-        at = self.lengths[:, None] + torch.arange(offset, offset + size, device=self.device)
-        self.slots.at = at if start is None else slice(start, start + size)
-        self.slots.seen = seen
-        if sees is None:
-            positions, visible = at, (torch.arange(seen, device=self.device) <= at[..., None])[:, None]
+        self.slots.owner, self.slots.seen, batch = None, seen, len(self.counts)
+        if start is None:
+            at = self.lengths[:, None] + torch.arange(offset, offset + size, device=self.device)
+            self.slots.at = at
         else:
+            at = self.places[:, start : start + size]
+            at = at if batch == 1 else at.expand(batch, -1)
+            self.slots.at = slice(start, start + size)
+        if sees is not None:
             positions = (self.lengths[:, None] + levels).expand(-1, size)
             visible = mask(sees, self.lengths, seen)
-        if any(self.reach.values()):
+        elif start is None or seen > start + size:
+            positions, visible = at, (self.places[:, :seen] <= at[..., None])[:, None]
+        else:
+            positions, visible = at, self._after(start, size, seen)
+            visible = visible if batch == 1 else visible.expand(batch, 1, -1, -1)
+        if self.windows:
             self.positions[self.slots.rows, at] = positions
         masks = {kind: self._mask(visible, within, positions) for kind, within in self.reach.items()}
+        if self.recorder.active or max(self.counts) + offset + size > self.context:
+            positions = positions.clamp(max=self.context - 1)
         return self._call(masks, positions, **inputs)
+
+    def _after(self, start: int, size: int, seen: int) -> Tensor:
+        """The attention mask [1, 1, size, seen] of consecutive tokens, the first in slot `start`."""
+        if size not in self.causal:
+            before = self.slots.capacity
+            whole = torch.ones(1, 1, size, before + size, dtype=torch.bool, device=self.device)
+            self.causal[size] = whole.tril_(before)
+        begin = self.slots.capacity - start
+        return self.causal[size].narrow(3, begin, seen)
 
     def _packed(self, owner: Tensor, place: Tensor, seen: int, **inputs: Any) -> Any:
         """One row of tokens of all texts: token i is place[i] after the end of text owner[i], both [1, n]."""
@@ -250,12 +271,12 @@ class Reader:
         slot, rows = (torch.arange(count, device=self.device) for count in (seen, len(self.counts)))
         visible = (owner[..., None, None] == rows[:, None]) & (slot <= at[..., None, None])
         whole = self._mask(visible.flatten(2)[:, None], None, at)
-        return self._call(dict.fromkeys(self.reach, whole), at, **inputs)
+        return self._call(dict.fromkeys(self.reach, whole), at.clamp(max=self.context - 1), **inputs)
 
     def _call(self, masks: dict[str, Tensor], positions: Tensor, **inputs: Any) -> Any:
         return self.network(
             attention_mask=masks if len(masks) > 1 else masks.popitem()[1],
-            position_ids=positions.clamp(max=self.context - 1),
+            position_ids=positions,
             past_key_values=self.cache,
             use_cache=True,
             **inputs,

@@ -1,53 +1,146 @@
-"""Prompts for measurements: from a file, or text held out from the training of `gpu train`."""
+"""Prompts for runs: from a file of texts or questions, or text held out from the training of `gpu train`."""
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.engine.output import texts
 from draftproof.gpu.models import Model
+from draftproof.gpu.rows import Sampling
 from draftproof.gpu.train.data import names, readable, standard_library
+from draftproof.gpu.verify import named
 from draftproof.theory.errors import BadInput
 
 
-def prompts(file: Path | None, target: Model, count: int, tokens: int = 32) -> list[list[int]]:
-    """Token ids of up to `count` prompts; BadInput if there are none.
+@dataclass(frozen=True)
+class Question:
+    """What a user says, turn by turn, and the benchmark's category of it."""
 
-    Each line of a file is a prompt, or a JSON object with a "prompt" or with "turns" (as in Spec-Bench), of
-    which the first is used. Without a file: the first `tokens` tokens of the standard library's last files in
-    the order of `gpu train`, which holds them out from training.
+    turns: tuple[str, ...]
+    category: str | None = None
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """The text of one turn, and the token ids of it with what was said before. `question` numbers the
+    questions from 0.
+    """
+
+    text: str
+    ids: list[int]
+    question: int = 0
+    category: str | None = None
+
+
+def prompts(
+    file: Path | None, target: Model, count: int, tokens: int = 32, chat: bool = False, answer: int = 0
+) -> list[Prompt]:
+    """The prompts of up to `count` questions; BadInput if there are none.
+
+    Without a file: the first `tokens` tokens of the standard library's last files in the order of
+    `gpu train`, which holds them out from training. For the other settings see `asked`.
     """
     if file is not None:
-        return [target.tokenizer.encode(text) for text in _read(file)[:count]]
+        return asked(questions(file)[:count], target, chat, answer)
+    if chat:
+        raise BadInput("--chat is for runs with --prompts FILE")
     folder = standard_library().resolve()
-    texts = islice(readable(folder, reversed(names(folder))), 4 * count)
-    encoded = (target.tokenizer.encode(text[: 16 * tokens])[:tokens] for text in texts)
+    held_out = islice(readable(folder, reversed(names(folder))), 4 * count)
+    encoded = (target.tokenizer.encode(text[: 16 * tokens])[:tokens] for text in held_out)
     found = [ids for ids in encoded if len(ids) == tokens][:count]
     if not found:
         raise BadInput("no sources of the standard library were found here: give --prompts FILE")
-    return found
+    return [Prompt(target.tokenizer.decode(ids), ids, number) for number, ids in enumerate(found)]
 
 
-def _read(file: Path) -> list[str]:
+def questions(file: Path) -> list[Question]:
+    """The questions of a file: each line is a text, or a JSON object with a "prompt" or with "turns" and
+    perhaps a "category", as in MT-bench's and Spec-Bench's question.jsonl. BadInput for a file without any.
+    """
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "not UTF-8 text"
         raise BadInput(f"{file}: {reason}") from None
-    found = [_prompt(f"{file}, line {number}", line) for number, line in enumerate(lines, 1) if line.strip()]
+    numbered = ((f"{file}, line {number}", line) for number, line in enumerate(lines, 1))
+    found = [_question(*each) for each in numbered if each[1].strip()]
     if not found:
         raise BadInput(f"{file}: contains no prompt")
     return found
 
 
-def _prompt(where: str, line: str) -> str:
+def _question(where: str, line: str) -> Question:
     if not line.lstrip().startswith("{"):
-        return line
+        return Question((line,))
     try:
         given: Any = json.loads(line)
     except ValueError:
-        return line
-    text = given.get("prompt") or next(iter(given.get("turns") or ()), None)
-    if not isinstance(text, str) or not text:
+        return Question((line,))
+    turns = [given["prompt"]] if given.get("prompt") else given.get("turns")
+    if not isinstance(turns, list) or not turns or not all(isinstance(each, str) and each for each in turns):
         raise BadInput(f'{where}: neither a "prompt" nor "turns"')
-    return text
+    category = given.get("category")
+    return Question(tuple(turns), None if category is None else str(category))
+
+
+def asked(given: Sequence[Question], target: Model, chat: bool = False, answer: int = 0) -> list[Prompt]:
+    """One prompt for each turn of each question. With `chat` turns are written by the tokenizer's own chat
+    template, else as they are. A later turn follows the earlier ones and the target's own greedy answers to
+    them, of up to `answer` tokens, so that each method is asked the same; with `answer` 0 only first turns
+    are asked. BadInput if the tokenizer has no chat template.
+
+    >>> from draftproof.gpu.drafters.choose import SHIPPED
+    >>> from draftproof.gpu.models import load
+    >>> given = [Question(("import os", "import sys"), "coding")]
+    >>> [prompt.text for prompt in asked(given, load(SHIPPED / "target", "cpu"), answer=4)]
+    ['import os', 'import sys']
+    """
+    return [
+        Prompt(turn, ids, number, question.category)
+        for number, question in enumerate(given)
+        for turn, ids in _turns(question.turns if answer else question.turns[:1], target, chat, answer)
+    ]
+
+
+def _turns(turns: Sequence[str], target: Model, chat: bool, answer: int) -> Iterator[tuple[str, list[int]]]:
+    said: list[Mapping[str, str]] = []
+    for number, turn in enumerate(turns, 1):
+        said.append({"role": "user", "content": turn})
+        ids = templated(target, said) if chat else _plain(target, said)
+        yield turn, ids
+        if number < len(turns):
+            steps = generate(
+                target,
+                None,
+                [ids],
+                verifier=named("token"),
+                structure=None,
+                sampling=Sampling(0.0),
+                max_new_tokens=answer,
+            )
+            ((*words,),) = texts(steps, 1)
+            if words and words[-1] in target.ends:
+                words.pop()
+            said.append({"role": "assistant", "content": target.tokenizer.decode(words)})
+
+
+def _plain(target: Model, said: Sequence[Mapping[str, str]]) -> list[int]:
+    return target.tokenizer.encode("\n".join(each["content"] for each in said))
+
+
+def templated(target: Model, said: Sequence[Mapping[str, str]]) -> list[int]:
+    """The token ids of a conversation up to the next answer, by the tokenizer's own chat template; BadInput
+    if it has none or refuses these messages.
+    """
+    if not getattr(target.tokenizer, "chat_template", None):
+        raise BadInput(f"--chat: the tokenizer of {target.name} has no chat template")
+    try:
+        text = target.tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True)
+    except Exception as error:  # a template may raise any
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise BadInput(f"--chat: the chat template of {target.name} fails: {reason}") from None
+    return target.tokenizer.encode(text, add_special_tokens=False)

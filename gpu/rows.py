@@ -1,6 +1,7 @@
 """From logits to next-token probabilities: one function for both target and proposal."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import torch
@@ -30,14 +31,25 @@ class Sampling:
     min_p: float = 0.0
     processors: tuple[Processor, ...] = ()
 
-    @property
+    @cached_property
     def only_temperature(self) -> bool:
         """Whether rows are a softmax of the logits over a positive temperature, without filters."""
         return self.temperature > 0 and (self.top_k, self.top_p, self.min_p) == (0, 1, 0)
 
+    @cached_property
+    def heat(self) -> float:
+        """What `filtered` logits are divided by before the softmax."""
+        return max(self.temperature, COLDEST) if self.temperature > 0 else 1.0
+
+    def filtered(self, logits: Tensor) -> Tensor:
+        """Processed logits [..., V], with -inf for the tokens that the settings drop."""
+        if self.only_temperature:
+            return logits
+        return filtered(logits, self.temperature, self.top_k, self.top_p, self.min_p)
+
     def rows(self, logits: Tensor) -> Tensor:
-        """Logits [..., V] to float32 probabilities; the logits are processed already."""
-        return probabilities(logits, self.temperature, self.top_k, self.top_p, self.min_p)
+        """Processed logits [..., V] to float32 probabilities."""
+        return softened(self.filtered(logits), self.heat)
 
 
 PLAIN = Sampling()
@@ -64,41 +76,94 @@ def probabilities(
     >>> probabilities(torch.tensor([3.0, 2.0, 1.0]), top_k=1)
     tensor([1., 0., 0.])
     """
+    return softened(filtered(logits, temperature, top_k, top_p, min_p), _heat(temperature))
+
+
+def softened(logits: Tensor, heat: Setting = 1.0) -> Tensor:
+    """Probabilities of filtered logits [..., V] over a positive temperature."""
+    if logits.dtype not in (torch.float32, torch.float64):
+        logits = logits.float()
+    if not _is(heat, 1):  # centred first, since a low temperature would overflow
+        logits = (logits - logits.amax(-1, keepdim=True)) / heat
+    return torch.softmax(logits, -1)
+
+
+def filtered(
+    logits: Tensor,
+    temperature: Setting = 1.0,
+    top_k: int | Tensor = 0,
+    top_p: Setting = 1.0,
+    min_p: Setting = 0.0,
+) -> Tensor:
+    """The logits in their own type, with -inf for the tokens that have no mass in `probabilities`.
+
+    >>> filtered(torch.tensor([3.0, 2.0, 1.0]), top_p=0.7)
+    tensor([3., 2., -inf])
+    """
     most = {"temperature": float("inf"), "top_k": float("inf"), "top_p": 1.0, "min_p": 1.0}
     for (name, high), setting in zip(most.items(), (temperature, top_k, top_p, min_p), strict=True):
         if not isinstance(setting, Tensor) and not 0 <= setting <= high:
             raise BadInput(f"{name} must be from 0 to {high:g}, not {setting:g}")
-    logits = logits if logits.dtype == torch.float64 else logits.float()
-    centred = logits - logits.amax(-1, keepdim=True)
     if isinstance(temperature, Tensor):
-        heat = torch.where(temperature > 0, temperature.clamp(min=COLDEST), 1.0)
-        rows = torch.where(temperature > 0, torch.softmax(centred / heat, -1), _greedy(centred))
-    else:
-        rows = torch.softmax(centred / max(temperature, COLDEST), -1) if temperature > 0 else _greedy(centred)
+        logits = torch.where(temperature > 0, logits, _greedy(logits))
+    elif temperature <= 0:
+        return _greedy(logits)
     if not (_is(top_k, 0) and _is(top_p, 1)):
-        rows = _nucleus(rows, logits, top_k, top_p)
+        logits = _nucleus(logits, _heat(temperature), top_k, top_p)
     if not _is(min_p, 0):
-        rows = rows * (rows >= min_p * rows.amax(-1, keepdim=True))
-    return rows / rows.sum(-1, keepdim=True)
+        rows = softened(logits, _heat(temperature))
+        logits = logits.masked_fill(rows < min_p * rows.amax(-1, keepdim=True), -torch.inf)
+    return logits
 
 
-def _greedy(centred: Tensor) -> Tensor:
-    row = torch.zeros_like(centred).scatter(-1, centred.argmax(-1, keepdim=True), 1.0)
-    return row + 0 * centred.amax(-1, keepdim=True)  # keeps NaN
+def _heat(temperature: Setting) -> Setting:
+    if isinstance(temperature, Tensor):
+        return torch.where(temperature > 0, temperature.clamp(min=COLDEST), 1.0)
+    return max(temperature, COLDEST) if temperature > 0 else 1.0
 
 
-def _nucleus(rows: Tensor, logits: Tensor, top_k: int | Tensor, top_p: Setting) -> Tensor:
-    order = logits.argsort(dim=-1, descending=True, stable=True)  # `rows` may have rounded two into a tie
-    mass = rows.gather(-1, order)
-    keep = torch.ones_like(mass, dtype=torch.bool)
-    if not _is(top_k, 0):
-        keep = (torch.arange(rows.shape[-1], device=rows.device) < top_k) | (top_k == 0)
-        mass = mass * keep
-    if not _is(top_p, 1):
-        before = mass.double().cumsum(-1) - mass
-        keep = keep & ((before < top_p * mass.double().sum(-1, keepdim=True)) | (before <= 0))
-    kept = torch.zeros_like(rows, dtype=torch.bool).scatter(-1, order, keep.expand_as(mass))
-    return torch.where(kept | rows.isnan(), rows, 0.0)
+def _greedy(logits: Tensor) -> Tensor:
+    best = logits.argmax(-1, keepdim=True)  # of a NaN, if there is one
+    return torch.full_like(logits, -torch.inf).scatter(-1, best, logits.gather(-1, best))
+
+
+def _nucleus(logits: Tensor, heat: Setting, top_k: int | Tensor, top_p: Setting) -> Tensor:
+    """Without the tokens beyond top-k and top-p, which the likeliest tokens alone decide.
+
+    A row is sorted whole only if the host may not look how many it takes, and top-k does not say it.
+    """
+    V, fixed = logits.shape[-1], not isinstance(top_k, Tensor) and top_k > 0
+    looks = logits.device.type == "cpu" and not torch.compiler.is_compiling()
+    size = min(V, int(top_k)) if fixed else V
+    if looks and _is(top_k, 0):
+        size = min(V, FIRST)
+    rows = None if _is(top_p, 1) else softened(logits, heat)
+    while True:
+        best, at = logits.topk(size, -1)
+        count = torch.full_like(at[..., :1], size)
+        if isinstance(top_k, Tensor):
+            count = torch.where(top_k == 0, V, top_k).clamp(max=V).expand_as(count)
+        if rows is not None:
+            mass = rows.gather(-1, at).double()
+            if isinstance(top_k, Tensor):
+                mass = mass * (torch.arange(size, device=mass.device) < count)
+            total = (mass if fixed or size == V else rows.double()).sum(-1, keepdim=True)
+            reached = mass.cumsum(-1) - mass >= top_p * total
+            count = torch.minimum(count, (size - reached.sum(-1, keepdim=True)).clamp(min=1))
+        if fixed or size == V or bool((count < size).all()):
+            break
+        size = min(V, 8 * size)
+    least = best.gather(-1, count - 1)
+    dropped = logits < least
+    if not looks or bool((V - dropped.sum(-1, keepdim=True) > count).any()):
+        ties = logits == least
+        room = count - (logits > least).sum(-1, keepdim=True)
+        dropped = dropped | (ties & (ties.cumsum(-1) > room))
+    return logits.masked_fill(dropped, -torch.inf)
+
+
+FIRST = 64
+"""As many of the likeliest tokens are tried first for top-p, then eight times as many."""
 
 
 def _is(setting: Setting, neutral: float) -> bool:

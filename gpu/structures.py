@@ -12,40 +12,55 @@ from draftproof.gpu import spelling
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.history import History, along
 from draftproof.gpu.passes import Reader
-from draftproof.gpu.rows import Sampling
+from draftproof.gpu.rows import Sampling, softened
 from draftproof.gpu.states import StateReader
 from draftproof.gpu.strata import stratified
-from draftproof.gpu.verify.residual import draw
-from draftproof.gpu.verify.verifier import DETERMINISTIC, WITHOUT, label
+from draftproof.gpu.verify.residual import draws
+from draftproof.gpu.verify.verifier import CHAIN, DETERMINISTIC, WITH, WITHOUT, label
 
 STEP = 1e-9  # subtracted per node, so that a parent precedes a child of probability 1
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A drafted tree: tokens [B, N - 1] (-1 where none was drawn) and the rows they were drawn from, proposal
-    [B, I, V] (None for deterministic drafts). places [1 or B, N]: each node's slot in the drafter's KV cache,
-    counted from the end of the text (0 for nodes it does not hold); None if the k-th node is at place k.
-    strata [B, I, V]: of a stratified tree, as in `verify.Drafts`.
+    """A drafted tree: tokens [B, N - 1], -1 where none was drawn, and the rows [B, I, V] that they were drawn
+    from: as logits, which are filtered and divided by `heat`, or as probabilities in `rows`; neither for
+    deterministic drafts. places [1 or B, N]: each node's slot in the drafter's KV cache, counted from the end
+    of the text (0 for nodes it does not hold); None if the k-th node is at place k. strata [B, I, V]: of a
+    stratified tree, as in `verify.Drafts`.
     """
 
     tree: Tree
     tokens: Tensor
-    proposal: Tensor | None
+    rows: Tensor | None = None
+    logits: Tensor | None = None
+    heat: float = 1.0
     places: Tensor | None = None
     strata: Tensor | None = None
+
+    @cached_property
+    def proposal(self) -> Tensor | None:
+        """The rows as probabilities; None for deterministic drafts."""
+        return self.rows if self.logits is None else softened(self.logits, self.heat)
+
+    def logits_over(self, heat: float) -> Tensor | None:
+        """The rows as logits that are to be divided by `heat`; None for deterministic drafts."""
+        given, own = self.logits, self.heat
+        if given is None:
+            given, own = None if self.rows is None else self.rows.log(), 1.0
+        return given if given is None or own == heat else given * (heat / own)
 
 
 @dataclass(frozen=True)
 class Level:
     """Nodes of one depth that a drafter reads in one pass, stored at the places first, first + 1, ...
-    sees [1 or B, m, W]: as in `Tree`, by place; above [1 or B, m]: the parents' indices in the previous
-    level.
+    sees [1 or B, m, W]: as in `Tree`, by place, or None on a chain; above [1 or B, m]: the parents' indices
+    in the previous level.
     """
 
     depth: int
     first: int
-    sees: Tensor
+    sees: Tensor | None
     above: Tensor
 
 
@@ -121,12 +136,13 @@ class Stage:
     """A level's inner nodes, and the turns in which their children are drawn, one child per node in each
     turn.
 
-    A turn is (drawing, children): the nodes that still draw, as indices into those of the previous turn
-    (None: all of them), and the child that each one draws.
+    A turn is (drawing, tokens): the nodes that still draw, as indices into those of the previous turn (None:
+    all of them), and the places of their children's tokens. own: the places of the nodes' own tokens.
     """
 
     level: Level
     nodes: Tensor
+    own: Tensor
     turns: tuple[tuple[Tensor | None, Tensor], ...]
 
 
@@ -166,15 +182,16 @@ class Sampled:
         for depth, nodes in enumerate(self.tree.generations):
             inner = nodes.tolist()
             up = torch.tensor([[above.index(parents[node]) for node in inner]], device=device)
-            level = Level(depth, first, sees[:, first : first + len(inner)], up)
+            seen = None if self.tree.is_chain else sees[:, first : first + len(inner)]
+            level = Level(depth, first, seen, up)
             turns, before = [], inner
             for children in self.tree.steps:
                 if levels[int(children[0])] == depth + 1:
                     drawing = [parents[child] for child in children.tolist()]
                     among = torch.tensor([before.index(node) for node in drawing], device=device)
-                    turns.append((None if drawing == before else among, children))
+                    turns.append((None if drawing == before else among, children - 1))
                     before = drawing
-            stages.append(Stage(level, nodes, tuple(turns)))
+            stages.append(Stage(level, nodes, nodes - 1, tuple(turns)))
             above, first = inner, first + len(inner)
         return tuple(stages)
 
@@ -197,54 +214,56 @@ class Sampled:
         self, session: Session, sampling: Sampling, uniforms: Tensor, history: History | None = None
     ) -> Draft:
         """Draws the tree level by level with a session's rows; uniforms [B, size - 1], one per node."""
-        tokens = torch.full_like(uniforms, -1, dtype=torch.long)
-        rows, strata = [], []
+        logits, uniforms = session.root()[:, None], uniforms.double()[..., None]
+        missing = logits.shape[-1]  # in the place of a token that is not drawn, until all are
+        tokens = torch.full_like(uniforms, missing, dtype=torch.long)
+        made, strata = [], []
         for number, stage in enumerate(self.stages):
             if stage.level.depth:
-                logits = session.extend(tokens[:, stage.nodes - 1].clamp(min=0), stage.level)
-            else:
-                logits = session.root()[:, None]
+                own = tokens.index_select(1, stage.own)[..., 0]
+                logits = session.extend(own.clamp(max=missing - 1), stage.level)
             if history is not None:
-                words = along(self.tree, tokens)[:, stage.nodes, : stage.level.depth]
+                words = along(self.tree, torch.where(tokens < missing, tokens, -1)[..., 0])
+                words = words[:, stage.nodes, : stage.level.depth]
                 logits = history.processed(sampling, logits, words, (words >= 0).all(-1))
             kind, drawn = ("draw", self.tree.kind, number, sampling), partial(self._draw, stage, sampling)
-            made, places, tokens = session.recorder(
+            rows, places, tokens = session.recorder(
                 kind, drawn, logits=logits, tokens=tokens, uniforms=uniforms
             )
-            rows.append(made)
+            made.append(rows)
             strata += [] if places is None else [places]
-        proposal, among = (torch.cat(each, 1) if each else None for each in (rows, strata))
+        tree, tokens = self.tree, torch.where(tokens < missing, tokens, -1)[..., 0]
+        rows, among = (torch.cat(each, 1) if each else None for each in (made, strata))
         if self.reordered is not None:
-            proposal, among = (
-                each if each is None else each[:, self.reordered] for each in (proposal, among)
-            )
-        tree, tokens = self.tree, tokens.clone()
+            rows, among = (each if each is None else each[:, self.reordered] for each in (rows, among))
         if self.merged:
             tree, tokens = Tree.merged(tokens.view(len(tokens), -1, self.depth))
-        return Draft(tree, tokens, proposal, self.places, among)
+        if among is not None:
+            return Draft(tree, tokens, rows, places=self.places, strata=among)
+        return Draft(tree, tokens, logits=rows, heat=sampling.heat, places=self.places)
 
     def _draw(
         self, stage: Stage, sampling: Sampling, logits: Tensor, tokens: Tensor, uniforms: Tensor
     ) -> tuple[Tensor, Tensor | None, Tensor]:
-        """(rows, strata, tokens): the rows of a stage's nodes, their strata if the tree is stratified, and
-        `tokens` with their children, drawn turn by turn.
+        """(rows, strata, tokens): the rows of a stage's nodes as filtered logits, and `tokens` with their
+        children, drawn turn by turn. If the tree is stratified the rows are probabilities, with strata.
+        Tokens and uniforms are [B, N - 1, 1]; V stands for a token that is not drawn.
         """
-        made = rows = sampling.rows(logits)
-        drawn = tokens[:, stage.nodes - 1] >= 0 if stage.level.depth else None
+        made, V = sampling.filtered(logits), logits.shape[-1]
+        rows = softened(made, sampling.heat)
+        drawn = None  # whether each node was: only here does the support run out
+        if stage.level.depth and self.kind not in (CHAIN, WITH):
+            drawn = tokens.index_select(1, stage.own) < V
         if self.tree.stratified:
             return self._draw_strata(stage, rows, drawn, tokens, uniforms)
-        for drawing, children in stage.turns:
+        for drawing, at in stage.turns:
             if drawing is not None:
                 rows = rows[:, drawing]
                 drawn = drawn if drawn is None else drawn[:, drawing]
-            flat = rows.flatten(0, 1)
-            new = draw(flat, uniforms[:, children - 1].flatten())
-            new = torch.where(flat.amax(-1) > 0, new, -1).view(len(rows), -1)  # -1: no token is left
-            if drawn is not None:
-                new = torch.where(drawn, new, -1)
-            tokens[:, children - 1] = new
-            if children is not stage.turns[-1][1] and not self.tree.replacement:
-                rows = rows.scatter(2, new.clamp(min=0)[..., None], 0.0)
+            new = draws(rows, uniforms.index_select(1, at))
+            tokens.index_copy_(1, at, new if drawn is None else torch.where(drawn, new, V))
+            if at is not stage.turns[-1][1] and not self.tree.replacement:
+                rows = rows.scatter(2, new.clamp(max=V - 1), 0.0)
         return made, None, tokens
 
     def _draw_strata(
@@ -252,12 +271,13 @@ class Sampled:
     ) -> tuple[Tensor, Tensor, Tensor]:
         """As `_draw`, all children at once; the rows that it returns are the means of the strata."""
         below = self.tree.children[:, stage.nodes].expand(len(rows), -1, -1)
-        u = uniforms.gather(1, (below - 1).clamp(min=0).flatten(1)).view(below.shape)
+        u = uniforms[..., 0].gather(1, (below - 1).clamp(min=0).flatten(1)).view(below.shape)
         found = stratified(*(each.flatten(0, 1) for each in (rows, (below > 0).sum(2), u)))
         mean, places, new = (each.unflatten(0, rows.shape[:2]) for each in found)
-        new = new if drawn is None else torch.where(drawn[..., None], new, -1)
-        tokens = functional.pad(tokens, (1, 0)).scatter(1, below.flatten(1), new.flatten(1))
-        return mean, places, tokens[:, 1:]
+        there = new >= 0 if drawn is None else (new >= 0) & drawn
+        new = torch.where(there, new, rows.shape[-1])
+        tokens = functional.pad(tokens[..., 0], (1, 0)).scatter(1, below.flatten(1), new.flatten(1))
+        return mean, places, tokens[:, 1:, None]
 
 
 class TopK:
@@ -324,7 +344,7 @@ class TopK:
         parents = _numbered(chosen, scores).gather(1, above.gather(1, chosen) + 1)
         places = _numbered(torch.cat([chosen[:, :0], *held], 1), scores).gather(1, chosen + 1)
         tree = Tree(functional.pad(parents, (1, 0)), depth=self.depth)
-        return Draft(tree, ids.gather(1, chosen), None, functional.pad(places, (1, 0)))
+        return Draft(tree, ids.gather(1, chosen), places=functional.pad(places, (1, 0)))
 
 
 Structure: TypeAlias = Sampled | TopK

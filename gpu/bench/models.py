@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
+from math import nan
 from statistics import fmean
 from time import perf_counter
 from typing import Any
@@ -17,6 +18,7 @@ from draftproof.gpu.engine.output import Step
 from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.graphs import recording
 from draftproof.gpu.models import Model, quiet
+from draftproof.gpu.prompts import Prompt
 from draftproof.gpu.rows import PLAIN as PLAIN_ROWS
 from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import Structure
@@ -33,12 +35,12 @@ VERSUS = (("block", "token"), ("traversal", "rrs"), ("traversal", "specinfer"))
 
 @dataclass(frozen=True)
 class Plan:
-    """What is measured: each repeat generates texts of `tokens` tokens, `batch` at once, from a seed of its
-    own.
+    """What is measured: each repeat generates texts of `tokens` tokens from a seed of its own, as many at
+    once as each of the `batches` says.
     """
 
     tokens: int = 64
-    batch: int = 1
+    batches: tuple[int, ...] = (1,)
     repeats: int = 3
     seed: int = 0
     temperatures: tuple[float, ...] = (0.2, 0.6, 1.0)
@@ -46,11 +48,13 @@ class Plan:
 
 @dataclass
 class Cell:
-    """One way of decoding at one temperature. `tokens`, `seconds`, `accepted` (in a step of one text), and
-    `emitted` and `verified` (drafted tokens; in a call of the target) have one number per repeat.
+    """One way of decoding at one temperature, `batch` texts at once. Numbers with one entry per repeat:
+    `tokens` and `seconds`; the seconds of `prefill`, of the `first` token of a text (prefill included) and
+    from one token to the next (`between`), by the clock of the engine alone; `emitted` tokens and `verified`
+    drafted tokens in a call of the target.
 
-    `expected[name]` is E[tau | draft] of the verifier of that name at every step of this cell, computed from
-    the step's rows. `texts` holds the text that each of these steps belongs to.
+    `taus` are the accepted tokens of every step of one text, and `asked` the prompts of these texts, by
+    number. `expected[name]` is E[tau | draft] of the verifier of that name at these steps.
     """
 
     method: str
@@ -58,15 +62,21 @@ class Cell:
     structure: Structure | None = None
     verifier: Verifier | None = None
     acceptance: Acceptance | None = None
+    batch: int = 1
     selection: Selection | None = None
     expected: dict[str, list[float]] = field(default_factory=dict)
-    texts: list[Hashable] = field(default_factory=list)
+    asked: list[int] = field(default_factory=list)
+    taus: list[int] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
-    accepted: list[float] = field(default_factory=list)
+    prefill: list[float] = field(default_factory=list)
+    first: list[float] = field(default_factory=list)
+    between: list[float] = field(default_factory=list)
     verified: list[float] = field(default_factory=list)
     emitted: list[float] = field(default_factory=list)
     phases: Counter[str] = field(default_factory=Counter)
+
+    PER_REPEAT = "asked", "taus", "tokens", "seconds", "prefill", "first", "between", "verified", "emitted"
 
     @property
     def draft(self) -> str:
@@ -76,6 +86,31 @@ class Cell:
     def speeds(self) -> list[float]:
         """Tokens a second of each repeat."""
         return [made / taken for made, taken in zip(self.tokens, self.seconds, strict=True)]
+
+
+@dataclass
+class Run:
+    """One batch of texts: tokens `made` of each row, times from the call on, and counts of the target's
+    calls and of the drafted tokens they verified. `gaps`: of each text the mean time between two tokens.
+    """
+
+    made: Counter[int]
+    prefill: float = 0.0
+    first: float = 0.0
+    taken: float = 0.0
+    calls: int = 0
+    verified: int = 0
+    gaps: list[float] = field(default_factory=list)
+
+    def add(self, step: Step) -> None:
+        """Adds a step, which ended when `taken` says."""
+        self.first = self.first if self.calls else self.taken
+        self.calls += 1
+        self.verified += int((step.tokens >= 0).sum()) if step.kept is None else sum(step.kept)
+        for row, tokens, ended in zip(step.rows, step.emitted, step.finished, strict=True):
+            self.made[row] += len(tokens)
+            if ended and self.made[row] > 1:
+                self.gaps.append((self.taken - self.first) / (self.made[row] - 1))
 
 
 @dataclass
@@ -91,7 +126,7 @@ class Bench:
     drafter: Drafter
     structures: Sequence[Structure]
     verifiers: Sequence[Verifier]
-    prompts: Sequence[Sequence[int]]
+    prompts: Sequence[Prompt]
     plan: Plan
     selections: Sequence[Selection] = ()
     sampling: Sampling = PLAIN_ROWS
@@ -101,17 +136,16 @@ class Bench:
         pairs = fitting(self.structures, self.verifiers, self.drafter, self.target)
         chains = [shape for shape in self.structures if shape.kind == "chain"]
         self.ways: list[Cell] = []
-        for heat in self.plan.temperatures:
-            self.ways.append(Cell(PLAIN, heat))
-            if self.plan.batch == 1:
+        for heat, batch in product(self.plan.temperatures, self.plan.batches):
+            self.ways.append(Cell(PLAIN, heat, batch=batch))
+            if batch == 1:
                 self.ways.append(Cell(TRANSFORMERS, heat))
-            assisted = self.plan.batch == 1 and isinstance(self.drafter, ModelDrafter)
-            if assisted:  # assisted generation needs a draft model and a chain
+            if batch == 1 and type(self.drafter) is ModelDrafter:  # assisted generation needs a model, chains
                 self.ways += [Cell(ASSISTED, heat, shape) for shape in chains]
             for shape, verifier in pairs:
                 better = {name for name, worse in VERSUS if worse == verifier.name}
                 found = [each.name for draft, each in pairs if draft is shape and each.name in better]
-                cell = Cell(verifier.name, heat, shape, verifier, Acceptance(verifier, shape))
+                cell = Cell(verifier.name, heat, shape, verifier, Acceptance(verifier, shape), batch)
                 cell.expected = {name: [] for name in (*found, verifier.name) if found}
                 self.ways.append(cell)
                 if cannot_select(verifier, shape) is None:
@@ -123,7 +157,8 @@ class Bench:
         assert cell.structure is not None
         acceptance = Acceptance(cell.verifier, cell.structure, by_value=not selection.rule.predictable)
         method = f"{cell.method} {selection.rule.name}"
-        return Cell(method, cell.temperature, cell.structure, cell.verifier, acceptance, selection)
+        shape, verifier, batch = cell.structure, cell.verifier, cell.batch
+        return Cell(method, cell.temperature, shape, verifier, acceptance, batch, selection)
 
     @property
     def total(self) -> int:
@@ -147,50 +182,62 @@ class Bench:
         recorded = recording(self.target.device) is not None
         kinds: dict[Hashable, Cell] = {}
         for cell in self.ways:
-            kind: Hashable = id(cell) if recorded else (cell.verifier is None and cell.method, cell.draft)
-            trial = Cell(cell.method, cell.temperature, cell.structure, cell.verifier, None, cell.selection)
-            kinds.setdefault(kind, trial)
+            like = cell.verifier is None and cell.method, cell.draft, cell.batch
+            kind: Hashable = id(cell) if recorded else like
+            trial = replace(cell, acceptance=None, expected={}, **{name: [] for name in Cell.PER_REPEAT})
+            kinds.setdefault(kind, replace(trial, phases=Counter()))
         for trial in kinds.values():
-            first = self.prompts[: self.plan.batch]
+            first = self.prompts[: trial.batch]
             self._once(trial, self.plan.seed, first, self.plan.tokens if recorded else 8)
 
-    def _once(self, cell: Cell, seed: int, prompts: Sequence[Sequence[int]], tokens: int) -> None:
+    def _once(self, cell: Cell, seed: int, prompts: Sequence[Prompt], tokens: int) -> None:
         """One repeat: every prompt with a seed of its own."""
+        given = [prompt.ids for prompt in prompts]
         if cell.method in (TRANSFORMERS, ASSISTED):
             gamma = cell.structure.depth if cell.structure else None
             sampling = replace(self.sampling, temperature=cell.temperature)
-            peer = transformers(self.target, self.drafter, gamma, prompts, tokens, sampling, seed)
+            peer = transformers(self.target, self.drafter, gamma, given, tokens, sampling, seed)
             cell.tokens.append(peer[0])
             cell.seconds.append(peer[1])
             return
-        made, calls, verified, taken, accepted = 0, 0, 0, 0.0, []
-        for first in range(0, len(prompts), self.plan.batch):
-            batch = prompts[first : first + self.plan.batch]
-            numbers = range(first, first + len(batch))
+        runs = [
+            self._batch(cell, given, range(at, min(at + cell.batch, len(given))), seed, tokens)
+            for at in range(0, len(given), cell.batch)
+        ]
+        cell.tokens.append(sum(sum(run.made.values()) for run in runs))
+        cell.seconds.append(sum(run.taken for run in runs))
+        cell.prefill.append(fmean(run.prefill for run in runs))
+        cell.first.append(fmean(run.first for run in runs for _ in run.made))
+        gaps = [gap for run in runs for gap in run.gaps]
+        cell.between.append(fmean(gaps) if gaps else nan)
+        calls = sum(run.calls for run in runs)
+        cell.verified.append(sum(run.verified for run in runs) / calls)
+        cell.emitted.append(cell.tokens[-1] / calls)
+
+    def _batch(
+        self, cell: Cell, prompts: Sequence[list[int]], numbers: range, seed: int, tokens: int
+    ) -> "Run":
+        """Decodes the prompts of these numbers together. Only the engine's own time is counted."""
+        found = Run(Counter())
+        clock = perf_counter()
+        seeds = [seed * len(prompts) + number for number in numbers]
+        run = self._decode(cell, [prompts[number] for number in numbers], seeds, tokens)
+        wait(self.target.device)
+        found.prefill = found.taken = perf_counter() - clock
+        clock = perf_counter()
+        for step in run:
+            wait(self.target.device)
+            found.taken += perf_counter() - clock
+            found.add(step)
+            cell.phases.update(step.seconds)
+            if cell.acceptance is not None:
+                cell.acceptance.add(step)
+            cell.taus += step.accepted
+            cell.asked += [numbers[row] for row in step.rows]
+            for name, means in cell.expected.items():
+                means += mean_accepted(VERIFIERS[name], step).tolist()
             clock = perf_counter()
-            run = self._decode(cell, batch, [seed * len(self.prompts) + number for number in numbers], tokens)
-            while True:  # only the engine's own time is counted
-                step = next(run, None)
-                wait(self.target.device)
-                taken += perf_counter() - clock
-                if step is None:
-                    break
-                calls += 1
-                made += sum(map(len, step.emitted))
-                accepted += step.accepted
-                verified += int((step.tokens >= 0).sum()) if step.kept is None else sum(step.kept)
-                cell.phases.update(step.seconds)
-                if cell.acceptance is not None:
-                    cell.acceptance.add(step)
-                cell.texts += [(seed, numbers[row]) for row in step.rows]
-                for name, means in cell.expected.items():
-                    means += mean_accepted(VERIFIERS[name], step).tolist()
-                clock = perf_counter()
-        cell.tokens.append(made)
-        cell.seconds.append(taken)
-        cell.accepted.append(fmean(accepted))
-        cell.verified.append(verified / calls)
-        cell.emitted.append(made / calls)
+        return found
 
     def _decode(
         self, cell: Cell, prompts: Sequence[Sequence[int]], seeds: list[int], tokens: int

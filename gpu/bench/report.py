@@ -12,7 +12,7 @@ import numpy as np
 from rich.table import Table
 
 from draftproof.gpu.bench.models import ASSISTED, PLAIN, TRANSFORMERS, VERSUS, Cell
-from draftproof.gpu.bench.timing import LEVEL, Estimate, difference, ratio
+from draftproof.gpu.bench.timing import LEVEL, Estimate, difference, means_apart, ratio
 from draftproof.gpu.engine.loop import PHASES
 from draftproof.gpu.figure import look, required, save
 from draftproof.simulators import screen
@@ -21,27 +21,35 @@ from draftproof.simulators.anytime import ERROR
 Rows: TypeAlias = Sequence[dict[str, Any]]
 
 
-def rows_of(cells: Sequence[Cell]) -> list[dict[str, Any]]:
-    """One JSON object per cell.
+def rows_of(cells: Sequence[Cell], categories: Sequence[str | None] = ()) -> list[dict[str, Any]]:
+    """One JSON object per cell. `categories` are those of the prompts.
 
     `mean_acceptance_length` counts the extra token (vLLM's mean acceptance length, Spec-Bench's MAT, block
     efficiency); `draft_acceptance_rate` is accepted over drafted tokens and
     `acceptance_rate_per_position[l - 1]` the fraction of drafts with l or more accepted tokens (vLLM).
+    `time_to_first_token` (prefill included), `time_per_output_token` (after it; vLLM's TPOT) and `prefill`
+    are means of texts in seconds. `over_faster_plain` is the ratio to the faster one of plain decoding by
+    this engine and by transformers.
     """
-    return [_row(cell, cells) for cell in cells]
+    return [_row(cell, cells, categories) for cell in cells]
 
 
-def _row(cell: Cell, cells: Sequence[Cell]) -> dict[str, Any]:
+def _row(cell: Cell, cells: Sequence[Cell], categories: Sequence[str | None]) -> dict[str, Any]:
     phases, whole = cell.phases, sum(cell.phases.values())
     row: dict[str, Any] = {
         "method": cell.method,
         "draft": cell.draft,
         "temperature": cell.temperature,
+        "batch": cell.batch,
         "repeats": len(cell.tokens),
         "tokens_per_second": fmean(cell.speeds),
         "tokens_per_second_by_repeat": cell.speeds,
         "over_plain": _over(cells, cell, PLAIN, ""),
         "over_transformers_plain": _over(cells, cell, TRANSFORMERS, ""),
+        "over_faster_plain": _over(cells, cell, _faster(cells, cell), ""),
+        "prefill": _mean(cell.prefill),
+        "time_to_first_token": _mean(cell.first),
+        "time_per_output_token": _mean(cell.between),
         "over_assisted": _over(cells, cell, ASSISTED, cell.draft),
         "tokens_per_call": fmean(cell.emitted) if cell.emitted else None,
         "verified_per_call": fmean(cell.verified) if cell.verified else None,
@@ -63,15 +71,41 @@ def _row(cell: Cell, cells: Sequence[Cell]) -> dict[str, Any]:
             "predicted_per_position": [each.predicted for each in result.positions],
             "bounds": result.bounds,
             "bounds_by_position": result.bounds_by_position,
+            "by_category": _by_category(cell, categories),
             "problems": result.problems,
         }
     return row
 
 
+def _mean(times: Sequence[float]) -> float | None:
+    known = [each for each in times if isfinite(each)]
+    return fmean(known) if known else None
+
+
+def _faster(cells: Sequence[Cell], cell: Cell) -> str:
+    """The faster method of plain decoding at a cell's temperature and batch."""
+    found = [each for name in (PLAIN, TRANSFORMERS) if (each := _like(cells, cell, name, ""))]
+    return max(found, key=lambda each: fmean(each.speeds)).method if found else PLAIN
+
+
+def _by_category(cell: Cell, categories: Sequence[str | None]) -> dict[str, dict[str, Any]]:
+    """The mean acceptance length of each category's prompts, with an interval over prompts."""
+    found = {}
+    for category in dict.fromkeys(each for each in categories if each is not None):
+        pairs = zip(cell.taus, cell.asked, strict=True)
+        some = [(1 + tau, number) for tau, number in pairs if categories[number] == category]
+        if some:
+            lengths, prompts = zip(*some, strict=True)
+            about = _finite(difference(lengths, [0.0] * len(lengths), prompts))
+            found[category] = {"steps": len(lengths), "prompts": len({*prompts}), **about}
+    return found
+
+
 def _like(cells: Sequence[Cell], cell: Cell, method: str, draft: str) -> Cell | None:
-    """The cell of another method at the same temperature."""
-    wanted = method, draft, cell.temperature
-    return next((each for each in cells if (each.method, each.draft, each.temperature) == wanted), None)
+    """The cell of another method at the same temperature and batch."""
+    wanted = method, draft, cell.temperature, cell.batch
+    alike = (each for each in cells if (each.method, each.draft, each.temperature, each.batch) == wanted)
+    return next(alike, None)
 
 
 def _over(cells: Sequence[Cell], cell: Cell, method: str, draft: str) -> dict[str, float | None] | None:
@@ -90,45 +124,63 @@ def _finite(found: Estimate) -> dict[str, float | None]:
 def versus_of(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     """Differences in block efficiency between two verifiers on the same draft and temperature.
 
-    The value and its interval compare the measured means, repeat by repeat, each verifier on its own texts.
-    `same_steps` compares E[tau | draft] of both on the steps of the second verifier, clustered by text.
+    The value and its interval compare the measured means, each verifier on its own texts. `same_steps`
+    compares E[tau | draft] of both on the steps of the second verifier. Both intervals are clustered by
+    prompt.
     """
     found = []
     for (better, worse), cell in product(VERSUS, cells):
         other = _like(cells, cell, worse, cell.draft)
         if cell.method == better and other is not None:
-            pairs = zip(cell.accepted, other.accepted, strict=False)
-            same = difference(other.expected[better], other.expected[worse], other.texts)
+            apart = means_apart(cell.taus, cell.asked, other.taus, other.asked)
+            same = difference(other.expected[better], other.expected[worse], other.asked)
             found.append(
                 {
                     "verifiers": [better, worse],
                     "draft": cell.draft,
                     "temperature": cell.temperature,
-                    **_finite(difference(*zip(*pairs, strict=True))),
-                    "same_steps": {"steps": len(other.texts), **_finite(same)},
+                    "batch": cell.batch,
+                    **_finite(apart),
+                    "same_steps": {"steps": len(other.asked), **_finite(same)},
                 }
             )
     return found
 
 
 def tables(rows: Rows, versus: Rows, name: str) -> list[Table]:
-    """Two tables: speed and acceptance (one line per cell), differences (one line per pair of verifiers)."""
+    """Speed, latency and acceptance, one line per cell; acceptance by category, if prompts have one; and
+    differences, one line per pair of verifiers.
+    """
     start = "T", "draft", "method"
-    speed = screen.table(f"Speed: {name}", "lllrrrr", *start, "tokens/s", "x plain", "x assisted", "phases %")
+    headings = "tokens/s", "x faster plain", "x assisted", "phases %"
+    speed = screen.table(f"Speed: {name}", "lllrrrr", *start, *headings)
+    latency = screen.table("Latency in ms", "lllrrr", *start, "prefill", "first token", "next tokens")
+    kinds = list(dict.fromkeys(kind for row in rows for kind in row.get("by_category", ())))
+    headings = "category", "MAT", "steps"
+    by_kind = screen.table("Acceptance by category", "llllrr", *start, *headings)
     selecting = ["verified"] if any(row["selection"] for row in rows) else []
     headings = "MAT", "predicted", "stateless", "full inf.", *selecting, "accepted", "by position"
     accepted = screen.table("Acceptance", "lll" + "r" * len(headings), *start, *headings)
     headings = "measured", "on the same steps", "steps"
     apart = screen.table("Differences in block efficiency", "lllrrr", "T", "draft", "verifiers", *headings)
-    for column in (*speed.columns, *accepted.columns[:3], apart.columns[0], *apart.columns[2:]):
+    for column in (
+        *speed.columns,
+        *latency.columns,
+        *accepted.columns[:3],
+        apart.columns[0],
+        *apart.columns[2:],
+    ):
         column.no_wrap = True
     apart.columns[1].overflow = "fold"
     for row in rows:
-        start = f"{row['temperature']:g}", row["draft"], row["method"]
+        start = f"{row['temperature']:g}", row["draft"], _method(row)
         phases = row["phases"]
         spent = "/".join(f"{100 * phases[each]:.0f}" for each in PHASES) if phases else ""
-        ratios = [_spelled(row["over_plain"]), _spelled(row["over_assisted"])]
+        ratios = [_spelled(row["over_faster_plain"]), _spelled(row["over_assisted"])]
         speed.add_row(*start, f"{row['tokens_per_second']:.1f}", *ratios, spent)
+        times = [row[name] for name in ("prefill", "time_to_first_token", "time_per_output_token")]
+        if times[0] is not None:
+            latency.add_row(*start, *("" if each is None else f"{1e3 * each:.1f}" for each in times))
         if "steps" in row:
             low, high = row["interval"]
             middle = row["predicted_mean_acceptance_length"]
@@ -142,11 +194,19 @@ def tables(rows: Rows, versus: Rows, name: str) -> list[Table]:
                 " ".join(f"{each:.2f}" for each in row["acceptance_rate_per_position"]),
                 style="bold red" if row["problems"] else "",
             )
+            for kind in kinds:
+                if kind in row["by_category"]:
+                    each = row["by_category"][kind]
+                    by_kind.add_row(*start, kind, _spelled(each), f"{each['steps']:,}")
     for each in versus:
         same = each["same_steps"]
         both = [_spelled(each, "+.3f"), _spelled(same, "+.3f"), f"{same['steps']:,}"]
         apart.add_row(f"{each['temperature']:g}", each["draft"], " - ".join(each["verifiers"]), *both)
-    return [speed, accepted, apart] if apart.row_count else [speed, accepted]
+    return [each for each in (speed, latency, accepted, by_kind, apart) if each is speed or each.row_count]
+
+
+def _method(row: dict[str, Any]) -> str:
+    return row["method"] if row["batch"] == 1 else f"{row['method']} x{row['batch']}"
 
 
 def _spelled(found: dict[str, Any] | None, style: str = ".2f") -> str:
@@ -164,8 +224,10 @@ def notes(rows: Rows, versus: Rows) -> str:
     drafted = [row for row in rows if "steps" in row]
     agree = sum(not row["problems"] for row in drafted)
     lines = [
-        f"x: ratios of tokens a second over paired repeats, {LEVEL:.0%} t-intervals; phases: "
-        + "/".join(PHASES),
+        f"x: ratios of tokens a second over paired repeats, {LEVEL:.0%} t-intervals; faster plain: plain",
+        "decoding by this engine or by transformers; x8: eight texts at once; phases: " + "/".join(PHASES),
+        "latency: means of texts, from the call on; prefill ends before the first step, which gives the",
+        "first token; next tokens: time from one to the next",
         "MAT: mean acceptance length, the extra token counted (block efficiency); predicted: from the rows",
         f"seen, its interval holds at error {ERROR:g} a cell; stateless, full inf.: bounds on them, plus 1,",
         "of sampled trees the mean of an estimate",
@@ -175,12 +237,12 @@ def notes(rows: Rows, versus: Rows) -> str:
         lines.append("verified: drafted tokens of a batch in a call of the target")
     if versus:
         lines += [
-            f"differences: {LEVEL:.0%} t-intervals; measured: each verifier on its own texts, by repeat;",
+            f"differences: {LEVEL:.0%} t-intervals; measured: each verifier on its own texts;",
             "on the same steps: E[tau | draft] of both, from the rows of the steps that the second one took,",
-            "clustered by text",
+            "both clustered by prompt",
         ]
     lines += [
-        f"T {row['temperature']:g} {row['draft']} {row['method']}: {each}"
+        f"T {row['temperature']:g} {row['draft']} {_method(row)}: {each}"
         for row in drafted
         for each in row["problems"]
     ]
@@ -190,14 +252,14 @@ def notes(rows: Rows, versus: Rows) -> str:
 def plot(rows: Rows, path: Path, name: str) -> None:
     """Plots block efficiency (measured, predicted) and tokens a second against temperature, per draft."""
     drafts = list(dict.fromkeys(row["draft"] for row in rows if "steps" in row)) or [""]
-    methods = list(dict.fromkeys(row["method"] for row in rows))
     rising = sorted(rows, key=lambda row: row["temperature"])
+    methods = list(dict.fromkeys(map(_method, rows)))
     figure = required(path)(figsize=(3.2 * len(drafts) + 2.4, 5.4), layout="constrained")
     axes = figure.subplots(2, len(drafts), squeeze=False, sharex=True, sharey="row")
     for draft, (top, below) in zip(drafts, axes.T, strict=True):
         top.set_title(draft, fontsize=9)
         for index, method in enumerate(methods):
-            some = [row for row in rising if row["draft"] in (draft, "") and row["method"] == method]
+            some = [row for row in rising if row["draft"] in (draft, "") and _method(row) == method]
             style = look(index) | {"label": method}
             heats = [row["temperature"] for row in some]
             below.plot(heats, [row["tokens_per_second"] for row in some], **style)

@@ -1,7 +1,7 @@
 """Time of a call, copy bandwidth of the device, and confidence intervals over repeats."""
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import exp, inf, log, sqrt
@@ -11,6 +11,7 @@ from timeit import timeit
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy.stats import t
 
 from draftproof.gpu.graphs import captured
@@ -84,16 +85,37 @@ def difference(
 ) -> Estimate:
     """The mean difference of pairs, with a t-interval over independent clusters (default: every pair one)."""
     apart = np.subtract(ours, theirs)
-    mean = float(apart.mean())
+    return _clustered(float(apart.mean()), [(clusters or range(len(apart)), apart - apart.mean())])
+
+
+def means_apart(
+    ours: Sequence[float], clusters: Sequence[Hashable], theirs: Sequence[float], other: Sequence[Hashable]
+) -> Estimate:
+    """The difference of two unpaired means, with a t-interval over independent clusters. Both sides may have
+    numbers of the same cluster.
+
+    >>> means_apart([2.0, 4.0], "ab", [1.0, 2.0, 3.0], "aab").value
+    1.0
+    """
+    means = [float(np.mean(each)) for each in (ours, theirs)]
+    off = (clusters, np.subtract(ours, means[0])), (other, np.subtract(means[1], theirs))
+    return _clustered(means[0] - means[1], off)
+
+
+def _clustered(value: float, off: Iterable[tuple[Iterable[Hashable], NDArray]]) -> Estimate:
+    """The sum of means of deviations `off`, each with its cluster, is zero; so is each cluster's part of it
+    in expectation.
+    """
     sums: defaultdict[Hashable, float] = defaultdict(float)
-    for cluster, off in zip(clusters or range(len(apart)), apart - mean, strict=True):
-        sums[cluster] += float(off)
+    for clusters, each in off:
+        for cluster, part in zip(clusters, each / len(each), strict=True):
+            sums[cluster] += float(part)
     count = len(sums)
     if count < 2:
-        return Estimate(mean, -inf, inf)
-    deviation = sqrt(count / (count - 1) * sum(each**2 for each in sums.values())) / len(apart)
+        return Estimate(value, -inf, inf)
+    deviation = sqrt(count / (count - 1) * sum(part**2 for part in sums.values()))
     half = float(t.ppf((1 + LEVEL) / 2, count - 1)) * deviation
-    return Estimate(mean, mean - half, mean + half)
+    return Estimate(value, value - half, value + half)
 
 
 def ratio(ours: Sequence[float], theirs: Sequence[float]) -> Estimate:

@@ -8,15 +8,16 @@ from time import monotonic
 from typing import Any
 
 from click import FloatRange, IntRange, command, echo, option
-from click import Path as PathType
 
 from draftproof.gpu import spelling
 from draftproof.gpu.commands.measuring import loaded, measured, status
 from draftproof.gpu.options import (
     DTYPE,
+    FILE,
     VERIFIER,
     as_json,
     budget,
+    chat,
     device,
     no_graphs,
     no_row_test,
@@ -27,9 +28,9 @@ from draftproof.simulators import screen
 from draftproof.theory.errors import BadInput
 
 FOR_KERNELS = ("vocab", "gamma")
+FOR_RANDOM = "acceptance", "prompt_tokens"
 WITHOUT_MODEL = "chain", "tree", "tree+", "strata"
 FOR_BOTH = ("model", "device", "draft", "batch", "figure", "as_json")
-FILE = PathType(path_type=Path, dir_okay=False)
 
 
 @command("bench")
@@ -46,11 +47,20 @@ FILE = PathType(path_type=Path, dir_okay=False)
     type=IntRange(1, 2**16),
     multiple=True,
     metavar="B",
-    help="May be repeated. With --model: one number, of texts decoded at once [default: 1].",
+    help="May be repeated. With --model: texts decoded at once [default: 1].",
 )
 @option("--model", help="Decode with real models: a target as for `gpu generate`, or shipped.")
 @no_row_test
-@option("--drafter", help="With --model: as for `gpu generate`.")
+@option(
+    "--drafter", help="With --model: as for `gpu generate`; with --random: a configuration [default: none]."
+)
+@option("--random", metavar="CONFIG", help="Decode with random weights of this config.json (or its folder).")
+@option(
+    "--acceptance",
+    type=FloatRange(0, 1, min_open=True, max_open=True),
+    help="With --random: of each drafted token, at temperature 1 [default: 0.8].",
+)
+@option("--prompt-tokens", type=IntRange(1), help="With --random: of each random prompt [default: 32].")
 @option(
     "--verifier",
     type=VERIFIER,
@@ -67,8 +77,9 @@ FILE = PathType(path_type=Path, dir_okay=False)
     help="With --model: also decode chains with this rule, in batches that share a budget. May be repeated.",
 )
 @budget
-@option("--prompts", type=FILE, help="With --model: a file with one prompt per line, or Spec-Bench's.")
-@option("--count", type=IntRange(1), help="With --model: largest number of prompts [default: 4].")
+@option("--prompts", type=FILE, help="With --model: a file of prompts or questions, with all their turns.")
+@chat
+@option("--count", type=IntRange(1), help="With --model: largest number of questions [default: 4].")
 @option("--repeats", type=IntRange(1), help="With --model: repeats of each cell [default: 3].")
 @option("--max-new-tokens", type=IntRange(1), help="With --model: length of each text [default: 64].")
 @option("--seed", type=IntRange(0), help="With --model: seed of the first repeat [default: 0].")
@@ -86,17 +97,27 @@ def COMMAND(**options: Any) -> int:
     of plain torch and transformers. Ratios are to the case's first method. Exit status 1 if a case did not
     fit into memory or one of our own methods did not run; a package that is not installed is no failure.
 
-    With --model: measures tokens a second, mean acceptance length (with the extra token), acceptance by
-    position and time by phase for every verifier, draft and temperature, for plain decoding, and for
-    transformers' own plain and assisted generation, which decode one text at a time. All use the same
-    prompts, repeats are interleaved, and ratios have intervals. Verifiers are compared on their own texts and
-    on the same steps. Each cell's mean acceptance length is compared with the prediction from its rows; exit
-    status 1 if they disagree. Ctrl-C prints what was measured so far.
+    With --model: measures tokens a second, time to the first token and between tokens, mean acceptance
+    length (with the extra token), acceptance by position and by category, and time by phase for every
+    verifier, draft, temperature and batch, for plain decoding, and for transformers' own plain and assisted
+    generation, which decode one text at a time. All use the same prompts, repeats are interleaved, and ratios
+    have intervals. Verifiers are compared on their own texts and on the same steps. Each cell's mean
+    acceptance length is compared with the prediction from its rows; exit status 1 if they disagree. Ctrl-C
+    prints what was measured so far.
+
+    With --random: the same for a network of any size with random weights, at temperature 1 by default, with
+    chains of which each token is accepted with a given probability. The drafter is a network of another
+    configuration, or costs nothing.
     """
-    with_model = options["model"] is not None
+    if options["model"] is not None and options["random"] is not None:
+        raise BadInput("--model and --random cannot be combined")
+    for name in FOR_RANDOM:
+        if options[name] is not None and options["random"] is None:
+            raise BadInput(f"--{name.replace('_', '-')} is for runs with --random only")
+    with_model = options["model"] is not None or options["random"] is not None
     for name, value in options.items():
         other = name in FOR_KERNELS if with_model else name not in (*FOR_KERNELS, *FOR_BOTH)
-        if other and value not in (None, ()):
+        if other and value not in (None, (), False):
             option = f"--{name.replace('_', '-')}"
             raise BadInput(f"{option} is for runs {'without' if with_model else 'with'} --model only")
     for draft in options["draft"]:
@@ -173,7 +194,8 @@ def _decoding(options: dict[str, Any]) -> int:
         "what was measured is above; take fewer drafts or shorter texts",
     )
     on = bench.target.device
-    rows, versus = report.rows_of(bench.cells), report.versus_of(bench.cells)
+    rows = report.rows_of(bench.cells, [prompt.category for prompt in bench.prompts])
+    versus = report.versus_of(bench.cells)
     target, drafter = bench.target.name, bench.drafter.name
     short = ("/".join(Path(name).parts[-2:]) for name in (target, drafter))
     title = f"{' with '.join(short)} on {described(on)}"
@@ -187,6 +209,7 @@ def _decoding(options: dict[str, Any]) -> int:
             "graphs": recording(on) is not None,
             "seconds": round(monotonic() - started, 1),
             "complete": stop is None,
+            "acceptance": options["acceptance"],
             "plan": asdict(bench.plan),
             "ok": not failed,
             "cells": rows,
@@ -202,26 +225,30 @@ def _decoding(options: dict[str, Any]) -> int:
 
 
 def _bench(options: dict[str, Any]) -> Any:
+    from draftproof.gpu import synthetic
     from draftproof.gpu.bench.models import DRAFTS, Bench, Plan
     from draftproof.gpu.commands.settings import rules, samplings, selection
     from draftproof.gpu.prompts import prompts
 
     refusal = "plain decoding is always measured too; name a drafter"
-    if len(options["batch"]) > 1:
-        raise BadInput("--batch: with --model it is one number")
-    batch = options["batch"][0] if options["batch"] else 1
+    most = max(options["batch"], default=1)
     selections = [selection(options, name, None) for name in rules(options)]
-    target, drafter, structures, verifiers = loaded(options, DRAFTS, refusal)
+    drafts = DRAFTS if options["random"] is None else DRAFTS[:1]
+    target, drafter, structures, verifiers = loaded(options, drafts, refusal)
     asked = {
         "tokens": options["max_new_tokens"],
-        "batch": batch,
+        "batches": options["batch"],
         "repeats": options["repeats"],
         "seed": options["seed"],
-        "temperatures": options["temperature"],
+        "temperatures": options["temperature"] or ((1.0,) if options["random"] else ()),
     }
     plan = Plan(**{key: value for key, value in asked.items() if value not in (None, ())})
     both = samplings({**options, "temperature": None}, target)
-    given = prompts(options["prompts"], target, options["count"] or max(4, batch))
-    if len(given) < batch:
-        raise BadInput(f"--batch {batch}: there are only {len(given)} prompts; give a larger --count")
+    count = options["count"] or max(4, most)
+    if options["random"] is not None:
+        given = synthetic.prompts(target, count, options["prompt_tokens"] or 32)
+    else:
+        given = prompts(options["prompts"], target, count, chat=options["chat"], answer=plan.tokens)
+    if len(given) < most:
+        raise BadInput(f"--batch {most}: there are only {len(given)} prompts; give a larger --count")
     return Bench(target, drafter, structures, verifiers, given, plan, selections, *both)

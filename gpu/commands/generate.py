@@ -2,17 +2,19 @@
 
 import json
 import sys
-from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Any
 
 from click import FloatRange, IntRange, command, echo, option
 
+from draftproof.gpu.commands.transcript import Transcript
 from draftproof.gpu.options import (
     DTYPE,
+    FILE,
     VERIFIER,
     as_json,
     budget,
+    chat,
     device,
     known_drafts,
     model,
@@ -23,8 +25,6 @@ from draftproof.gpu.options import (
 from draftproof.theory.errors import BadInput
 
 PROMPT = "def main():\n"
-UNFINISHED = "\N{REPLACEMENT CHARACTER}"
-"""What a tokenizer decodes an incomplete character to."""
 USUAL = {"chain": "block", "deterministic": "one-hot", "stratified": "lifted-priority"}
 """The default verifier by kind of draft; traversal for other kinds."""
 DRAFT = (
@@ -43,6 +43,8 @@ DRAFT = (
 )
 @option("--draft", "spelling", callback=known_drafts, default="chain:4", show_default=True, help=DRAFT)
 @option("--prompt", "prompts", multiple=True, help="Text to continue, or - to read it; may be repeated.")
+@option("--prompts", "file", type=FILE, help="A file of prompts or questions, instead of --prompt.")
+@chat
 @option("--max-new-tokens", type=IntRange(1, 2**20), default=128, show_default=True)
 @option("--temperature", type=FloatRange(min=0), default=1.0, show_default=True, help="0 is greedy.")
 @option("--top-k", type=IntRange(min=0), default=0, help="Keep this many likeliest tokens; 0 keeps all.")
@@ -52,7 +54,14 @@ DRAFT = (
 @option("--batch", type=IntRange(1), help="Texts of a batch, which share a budget [default: all].")
 @option("--stop", multiple=True, help="End a text where this string appears.")
 @option("--ignore-end", is_flag=True, help="Continue after end-of-text tokens.")
-@option("--seed", type=IntRange(min=0), default=0, show_default=True)
+@option(
+    "--seed",
+    "seeds",
+    type=IntRange(min=0),
+    multiple=True,
+    help="One for all prompts, or one for each, so that a text does not depend on the others [default: 0].",
+)
+@option("--logprobs", type=IntRange(0, 2**20), help="With --json: also of so many likeliest tokens.")
 @device
 @option("--dtype", type=DTYPE, help="[default: as saved; CPU float32]")
 @no_graphs
@@ -72,6 +81,10 @@ def COMMAND(**options: Any) -> int:
         raise BadInput("--prompt is empty")
     if "" in options["stop"]:
         raise BadInput("--stop is empty")
+    if options["logprobs"] is not None and not options["as_json"]:
+        raise BadInput("--logprobs is for runs with --json")
+    if options["file"] and options["prompts"]:
+        raise BadInput("--prompt and --prompts cannot be combined")
     with memory_errors("take a smaller model or another --device"):
         steps, transcript = _begin(prompts, options)
     loaded = monotonic()
@@ -90,12 +103,13 @@ def COMMAND(**options: Any) -> int:
     return 0
 
 
-def _begin(prompts: list[str], options: dict[str, Any]) -> "tuple[Any, _Transcript]":
+def _begin(given: list[str], options: dict[str, Any]) -> tuple[Any, Transcript]:
     """Loads the models, reads the prompts, and replaces unset `options` by their defaults."""
     import torch
 
     from draftproof.gpu.commands.settings import rules, samplings, selection
     from draftproof.gpu.engine.loop import generate
+    from draftproof.gpu.prompts import Question, asked, questions
     from draftproof.gpu.row_test import checked_pair
     from draftproof.gpu.structures import structure
     from draftproof.gpu.verify import named
@@ -108,10 +122,16 @@ def _begin(prompts: list[str], options: dict[str, Any]) -> "tuple[Any, _Transcri
         raise BadInput("--batch is for runs with --selection or --budget")
     target, drafter = checked_pair(options["model"], options["drafter"], options["device"], dtype)
     sampling, draft_sampling = samplings(options, target)
+    every = questions(options["file"]) if options["file"] else [Question((each,)) for each in given]
+    prompts = asked(every, target, options["chat"], options["max_new_tokens"])
+    seeds = options["seeds"] or (0,)
+    if len(seeds) not in (1, len(prompts)):
+        raise BadInput(f"--seed: {len(seeds)} seeds for {len(prompts)} prompts")
+    options["seed"] = seeds[0] if len(seeds) == 1 else list(seeds)
     steps = generate(
         target,
         drafter,
-        [target.tokenizer.encode(prompt) for prompt in prompts],
+        [prompt.ids for prompt in prompts],
         verifier=named(options["verifier"]),
         structure=shape if drafter else None,
         sampling=sampling,
@@ -125,10 +145,11 @@ def _begin(prompts: list[str], options: dict[str, Any]) -> "tuple[Any, _Transcri
     options["selection"] = selected[0].rule.name if selected else None
     options["drafter"] = drafter.name if drafter else "none"
     options["model"] = target.name
-    return steps, _Transcript(target.tokenizer.decode, prompts, options["stop"])
+    shown = [prompt.text for prompt in prompts]
+    return steps, Transcript(target.tokenizer.decode, shown, options["stop"], options["logprobs"])
 
 
-def _end(transcript: "_Transcript", options: dict[str, Any], started: float, loaded: float) -> None:
+def _end(transcript: Transcript, options: dict[str, Any], started: float, loaded: float) -> None:
     """Writes the last line, or the whole answer as JSON."""
     seconds, tokens, steps = monotonic() - loaded, sum(map(len, transcript.ids)), transcript.steps
     mean = 1 + transcript.accepted / transcript.row_steps if steps else 0.0  # the last step counts in full
@@ -146,10 +167,13 @@ def _end(transcript: "_Transcript", options: dict[str, Any], started: float, loa
             "seed",
         )
         rows = enumerate(zip(transcript.prompts, transcript.ids, transcript.finished, strict=True))
-        outputs = [
+        outputs: list[dict[str, Any]] = [
             {"prompt": prompt, "text": transcript.text(row), "tokens": ids, "finished": why}
             for row, (prompt, ids, why) in rows
         ]
+        if options["logprobs"] is not None:
+            for output, odds in zip(outputs, transcript.odds, strict=True):
+                output["log_probabilities"] = odds
         answer = {name: options[name] for name in names} | {
             "draft": options["spelling"],
             "outputs": outputs,
@@ -172,53 +196,3 @@ def _end(transcript: "_Transcript", options: dict[str, Any], started: float, loa
         f"{transcript.rest()}\n[{tokens} tokens in {steps} steps, block efficiency {mean:.2f}, "
         f"{tokens / max(seconds, 1e-9):.1f} tokens/s; {draft}]"
     )
-
-
-class _Transcript:
-    """Tokens and texts by prompt, and the counts of the last line."""
-
-    def __init__(
-        self, decode: Callable[[Sequence[int]], str], prompts: Sequence[str], stop: Sequence[str]
-    ) -> None:
-        self.decode, self.prompts, self.stop = decode, prompts, stop
-        self.ids: list[list[int]] = [[] for _ in prompts]
-        self.finished: list[str | None] = [None] * len(prompts)
-        self.steps = self.row_steps = self.accepted = self.verified = 0
-        self.printed = 0  # characters already shown of a single text
-        self.error: str | None = None
-
-    def add(self, step: Any) -> str:
-        """Adds a step; returns text to show: the new characters of a single text, or a batch's finished
-        texts.
-        """
-        self.steps += 1
-        self.row_steps += len(step.rows)
-        self.accepted += sum(step.accepted)
-        self.verified += sum(step.kept or ())
-        for row, tokens, why in zip(step.rows, step.emitted, step.finished, strict=True):
-            self.ids[row] += tokens
-            self.finished[row] = why
-        if len(self.prompts) > 1:
-            return "".join(self._whole(row) for row in step.rows if self.finished[row] is not None)
-        text = self.text(0)
-        if self.finished[0] is None:  # a stop string or a character may be incomplete
-            hold = max((len(stop) - 1 for stop in self.stop), default=0)
-            text = text[: len(text) - hold].rstrip(UNFINISHED)
-        new = text[self.printed :]
-        self.printed += len(new)
-        return new
-
-    def rest(self) -> str:
-        """The text not yet shown when the run ends, also if it was interrupted."""
-        if len(self.prompts) == 1:
-            return self.text(0)[self.printed :]
-        return "".join(self._whole(row) for row, why in enumerate(self.finished) if why is None)
-
-    def text(self, row: int) -> str:
-        """A row's text up to its stop string, without its end token."""
-        tokens = self.ids[row]
-        text = self.decode(tokens[:-1] if self.finished[row] == "end" else tokens)
-        return text[: min((text.index(stop) for stop in self.stop if stop in text), default=len(text))]
-
-    def _whole(self, row: int) -> str:
-        return f"--- {row + 1}: {self.prompts[row]!r}\n{self.text(row)}\n"

@@ -50,6 +50,12 @@ def loaded(options: dict[str, Any], drafts: Sequence[str], refusal: str) -> tupl
     structures = [structure(each) for each in options["draft"] or drafts]
     verifiers = [named(name) for name in options["verifier"] or VERIFIERS]
     dtype = getattr(torch, options["dtype"]) if options["dtype"] else None
+    if options.get("random") is not None:
+        from draftproof.gpu.synthetic import pair
+
+        options["acceptance"] = options["acceptance"] or 0.8
+        names = options["random"], options["drafter"], options["acceptance"], options["device"]
+        return *pair(*names, dtype), structures, verifiers
     target, drafter = checked_pair(options["model"], options["drafter"], options["device"], dtype)
     if drafter is None:
         raise BadInput(f"--drafter none: {refusal}")

@@ -82,7 +82,7 @@ def _rows(options: dict[str, Any], trees: Sequence[str]) -> Iterator[dict[str, A
     if not isinstance(drafter, ModelDrafter):
         raise BadInput("--drafter must be a model: rows of its own are recorded")
     sampling = Sampling(options["temperature"])
-    texts = prompts(options["prompts"], target, options["count"])
+    texts = [each.ids for each in prompts(options["prompts"], target, options["count"])]
     longest = options["tokens"] + max((sizes(tree)[1] for tree in trees), default=0)
     for number, prompt in enumerate(texts, 1):
         if trees and len(prompt) + longest > min(target.context, drafter.model.context):

@@ -2,19 +2,19 @@
 
 import json
 from dataclasses import asdict
-from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from click import FloatRange, IntRange, command, echo, option
-from click import Path as PathType
 
 from draftproof.gpu.commands.measuring import loaded, measured, status
 from draftproof.gpu.options import (
     DTYPE,
+    FILE,
     VERIFIER,
     as_json,
     budget,
+    chat,
     device,
     known_drafts,
     model,
@@ -44,7 +44,8 @@ MANY = 128
 @option("--verifier", type=VERIFIER, multiple=True, help="May be repeated [default: all].")
 @option("--specimens/--no-specimens", default=True, help="Run the lossy verifiers, which must be rejected.")
 @option("--only", multiple=True, metavar="SPECIMEN", help="One of these; may be repeated [default: all].")
-@option("--prompts", "file", type=PathType(path_type=Path, dir_okay=False), help="One prompt per line.")
+@option("--prompts", "file", type=FILE, help="A file of prompts or questions; of these the first turns.")
+@chat
 @option("--runs", type=IntRange(1), default=500, show_default=True, help="Decodings per tested law.")
 @option("--length", type=IntRange(1, 6), default=3, show_default=True, help="Tokens per tested law.")
 @option(
@@ -56,6 +57,13 @@ MANY = 128
     help="Values of top-k to test.",
 )
 @option("--max-new-tokens", type=IntRange(1), default=32, show_default=True, help="Of the greedy texts.")
+@option(
+    "--half-width",
+    type=FloatRange(0, min_open=True),
+    default=0.1,
+    show_default=True,
+    help="Of E[tau]'s interval: as many steps are taken.",
+)
 @option("--temperature", type=FloatRange(0, min_open=True), default=1.0, show_default=True)
 @sampling
 @option("--selection", multiple=True, callback=rule, help="May be repeated [default: tetris-repaired].")
@@ -139,9 +147,9 @@ def _prepared(options: dict[str, Any]) -> Any:
     refusal = "there is nothing to validate without a draft"
     target, drafter, structures, verifiers = loaded(options, DRAFTS, refusal)
     target_side, draft_side = samplings({**options, "top_k": 0}, target)
-    asked = ("runs", "requests", "length", "batch", "seed", "temperature", "top_k")
+    asked = ("runs", "requests", "length", "half_width", "batch", "seed", "temperature", "top_k")
     plan = Plan(**{key: options[key] for key in asked}, tokens=options["max_new_tokens"])
-    many = prompts(options["file"], target, count=MANY)
+    many = [each.ids for each in prompts(options["file"], target, count=MANY, chat=options["chat"])]
     given = many[:8]
     if options["file"] is None:
         given = [target.tokenizer.encode(text) for text in OPENINGS] + given[: 8 - len(OPENINGS)]

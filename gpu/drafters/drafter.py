@@ -54,7 +54,8 @@ class ModelSession(Session):
         known = [prompt[:-1] for prompt in prompts]
         if any(known):
             self.reader.read(known, input_ids=padded(known, model.device), logits_to_keep=1)
-        self.last = torch.tensor([prompt[-1:] for prompt in prompts], device=model.device)
+        self.ends = [list(prompt[-1:]) for prompt in prompts]
+        self.last = torch.tensor(self.ends, device=model.device)
 
     def root(self) -> Tensor:
         back = self.last.shape[1] - 1
@@ -72,9 +73,12 @@ class ModelSession(Session):
         if places is not None:
             places = places.expand(len(accepted.path), -1).gather(1, accepted.path)
         self.reader.advance(accepted.counts, accepted.read, places)
-        before = self.last[:, -1:].tolist()
-        ends = [[*old, *new][-2:] for old, new in zip(before, accepted.tokens, strict=True)]
-        self.last = torch.tensor(ends, device=self.last.device)
+        self.ends = [[*old[-1:], *new][-2:] for old, new in zip(self.ends, accepted.tokens, strict=True)]
+        self.last = torch.tensor(self.ends, device=self.last.device)
+
+    def keep(self, rows: list[int]) -> None:
+        super().keep(rows)
+        self.ends = [self.ends[row] for row in rows]
 
 
 class NgramDrafter(Drafter):

@@ -20,7 +20,7 @@ from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.history import History
 from draftproof.gpu.models import Model
 from draftproof.gpu.passes import Reader, padded
-from draftproof.gpu.rows import PLAIN, Sampling
+from draftproof.gpu.rows import PLAIN, Sampling, softened
 from draftproof.gpu.structures import Accepted, Draft, Sampled, Structure
 from draftproof.gpu.verify import ERRORS, VERIFIERS, Batch, Outcome, Verifier
 from draftproof.gpu.verify.chains import Carry
@@ -148,13 +148,14 @@ class _Decoder:
         if len(set(sizes)) > 1 and isinstance(reader, Reader) and reader.packs:
             output = reader.packed(sizes, ids, **self.options)
         else:
-            output = reader.run(read.size, 0, read.sees, read.levels, input_ids=ids, **self.options)
+            shape = () if read.is_chain else (read.sees, read.levels)
+            output = reader.run(read.size, 0, *shape, input_ids=ids, **self.options)
         logits = output.logits
         if self.history is not None and self.sampling.processors:
             logits = self.history.in_tree(self.sampling, logits, read, tokens)
         if tree.size > read.size:  # the last node's row is not used
             logits = torch.cat((logits, logits[:, -1:]), 1)
-        if draft.proposal is not None and draft.proposal.shape[2] > self.vocab:  # it has no mass
+        if draft.rows is not None and draft.rows.shape[2] > self.vocab:  # it has no mass
             logits = pad(logits, (0, 1), value=-torch.inf)
         self.clock.mark()
         verdict = self._verify(draft, logits, coins, extra, kept)
@@ -166,8 +167,9 @@ class _Decoder:
             used = used.clone() if self.carry and used is not None else None
         self.clock.mark()
         seconds = dict(zip(PHASES, self.clock.read(), strict=True))
-        drafted = tree, self.sampling, logits, draft.proposal, draft.tokens, coins, extra
-        return Step(rows, *drafted, used, outcome, *committed, seconds, counts, draft.strata)
+        return Step(
+            rows, draft, self.sampling, logits, coins, extra, used, outcome, *committed, seconds, counts
+        )
 
     def _draft(self, uniforms: Tensor) -> Draft:
         if self.session is not None:
@@ -195,10 +197,10 @@ class _Decoder:
         target, tree = None, draft.tree
         if self.carry and draft.proposal is not None:
             target = self.carry.modified(self.sampling.rows(logits), draft.proposal, draft.tokens)
-        kind = ("verdict", self.verifier, self.sampling, tree.kind)
-        judge = partial(judged, self.verifier, self.sampling, tree)
-        given = {"logits": logits, "proposal": draft.proposal, "tokens": draft.tokens, "target": target}
-        given["strata"] = draft.strata
+        kind = ("verdict", self.verifier, self.sampling, draft.heat, tree.kind)
+        judge = partial(judged, self.verifier, self.sampling, tree, draft.heat)
+        given = {"logits": logits, "drafted": draft.logits, "proposal": draft.rows, "target": target}
+        given |= {"tokens": draft.tokens, "strata": draft.strata}
         tables = {} if tree.shared else tree.tables
         return self.reader.recorder(kind, judge, coins=coins, extra=extra, kept=kept, **given, **tables)
 
@@ -218,12 +220,13 @@ class _Decoder:
         emitted, finished, stay = self.texts.take(words)
         if stay:
             counts = [count + 1 for count in accepted]
-            self.reader.advance(counts, tau + 1, None if draft.tree.is_chain else path)
+            ahead = tau + 1
+            self.reader.advance(counts, ahead, None if draft.tree.is_chain else path)
             self.last = outcome.token[:, None]
             if self.session is not None:
-                self.session.accept(Accepted(path, counts, tau + 1, words, draft, output.hidden_states))
+                self.session.accept(Accepted(path, counts, ahead, words, draft, output.hidden_states))
             if self.history is not None:
-                self.history.add(summary[:, 2:])
+                self.history.add(padded(words, self.last.device, -1))
         if stay and len(stay) < len(words):
             self.last = self.last[stay]
             for part in (self.reader, self.session, self.noise, self.carry, self.history):
@@ -234,7 +237,7 @@ class _Decoder:
 
 class Verdict(NamedTuple):
     """A step's outcome. `used` holds the target's rows if they were computed; tau and path are as in
-    `Tree.emitted`. summary [B, depth + 3] joins error, tau and words, so that the host reads only once.
+    `Tree.stopped`. summary [B, depth + 3] joins error, tau and words, so that the host reads only once.
     """
 
     outcome: Outcome
@@ -248,8 +251,10 @@ def judged(
     verifier: Verifier,
     sampling: Sampling,
     tree: Tree,
+    heat: float,
     *,
     logits: Tensor,
+    drafted: Tensor | None,
     proposal: Tensor | None,
     tokens: Tensor,
     coins: Tensor,
@@ -261,35 +266,39 @@ def judged(
 ) -> Verdict:
     """Verifies a step, by kernels if the verifier has any.
 
-    logits [B, N, V] are the target's; proposal [B, I, V] are rows. `target`, if given, replaces the rows
-    made from the logits, `tables` those of the tree. `kept` [B]: of a chain, a later token that is accepted
-    is the extra token. Nothing is read back from the device.
+    logits [B, N, V] are the target's; the draft's rows [B, I, V] are `drafted`, logits over `heat`, or
+    `proposal`, as in `Draft`. `target`, if given, replaces the rows made from the logits, `tables` those of
+    the tree. `kept` [B]: of a chain, a later token that is accepted is the extra token. Nothing is read back
+    from the device.
     """
     tree = tree.holding(tables) if tables else tree
     if target is None and has_kernels(verifier, logits.device):
-        heat = sampling.temperature  # kernels divide both sides by it; the proposal is already divided
-        if not sampling.only_temperature:
-            logits, heat = sampling.rows(logits).log(), 1.0
-        given = None if proposal is None else proposal.log() if heat == 1 else proposal.log() * heat
-        batch = Batch(tree, logits, given, tokens, coins, extra, strata=strata)
-        outcome = kernels.verify(verifier.name, batch, temperature=heat)
+        own = sampling.heat  # the kernels divide both sides by it
+        sides = sampling.filtered(logits), Draft(tree, tokens, proposal, drafted, heat).logits_over(own)
+        outcome = kernels.verify(
+            verifier.name, Batch(tree, *sides, tokens, coins, extra, strata=strata), temperature=own
+        )
     else:
+        made = target is None and proposal is None
         target = sampling.rows(logits) if target is None else target
-        outcome = verifier.verify(Batch(tree, target, proposal, tokens, coins, extra, strata=strata))
+        proposal = proposal if drafted is None else softened(drafted, heat)
+        batch = Batch(tree, target, proposal, tokens, coins, extra, strata=strata)
+        outcome = verifier.verify(batch, softmax=made)
     if kept is not None and tokens.shape[1]:
         ahead = tokens.gather(1, kept[:, None].clamp(max=tokens.shape[1] - 1))[:, 0]
         over = outcome.node > kept
         node, token = torch.minimum(outcome.node, kept), torch.where(over, ahead, outcome.token)
         outcome = replace(outcome, node=node, token=token)
-    tau, path, words = tree.emitted(tokens, outcome.node, outcome.token)
+    tau, path, words = tree.stopped(tokens, outcome.node, outcome.token)
     summary = torch.cat((outcome.error[:, None], tau[:, None], words), 1)
     return Verdict(outcome, target, tau, path, summary)
 
 
 def has_kernels(verifier: Verifier, device: torch.device) -> bool:
     """Whether there are kernels for this verifier, compiled for this device."""
-    ours = VERIFIERS.get(verifier.name) is verifier and verifier.name in kernels.NAMES
-    return ours and kernels.AVAILABLE and device.type == "cuda"
+    if device.type != "cuda" or not kernels.AVAILABLE:
+        return False
+    return VERIFIERS.get(verifier.name) is verifier and verifier.name in kernels.NAMES
 
 
 def misfit(verifier: Verifier, structure: Structure, drafter: Drafter, target: Model) -> str | None:
@@ -354,7 +363,9 @@ class Noise:
 
     def uniforms(self, count: int) -> Tensor:
         """The next `count` numbers of every row, [B, count]."""
-        drawn = np.stack([stream.random(count, dtype=np.float32) for stream in self.streams])
+        drawn = np.empty((len(self.streams), count), np.float32)
+        for stream, row in zip(self.streams, drawn, strict=True):
+            stream.random(dtype=np.float32, out=row)
         return torch.from_numpy(drawn).to(self.device, non_blocking=True)
 
     def keep(self, rows: list[int]) -> None:

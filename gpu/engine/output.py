@@ -8,6 +8,7 @@ from torch import Tensor
 
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.rows import Sampling
+from draftproof.gpu.structures import Draft
 from draftproof.gpu.verify import Drafts, Outcome
 
 
@@ -15,7 +16,7 @@ from draftproof.gpu.verify import Drafts, Outcome
 class Step:
     """The record of one step; tensors have a row for each entry of `rows`, the prompts that had not ended.
 
-    logits [B, N, V] are the target's, processed; proposal, strata, tokens, coins and extra are as in
+    logits [B, N, V] are the target's, processed; tree, tokens, proposal, strata, coins and extra are as in
     `verify.Batch`.
     used: the target's rows if they were computed (kernels do not need them). accepted: number of drafted
     tokens accepted. emitted: the tokens added to each row, up to where its text ended. finished: "end",
@@ -26,11 +27,9 @@ class Step:
     """
 
     rows: list[int]
-    tree: Tree
+    draft: Draft
     sampling: Sampling
     logits: Tensor
-    proposal: Tensor | None
-    tokens: Tensor
     coins: Tensor
     extra: Tensor
     used: Tensor | None
@@ -40,7 +39,22 @@ class Step:
     finished: list[str | None]
     seconds: dict[str, float]
     kept: list[int] | None = None
-    strata: Tensor | None = None
+
+    @property
+    def tree(self) -> Tree:
+        return self.draft.tree
+
+    @property
+    def tokens(self) -> Tensor:
+        return self.draft.tokens
+
+    @property
+    def proposal(self) -> Tensor | None:
+        return self.draft.proposal
+
+    @property
+    def strata(self) -> Tensor | None:
+        return self.draft.strata
 
     @cached_property
     def target(self) -> Tensor:

@@ -85,7 +85,8 @@ class Selection:
             left = left.masked_fill((place == kept[:, None]) & (left >= 0), proposal.shape[2])
             proposal = _refilled(proposal, [least for view in views for least in view.least()])
         tree, read = (_chain(gamma, tokens.device) for gamma in (size, max(counts)))
-        return Selected(replace(draft, tree=tree, tokens=left, proposal=proposal), read, kept, counts)
+        left = replace(draft, tree=tree, tokens=left, rows=proposal, logits=None)
+        return Selected(left, read, kept, counts)
 
     def _views(
         self, rows: Sequence[int], tokens: Tensor, proposal: Tensor, allowed: Callable[[], Tensor] | None

@@ -1,5 +1,6 @@
 """Compares measured acceptance with the prediction from the rows of the same steps."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ from torch.nn.functional import pad
 from draftproof.gpu.engine.output import Step
 from draftproof.gpu.structures import Sampled, Structure
 from draftproof.gpu.validate.bounds import chain_odds, covered, tree_odds
-from draftproof.gpu.validate.intervals import Interval, agreement, agreement_of_odds, ceiling
+from draftproof.gpu.validate.intervals import Agreement, Ceiling, Interval
 from draftproof.gpu.verify.residual import share
 from draftproof.gpu.verify.verifier import CHAIN, Verifier, level_law, stop_law
 from draftproof.simulators.anytime import ERROR
@@ -43,20 +44,30 @@ class Acceptance:
         self, verifier: Verifier, structure: Structure, error: float = ERROR, by_value: bool = False
     ) -> None:
         self.verifier, self.depth, self.by_value = verifier, structure.depth, by_value
-        self.error = error / (2 + 3 * self.depth)  # per interval
         self.planned = structure.tree if isinstance(structure, Sampled) and structure.kind != CHAIN else None
         self.uneven = self.planned is not None and not self.planned.even
-        self.laws: list[Tensor] = []  # of tau, [B, depth + 1]
-        self.taus: list[Tensor] = []
-        self.draws = [(torch.empty(0), torch.empty(0))]  # sum min(p, q); a coin of rate min(1, p/q)
-        self.bounds: dict[str, list[Tensor]] = {"stateless": [], "full_information": []}
+        each = error / 2 / (1 + 3 * self.depth)  # of the other intervals; half is for E[tau]
+        self.total, self.drawn = Agreement(error / 2), Agreement(each)
+        self.positions = [Agreement(each) for _ in range(self.depth)]
+        self.bounds = {name: self._bounds(each) for name in ("stateless", "full_information")}
         self.drafted = 0
+
+    def _bounds(self, error: float) -> Sequence[Agreement | Ceiling]:
+        if self.planned is None:
+            return [Agreement(error) for _ in range(self.depth)]
+        return [Ceiling(len(nodes), error) for nodes in self.planned.generations]
+
+    @property
+    def half_width(self) -> float:
+        """Of the interval of E[tau] so far."""
+        return self.total.interval.half_width
 
     def add(self, step: Step) -> None:
         """Adds a step."""
-        drawn, proposal = step.tree.drawn(step.tokens), step.proposal
-        self.laws.append(self._wide(tau_law(self.verifier, step).cpu(), self.depth + 1))
-        self.taus.append(torch.tensor(step.accepted))
+        drawn, proposal, tau = step.tree.drawn(step.tokens), step.proposal, torch.tensor(step.accepted)
+        law = self._wide(tau_law(self.verifier, step).cpu(), self.depth + 1)
+        self.total.add(law, tau)
+        self._add(self.positions, law.flip(1).cumsum(1).flip(1)[:, 1:], tau)
         self.drafted += int(drawn[:, 1:].sum())
         if self.by_value:
             return
@@ -66,8 +77,13 @@ class Acceptance:
             return
         stateless, full = self._odds(step)
         if not self.verifier.modifies_target:  # otherwise the step's rows are of the modified target
-            self.bounds["stateless"].append(self._wide(stateless.cpu(), self.depth))
-        self.bounds["full_information"].append(self._wide(full.cpu(), self.depth))
+            self._add(self.bounds["stateless"], self._wide(stateless.cpu(), self.depth), tau)
+        self._add(self.bounds["full_information"], self._wide(full.cpu(), self.depth), tau)
+
+    @staticmethod
+    def _add(intervals: Sequence[Agreement | Ceiling], odds: Tensor, tau: Tensor) -> None:
+        for length, (each, chance) in enumerate(zip(intervals, odds.unbind(1), strict=True), 1):
+            each.add_odds(chance, tau >= length)
 
     @staticmethod
     def _wide(law: Tensor, size: int) -> Tensor:
@@ -97,28 +113,19 @@ class Acceptance:
         rate = share(p.gather(1, x), q.gather(1, x))[:, 0].cpu()
         random = torch.Generator().manual_seed(self.drafted)
         coin = torch.rand(len(rate), dtype=torch.float64, generator=random)
-        self.draws.append((torch.minimum(p, q).sum(1).cpu(), coin < rate))
+        self.drawn.add_odds(torch.minimum(p, q).sum(1).cpu(), coin < rate)
 
     def result(self) -> "Result":
         """All intervals over the steps so far, at least one."""
-        law, tau = torch.cat(self.laws), torch.cat(self.taus)
-        tails = law.flip(1).cumsum(1).flip(1)[:, 1:]
-        total = agreement(law, tau, self.error)
-        odds, coins = map(torch.cat, zip(*self.draws, strict=True))
+        total = self.total.interval
+        bounds = {name: [one.interval for one in each] for name, each in self.bounds.items() if each[0].steps}
         return Result(
             total,
-            [agreement_of_odds(odds, tau > i, self.error) for i, odds in enumerate(tails.unbind(1))],
-            agreement_of_odds(odds, coins, self.error),
-            {name: self._bounded(torch.cat(each), tau) for name, each in self.bounds.items() if each},
+            [each.interval for each in self.positions],
+            self.drawn.interval,
+            bounds,
             total.measured * total.steps / max(self.drafted, 1),
         )
-
-    def _bounded(self, odds: Tensor, tau: Tensor) -> list[Interval]:
-        columns = list(enumerate(odds.unbind(1)))
-        if self.planned is None:
-            return [agreement_of_odds(each, tau > i, self.error) for i, each in columns]
-        most = list(map(len, self.planned.generations))
-        return [ceiling(each, tau > i, most[i], self.error) for i, each in columns]
 
 
 @dataclass(frozen=True)

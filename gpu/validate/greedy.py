@@ -153,7 +153,9 @@ def for_transformers(processors: Sequence[Processor], start: int) -> dict[str, A
         elif isinstance(each, Repetition):
             options["repetition_penalty"] = float(each.penalty)
         elif isinstance(each, BadWords):
-            options["bad_words_ids"] = [list(word) for word in each.words]
+            single = [word[0] for word in each.words if len(word) == 1]  # an end token is no bad word there
+            options["suppress_tokens"] = single or None
+            options["bad_words_ids"] = [list(word) for word in each.words if len(word) > 1] or None
         elif isinstance(each, Grammar):
             options["prefix_allowed_tokens_fn"] = _allowed(each.mask, start)
         elif isinstance(each, Presence | Frequency):

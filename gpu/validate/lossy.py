@@ -1,4 +1,6 @@
-"""Lossy verifiers that `validate` must reject: some from released code, others with a deliberate fault."""
+"""Specimens that `validate` must reject: lossy verifiers, some from released code, and one that keeps the law
+but accepts too little.
+"""
 
 from collections.abc import Sequence
 from copy import copy
@@ -63,8 +65,8 @@ def _unscaled(drafts: Drafts) -> Rates:
 class _KeepsRejected(Verifier):
     """Draws the extra token from (p - cut q)+ without removing the tokens of rejected children."""
 
-    def verify(self, batch: Batch) -> Outcome:
-        out = super().verify(batch)
+    def verify(self, batch: Batch, softmax: bool = False) -> Outcome:
+        out = super().verify(batch, softmax)
         childless = replace(batch, tokens=torch.full_like(batch.tokens, -1))
         row = remainder(childless, self.rates(batch).cut, out.node)
         return replace(out, token=draw(row, batch.extra.clamp(max=BELOW_ONE)))
@@ -79,15 +81,34 @@ class _JointProduct(Verifier):
         return torch.where(taken, place, 0).amax(1)
 
 
+REFUSED = 0.05
+
+
+class _Refusing(Verifier):
+    """Refuses one draft in twenty unread, and draws Y ~ p instead: lossless, with 5 % less acceptance than
+    its rates say.
+    """
+
+    def verify(self, batch: Batch, softmax: bool = False) -> Outcome:
+        first = batch.coins[:, :1]  # below REFUSED: refused; otherwise it is uniform again
+        coins = torch.cat(((first - REFUSED).clamp(min=0) / (1 - REFUSED), batch.coins[:, 1:]), 1)
+        out, refused = super().verify(replace(batch, coins=coins), softmax), first[:, 0] < REFUSED
+        token = draw(batch.target[:, 0], batch.extra.clamp(max=BELOW_ONE))
+        return replace(
+            out, node=torch.where(refused, 0, out.node), token=torch.where(refused, token, out.token)
+        )
+
+
 @dataclass(frozen=True)
 class Lossy:
-    """A lossy verifier and its fault; a faint one is tested longer, at the prompt where its bias is
-    largest.
+    """A verifier and its fault. A faint one is tested longer, at the prompt where its bias is largest; of a
+    lossless one acceptance is tested.
     """
 
     verifier: Verifier
     fault: str
     faint: bool = False
+    lossless: bool = False
 
 
 _CHAIN = (CHAIN,)
@@ -114,6 +135,9 @@ LOSSY = (
     Lossy(
         Verifier("specinfer-on-distinct", (WITHOUT,), _with_replacement),
         "rule for draws with replacement on draws without",
+    ),
+    Lossy(
+        _Refusing("refuses-some", _CHAIN, chains.token_rates), "accepts 5 % less than it says", lossless=True
     ),
 )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import zip_longest
+from itertools import count, cycle, zip_longest
 from typing import Any
 
 from rich.table import Table
@@ -30,6 +30,10 @@ PAIR = 2
 FAINTEST = 0.03
 """The smallest total variation at which a faint lossy verifier must be rejected."""
 
+ROWS = 64
+"""Texts decoded at once to measure acceptance, and for joint laws of requests, whose packed passes take time
+quadratic in this number."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -46,13 +50,14 @@ class Plan:
     temperature: float = 1.0
     top_k: tuple[int, ...] = (2, 4)
     requests: int = 8  # of a batch, if there is a selection
+    half_width: float = 0.1  # of the interval of E[tau] at which a cell has enough steps
     patience: int = 6  # a lossy verifier gets this many times the prompts, and eight times the runs at each
     long: int = 24  # a faint one gets this many times the runs, at its worst prompt only
 
 
 @dataclass
 class Cell:
-    """One verifier on one draft. A lossy verifier has a `fault`, and its law must be rejected."""
+    """One verifier on one draft. A specimen has a `fault`: its law or its acceptance must be rejected."""
 
     draft: str
     verifier: str
@@ -69,7 +74,9 @@ class Cell:
 
     @property
     def rejected(self) -> bool:
-        return any(each.rejected for each in self.laws)
+        """Whether the law is rejected, or the acceptance of a specimen."""
+        refused = self.fault is not None and self.acceptance is not None and bool(self.acceptance.problems)
+        return refused or any(each.rejected for each in self.laws)
 
     @property
     def runs(self) -> int:
@@ -85,7 +92,9 @@ class Cell:
         """Each unexpected result as a sentence."""
         if self.fault is not None:
             fine = self.rejected or self.too_faint
-            return [] if fine else [f"lossy, but not noticed in {self.runs:,} runs"]
+            steps = self.acceptance.total.steps if self.acceptance else 0
+            seen = f"{steps:,} steps" if steps else f"{self.runs:,} runs"
+            return [] if fine else [f"{self.fault}, but not noticed in {seen}"]
         found = [f"the law is rejected at prompt {each.prompt + 1}" for each in self.laws if each.rejected]
         if self.greedy is not None:
             found += [
@@ -114,7 +123,7 @@ class Cell:
 class Validation:
     """A model pair, prompts and a plan; `run` yields the cells.
 
-    Each verifier in `lossy` runs on the first structure it fits. Faint ones run only if the drafter is a
+    Each verifier in `lossy` runs on the last structure it fits. Faint ones run only if the drafter is a
     model, whose rows can be enumerated, and only at the worst of the prompts `many`. Each of the `selections`
     runs on every chain with the first verifier that it fits; one that is not predictable must be rejected.
     Rows are made by `sampling` and `draft_sampling`, with each top_k of the plan.
@@ -147,7 +156,7 @@ class Validation:
                 if misfit(each.verifier, one, self.drafter, self.target) is None
             ]
             if fit and (isinstance(self.drafter, ModelDrafter) or not each.faint):
-                self.cells.append((fit[0], each.verifier, each))
+                self.cells.append((fit[-1], each.verifier, each))
 
     def run(self) -> Iterator[Cell]:
         """The cells, one by one. Raises BadInput for prompts that are too long or have no enumerable law."""
@@ -173,7 +182,9 @@ class Validation:
             cell = Cell(structure.name, verifier.name)
             if isinstance(how, Lossy):
                 cell.fault = how.fault
-                if isinstance(self.drafter, ModelDrafter) and how.faint:
+                if how.lossless:
+                    cell.acceptance = self._acceptance(decode, how.verifier, structure, 2)
+                elif isinstance(self.drafter, ModelDrafter) and how.faint:
                     self._faint(cell, decode, verifier, structure, samplings[0])
                 else:
                     cell.laws = self._laws(decode, in_turn, 8)
@@ -188,7 +199,7 @@ class Validation:
                 cell.laws = self._laws(decode, few, 1)
             if cell.fault is None:
                 cell.greedy = compare(reference, decode)
-                cell.acceptance = self._acceptance(decode, verifier, structure)
+                cell.acceptance = self._acceptance(decode, verifier, structure, 1)
             yield cell
 
     def _decode(self, verifier: Verifier, structure: Structure, selection: Selection | None) -> Decode:
@@ -210,12 +221,22 @@ class Validation:
 
         return decode
 
-    def _acceptance(self, decode: Decode, verifier: Verifier, structure: Structure) -> Result:
-        options = {"max_new_tokens": self.plan.tokens, "ignore_end": True, "seed": self.plan.seed}
-        acceptance = Acceptance(verifier, structure)
-        for step in decode(self.prompts, sampling=self.sampling, **options):
-            acceptance.add(step)
-        return acceptance.result()
+    def _acceptance(self, decode: Decode, verifier: Verifier, structure: Structure, times: int) -> Result:
+        """Decodes the prompts again and again, each time with other seeds, until E[tau] is known to the
+        planned half-width, or to a part of it; if `times` exceeds 1, until E[tau] is refused.
+        """
+        plan, acceptance = self.plan, Acceptance(verifier, structure)
+        every = dict.fromkeys(map(tuple, (*self.prompts, *self.many)))
+        fit = [each for each in every if len(each) + plan.tokens <= self.target.context]
+        seeds, rows = count(plan.seed), min(ROWS, plan.batch)
+        for prompts in cycle([fit[first : first + rows] for first in range(0, len(fit), rows)]):
+            given = {"max_new_tokens": plan.tokens, "seed": [next(seeds) for _ in prompts]}
+            for step in decode(prompts, sampling=self.sampling, ignore_end=True, **given):
+                acceptance.add(step)
+                total = acceptance.total.interval
+                if total.half_width <= plan.half_width / times or (times > 1 and not total.agrees):
+                    return acceptance.result()
+        raise AssertionError("there is a prompt")
 
     def _faint(
         self, cell: Cell, decode: Decode, verifier: Verifier, structure: Structure, sampling: Sampling
@@ -235,8 +256,8 @@ class Validation:
         plan, found = self.plan, []
         for sampling in samplings:
             known = laws(self.target, self.prompts, min(PAIR, plan.length), sampling, plan.requests)
-            runs, error = plan.runs * times, ERROR / len(samplings)
-            found += observe_pairs(decode, known, plan.requests, sampling, runs, plan.batch, plan.seed, error)
+            runs, rows, error = plan.runs * times, min(ROWS, plan.batch), ERROR / len(samplings)
+            found += observe_pairs(decode, known, plan.requests, sampling, runs, rows, plan.seed, error)
             if times > 1 and any(each.rejected for each in found):
                 break
         return found
@@ -258,7 +279,7 @@ def tables(cells: Sequence[Cell]) -> list[Table]:
     """Two tables with one line per verifier and draft: lossless verifiers, and lossy ones."""
     headings = "draft", "verifier", "greedy", "runs", "law", "E\\[tau]", "predicted", "stateless", "full inf."
     lossless = screen.table("Real models compared with their own laws", "llrrrrrrrl", *headings, "")
-    lossy = screen.table("Lossy specimens", "llrl", "draft", "specimen", "runs", "")
+    lossy = screen.table("Specimens with a fault", "llrl", "draft", "specimen", "runs or steps", "")
     for made in (lossless, lossy):
         made.columns[0].no_wrap = made.columns[1].no_wrap = True
     for cell in cells:
@@ -266,7 +287,8 @@ def tables(cells: Sequence[Cell]) -> list[Table]:
         if cell.fault is not None:
             verdict = "noticed" if cell.rejected else "too faint here" if cell.too_faint else "NOT noticed"
             what = " ".join(filter(None, (cell.verifier, cell.selection)))
-            lossy.add_row(cell.draft, what, f"{cell.runs:,}", verdict, style=style)
+            seen = cell.acceptance.total.steps if cell.acceptance else cell.runs
+            lossy.add_row(cell.draft, what, f"{seen:,}", verdict, style=style)
         elif cell.acceptance is not None and cell.greedy is not None:
             total, ties = cell.acceptance.total, len(cell.greedy.ties)
             lossless.add_row(
@@ -292,7 +314,7 @@ def summary(cells: Sequence[Cell]) -> str:
         f"({tokens:,} greedy tokens, {steps:,} steps, {runs:,} runs)"
     ]
     if lossy:
-        lines[0] += f", {sum(cell.rejected for cell in lossy)} of {len(lossy)} lossy specimens noticed"
+        lines[0] += f", {sum(cell.rejected for cell in lossy)} of {len(lossy)} specimens noticed"
     lines += [
         f"{cell.name}: total variation of one step at the worst prompt {cell.off:.3f}"
         + (": too faint to be required" if cell.too_faint else "")

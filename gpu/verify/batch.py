@@ -37,6 +37,8 @@ class Drafts:
     tokens: Tensor
     strata: Tensor | None = field(default=None, kw_only=True)
     _drawn: ClassVar[Tensor | None] = None
+    _ids: ClassVar[Tensor | None] = None
+    _there: ClassVar[Tensor | None] = None
 
     @property
     def q(self) -> Tensor:
@@ -53,9 +55,20 @@ class Drafts:
         return self._drawn
 
     @property
+    def there(self) -> Tensor:
+        """[B, N - 1]: whether each drafted node was drawn."""
+        if self._there is None:
+            object.__setattr__(self, "_there", self.drawn[:, 1:])
+        assert self._there is not None
+        return self._there
+
+    @property
     def ids(self) -> Tensor:
         """[B, N - 1]: the tokens, clamped into the vocabulary so that they can index it."""
-        return self.tokens.clamp(0, self.target.shape[-1] - 1)
+        if self._ids is None:
+            object.__setattr__(self, "_ids", self.tokens.clamp(0, self.target.shape[-1] - 1))
+        assert self._ids is not None
+        return self._ids
 
     def map_rows(self, change: Callable[[Tensor], Tensor]) -> Self:
         """The same drafts with `change` applied to the target, then to the proposal."""
@@ -115,21 +128,21 @@ class Batch(Drafts):
                 given = None if self.strata is None else list(self.strata.shape)
                 raise BadInput(f"strata must be {list(rows.shape)} for a stratified tree, not {given}")
 
-    def errors(self) -> Tensor:
+    def errors(self, softmax: bool = False) -> Tensor:
         """[B]: 0, or the key of `ERRORS` that applies. Rows of nodes that were not drawn are not checked, nor
-        are proposal rows that no token was drawn from.
+        are proposal rows that no token was drawn from. If `softmax`, the target's rows are softmaxes, which
+        are laws or NaN in every entry, and all else was drawn from such rows and uniforms.
         """
+        if softmax:
+            return (self.target[..., 0].isnan() & self.drawn).any(1) * BAD_TARGET
         B, _, V = self.target.shape
         error = torch.zeros(B, dtype=torch.long, device=self.target.device)
         noise = torch.cat((self.coins, self.extra[:, None]), 1)
         error = torch.where(((noise >= 0) & (noise <= 1)).all(1), error, BAD_COIN)
         error = torch.where(((self.tokens >= -1) & (self.tokens < V)).all(1), error, BAD_TOKEN)
         if self.proposal is not None and self.proposal.shape[1]:
-            parents = self.tree.parents.expand(B, -1)
-            used = torch.zeros_like(self.proposal[..., 0], dtype=torch.long)
-            row = self.tree.rows.expand(B, -1).gather(1, parents)[:, 1:]
-            used = used.scatter_add(1, row, self.drawn[:, 1:].long())
-            error = torch.where((_is_law(self.proposal) | (used == 0)).all(1), error, BAD_PROPOSAL)
+            fine = _is_law(self.proposal).gather(1, self.tree.drawn_from.expand(B, -1))
+            error = torch.where((fine | ~self.drawn[:, 1:]).all(1), error, BAD_PROPOSAL)
         return torch.where((_is_law(self.target) | ~self.drawn).all(1), error, BAD_TARGET)
 
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from draftproof.gpu.verify.batch import Drafts
-from draftproof.gpu.verify.residual import LARGEST, excess, pick, rate, share, without
+from draftproof.gpu.verify.residual import LARGEST, among, excess, pick, rate, share
 from draftproof.gpu.verify.verifier import ALL, CHAIN, TREES, WITH, WITHOUT, Rates, Verifier
 
 
@@ -72,7 +72,7 @@ def _left(drafts: Drafts, q: Tensor, nodes: Tensor) -> Tensor:
     others = torch.arange(1, tree.size, device=q.device)
     earlier = (parents[:, None, 1:] == parents[:, nodes, None]) & (others < nodes[:, None])
     earlier = earlier & drafts.drawn[:, None, 1:]
-    ids = without(drafts.ids[:, None].expand_as(earlier), earlier, q.shape[-1])
+    ids = among(drafts.ids[:, None].expand_as(earlier), earlier, q.shape[-1])
     return torch.where(earlier.any(-1), torch.where(ids, 0.0, q).sum(-1), 1.0)
 
 
@@ -107,7 +107,7 @@ def _children(drafts: Drafts) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     for i in range(1, tree.size):
         up = tree.parents[:, i]
         earlier = drawn[:, 1:i] & (tree.parents[:, 1:i] == up[:, None])
-        ids = without(tokens[:, : i - 1], earlier, target.shape[-1])
+        ids = among(tokens[:, : i - 1], earlier, target.shape[-1])
         yield pick(target, up.expand(len(target))), tokens[:, i - 1 : i], ids
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
-from torch.nn.functional import pad
+from torch import constant_pad_nd as pad
 
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.verify.batch import Batch, Drafts, Outcome
@@ -51,44 +51,56 @@ class Verifier:
     one_coin: bool = False
     modifies_target: bool = False
 
-    def verify(self, batch: Batch) -> Outcome:
+    def verify(self, batch: Batch, softmax: bool = False) -> Outcome:
         """The node where verification stops, and the extra token. Shapes are static; the host never waits.
 
         Rows are probabilities; types narrower than float32 are widened and renormalised. Raises BadInput as
-        `fitted` does; a fault in one row of the batch is reported in that row's `error`.
+        `fitted` does; a fault in one row of the batch is reported in that row's `error`. `softmax` is as in
+        `Batch.errors`; then a row with an error keeps its node and token.
         """
-        batch = self.fitted(batch).map_rows(widened)
-        error = batch.errors()
+        batch = self.fitted(batch, made=softmax)
+        if batch.target.dtype != torch.float32:
+            batch = batch.map_rows(widened)
+        error = batch.errors(softmax)
         rates = self.rates(batch)
-        node = self.decide(batch.tree, rates.accept, batch.drawn, batch.coins)
-        token = draw(remainder(batch, rates.cut, node), batch.extra.clamp(max=BELOW_ONE))
-        fine = error == 0
-        return Outcome(torch.where(fine, node, 0), torch.where(fine, token, -1), error)
+        noise = batch.coins, batch.extra
+        coins, extra = noise if softmax else (each.clamp(max=BELOW_ONE) for each in noise)
+        node = self.decide(batch.tree, rates.accept, batch.drawn, coins)
+        token = draw(remainder(batch, rates.cut, node), extra)
+        if softmax:  # the engine takes no row with an error
+            return Outcome(node, token, error)
+        wrong = error > 0
+        return Outcome(node.masked_fill(wrong, 0), token.masked_fill(wrong, -1), error)
 
     def decide(self, tree: Tree, accept: Tensor, drawn: Tensor, coins: Tensor) -> Tensor:
-        """[B]: the node where verification stops."""
+        """[B]: the node where verification stops; coins [B, N - 1] are below 1."""
+        if tree.is_chain and coins.shape[1]:
+            taken = drawn[:, 1:] & (coins < accept[:, 1:])
+            return (taken * tree.levels[:, 1:]).amax(1) if self.upwards else taken.cumprod(1).sum(1)
         B = len(coins)
-        coins = pad(coins.clamp(max=BELOW_ONE), (1, 0))
+        coins = pad(coins, (1, 0))
         if self.one_coin:
             coins = coins.gather(1, tree.first.expand(B, -1))
         taken = drawn & (coins < accept)
         if self.upwards:
             taken[:, 0].fill_(True)
-            return torch.where(taken, tree.turn, tree.size).argmin(1)
-        at = torch.zeros(B, dtype=torch.long, device=coins.device)
-        parents = tree.parents.expand(B, -1)
-        for i in range(1, tree.size):
-            at = torch.where(taken[:, i] & (parents[:, i] == at), i, at)
-        return at
+            return tree.turn.expand(B, -1).masked_fill(~taken, tree.size).argmin(1)
+        taken = taken & ~(taken[:, None] & tree.older).any(-1)  # by its first sibling alone
+        taken[:, 0].fill_(True)
+        reached = (taken[:, None] | ~tree.above).all(-1)
+        return torch.where(reached, tree.levels, -1).argmax(1)
 
     def fits(self, tree: Tree) -> bool:
         """Whether this verifier is made for the tree's kind of draft."""
         return label(tree) in self.drafts
 
-    def fitted(self, batch: Batch) -> Batch:
+    def fitted(self, batch: Batch, made: bool = False) -> Batch:
         """The batch, without the proposal if the verifier is made for deterministic drafts. Raises BadInput
-        unless it is made for this draft, shapes and devices agree, and no rows are missing.
+        unless it is made for this draft, shapes and devices agree, and no rows are missing; nothing is looked
+        at if the engine `made` the batch.
         """
+        if made:
+            return replace(batch, proposal=None) if DETERMINISTIC in self.drafts else batch
         if not self.fits(batch.tree):
             raise BadInput(f"{self.name} is made for {', '.join(self.drafts)}, not for a {label(batch.tree)}")
         if DETERMINISTIC in self.drafts:

@@ -99,6 +99,10 @@ SLOTS = [
     ("passes", "<= at[..., None])[:, None]", "<= at[..., None] + 1)[:, None]"),
     ("passes", "torch.arange(offset, offset + size,", "torch.arange(offset + 1, offset + size + 1,"),
     ("passes", "start = longest + offset if aligned", "start = longest + offset - 1 if aligned"),
+    ("passes", "whole.tril_(before)", "whole.tril_(before - 1)"),
+    ("passes", "whole.tril_(before)", "whole.tril_(before + 1)"),
+    ("passes", "begin = self.slots.capacity - start", "begin = self.slots.capacity - start - 1"),
+    ("passes", "at = self.places[:, start : start + size]", "at = self.places[:, start : start + size] + 1"),
     (
         "passes",
         "to = self.lengths[:, None] + places, self.lengths[:, None] + to",

@@ -28,7 +28,8 @@ class Same:
         return self.logits.expand(self.batch, -1)
 
     def extend(self, tokens, level):
-        assert level.sees.shape[1] == tokens.shape[1] == level.above.shape[1]
+        assert tokens.shape[1] == level.above.shape[1]
+        assert level.sees is None or level.sees.shape[1] == tokens.shape[1]
         return self.logits.expand(self.batch, tokens.shape[1], -1)
 
 

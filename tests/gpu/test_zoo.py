@@ -9,14 +9,17 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
+from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.drafters.features import FeatureDrafter, new_head
 from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.processors import processors
 from draftproof.gpu.row_test import checked
 from draftproof.gpu.structures import structure
-from draftproof.gpu.validate.greedy import compare
+from draftproof.gpu.validate.greedy import Reference, compare
 from draftproof.gpu.verify import named
 from tests.gpu.architectures import WINDOW, model, names
-from tests.gpu.zoo import DRAFTS, PAGE, entry, greedy, page, reference
+from tests.gpu.parameters import SETS
+from tests.gpu.zoo import DRAFTS, PAGE, entry, greedy, near, page, parameters, reference
 
 CHAINS = [draft for draft in DRAFTS if draft.startswith("chain")]
 
@@ -41,11 +44,34 @@ def one_thread():
     ],
 )
 def test_a_handful_of_architectures(name, reads, drafts):
-    found = entry(name)
+    found = entry(name, all_parameters=False)
     assert found.reads == reads
     assert found.texts == 3 * len(drafts)
     assert not found.wrong
     assert bool(found.why) == (reads != "trees")
+
+
+@pytest.mark.parametrize(("name", "draft"), [("mistral", "tree:2x2"), ("bloom", "chain:3")])
+def test_sampling_parameters_on_trees_within_a_window_and_on_chains(name, draft):
+    found = parameters(checked(model(name)), [draft])
+    assert [*found] == [*SETS, "filters"]
+    assert all(ok for _, ok in found.values())
+    changed = [name for name, (texts, _) in found.items() if texts]
+    assert {"repetition", "presence", "frequency", "bad words", "grammar", "all"} <= {*changed}
+
+
+def test_an_end_token_can_be_a_bad_word():
+    """transformers' own processor of bad words leaves out end tokens."""
+    of = model("llama")
+    plain = reference(of)
+    end = of.network.generation_config.eos_token_id
+    assert any(text[-1] == end for text in plain.texts)
+    own = Reference(of, plain.prompts, plain.tokens, processors(bad_words_ids=[[end], [end, 3]]))
+    assert not any(end in text for text in own.texts)
+    decode = partial(
+        generate, of, ModelDrafter(near(of)), verifier=named("block"), structure=structure("chain:3")
+    )
+    assert not compare(own, decode).ties
 
 
 @pytest.mark.parametrize("name", ["gpt2", "mistral", "qwen2-window", "phi3"])
@@ -78,7 +104,7 @@ def test_the_page_names_every_architecture():
     assert f"transformers {transformers.__version__}" in PAGE.read_text()
 
 
-@pytest.mark.slow  # 70 s of one core
+@pytest.mark.slow  # 6 min of one core
 def test_the_whole_zoo_is_as_its_page_says():
     entries = [entry(name) for name in names()]
     assert not [each for each in entries if each.wrong]

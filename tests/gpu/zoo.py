@@ -22,12 +22,14 @@ from transformers.utils import logging
 from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.engine.loop import generate, misfit
 from draftproof.gpu.models import Model
+from draftproof.gpu.processors import processors
 from draftproof.gpu.row_test import checked
 from draftproof.gpu.structures import structure
 from draftproof.gpu.validate.greedy import Greedy, Reference, compare
 from draftproof.gpu.verify import named
 from draftproof.theory.errors import BadInput
 from tests.gpu.architectures import LEFT_OUT, VOCAB, WINDOW, model, names
+from tests.gpu.parameters import SETS
 
 PAGE = Path(__file__).parents[2] / "docs" / "architectures.md"
 HEADING = """# Architectures
@@ -37,8 +39,11 @@ HEADING = """# Architectures
 Each was read by the [row test](gpu.md#the-row-test) and, if it passed, decoded greedily with chains, trees,
 merged paths and top-k trees, as far as its way of reading allows. The texts, {:,} in all, are those of
 transformers' own `generate` (without a cache where each pass reads the whole text); they cross attention
-windows of 24 tokens and end at different times. A variant has a word after its name, such as
-`falcon-alibi`. Real checkpoints pass the row test again when they are loaded.
+windows of 24 tokens and end at different times. They are transformers' own again with each sampling
+parameter, on chains and trees; {:,} of these texts are changed by their parameter:
+{}.
+A variant has a word after its name, such as `falcon-alibi`. Real checkpoints pass the row test
+again when they are loaded.
 """
 READS = {
     "trees": "Trees and chains",
@@ -84,9 +89,37 @@ def greedy(of: Model) -> dict[str, Greedy]:
     return found
 
 
+FILTERS = "filters"
+"""Top-k, top-p and min-p, which change no greedy text."""
+
+
+def parameters(of: Model, drafts: Sequence[str] = ("chain:3", "tree:2x2")) -> dict[str, tuple[int, bool]]:
+    """For each sampling parameter: how many of the engine's greedy texts it changes, on the drafts that the
+    model reads, and whether all texts are transformers' own. One bad word is in the plain text.
+    """
+    plain, drafter = reference(of), ModelDrafter(near(of))
+    shapes = [(structure(draft), named(DRAFTS[draft])) for draft in drafts]
+    fit = [(shape, verifier) for shape, verifier in shapes if misfit(verifier, shape, drafter, of) is None]
+    found: dict[str, tuple[int, bool]] = {}
+    words = {"bad_words_ids": [*SETS["bad words"]["bad_words_ids"], max(plain.texts, key=len)[:2]]}
+    for name, settings in {**SETS, "bad words": words, FILTERS: {}}.items():
+        own = Reference(of, plain.prompts, plain.tokens, processors(**settings))
+        if name == FILTERS:
+            own.sampling = replace(own.sampling, top_k=3, top_p=0.5, min_p=0.1)
+        changed = sum(map(list.__ne__, own.texts, plain.texts))
+        made = [
+            compare(own, partial(generate, of, drafter, verifier=verifier, structure=shape))
+            for shape, verifier in fit
+        ]
+        found[name] = changed * len(made), all(each.ok for each in made)
+    return found
+
+
 @dataclass(frozen=True)
 class Entry:
-    """What the engine makes of an architecture: "trees", "chains" or "refused", and why not trees."""
+    """What the engine makes of an architecture: "trees", "chains" or "refused", and why not trees; how many
+    `texts` were compared, and how many that sampling parameters `changed`.
+    """
 
     name: str
     kind: str
@@ -94,10 +127,13 @@ class Entry:
     why: str = ""
     texts: int = 0
     wrong: tuple[str, ...] = ()
+    changed: int = 0
 
 
-def entry(name: str) -> Entry:
-    """The row test of one architecture and, if it passes, the greedy comparison."""
+def entry(name: str, all_parameters: bool = True) -> Entry:
+    """The row test of one architecture and, if it passes, the greedy comparison, also with all sampling
+    parameters.
+    """
     made = model(name)
     kind = type(made.network).__name__
     with redirect_stdout(StringIO()):  # some networks print
@@ -106,16 +142,27 @@ def entry(name: str) -> Entry:
         except BadInput as error:
             return Entry(name, kind, "refused", str(error).split(": ", 2)[-1])
         found = greedy(made)
-    wrong = tuple(draft for draft, each in found.items() if not each.ok)
+        more = parameters(made) if all_parameters else {}
+    wrong = [draft for draft, each in found.items() if not each.ok]
+    wrong += [name for name, (_, ok) in more.items() if not ok]
     reads = {"slots": "trees", "states": "chains", "whole": "chains, whole texts"}[made.way]
-    return Entry(name, kind, reads, made.why or "", sum(each.texts for each in found.values()), wrong)
+    return Entry(
+        name,
+        kind,
+        reads,
+        made.why or "",
+        sum(each.texts for each in found.values()),
+        tuple(wrong),
+        sum(changed for changed, _ in more.values()),
+    )
 
 
 def page(entries: Sequence[Entry]) -> str:
     """docs/architectures.md."""
     told = {reads: [each for each in entries if each.reads == reads] for reads in READS}
-    texts = sum(each.texts for each in entries)
-    lines = [HEADING.format(date.today(), transformers.__version__, len(entries), texts)]
+    texts, more = sum(each.texts for each in entries), sum(each.changed for each in entries)
+    sets = ", ".join((*SETS, FILTERS))
+    lines = [HEADING.format(date.today(), transformers.__version__, len(entries), texts, more, sets)]
     for reads, heading in READS.items():
         lines += [f"## {heading} ({len(told[reads])})", ""]
         if reads == "trees":

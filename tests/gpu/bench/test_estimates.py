@@ -8,7 +8,7 @@ pytest.importorskip("torch")
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.gpu.bench.timing import Estimate, difference, ratio
+from draftproof.gpu.bench.timing import Estimate, difference, means_apart, ratio
 
 speeds = st.lists(st.tuples(st.floats(0.1, 100), st.floats(0.1, 100)), min_size=2, max_size=8)
 
@@ -34,6 +34,21 @@ def test_clusters_are_what_is_independent():
     assert within.value == between.value == pytest.approx(1.5)
     assert between.high == pytest.approx(difference([1.0, 3.0], [0.0, 1.0]).high)
     assert difference(*pairs, clusters="aaaa").high == inf
+
+
+def test_means_of_unequal_numbers_of_steps_are_clustered_by_what_both_share():
+    """A shift that both sides of a cluster have does not widen the interval."""
+    shift = {"a": 0.0, "b": 5.0, "c": -3.0}
+    names = [name for name in shift for _ in range(4)]
+    ours = [1 + shift[name] for name in names]
+    theirs = [shift[name] for name in names for _ in range(2)]
+    found = means_apart(ours, names, theirs, [name for name in names for _ in range(2)])
+    assert (found.value, found.low, found.high) == (pytest.approx(1),) * 3
+    alone = means_apart(ours, names, theirs, range(len(theirs)))
+    assert alone.low < 0.5 < 1.5 < alone.high
+    pairs = [1.0, 1.2, 3.0, 3.2], [0.0, 0.2, 1.0, 1.2]
+    both = means_apart(pairs[0], "aabb", pairs[1], "aabb")
+    assert both.high == pytest.approx(difference(*pairs, clusters="aabb").high)
 
 
 def test_one_repeat_says_nothing_about_spread():

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 SHIPPED = ("--device", "cpu", "--model", "shipped")
@@ -113,7 +113,7 @@ def test_batches_with_selection_rules(command):
     assert (status, err) == (0, "")
     cells = {cell["method"]: cell for cell in answer["cells"]}
     assert list(cells) == ["plain", "block", "block tetris-repaired", "block tetris"]
-    assert answer["plan"]["batch"] == 4
+    assert answer["plan"]["batches"] == [4]
     assert cells["plain"]["tokens_per_call"] == 4
     assert cells["plain"]["verified_per_call"] == 0
     assert cells["block"]["verified_per_call"] > 4
@@ -131,6 +131,71 @@ def test_batches_with_selection_rules(command):
     status, out, _ = command(*SHIPPED, "--max-new-tokens", 4, "--temperature", 1, *few, *rules)
     assert status == 0
     assert "verified: drafted tokens of a batch in a call of the target" in out
+
+
+def test_latency_batches_and_categories(command, tmp_path):
+    file = tmp_path / "question.jsonl"
+    file.write_text(
+        '{"category": "coding", "turns": ["import os", "def main():"]}\n'
+        '{"category": "writing", "turns": ["class "]}\nfor i in range(\n'
+    )
+    few = ("--draft", "chain:2", "--verifier", "token", "--verifier", "block", "--repeats", 2)
+    asked = ("--prompts", file, "--batch", 1, "--batch", 4, "--max-new-tokens", 8, "--temperature", 1)
+    status, out, err = command(*SHIPPED, *few, *asked, "--json")
+    answer = json.loads(out)
+    assert (status, err) == (0, "")
+    cells = {(cell["method"], cell["batch"]): cell for cell in answer["cells"]}
+    assert [*cells] == [
+        ("plain", 1),
+        ("transformers plain", 1),
+        ("transformers assisted", 1),
+        *(("token", 1), ("block", 1), ("plain", 4), ("token", 4), ("block", 4)),
+    ]
+    for (method, batch), cell in cells.items():
+        if method.startswith("transformers"):
+            assert cell["prefill"] is cell["time_to_first_token"] is None
+            continue
+        assert 0 < cell["prefill"] < cell["time_to_first_token"]
+        assert cell["time_per_output_token"] > 0
+        if batch == 4:
+            assert cell["over_faster_plain"] == cell["over_plain"]
+        else:
+            ratios = [cell[name] for name in ("over_plain", "over_transformers_plain")]
+            assert cell["over_faster_plain"] in ratios
+    found = cells["block", 4]["by_category"]
+    assert [(name, each["prompts"]) for name, each in found.items()] == [("coding", 2), ("writing", 1)]
+    assert found["coding"]["low"] <= found["coding"]["value"] <= found["coding"]["high"]
+    assert found["writing"]["low"] is None
+    assert all(1 <= each["value"] <= 3 for each in found.values())
+    assert {(each["batch"], *each["verifiers"]) for each in answer["versus"]} == {
+        (batch, "block", "token") for batch in (1, 4)
+    }
+    status, out, _ = command(*SHIPPED, *few[:4], *asked, "--batch", 4, "--repeats", 1)
+    assert status == 0
+    for said in ("Latency in ms", "token x4", "Acceptance by category", "writing", "faster plain"):
+        assert said in out
+
+
+def test_times_of_texts_that_end_at_different_steps():
+    """Two texts: the first has 2 + 3 tokens in two steps, the second 1 + 1 + 2 in three."""
+    from collections import Counter
+    from types import SimpleNamespace
+
+    from draftproof.gpu.bench.models import Run
+
+    run, none = Run(Counter(), prefill=1.0), torch.zeros(0)
+    steps = [
+        (1.5, [0, 1], [[5, 6], [7]], [None, None]),
+        (2.5, [0, 1], [[5, 6, 7], [7]], ["length", None]),
+        (3.0, [1], [[8, 9]], ["end"]),
+    ]
+    for taken, rows, emitted, finished in steps:
+        run.taken = taken
+        run.add(SimpleNamespace(rows=rows, emitted=emitted, finished=finished, kept=[0], tokens=none))
+    assert run.first == 1.5
+    assert dict(run.made) == {0: 5, 1: 4}
+    assert run.gaps == [pytest.approx(1 / 4), pytest.approx(1.5 / 3)]
+    assert run.calls == 3
 
 
 def test_processors_in_every_method(command):
@@ -156,7 +221,6 @@ def test_processors_in_every_method(command):
     [
         (["--selection", "all"], "--selection is for runs with --model"),
         (["--top-p", "0.9"], "--top-p is for runs with --model"),
-        (["--model", "shipped", "--batch", "2", "--batch", "3"], "--batch: with --model it is one number"),
         (["--model", "shipped", "--batch", "9", "--count", "8"], "there are only 8 prompts"),
         (["--model", "shipped", "--selection", "nix"], "no selection rule is named 'nix'"),
         (["--model", "shipped", "--budget", "-2"], "--budget"),
@@ -166,6 +230,10 @@ def test_processors_in_every_method(command):
         (["--draft", "chain:3"], "without --model it is chain or tree"),
         (["--model", "shipped", "--draft", "chain"], "not a structure"),
         (["--model", "./nowhere"], "no such folder"),
+        (["--random", "./nowhere"], "./nowhere: transformers cannot make this model"),
+        (["--random", "x", "--model", "shipped"], "--model and --random cannot be combined"),
+        (["--acceptance", "0.5"], "--acceptance is for runs with --random only"),
+        (["--model", "shipped", "--prompt-tokens", "9"], "--prompt-tokens is for runs with --random only"),
         (["--model", "shipped", "--drafter", "none"], "name a drafter"),
         (["--model", "shipped", "--prompts", "nowhere.txt"], "No such file"),
     ],

@@ -58,6 +58,72 @@ def test_a_batch_and_a_stop_string(run):
     assert "--- 2: 'import os\\n'\n" in out
 
 
+def test_a_text_depends_on_its_own_seed_alone(run):
+    both = ["--prompt", "import ", "--prompt", "def ", "--seed", 5, "--seed", 9]
+    together = generate(run, *both)["outputs"]
+    for text, prompt, seed in zip(together, ("import ", "def "), (5, 9), strict=True):
+        assert generate(run, "--prompt", prompt, "--seed", seed)["outputs"] == [text]
+    assert generate(run, "--prompt", "def ", "--seed", 5)["outputs"] != [together[1]]
+    status, _, err = run("generate", "--seed", 1, "--seed", 2)
+    assert (status, err) == (2, "draftproof: --seed: 2 seeds for 1 prompts\n")
+
+
+@pytest.mark.parametrize("draft", ["chain:4", "tree:2x2", "paths:2x3", "top-k:3x3x8"])
+def test_log_probabilities_are_those_of_a_plain_pass(run, draft):
+    from draftproof.gpu.drafters.choose import SHIPPED
+    from draftproof.gpu.models import load
+
+    asked = [
+        "--prompt",
+        "import ",
+        "--prompt",
+        "d",
+        "--temperature",
+        0.7,
+        "--top-k",
+        20,
+        "--logit-bias",
+        "8=1",
+    ]
+    answer = generate(run, *asked, "--draft", draft, "--logprobs", 2)
+    target = load(SHIPPED / "target", "cpu")
+    for output in answer["outputs"]:
+        start = target.tokenizer.encode(output["prompt"])
+        ids = torch.tensor([start + output["tokens"]])
+        logits = target.network(ids).logits[0, len(start) - 1 : -1]
+        logits[:, 8] += 1
+        rows = logits.log_softmax(-1)
+        assert [each["token"] for each in output["log_probabilities"]] == output["tokens"]
+        for each, row in zip(output["log_probabilities"], rows, strict=True):
+            assert each["log_probability"] == pytest.approx(float(row[each["token"]]), abs=1e-4)
+            assert [pair[1] for pair in each["likeliest"]] == pytest.approx(
+                row.topk(2).values.tolist(), abs=1e-4
+            )
+            assert [pair[0] for pair in each["likeliest"]] == row.topk(2).indices.tolist()
+
+
+def test_questions_of_a_file_with_all_turns(run, tmp_path):
+    (tmp_path / "question.jsonl").write_text('{"turns": ["def ", "class "], "category": "coding"}\nimport \n')
+    outputs = generate(run, "--prompts", tmp_path / "question.jsonl", "--drafter", "none")["outputs"]
+    assert [each["prompt"] for each in outputs] == ["def ", "class ", "import "]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--chat"], "has no chat template"),
+        (["--prompts", "nowhere", "--prompt", "a"], "cannot be combined"),
+        (["--prompts", "nowhere"], "nowhere: No such file"),
+        (["--logprobs", 1], "--logprobs is for runs with --json"),
+    ],
+)
+def test_bad_input_about_prompts(run, arguments, said):
+    status, out, err = run("generate", "--device", "cpu", *arguments)
+    assert (status, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
 def test_penalties_and_biases_change_the_text_alike_with_and_without_a_draft(run):
     """With what a draft must not change: the text of plain decoding."""
     asked = ["--temperature", 0, "--prompt", "import ", "--logit-bias", "8=1", "--repetition-penalty", 1.4]

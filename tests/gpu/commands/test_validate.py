@@ -9,7 +9,8 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 CPU = ("--device", "cpu")
-FEW = (*CPU, "--runs", 60, "--batch", 60, "--max-new-tokens", 8, "--top-k", 2, "--length", 2)
+WIDE = ("--half-width", 2)
+FEW = (*CPU, *WIDE, "--runs", 60, "--batch", 60, "--max-new-tokens", 8, "--top-k", 2, "--length", 2)
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def test_every_verifier_and_draft_is_as_predicted(command, two):
 
 
 def test_specimens_are_noticed(command):
-    few = ("--device", "cpu", "--runs", 600, "--max-new-tokens", 8, "--top-k", 2, "--requests", 2)
+    few = (*CPU, *WIDE, "--runs", 600, "--max-new-tokens", 8, "--top-k", 2, "--requests", 2)
     status, out, _ = command(*few, "--draft", "chain:3", "--verifier", "token", "--only", "typical", "--json")
     cells = json.loads(out)["cells"]
     assert status == 0
@@ -58,7 +59,7 @@ def test_specimens_are_noticed(command):
 
 @pytest.mark.slow
 def test_a_batch_of_eight_keeps_its_law_with_repaired_tetris_and_loses_it_with_tetris(command):
-    few = (*CPU, "--draft", "chain:3", "--verifier", "block", "--max-new-tokens", 8, "--top-k", 2)
+    few = (*CPU, *WIDE, "--draft", "chain:3", "--verifier", "block", "--max-new-tokens", 8, "--top-k", 2)
     status, out, _ = command(*few, "--only", "tetris", "--budget", 8, "--json")
     cells = json.loads(out)["cells"]
     assert status == 0
@@ -77,14 +78,14 @@ def test_processors_on_both_sides_of_a_draft(command, two):
     assert len(json.loads(out)["cells"]) == 4
 
 
-ONE_FAINT = (*CPU, "--draft", "chain:3", "--verifier", "token", "--max-new-tokens", 8, "--top-k", 2)
+ONE_FAINT = (*CPU, *WIDE, "--draft", "chain:3", "--verifier", "token", "--max-new-tokens", 8, "--top-k", 2)
 
 
 def test_a_faint_specimen_is_left_out_where_it_is_too_faint(command, two):
     few = (*ONE_FAINT, "--runs", 20, "--only", "unscaled-residual", "--prompts", two)
     status, out, err = command(*few)
     assert (status, err) == (0, "")
-    assert "0 of 1 lossy specimens noticed" in out
+    assert "0 of 1 specimens noticed" in out
     assert "too faint to be required" in out
 
 
@@ -97,12 +98,28 @@ def test_a_faint_specimen_is_noticed_at_its_worst_prompt(command):
     assert cell["laws"][-1]["rejected"]
 
 
+@pytest.mark.slow
+def test_one_draft_in_twenty_refused_is_noticed_by_acceptance_alone(command):
+    few = (*CPU, "--draft", "chain:3", "--verifier", "token", "--top-k", 2, "--runs", 60)
+    status, out, _ = command(*few, "--max-new-tokens", 32, "--only", "refuses-some", "--json")
+    whole, _, refusing = json.loads(out)["cells"]
+    assert status == 0
+    assert refusing["verifier"] == "refuses-some"
+    assert refusing["laws"] == []
+    for cell in (whole, refusing):
+        found = cell["acceptance"]["accepted"]
+        width = max(found["below"], found["above"])
+        assert (width <= 0.1) or cell is refusing
+        off = found["measured"] - found["predicted"]
+        assert (abs(off) <= width) == (cell is whole)
+
+
 def test_what_is_not_noticed_is_status_1_and_said(command):
     status, out, err = command(
         *FEW, "--draft", "chain:2", "--verifier", "block", "--runs", 1, "--only", "typical"
     )
     assert (status, err) == (1, "")
-    assert "lossy, but not noticed in" in out
+    assert "accepts what the target finds likely enough, but not noticed in" in out
     assert "NOT noticed" in out
 
 

@@ -21,41 +21,10 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.processors import Mask
 from tests.gpu.engine.test_law import LENGTH, PROMPT, VOCAB, agreement, exact, other, target  # noqa: F401
 from tests.gpu.engine.test_loop import USUAL
+from tests.gpu.parameters import SETS
 from tests.gpu.small import PROMPTS, drafter, steps_of
 from tests.gpu.small import VOCAB as WORDS
 from tests.gpu.small import target as small
-
-THREES = Mask("0", {str(n): {str(x): str((n + x) % 3) for x in range(WORDS) if x % 3 != n} for n in range(3)})
-"""After tokens whose ids sum to n modulo 3, ids equal to n modulo 3 are forbidden."""
-
-
-def no_repeats(input_ids, scores):
-    """No pair of tokens occurs twice, as transformers' NoRepeatNGramLogitsProcessor has it."""
-    from transformers import NoRepeatNGramLogitsProcessor
-
-    return NoRepeatNGramLogitsProcessor(2)(input_ids, scores)
-
-
-SETS = {
-    "repetition": {"repetition_penalty": 1.5},
-    "negative repetition": {"repetition_penalty": 0.8},
-    "presence": {"presence_penalty": 2.5},
-    "frequency": {"frequency_penalty": 0.8},
-    "bias": {"logit_bias": {3: 2.5, 7: -100.0, 9: -float("inf")}},
-    "bad words": {"bad_words_ids": [[14], [20, 7], [9, 32], [7, 32, 22], [20, 8, 9]]},
-    "grammar": {"grammar": THREES},
-    "function": {"logits_processor": [no_repeats]},
-    "all": {
-        "repetition_penalty": 1.2,
-        "presence_penalty": 0.5,
-        "frequency_penalty": 0.3,
-        "logit_bias": {2: 1.5},
-        "bad_words_ids": [[5], [1, 2]],
-        "grammar": THREES,
-        "logits_processor": [no_repeats],
-    },
-}
-
 
 TOKENS = 16
 

@@ -8,7 +8,23 @@ torch = pytest.importorskip("torch")
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftproof.gpu.validate.intervals import BETS, agreement, ceiling
+from draftproof.gpu.validate.intervals import BETS, Agreement, Ceiling
+
+
+def agreement(law, seen, error=1e-6):
+    """The interval after all steps, which come in two parts."""
+    found = Agreement(error)
+    for part in (slice(0, 7), slice(7, None)):
+        found.add(law[part], seen[part])
+    return found.interval
+
+
+def ceiling(odds, seen, most, error=1e-6):
+    """Likewise."""
+    found = Ceiling(most, error)
+    for part in (slice(0, 7), slice(7, None)):
+        found.add_odds(odds[part], seen[part])
+    return found.interval
 
 
 def outcomes(error, bias, seed, steps=400):

@@ -96,7 +96,7 @@ def test_greedy_texts_are_equal_and_a_wrong_one_is_no_tie():
 
 def test_ties_in_bfloat16_are_narrow_enough_to_find_a_fault(monkeypatch):
     wide, noisy = (load(SHIPPED / name, "cpu", torch.bfloat16) for name in ("target", "drafter"))
-    reference = Reference(wide, [each[:32] for each in prompts(None, wide, count=8)], 32)
+    reference = Reference(wide, [each.ids[:32] for each in prompts(None, wide, count=8)], 32)
     decode = partial(
         generate, wide, ModelDrafter(noisy), verifier=named("traversal"), structure=structure("tree:2x2")
     )
@@ -137,9 +137,27 @@ def test_rates_of_another_verifier_do_not_agree():
     assert any("E[tau]" in each for each in accepted(named("block"), half).problems)
 
 
+def test_one_draft_in_twenty_refused_keeps_the_law_and_is_noticed():
+    refusing = next(each.verifier for each in LOSSY if each.lossless)
+    (known,) = laws(target(), PROMPTS, 2, TWO, 1)
+    kept = observe(decoding(refusing, structure("chain:2")), known, TWO, runs=2000, batch=500, seed=0)
+    assert not kept.rejected
+    shape = structure("chain:3")
+    for verifier, agrees in ((named("token"), True), (refusing, False)):
+        found = Acceptance(verifier, shape)
+        decode = partial(generate, target(), drafter("same"), verifier=verifier, structure=shape)
+        for step in decode([PROMPTS[1]] * 128, max_new_tokens=24, ignore_end=True):
+            found.add(step)
+        result = found.result()
+        assert result.total.half_width < 0.05 * result.total.predicted
+        assert result.total.agrees == agrees
+        assert (not result.problems) == agrees
+
+
 def test_draws_from_another_row_than_told_are_noticed():
     def even(step):
-        return replace(step, proposal=torch.full_like(step.proposal, 1 / step.proposal.shape[-1]))
+        rows = torch.full_like(step.proposal, 1 / step.proposal.shape[-1])
+        return replace(step, draft=replace(step.draft, rows=rows, logits=None))
 
     assert any("draws from q" in each for each in accepted(named("token"), told=even).problems)
 

@@ -1,0 +1,71 @@
+"""What a step moves outside the models, in reads and writes of its rows by plain torch: counted."""
+# ruff: noqa: E402
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from draftproof.gpu import rows, structures
+from draftproof.gpu.drafters.drafter import ModelDrafter
+from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.models import Model
+from draftproof.gpu.rows import Sampling
+from draftproof.gpu.structures import structure
+from draftproof.gpu.verify import named
+from tests.gpu.small import CONTEXT, PROMPTS, Numbers, network
+from tests.gpu.traffic import Traffic
+
+V = 4096
+MOST = {
+    ("token", "chain:4", Sampling()): 70,
+    ("block", "chain:4", Sampling()): 102,
+    ("block", "chain:4", Sampling(top_k=20)): 145,
+}
+"""Reads and writes of a float32 row in a step; the kernels would read nine rows and draw from four."""
+
+
+def moved(verifier, spelling, sampling):
+    """(rows moved a step, names of the operations)."""
+    networks = [network(32, 1, 0, V) for _ in range(2)]
+    target, drafter = (Model("model", each, Numbers(), V, CONTEXT) for each in networks)
+    traffic = Traffic(V // 2, *networks)
+    steps = generate(
+        target, ModelDrafter(drafter), PROMPTS[:1], verifier=named(verifier), structure=structure(spelling),
+        sampling=sampling, max_new_tokens=30, ignore_end=True,
+    )  # fmt: skip
+    next(steps)  # it reads the prompt
+    traffic.bytes = 0
+    traffic.operations.clear()
+    with traffic:
+        count = sum(1 for _ in steps)
+    return traffic.bytes / count / V / 4, traffic.operations
+
+
+def in_order(row, u):
+    """Draws as they once were made, from float64 sums by a comparison of the whole row."""
+    ids, reach = torch.arange(row.shape[-1]), row.double().cumsum(-1)
+    past = reach > u * reach[..., -1:]
+    return torch.where(row > 0, torch.where(past, 2 * row.shape[-1] - ids, ids), -1).argmax(-1, keepdim=True)
+
+
+@pytest.mark.parametrize("way", MOST, ids=str)
+def test_a_step_moves_few_rows(way, monkeypatch):
+    assert moved(*way)[0] <= MOST[way]
+    monkeypatch.setattr(structures, "draws", in_order)
+    assert moved(*way)[0] > MOST[way]
+
+
+@pytest.mark.parametrize("settings", [{"top_k": 20}, {"top_p": 0.9}, {"top_k": 20, "top_p": 0.9}])
+def test_few_tokens_of_a_peaked_row_are_put_in_order(settings, monkeypatch):
+    """Of a flat row top-p takes most tokens, and orders them."""
+    asked, topk = [], torch.Tensor.topk
+    monkeypatch.setattr(torch.Tensor, "topk", lambda row, k, dim: asked.append(k) or topk(row, k, dim))
+    logits = 4 * torch.randn(3, V, generator=torch.Generator().manual_seed(0))
+    with Traffic(V) as traffic:
+        rows.filtered(logits, **settings)
+    assert max(asked) < V / 4
+    assert not {"sort", "argsort"} & {*traffic.operations}
+    monkeypatch.setattr(rows, "FIRST", V)
+    rows.filtered(logits, top_p=0.9)
+    assert max(asked) == V
