@@ -94,12 +94,14 @@ _COMMANDS = {
     "audit": ("simulators.commands.audit:audit", "Check somebody else's verifier by exact enumeration."),
     "check": ("simulators.commands.check:check", "Exhaustive exact losslessness checks."),
     "claims": ("proofs_check.commands.claims:claims", "Every registered theorem with its verdict."),
+    "endpoint": ("simulators.commands.endpoint:endpoint", "Does a running server sample as it should?"),
     "gap": ("simulators.commands.gap:gap", "Show how far each verifier is from each certified optimum."),
     "gpu": ("gpu.commands:gpu", "Batched torch, kernels and real models, on a CPU or a GPU."),
     "law": ("simulators.commands.law:law", "Exact law of one iteration, verdict, E[tau]."),
     "prove": ("proofs_check.commands.prove:prove", "Is the verifier lossless for ALL real p and q?"),
     "report": ("simulators.commands.report:report", "Write one self-contained page of a sweep's results."),
     "sweep": ("simulators.commands.sweep:sweep", "Check, gap, prove and audit over many instances."),
+    "vectors": ("simulators.commands.vectors:vectors", "Test vectors for code in other languages."),
 }
 """Name -> (`module:NAME` of the command, its line in `draftproof --help`)."""
 

@@ -4,15 +4,20 @@
 
 The user's functions are those of tests/simulators/audit/foreign.py: the same law, drawn through numpy's
 generator, plain floats, Python's `random` and numpy's global functions; V = 3, gamma = 2.
-transformers' `_speculative_sampling` is audited at V = 4, gamma = 3, in float32 and in float64.
+transformers' `_speculative_sampling` is audited at V = 4, gamma = 3, in float32 and in float64, and the C++
+program of docs/other-languages.md at V = 2, gamma = 1; how many questions a second it answers follows.
 """
 
 from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 
 from draftproof.simulators import audit
 from draftproof.simulators.audit.adapters import adapted
+from draftproof.simulators.audit.foreign import ForeignProgram
 from tests.simulators.audit import foreign
+from tests.simulators.audit.page_program import can_compile, compiled
 
 
 def main() -> None:
@@ -28,15 +33,21 @@ def main() -> None:
         adapted("transformers")  # its import is not part of the audit
         for dtype in ("float32", "float64"):
             _timed(f"transformers, {dtype}", adapted("transformers", dtype=dtype), vocab=4, depth=3)
+    if can_compile():
+        with TemporaryDirectory() as folder:
+            program = ForeignProgram(compiled(Path(folder, "block")))
+            took = _timed("a C++ program", program, vocab=2, depth=1)
+            print(f"{program.questions / took:,.0f} questions a second")
 
 
-def _timed(name: str, target: object, vocab: int, depth: int) -> None:
+def _timed(name: str, target: object, vocab: int, depth: int) -> float:
     elapsed, processor = perf_counter(), process_time()
     report = audit.examine(target, vocab=vocab, depth=depth)  # type: ignore[arg-type]
     took, spent = perf_counter() - elapsed, process_time() - processor
     verdict = "lossless" if report.lossless else "not lossless"
     findings = ", ".join(dict.fromkeys(finding.kind for finding in report.findings))
     print(f"{name:<36}{took:>8.2f} s{spent:>9.2f} s   {verdict}{findings and '; ' + findings}")
+    return took
 
 
 if __name__ == "__main__":

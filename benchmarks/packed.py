@@ -95,7 +95,7 @@ def main() -> None:
                 options.repeats,
                 target,
                 drafter,
-                prompts(None, shipped, batch),
+                [each.ids for each in prompts(None, shipped, batch)],
                 verifier=named("block"),
                 structure=structure(f"chain:{GAMMA}"),
                 selection=Selection.of(RULE, batch * 3 // 2),

@@ -35,6 +35,7 @@ from draftproof.simulators.witness import shrink
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
+from draftproof.theory.leaf_shaping import extended
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix, Row
 from draftproof.theory.table import Rows
@@ -117,10 +118,11 @@ def prove(
     proof.against = "" if law == ITSELF else str(law)
     statement, known = Statement(verifier, scheme, law), set(done)
     try:
+        leaves = "pq" if verifier.reads_leaves else ""
         try:
-            _prove_words(proof, Domain(vocab, scheme.depth, seconds), statement, known)
+            _prove_words(proof, Domain(vocab, scheme.depth, seconds, leaves), statement, known)
         except LeafRead:
-            _prove_words(proof, Domain(vocab, scheme.depth, seconds, leaves=True), statement, known)
+            _prove_words(proof, Domain(vocab, scheme.depth, seconds, leaves="p"), statement, known)
     except TypeError as error:
         proof.why = f"{verifier.name} cannot be run on rational functions ({error})"
         _search(proof, statement, vocab)
@@ -168,7 +170,7 @@ def aim(domain: Domain, law: Declared) -> Rows:
 
 
 def _prove_words(proof: Proof, domain: Domain, statement: Statement, done: set[Prefix]) -> None:
-    words = list(product(range(domain.vocab), repeat=domain.depth + domain.leaves))
+    words = list(product(range(domain.vocab), repeat=domain.depth + bool(domain.leaves)))
     proof.parameters = domain.parameters
     proof.done = [word for word in words if word in done]
     proof.left = [word for word in words if word not in done]
@@ -209,6 +211,8 @@ def through(
 
     def program(oracle: Oracle) -> Symbol:
         draft = draw(scheme, oracle, domain.proposal)
+        if verifier.reads_leaves:
+            extended(draft, domain.proposal)
         try:
             node, row = verifier.verify(oracle, draft, domain.target)
         except BadInput:

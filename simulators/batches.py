@@ -64,6 +64,7 @@ class Given:
 
     def __init__(self, draft: Draft):
         self.draft = draft
+        self.depth = max(map(len, draft.paths)) - 1
 
     def draw(self, oracle: Oracle, proposal: Rows, context: Prefix = ()) -> Draft:
         return self.draft

@@ -1,5 +1,6 @@
 """Exact enumeration: a sampler program is run once for every sequence of outcomes of its choices."""
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
@@ -10,6 +11,7 @@ from draftproof.theory.drafts import Scheme
 from draftproof.theory.emission import Emission
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
+from draftproof.theory.leaf_shaping import extended
 from draftproof.theory.numbers import ONE, shown
 from draftproof.theory.oracle import Oracle
 from draftproof.theory.rows import Prefix, Row, one, possible
@@ -17,6 +19,9 @@ from draftproof.theory.table import Rows, Table, flaw
 from draftproof.theory.verifier import Verifier
 
 Result = TypeVar("Result")
+
+FRAMES = 12
+"""Most Python calls that a verifier nests for each level of a draft."""
 
 CRASHES = ArithmeticError, AssertionError, AttributeError, LookupError, ValueError
 """What a verifier may raise on some rows. A TypeError says that it cannot be run on such numbers at all."""
@@ -114,6 +119,11 @@ def outcomes(program: Callable[[Oracle], Result], start: Any = ONE) -> Iterator[
             return
 
 
+def deepen(scheme: Scheme) -> None:
+    """Increases Python's recursion limit if verifiers that recurse on such a draft need more."""
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), 1_000 + FRAMES * scheme.depth))
+
+
 def must_be_a_law(row: Row, what: str = "drawn from") -> None:
     """Raises Invalid unless the rationals of the row are non-negative and sum to 1."""
     if found := flaw(row):
@@ -129,7 +139,10 @@ def iteration(
     verifier does what no sampler can; only an exact enumeration checks rows and coins.
     """
     exact, given = isinstance(start, fmpq), isinstance(target, Table)  # a table's own rows are laws
+    deepen(scheme)
     for weight, draft in outcomes(lambda oracle: scheme.draw(oracle, proposal, context), start):
+        if verifier.reads_leaves:
+            extended(draft, proposal)
         oracle, more = Enumerator(weight), True
         while more:
             try:

@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 
 from draftproof.theory.instance import Instance
+from draftproof.theory.leaf_shaping import extended
 from draftproof.theory.rows import Number, Prefix, Row
 from draftproof.theory.table import Rows
 from draftproof.theory.verifier import Verifier
@@ -54,6 +55,8 @@ def _run(instance: Instance, verifier: Verifier, oracle: Sampler, iterations: in
     target: Rows = instance.target
     for _ in range(iterations):
         draft = instance.draft.draw(oracle, instance.proposal, word)
+        if verifier.reads_leaves:
+            extended(draft, instance.proposal)
         node, row = verifier.verify(oracle, draft, target)
         if verifier.carry is not None:
             target = verifier.carry(target, instance.proposal, draft, node)

@@ -14,7 +14,7 @@ MODULES = [
     "draftproof",
     *(".".join(("draftproof", *p.relative_to(HOUSE).with_suffix("").parts)) for p in sorted(FILES)),
 ]
-TORCH = ("torch", "triton", "transformers", "tokenizers", "safetensors")
+EXTRAS = ("torch", "triton", "transformers", "tokenizers", "safetensors", "starlette", "uvicorn", "httpx2")
 
 
 @pytest.mark.parametrize("name", [name.removesuffix(".__init__") for name in MODULES])
@@ -22,7 +22,7 @@ def test_examples(name):
     try:
         module = import_module(name)
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] in TORCH:
+        if (error.name or "").partition(".")[0] in EXTRAS:
             pytest.skip(f"needs {error.name}")
         raise
     assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0

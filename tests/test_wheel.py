@@ -21,6 +21,7 @@ COMMANDS = {
     "check toy.json --verifier traversal": 0,
     "check --text mine.py --vocab 3 --depth 2 --verifier block": 0,
     "claims single-draft-optimum": 0,
+    "endpoint --help": 0,
     "gap toy.json": 0,
     "gpu --help": 0,
     "law toy.json --verifier hsd-released": 1,

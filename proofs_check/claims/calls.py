@@ -7,15 +7,13 @@ from draftproof.proofs_check.claims.claim import REFUTED, Claim
 from draftproof.simulators.decode import decode
 from draftproof.simulators.optimum import full_information
 from draftproof.simulators.verdict import judge
-from draftproof.theory.draft import Draft, Node, chained
+from draftproof.theory.draft import Draft, chained
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.instance import Instance, context_free
-from draftproof.theory.modified_target import Replaced
 from draftproof.theory.oracle import Oracle
-from draftproof.theory.rows import Number, Prefix, Row, add, excess, meet, minimum, scale, share, total
 from draftproof.theory.table import Rows, Table
 from draftproof.theory.verifier import CHAIN, Stop, Verifier
-from draftproof.theory.verifiers import block, named, token
+from draftproof.theory.verifiers import block, named
 
 
 def all_but_the_last(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
@@ -45,43 +43,6 @@ def ahead_is_worse(depth: int = 7) -> Instance:
     return Instance(Table.exact(2, p), Table.exact(2, q), Chain(depth))
 
 
-def leaf_shaping(proposal: Rows) -> Verifier:
-    """Token verification of one drafted token that remembers whether the token was drafted.
-
-    The target's mass P of token z is K = min(P, Q) by an accepted draft and P - K by a residual. After
-    both, what follows must have the row p(.|z) on average, and no more: the residual goes on with a row
-    near q(.|z), of which the next call accepts more, and the bonus token is drawn from what that leaves.
-    """
-
-    def rows_after(z: Prefix, P: Number, Q: Number, p: Row) -> tuple[Row, Row]:
-        # The bonus row, and the target row of the call that starts after the residual's z.
-        K, q = minimum(P, Q), proposal[z]
-        if P - K == 0:
-            return p, p
-        cap = scale(P / (P - K), p)
-        drafted, room = meet(q, cap), excess(cap, q)
-        later = add(drafted, scale(share(1 - total(drafted), total(room)), room))
-        return (excess(scale(P / K, p), scale((P - K) / K, later)) if K > 0 else p), later
-
-    def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
-        stop, row = token.verify(oracle, draft, target)
-        root, leaf = draft.path
-        if stop is leaf:
-            P, Q = target[root.prefix][leaf.token], root.proposal[leaf.token]
-            row, _ = rows_after(leaf.prefix, P, Q, row)
-        return stop, row
-
-    def carry(target: Rows, proposal: Rows, draft: Draft, stop: Node) -> Rows:
-        root, _ = draft.path
-        if stop is not root:
-            return target
-        p, q = target[root.prefix], root.proposal
-        after = [(*root.prefix, x) for x in range(len(p))]
-        return Replaced(target, {z: rows_after(z, p[z[-1]], q[z[-1]], target[z])[1] for z in after})
-
-    return Verifier("leaf shaping", "ours", CHAIN, lossless=True, verify=verify, carry=carry)
-
-
 TOY = context_free(["1/3", "2/3"], ["2/3", "1/3"], Chain(1))
 
 
@@ -92,7 +53,7 @@ def emitted(instance: Instance, rule: Verifier, calls: int) -> fmpq:
 
 def _bounded(instance: Instance) -> bool:
     # Undecided, like a statement that holds, if the witness is not lossless.
-    rule = leaf_shaping(instance.proposal)
+    rule = named("shaped-block")
     lossless = all(judge(instance, rule, calls).lossless for calls in (1, 2, 3))
     return not lossless or emitted(instance, rule, 2) <= 2 * (1 + full_information(instance).value)
 
@@ -109,8 +70,8 @@ CLAIMS = (
         "two calls, a chain of 1, V = 2",
         refuted_on(TOY, _bounded),
         REFUTED,
-        note="p = (1/3, 2/3), q = (2/3, 1/3) everywhere: a rule that remembers whether its token was drafted "
-        "emits 31/9, twice the optimum is 10/3 (leaf_shaping in proofs_check/claims/calls.py). In the first "
+        note="p = (1/3, 2/3), q = (2/3, 1/3) everywhere: shaped block verification, which remembers one row, "
+        "emits 31/9, twice the optimum is 10/3 (shaped-block). In the first "
         "call the statement holds (greedy-mean)",
     ),
     Claim(

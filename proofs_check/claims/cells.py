@@ -52,6 +52,14 @@ CLAIMS = (
         for proof in [Lossless(rule, *cases)]
     ),
     Claim(
+        "shaped-block-lossless",
+        "Shaped block verification, with the row that it leaves behind, is lossless.",
+        "draftproof, docs/shaped-block.md",
+        "chains, (V, depth) = (2,1), (2,2)",
+        Lossless("shaped-block", *chains(2, 1, 2)),
+        seconds=25,
+    ),
+    Claim(
         "typical-lossless",
         "Medusa's typical acceptance is lossless.",
         "cai2024medusa, Section 2.3.1",

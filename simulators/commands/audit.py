@@ -10,6 +10,7 @@ from draftproof.simulators import screen
 from draftproof.simulators.audit import load
 from draftproof.simulators.audit.adapters import ADAPTERS
 from draftproof.simulators.audit.battery import DEPTH, VOCAB
+from draftproof.simulators.audit.glue import written
 from draftproof.simulators.audit.isolation import isolated
 from draftproof.simulators.audit.judge.examine import examine
 from draftproof.simulators.audit.judge.report import Report
@@ -22,7 +23,8 @@ from draftproof.theory.targets import declared
 
 
 @click.command(context_settings={"show_default": True})
-@click.argument("target", metavar="TARGET")
+@click.argument("target", metavar="TARGET", required=False)
+@click.option("--exec", "program", metavar="COMMAND", help="In place of TARGET: a program in any language.")
 @click.option("--vocab", type=click.IntRange(2), default=VOCAB, help="Largest vocabulary.")
 @click.option("--depth", type=click.IntRange(1), default=DEPTH, help="Largest draft depth.")
 @click.option("--path", type=FILE, help="The file or repository that an adapter needs.")
@@ -36,6 +38,9 @@ from draftproof.theory.targets import declared
 @click.option(
     "--selection", is_flag=True, help="TARGET selects which drafted tokens of a batch are verified."
 )
+@click.option("--tree", is_flag=True, help="TARGET verifies trees: verify(target, draft, rng).")
+@click.option("--signature", "roles", help="What the parameters are, such as tokens,q,p_logits.")
+@click.option("--init", is_flag=True, help="Write a wrapper and a pytest file for TARGET, and stop.")
 @click.option("--padding", is_flag=True, help="Also try drafts padded with -1.")
 @click.option(
     "--processors", is_flag=True, help="Try rows of grammars, filters and penalties, and missing drafts."
@@ -53,11 +58,15 @@ from draftproof.theory.targets import declared
 @click.option("--strict", is_flag=True, help="Findings at the edges also fail.")
 @json_option
 def audit(
-    target: str,
+    target: str | None,
+    program: str | None,
     path: Path | None,
     dtype: str | None,
     loop: bool,
     selection: bool,
+    tree: bool,
+    roles: str | None,
+    init: bool,
     strict: bool,
     as_json: bool,
     **options: Any,
@@ -70,8 +79,9 @@ def audit(
     prompt, length), with gamma where it asks for it, and returns the new tokens. With --selection it is
     select(target_probs, draft_probs, draft_tokens, capacity) of a batch of R requests and returns R
     numbers, how many drafted tokens of each are verified. With --against the law is compared with a
-    declared target, and measured against p. Exit status 0 when lossless, 1 when not, 2 for bad input, 3
-    when it cannot be enumerated and a test on random runs shows nothing.
+    declared target, and measured against p. With --exec a program gets rows, drafts and uniforms on its
+    standard input, one JSON line a question, and answers with tokens. Exit status 0 when lossless, 1 when
+    not, 2 for bad input, 3 when it cannot be enumerated and a test on random runs shows nothing.
     """
     if options["against"] is not None:
         declared(options["against"])  # raises BadInput before a process is started
@@ -81,11 +91,28 @@ def audit(
         raise BadInput("--statistical goes without --iterations and --padding, and needs --runs")
     if path is not None and target not in ADAPTERS:
         raise BadInput(f"--path goes with an adapter: {', '.join(ADAPTERS)}")
-    style = "loop" if loop else "selection" if selection else "verify"
-    if style != "verify" and (target in ADAPTERS or options["statistical"] or options["padding"]):
+    if init:
+        if target is None:
+            raise BadInput("--init goes with a function")
+        for line in written(target):
+            click.echo(line)
+        return 0
+    style = "loop" if loop else "selection" if selection else "tree" if tree else "verify"
+    if (target is None) == (program is None):
+        raise BadInput("name one TARGET, or a program with --exec COMMAND")
+    if program is not None:
+        if style != "verify" or options["iterations"] > 1:
+            raise BadInput("--exec goes without --loop, --selection, --tree and --iterations")
+        target, style = program, "exec"
+    assert target is not None
+    if style not in ("verify", "exec") and (
+        target in ADAPTERS or options["statistical"] or options["padding"]
+    ):
         raise BadInput(f"--{style} goes with a function, and without --statistical and --padding")
-    if loop and selection:
-        raise BadInput("--loop and --selection exclude each other")
+    if loop + selection + tree > 1:
+        raise BadInput("--loop, --selection and --tree exclude each other")
+    if roles is not None and (style != "verify" or target in ADAPTERS):
+        raise BadInput("--signature goes with a function")
     with screen.progress() as bar:
         task = bar.add_task("auditing", total=None)
 
@@ -96,7 +123,7 @@ def audit(
             description = "auditing" if total else "testing random runs" if undecided else doing
             bar.update(task, completed=done, total=total or None, description=description)
 
-        arguments = target, path, dtype, options, style
+        arguments = target, path, dtype, options, style, roles
         report = isolated(_examined, target, options["seconds"], progress, *arguments)
     if as_json:
         click.echo(json.dumps(report.answer()))
@@ -109,11 +136,14 @@ def audit(
 
 
 def _examined(
-    observer: Observer, name: str, path: Path | None, dtype: str | None, options: dict[str, Any], style: str
+    observer: Observer,
+    name: str,
+    path: Path | None,
+    dtype: str | None,
+    options: dict[str, Any],
+    style: str,
+    roles: str | None,
 ) -> Report:
-    try:
-        target = load.target(name, path, dtype, style)
-    except (KeyboardInterrupt, GeneratorExit) as error:  # raised by the target itself
-        raise BadInput(f"{name}: cannot be imported: {type(error).__name__}") from None
+    target = load.target(name, path, dtype, style, roles, observer)
     observer.loaded()
     return examine(target, observer=observer, **options)

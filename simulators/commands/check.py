@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -29,6 +29,7 @@ from draftproof.simulators.instances.batches import standard_batches
 from draftproof.simulators.instances.files import read_any
 from draftproof.simulators.instances.suite import from_text, measured, standard
 from draftproof.simulators.pool import cores
+from draftproof.simulators.size import size, told
 from draftproof.simulators.verdict import Verdict
 from draftproof.simulators.witness import smallest
 from draftproof.theory.batch import Batch
@@ -113,6 +114,8 @@ def check(
         work = list(pieces(standard() if whole else families, verifiers, force))
         beside = verifiers if names or not whole else [named("token")]
         work += batch_pieces(standard_batches() if whole else batches, beside)
+    if instances:
+        work = _sized(work, bool(names))
     found = _enumerate(work, cores() if jobs is None else jobs, as_json, rows or not whole)
     thorough = whole and not found.left
     own = against == OWN
@@ -132,6 +135,29 @@ def check(
     else:
         _show(found, ok, own, own_bonus)
     return INTERRUPTED if found.left else int(not ok)
+
+
+def _sized(work: Sequence[Piece], named: bool) -> list[Piece]:
+    # Says how long the work on given instances takes. What is too large is left out, or refused if its
+    # verifier was named.
+    sizes, kept = [], []
+    with screen.progress() as bar:
+        task = bar.add_task("estimating", total=sum(len(piece.verifiers) for piece in work))
+        for piece in work:
+            fit = []
+            for verifier in piece.verifiers:
+                try:
+                    sizes += [size(each, verifier) for each in piece.family if isinstance(each, Instance)]
+                    fit.append(verifier)
+                except BadInput as error:
+                    if named:
+                        raise
+                    click.echo(f"left out: {error}", err=True)
+                bar.advance(task)
+            kept.append(replace(piece, verifiers=tuple(fit)))
+    if line := told(sizes):
+        click.echo(line, err=True)
+    return kept
 
 
 def _pairs(against: str | None, names: tuple[str, ...]) -> list[tuple[Verifier, Declared]]:

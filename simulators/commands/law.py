@@ -15,6 +15,7 @@ from draftproof.simulators.commands.check import beside
 from draftproof.simulators.commands.options import FILE, force_option, json_option
 from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.files import read_any, spelled
+from draftproof.simulators.size import size, told
 from draftproof.simulators.verdict import Verdict, joint, judge
 from draftproof.simulators.witness import smallest
 from draftproof.theory.batch import Batch
@@ -50,6 +51,8 @@ def law(instance: Path, name: str, iterations: int, force: bool, as_json: bool) 
             )
     elif not force:
         must_apply(verifier, given)
+    if isinstance(given, Instance) and (line := told([size(given, verifier, iterations)])):
+        click.echo(line, err=True)
     judge = partial(judge_any, verifier=verifier, iterations=iterations)
     with screen.progress("iterations") as bar:
         task = bar.add_task("enumerating", total=iterations)

@@ -3,31 +3,18 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
 
-from draftproof.proofs_check.claims.calls import CLAIMS, SHORTER, TOY, ahead_is_worse, emitted, leaf_shaping
+from draftproof.proofs_check.claims.calls import CLAIMS, SHORTER, TOY, ahead_is_worse, emitted
 from draftproof.simulators.optimum import full_information
-from draftproof.simulators.strategies import instances
-from draftproof.simulators.verdict import judge
-from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.numbers import exact
 from draftproof.theory.verifiers import named
 
 
 def test_a_rule_with_memory_is_ahead_of_full_information_from_the_second_call_on():
-    shaped, best = leaf_shaping(TOY.proposal), 1 + full_information(TOY).value
+    shaped, best = named("shaped-block"), 1 + full_information(TOY).value
     assert [emitted(TOY, shaped, calls) for calls in (1, 2, 3)] == [best, exact("31/9"), exact("140/27")]
     assert best == exact("5/3")
     assert emitted(TOY, named("greedy-block"), 2) == 2 * best < exact("31/9")
-
-
-@given(instances(Chain(1)))
-def test_that_rule_is_lossless(instance):
-    assert judge(instance, leaf_shaping(instance.proposal), 2).lossless
-
-
-def test_without_its_memory_it_is_lossy():
-    assert not judge(TOY, replace(leaf_shaping(TOY.proposal), carry=None), 2).lossless
 
 
 @pytest.mark.parametrize(
@@ -41,6 +28,6 @@ def test_block_verification_is_behind_over_two_calls_and_ahead_over_more(calls, 
 def test_a_lossy_witness_refutes_nothing(monkeypatch):
     claim = CLAIMS[0]
     assert claim.check() == "refuted"
-    lossy = lambda proposal: replace(leaf_shaping(proposal), carry=None)  # noqa: E731
-    monkeypatch.setattr("draftproof.proofs_check.claims.calls.leaf_shaping", lossy)
+    lossy = replace(named("shaped-block"), carry=None)
+    monkeypatch.setattr("draftproof.proofs_check.claims.calls.named", lambda name: lossy)
     assert claim.check() == "undecided"
