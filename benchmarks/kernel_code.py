@@ -110,11 +110,13 @@ def compile_only() -> None:
 
 
 def compiled(name: str, tree: Any, B: int, V: int, dtype: Any) -> list[tuple[str, int, Any]]:
-    """(name, programs, compiled kernel) of each launch of a verification, from tensors without memory."""
+    """(name, programs, compiled kernel) of each launch that draws the children of a tree's root and then
+    verifies the tree, from tensors without memory.
+    """
     import torch
     from triton.runtime.jit import JITFunction
 
-    from draftproof.gpu.kernels import launch
+    from draftproof.gpu.kernels import drafting, launch
     from draftproof.gpu.verify import Batch
 
     made: list[tuple[str, int, Any]] = []
@@ -128,8 +130,12 @@ def compiled(name: str, tree: Any, B: int, V: int, dtype: Any) -> list[tuple[str
         target, proposal = torch.empty(B, N, V, dtype=dtype), torch.empty(B, I, V, dtype=dtype)
         tokens, coins = torch.empty(B, N - 1, dtype=torch.long), torch.empty(B, N - 1)
         temperature, extra = torch.empty(B), torch.empty(B)
+        children, own = tree.children[0, :1].to("meta"), torch.empty(1, dtype=torch.long)
     on_h200 = mock.patch.object(launch, "processors", return_value=PROCESSORS)
     with on_h200, mock.patch.object(JITFunction, "run", keep):
+        drafting.draw_level(
+            target[:, :1], 1.0, coins.double(), own, children, tokens, replacement=tree.replacement
+        )
         launch.launch(name, Batch(tree, target, proposal, tokens, coins, extra), temperature)
     return made
 

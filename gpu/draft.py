@@ -18,8 +18,8 @@ class Tree:
     `parents` is one tree [N] shared by all rows of a batch, or one tree per row [B, N]. `replacement`:
     siblings were drawn from the same q; `stratified`: the j-th from the j-th stratum of q; otherwise each was
     drawn from q without its earlier siblings. `depth`
-    is the longest path or an upper bound; without it, per-row trees are read back from the device. Raises
-    BadInput for invalid parents.
+    is the longest path or an upper bound; without it, per-row trees are read back from the device. `leaves`
+    is how many a per-row tree has at most (N - 1 unless given). Raises BadInput for invalid parents.
 
     Tables [1 or B, N]: `parents` (0 for the root); `levels`, the depths; `first`, the first sibling; `rows`,
     the proposal row (by default k for the k-th node with children, and 0 for leaves); `drawn_from`
@@ -52,13 +52,14 @@ class Tree:
         replacement: bool = False,
         stratified: bool = False,
         depth: int | None = None,
+        leaves: int | None = None,
         rows: Tensor | None = None,
     ):
         given = torch.as_tensor(parents, dtype=torch.long)
         if given.dim() not in (1, 2) or not given.shape[-1]:
             raise BadInput("parents must be [N] or [B, N], with N at least 1 for the root")
         self.shared, self.replacement, self.size = given.dim() == 1, replacement, given.shape[-1]
-        self.stratified = stratified
+        self.stratified, self.leaves = stratified, self.size - 1 if leaves is None else leaves
         self.as_tuple = tuple(given.tolist()) if self.shared else None
         for i, parent in enumerate(self.as_tuple or ()):
             if i == 0 and parent not in (-1, 0):
@@ -139,7 +140,8 @@ class Tree:
         node = 1 + original * gamma + depth
         parents = pad(node, (1, 0))[..., :gamma].flatten(1)
         inner = torch.where(depth < gamma - 1, 1 + own * (gamma - 1) + depth, 0)
-        tree = cls(pad(parents, (1, 0)), depth=gamma, rows=pad(inner.flatten(), (1, 0)))
+        rows = pad(inner.flatten(), (1, 0))
+        tree = cls(pad(parents, (1, 0)), depth=gamma, leaves=K, rows=rows)
         return tree, torch.where(original == own, tokens, -1).reshape(B, -1)
 
     @property

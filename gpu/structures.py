@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from draftproof.gpu import spelling
+from draftproof.gpu import kernels, spelling
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.history import History, along
 from draftproof.gpu.passes import Reader
@@ -137,12 +137,14 @@ class Stage:
     turn.
 
     A turn is (drawing, tokens): the nodes that still draw, as indices into those of the previous turn (None:
-    all of them), and the places of their children's tokens. own: the places of the nodes' own tokens.
+    all of them), and the places of their children's tokens. own: the places of the nodes' own tokens, -1 for
+    the root; children [n, K]: the places of their children's tokens in drawing order, then -1.
     """
 
     level: Level
     nodes: Tensor
     own: Tensor
+    children: Tensor
     turns: tuple[tuple[Tensor | None, Tensor], ...]
 
 
@@ -191,7 +193,10 @@ class Sampled:
                     among = torch.tensor([before.index(node) for node in drawing], device=device)
                     turns.append((None if drawing == before else among, children - 1))
                     before = drawing
-            stages.append(Stage(level, nodes, nodes - 1, tuple(turns)))
+            children = self.tree.children[0, nodes] - 1
+            stages.append(
+                Stage(level, nodes, nodes - 1, children[:, : len(turns)].contiguous(), tuple(turns))
+            )
             above, first = inner, first + len(inner)
         return tuple(stages)
 
@@ -250,6 +255,12 @@ class Sampled:
         Tokens and uniforms are [B, N - 1, 1]; V stands for a token that is not drawn.
         """
         made, V = sampling.filtered(logits), logits.shape[-1]
+        if not self.tree.stratified and kernels.compiled_for(logits.device):
+            with_replacement = self.tree.replacement
+            kernels.draw_level(
+                made, sampling.heat, uniforms, stage.own, stage.children, tokens, with_replacement
+            )
+            return made, None, tokens
         rows = softened(made, sampling.heat)
         drawn = None  # whether each node was: only here does the support run out
         if stage.level.depth and self.kind not in (CHAIN, WITH):

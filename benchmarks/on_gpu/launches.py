@@ -2,7 +2,7 @@
 
     compute-sanitizer --tool memcheck python -m benchmarks.on_gpu.launches
 
-Each verifier is run once on two requests with a vocabulary of 5,000 tokens, which is no multiple of a block.
+Two children are drawn and each verifier is run once on two requests with a vocabulary of 5,000 tokens, which is no multiple of a block.
 Without a GPU it runs in Triton's interpreter, where the checker sees nothing.
 """
 
@@ -13,7 +13,7 @@ os.environ.setdefault("PYTORCH_NO_CUDA_MEMORY_CACHING", "1")  # so that each ten
 import torch
 
 from draftproof.gpu.bench.cases import make
-from draftproof.gpu.kernels import NAMES, verify
+from draftproof.gpu.kernels import NAMES, draw_level, verify
 from draftproof.gpu.verify import named
 
 VOCAB, GAMMA, BATCH = 5000, 2, 2
@@ -21,6 +21,10 @@ VOCAB, GAMMA, BATCH = 5000, 2, 2
 
 def main() -> None:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    logits = torch.randn(BATCH, 1, VOCAB, device=device, dtype=torch.bfloat16)
+    tokens = torch.zeros(BATCH, 2, dtype=torch.long, device=device)
+    root = torch.tensor([-1], device=device), torch.tensor([[0, 1]], device=device)
+    draw_level(logits, 1.0, torch.rand(BATCH, 2, device=device).double(), *root, tokens, replacement=False)
     for name in NAMES:
         draft = "tree" if "tree without replacement" in named(name).drafts else "chain"
         verify(name, make(draft, GAMMA, VOCAB, BATCH, device, torch.bfloat16))

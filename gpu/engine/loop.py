@@ -296,9 +296,8 @@ def judged(
 
 def has_kernels(verifier: Verifier, device: torch.device) -> bool:
     """Whether there are kernels for this verifier, compiled for this device."""
-    if device.type != "cuda" or not kernels.AVAILABLE:
-        return False
-    return VERIFIERS.get(verifier.name) is verifier and verifier.name in kernels.NAMES
+    known = VERIFIERS.get(verifier.name) is verifier and verifier.name in kernels.NAMES
+    return known and kernels.compiled_for(device)
 
 
 def misfit(verifier: Verifier, structure: Structure, drafter: Drafter, target: Model) -> str | None:

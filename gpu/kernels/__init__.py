@@ -50,6 +50,34 @@ if AVAILABLE:
     interpret_without_gpu()
 
 
+def compiled_for(device: torch.device) -> bool:
+    """Whether kernels are compiled for this device."""
+    return AVAILABLE and device.type == "cuda"
+
+
+def draw_level(
+    logits: Tensor,
+    heat: float,
+    uniforms: Tensor,
+    own: Tensor,
+    children: Tensor,
+    tokens: Tensor,
+    replacement: bool,
+) -> None:
+    """Draws the children of a level's n nodes from their logits [B, n, V] over `heat` into `tokens` [B, N].
+
+    uniforms [B, N]: float64 below 1, one for each drafted node; own [n]: the place of each node's own token,
+    -1 for the root; children [n, K]: the places of its children's tokens in drawing order, then -1. V stands
+    for a token that is not drawn: below such a token, of a row that is not finite, and where the support has
+    run out. A token is the first whose cumulative probability exceeds the uniform number times the mass that
+    is left, as in `verify.residual.draws`, up to rounding.
+    """
+    from draftproof.gpu.kernels import drafting
+
+    with torch.cuda.device_of(logits):  # Triton launches on the current device
+        drafting.draw_level(logits, heat, uniforms, own, children, tokens, replacement)
+
+
 def verify(
     name: str,
     batch: Batch,

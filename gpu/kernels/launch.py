@@ -74,11 +74,12 @@ def processors(device: torch.device) -> int:
 
 @lru_cache(maxsize=64)
 def rounds(tree: Tree) -> int:
-    """The length of the longest sequence of dependent sweeps: one for each earlier sibling on a path, then
-    the node's own. Exact for a shared tree, which is read back once; an upper bound for per-row trees.
+    """The length of the longest sequence of dependent sweeps: one for each earlier sibling on a path and for
+    each child of the path's end. Exact for a shared tree, which is read back once; of per-row trees the
+    largest number of leaves, since each of these nodes has a leaf of its own below it.
     """
     if not tree.shared:
-        return tree.size - 1
+        return tree.leaves
     parents = tree.parents[0].tolist()
     entered, tried = [0] * tree.size, [0] * tree.size
     for v in range(1, tree.size):
@@ -134,12 +135,12 @@ def launch(name: str, batch: Batch, temperature: Tensor) -> Outcome:
     whole_chunk = {"CHUNK": split.size, "num_warps": max(1, split.size // SIZES.draw)}
     programs = B * (N + I) * split.count
     group = SIZES.group if programs > SIZES.many else 1
-    _run(chunk_statistics, programs)(
+    run(chunk_statistics, programs)(
         *logits, maxima, sums, places, *strides, N, I, V, placed, split.count,
         CHUNK=split.size, num_warps=max(1, split.size // SIZES.statistics),
     )  # fmt: skip
     rows_at_once = max(1, min(2048 // chunks, triton.next_power_of_2(N + I)))
-    _run(opening, B)(
+    run(opening, B)(
         *logits, maxima, sums, places, normaliser, parents, rows, turn, tokens, coins, extra,
         noise, ids, state, due, arrived, stop, error, *strides, tree_b, N, I, V, split.count, tree.depth,
         RULE=RULES.get(name, COINS), SAMPLED=sampled, ROWS=rows_at_once, CHUNK=split.size,
@@ -156,46 +157,48 @@ def launch(name: str, batch: Batch, temperature: Tensor) -> Outcome:
         cuts = torch.zeros(B, N, CLASSES, groups, device=device)
         strides = (*strides, places.stride(0), places.stride(1))
         strata = {"STRATA": batch.strata is not None, "G": groups}
-        _run(cells.masses, B, N, split.count)(
+        run(cells.masses, B, N, split.count)(
             target, proposal, places, temperature, normaliser, parents, rows, ids, found, *strides, tree_b,
             N, I, V, split.count, COLUMNS=max(16, 2 * groups), NODES=nodes, CHUNK=split.size, num_warps=8,
             **strata,
         )  # fmt: skip
-        _run(plan, B)(
+        run(plan, B)(
             found.double().sum(2), edges, state, ids, parents, levels, turn, noise, cuts, stop, tree_b, N,
             tree.depth, LIFT=name == "lifted-priority", K=most, G=groups,
             SIBLINGS=triton.next_power_of_2(most), NODES=nodes,
         )  # fmt: skip
         given = (target, proposal, places, temperature, sums, normaliser, parents, rows, turn, ids, stop)
         given = (*given, cuts, edges.float(), swept)
-        _run(cells.leave, B, split.count)(
+        run(cells.leave, B, split.count)(
             *given, *strides, tree_b, N, I, V, split.count, NODES=nodes, **whole_chunk, **strata
         )
-        _run(cells.draw, B)(
+        run(cells.draw, B)(
             *given, extra, error, node, token, *strides, tree_b, N, I, V, split.count, **sizes,
             **whole_chunk, **strata,
         )  # fmt: skip
         return Outcome(node, token, error)
     if sampled:
         for step in range(1, rounds(tree) + 1):
-            _run(sweep, B, -(-split.count // group), N - 1)(
+            run(sweep, B, -(-split.count // group), N - 1)(
                 *logits, sums, normaliser, parents, rows, turn, noise, ids, state, due, arrived,
                 stop, swept, *strides, tree_b, step, N, I, V, split.count, GROUP=group, RULE=RULES[name],
                 REPLACEMENT=tree.replacement, CHUNK=split.size,
                 num_warps=max(1, split.size // SIZES.sweep), **sizes,
             )  # fmt: skip
     elif name in WALKS:
-        _run(walk, B)(
+        run(walk, B)(
             target, temperature, sums, normaliser, parents, first, turn, noise, ids, state, stop,
             *of_target, tree_b, N, V, split.count, ONE_COIN=WALKS[name], **sizes, **whole_chunk,
         )  # fmt: skip
-    _run(draw, B)(
+    run(draw, B)(
         *logits, sums, normaliser, parents, rows, turn, ids, state, stop, swept, extra, error,
         node, token, *strides, tree_b, N, I, V, split.count, SAMPLED=sampled, **sizes, **whole_chunk,
     )  # fmt: skip
     return Outcome(node, token, error)
 
 
-def _run(kernel: Any, *programs: int) -> Callable[..., object]:
-    # Two kernels must round the same expression alike, so the compiler may not fuse multiply and add.
+def run(kernel: Any, *programs: int) -> Callable[..., object]:
+    """A kernel on a grid of programs, without fused multiply and add: two kernels must round the same
+    expression alike.
+    """
     return partial(kernel[programs], enable_fp_fusion=False)

@@ -7,10 +7,11 @@ import json
 import shlex
 import subprocess
 import tempfile
+import weakref
 from contextlib import suppress
 from functools import lru_cache
 from threading import Timer
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -121,7 +122,7 @@ class _Program:
             pass
         finally:
             if not line.endswith(b"\n"):  # it ended, or the time limit interrupts the call
-                ended = self._stop(process)
+                ended = self._stop()
         if not line:
             raise Fault("dies", ended)
         try:
@@ -134,7 +135,7 @@ class _Program:
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None:
-            errors = tempfile.TemporaryFile()  # noqa: SIM115, closed in _stop
+            errors = tempfile.TemporaryFile()  # noqa: SIM115, closed in _ended
             try:
                 self._process = subprocess.Popen(
                     self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors
@@ -142,22 +143,23 @@ class _Program:
             except OSError:
                 errors.close()
                 raise
-            self._errors = errors
+            # Unlike __del__, a finaliser keeps the pipes alive until it has closed them.
+            self._end = weakref.finalize(self, _ended, self._process, errors)
         return self._process
 
-    def _stop(self, process: subprocess.Popen[bytes]) -> str:
+    def _stop(self) -> str:
         # How the program ended.
         self._process = None
-        process.kill()  # has no effect on its exit status if it ended by itself
-        status = process.wait()
-        for pipe in (process.stdin, process.stdout):
-            with suppress(BrokenPipeError):
-                pipe.close()  # type: ignore[union-attr]
-        with self._errors as errors:
-            errors.seek(0)
-            lines = errors.read().decode(errors="replace").strip().splitlines()
-        return f"its exit status is {status}" + (f": {lines[-1]:.200}" if lines else "")
+        return self._end() or ""
 
-    def __del__(self) -> None:
-        if self._process is not None:
-            self._stop(self._process)
+
+def _ended(process: subprocess.Popen[bytes], errors: IO[bytes]) -> str:
+    process.kill()  # has no effect on its exit status if it ended by itself
+    status = process.wait()
+    for pipe in (process.stdin, process.stdout):
+        with suppress(BrokenPipeError):
+            pipe.close()  # type: ignore[union-attr]
+    with errors:
+        errors.seek(0)
+        lines = errors.read().decode(errors="replace").strip().splitlines()
+    return f"its exit status is {status}" + (f": {lines[-1]:.200}" if lines else "")

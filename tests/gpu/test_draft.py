@@ -83,6 +83,13 @@ def test_merged_paths_are_those_of_the_theory(K, gamma, vocab, data):
     assert torch.equal(tree.rows, unmerged.rows)
     assert len(Drafted(None, Draft(want), None).nodes) == 1 + int((tokens >= 0).sum())
 
+    def sweeps(i: int) -> int:
+        children = below.get(i, [])
+        return max([len(children), *(older + sweeps(j) for older, j in enumerate(children))])
+
+    assert sweeps(0) <= tree.leaves == K
+    assert len({*map(tuple, paths)}) < K or gamma > 1 or sweeps(0) == K
+
 
 def test_nothing_below_a_missing_node_is_drawn():
     tree = Tree([-1, 0, 0, 1, 3])
