@@ -133,9 +133,8 @@ def compiled(name: str, tree: Any, B: int, V: int, dtype: Any) -> list[tuple[str
         children, own = tree.children[0, :1].to("meta"), torch.empty(1, dtype=torch.long)
     on_h200 = mock.patch.object(launch, "processors", return_value=PROCESSORS)
     with on_h200, mock.patch.object(JITFunction, "run", keep):
-        drafting.draw_level(
-            target[:, :1], 1.0, coins.double(), own, children, tokens, replacement=tree.replacement
-        )
+        given = target[:, :1], 1.0, coins.double(), own, children, tokens, proposal, own
+        drafting.draw_level(*given, replacement=tree.replacement)
         launch.launch(name, Batch(tree, target, proposal, tokens, coins, extra), temperature)
     return made
 

@@ -138,13 +138,15 @@ class Stage:
 
     A turn is (drawing, tokens): the nodes that still draw, as indices into those of the previous turn (None:
     all of them), and the places of their children's tokens. own: the places of the nodes' own tokens, -1 for
-    the root; children [n, K]: the places of their children's tokens in drawing order, then -1.
+    the root; children [n, K]: the places of their children's tokens in drawing order, then -1; rows: the
+    places of the nodes' rows among the draft's.
     """
 
     level: Level
     nodes: Tensor
     own: Tensor
     children: Tensor
+    rows: Tensor
     turns: tuple[tuple[Tensor | None, Tensor], ...]
 
 
@@ -193,10 +195,9 @@ class Sampled:
                     among = torch.tensor([before.index(node) for node in drawing], device=device)
                     turns.append((None if drawing == before else among, children - 1))
                     before = drawing
-            children = self.tree.children[0, nodes] - 1
-            stages.append(
-                Stage(level, nodes, nodes - 1, children[:, : len(turns)].contiguous(), tuple(turns))
-            )
+            children = (self.tree.children[0, nodes, : len(turns)] - 1).contiguous()
+            tables = nodes, nodes - 1, children, self.tree.rows[0, nodes]
+            stages.append(Stage(level, *tables, tuple(turns)))
             above, first = inner, first + len(inner)
         return tuple(stages)
 
@@ -222,7 +223,8 @@ class Sampled:
         logits, uniforms = session.root()[:, None], uniforms.double()[..., None]
         missing = logits.shape[-1]  # in the place of a token that is not drawn, until all are
         tokens = torch.full_like(uniforms, missing, dtype=torch.long)
-        made, strata = [], []
+        by_kernel = not self.tree.stratified and kernels.compiled_for(logits.device)
+        rows, made, strata = None, [], []
         for number, stage in enumerate(self.stages):
             if stage.level.depth:
                 own = tokens.index_select(1, stage.own)[..., 0]
@@ -231,15 +233,20 @@ class Sampled:
                 words = along(self.tree, torch.where(tokens < missing, tokens, -1)[..., 0])
                 words = words[:, stage.nodes, : stage.level.depth]
                 logits = history.processed(sampling, logits, words, (words >= 0).all(-1))
-            kind, drawn = ("draw", self.tree.kind, number, sampling), partial(self._draw, stage, sampling)
-            rows, places, tokens = session.recorder(
-                kind, drawn, logits=logits, tokens=tokens, uniforms=uniforms
-            )
-            made.append(rows)
+            kind = "draw", self.tree.kind, number, sampling
+            given = {"logits": logits, "tokens": tokens, "uniforms": uniforms}
+            if by_kernel:
+                drawn = partial(self._draw_by_kernel, stage, sampling)
+                rows, tokens = session.recorder(kind, drawn, rows=rows, **given)
+                continue
+            new, places, tokens = session.recorder(kind, partial(self._draw, stage, sampling), **given)
+            made.append(new)
             strata += [] if places is None else [places]
         tree, tokens = self.tree, torch.where(tokens < missing, tokens, -1)[..., 0]
-        rows, among = (torch.cat(each, 1) if each else None for each in (made, strata))
-        if self.reordered is not None:
+        rows, among = (
+            torch.cat(each, 1) if each else whole for each, whole in ((made, rows), (strata, None))
+        )
+        if self.reordered is not None and not by_kernel:
             rows, among = (each if each is None else each[:, self.reordered] for each in (rows, among))
         if self.merged:
             tree, tokens = Tree.merged(tokens.view(len(tokens), -1, self.depth))
@@ -255,12 +262,6 @@ class Sampled:
         Tokens and uniforms are [B, N - 1, 1]; V stands for a token that is not drawn.
         """
         made, V = sampling.filtered(logits), logits.shape[-1]
-        if not self.tree.stratified and kernels.compiled_for(logits.device):
-            with_replacement = self.tree.replacement
-            kernels.draw_level(
-                made, sampling.heat, uniforms, stage.own, stage.children, tokens, with_replacement
-            )
-            return made, None, tokens
         rows = softened(made, sampling.heat)
         drawn = None  # whether each node was: only here does the support run out
         if stage.level.depth and self.kind not in (CHAIN, WITH):
@@ -276,6 +277,20 @@ class Sampled:
             if at is not stage.turns[-1][1] and not self.tree.replacement:
                 rows = rows.scatter(2, new.clamp(max=V - 1), 0.0)
         return made, None, tokens
+
+    def _draw_by_kernel(
+        self, stage: Stage, sampling: Sampling, logits: Tensor, tokens: Tensor, uniforms: Tensor,
+        rows: Tensor | None,
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
+        """As `_draw`; the rows of all stages go to one tensor, which the first one makes."""
+        made = sampling.filtered(logits)
+        if rows is None:
+            rows = made.new_empty(len(made), len(self.order), made.shape[2])
+        kernels.draw_level(
+            made, sampling.heat, uniforms, stage.own, stage.children, tokens, rows, stage.rows,
+            replacement=self.tree.replacement,
+        )  # fmt: skip
+        return rows, tokens
 
     def _draw_strata(
         self, stage: Stage, rows: Tensor, drawn: Tensor | None, tokens: Tensor, uniforms: Tensor

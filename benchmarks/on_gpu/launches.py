@@ -2,8 +2,9 @@
 
     compute-sanitizer --tool memcheck python -m benchmarks.on_gpu.launches
 
-Two children are drawn and each verifier is run once on two requests with a vocabulary of 5,000 tokens, which is no multiple of a block.
-Without a GPU it runs in Triton's interpreter, where the checker sees nothing.
+Two children are drawn and each verifier is run once on two requests with a vocabulary of 5,000 tokens, which
+is no multiple of a block. Without a GPU it runs in Triton's interpreter, where the checker
+sees nothing.
 """
 
 import os
@@ -24,7 +25,8 @@ def main() -> None:
     logits = torch.randn(BATCH, 1, VOCAB, device=device, dtype=torch.bfloat16)
     tokens = torch.zeros(BATCH, 2, dtype=torch.long, device=device)
     root = torch.tensor([-1], device=device), torch.tensor([[0, 1]], device=device)
-    draw_level(logits, 1.0, torch.rand(BATCH, 2, device=device).double(), *root, tokens, replacement=False)
+    uniforms, place = torch.rand(BATCH, 2, device=device).double(), torch.zeros_like(root[0])
+    draw_level(logits, 1.0, uniforms, *root, tokens, logits.clone(), place, replacement=False)
     for name in NAMES:
         draft = "tree" if "tree without replacement" in named(name).drafts else "chain"
         verify(name, make(draft, GAMMA, VOCAB, BATCH, device, torch.bfloat16))

@@ -62,9 +62,13 @@ def draw_level(
     own: Tensor,
     children: Tensor,
     tokens: Tensor,
+    rows: Tensor,
+    places: Tensor,
+    *,
     replacement: bool,
 ) -> None:
-    """Draws the children of a level's n nodes from their logits [B, n, V] over `heat` into `tokens` [B, N].
+    """Draws the children of a level's n nodes from their logits [B, n, V] over `heat` into `tokens` [B, N],
+    and copies the logits to rows[:, places]; rows [B, I, V], places [n].
 
     uniforms [B, N]: float64 below 1, one for each drafted node; own [n]: the place of each node's own token,
     -1 for the root; children [n, K]: the places of its children's tokens in drawing order, then -1. V stands
@@ -75,7 +79,7 @@ def draw_level(
     from draftproof.gpu.kernels import drafting
 
     with torch.cuda.device_of(logits):  # Triton launches on the current device
-        drafting.draw_level(logits, heat, uniforms, own, children, tokens, replacement)
+        drafting.draw_level(logits, heat, uniforms, own, children, tokens, rows, places, replacement)
 
 
 def verify(

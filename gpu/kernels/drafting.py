@@ -1,6 +1,7 @@
 """Draws drafted tokens from logits: a level of a tree in two launches, with or without replacement.
 
-A row is read once for its softmax, as by verification, and of each drawn token one chunk again.
+A row is read once, for its softmax and for a copy that verification reads, and of each drawn token one chunk
+again.
 """
 
 # pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false
@@ -13,17 +14,40 @@ from torch import Tensor
 from draftproof.gpu.kernels.draw import choose
 from draftproof.gpu.kernels.launch import SIZES, Split, run
 from draftproof.gpu.kernels.nodes import BELOW_ONE, LOG2_E, law
-from draftproof.gpu.kernels.opening import chunk_statistics
 
 FAINT = tl.constexpr(1e-30)
 """A chunk of less mass is empty: below about 1e-34 its tokens may be rounded to 0 one by one."""
+
+
+@triton.jit(do_not_specialize=["n"])
+def level_statistics(
+    logits,  # [B, n, V]
+    temperature,  # [B]
+    places,  # [n]: where each row is copied to
+    rows,  # [B, I, V] out
+    maxima, sums,  # [B, n, C] out, as those of `opening.chunk_statistics`
+    logits_b, logits_n, rows_b, rows_n, n, V, C: tl.constexpr, CHUNK: tl.constexpr,
+):  # fmt: skip
+    """One program per chunk."""
+    program = tl.program_id(0)
+    line = program // C
+    b, i = (line // n).to(tl.int64), (line % n).to(tl.int64)
+    x = program % C * CHUNK + tl.arange(0, CHUNK)
+    given = tl.load(logits + b * logits_b + i * logits_n + x, mask=x < V, other=-float("inf"))
+    tl.store(rows + b * rows_b + tl.load(places + i) * rows_n + x, given, mask=x < V)
+    scale = LOG2_E / tl.load(temperature + b)
+    row = given.to(tl.float32)
+    maximum = tl.max(row, axis=0) * scale
+    shift = tl.where(maximum == -float("inf"), 0.0, maximum)
+    tl.store(maxima + program, maximum)
+    tl.store(sums + program, tl.sum(tl.exp2(tl.fma(row, scale, -shift)), axis=0))
 
 
 @triton.jit(do_not_specialize=["n", "N"])
 def draw_children(
     logits,  # [B, n, V]
     temperature,  # [B]
-    maxima, sums,  # [B, n, C], as `chunk_statistics` leaves them
+    maxima, sums,  # [B, n, C], as `level_statistics` leaves them
     uniforms,  # [B, N] float64 below 1, one for each drafted node
     own,  # [n]: the place of each node's own token, -1 for the root
     children,  # [n, K]: the places of its children's tokens in drawing order, then -1
@@ -84,6 +108,8 @@ def draw_level(
     own: Tensor,
     children: Tensor,
     tokens: Tensor,
+    rows: Tensor,
+    places: Tensor,
     replacement: bool,
 ) -> None:
     """As `kernels.draw_level`."""
@@ -92,14 +118,14 @@ def draw_level(
     split = Split.of(B * n, V, logits.device)
     statistics = torch.empty(2, B, n, split.count, device=logits.device)
     temperature = torch.full((B,), heat, device=logits.device)
-    most = children.shape[1]
+    most, N = children.shape[1], tokens.shape[1]
     strides = logits.stride(0), logits.stride(1)
-    run(chunk_statistics, B * n * split.count)(
-        logits, logits, temperature, *statistics, temperature, *strides, *strides, n, 0, V, 0, split.count,
-        CHUNK=split.size, num_warps=max(1, split.size // SIZES.statistics),
+    run(level_statistics, B * n * split.count)(
+        logits, temperature, places, rows, *statistics, *strides, rows.stride(0), rows.stride(1), n, V,
+        split.count, CHUNK=split.size, num_warps=max(1, split.size // SIZES.statistics),
     )  # fmt: skip
     run(draw_children, B, n)(
-        logits, temperature, *statistics, uniforms.contiguous(), own, children, tokens, *strides, n, tokens.shape[1], V,
+        logits, temperature, *statistics, uniforms.contiguous(), own, children, tokens, *strides, n, N, V,
         split.count, K=most, REPLACEMENT=replacement, PLACES=max(2, triton.next_power_of_2(most)),
         CHUNKS=max(2, triton.next_power_of_2(split.count)), CHUNK=split.size,
         num_warps=max(1, split.size // SIZES.draw),

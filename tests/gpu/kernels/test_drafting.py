@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("triton", reason="the kernels need Triton")
 
 from draftproof.gpu import kernels  # noqa: E402
-from draftproof.gpu.rows import Sampling  # noqa: E402
+from draftproof.gpu.rows import PLAIN, Sampling  # noqa: E402
 from draftproof.gpu.structures import structure  # noqa: E402
 from tests.gpu.test_structures import Same  # noqa: E402
 
@@ -35,10 +35,10 @@ class Rows(Same):
         return logits.to(self.device, self.dtype)
 
 
-def grown(monkeypatch, spelling, session, uniforms, sampling=Sampling(), by_kernel=True):
+def grown(monkeypatch, spelling, session, uniforms, sampling=PLAIN, by_kernel=True):
     monkeypatch.setattr(kernels, "compiled_for", lambda device: by_kernel)
     shape = structure(spelling).to(uniforms.device)
-    return shape, shape.grow(session, sampling, uniforms)
+    return shape.grow(session, sampling, uniforms)
 
 
 def numbers(spelling, batch, device):
@@ -62,7 +62,7 @@ def test_the_tokens_are_those_of_plain_torch(spelling, sampling, dtype, device, 
     uniforms, made = numbers(spelling, 3, device), []
     for by_kernel in (True, False):
         session = Rows(3, device, dtype=dtype)
-        made.append(grown(monkeypatch, spelling, session, uniforms, sampling, by_kernel)[1])
+        made.append(grown(monkeypatch, spelling, session, uniforms, sampling, by_kernel))
     found, want = made
     assert torch.equal(found.tokens, want.tokens)
     assert torch.equal(found.logits, want.logits)
@@ -74,7 +74,7 @@ def test_the_tokens_are_those_of_plain_torch(spelling, sampling, dtype, device, 
 def test_a_token_is_the_first_whose_cumulative_probability_passes_the_number(u, device, monkeypatch):
     """Whatever rounding does at an edge: float64 sums of the mass that is left."""
     session = Rows(2, device, spread=6.0)
-    shape, draft = grown(monkeypatch, "tree:4x1", session, torch.full((2, 4), u, device=device))
+    draft = grown(monkeypatch, "tree:4x1", session, torch.full((2, 4), u, device=device))
     rows = torch.softmax(draft.logits[:, 0].double(), -1)
     for b, tokens in enumerate(draft.tokens.tolist()):
         assert len({*tokens}) == 4
@@ -90,14 +90,14 @@ def test_where_nothing_can_be_drawn_there_is_no_token(device, monkeypatch):
     row = torch.full((V,), -torch.inf, device=device)
     row[[0, 2400]] = torch.tensor([1.0, 2.0], device=device)
     uniforms = numbers("tree:[[[]],[[]],[[]]]", 2, device)
-    _, draft = grown(monkeypatch, "tree:[[[]],[[]],[[]]]", Same(2, row.exp()), uniforms)
+    draft = grown(monkeypatch, "tree:[[[]],[[]],[[]]]", Same(2, row.exp()), uniforms)
     assert sorted(draft.tokens[0, :2].tolist()) == [0, 2400]
     assert (draft.tokens[:, [2, 5]] == -1).all()
     assert (draft.tokens[:, [0, 1, 3, 4]] >= 0).all()
     session = Same(2, row.exp())
     for wrong in (torch.nan, torch.inf):
         session.logits = torch.cat((row[:-1], torch.tensor([wrong], device=device)))
-        assert (grown(monkeypatch, "chain:2", session, uniforms[:, :2])[1].tokens == -1).all()
+        assert (grown(monkeypatch, "chain:2", session, uniforms[:, :2]).tokens == -1).all()
 
 
 @pytest.mark.slow
@@ -121,12 +121,10 @@ def test_a_flaw_is_noticed(code, broken, device, monkeypatch, tmp_path):
     spec = spec_from_file_location("flawed", path)
     spec.loader.exec_module(flawed := module_from_spec(spec))
     monkeypatch.setattr(drafting, "draw_level", flawed.draw_level)
-    tests = [
-        lambda: test_the_tokens_are_those_of_plain_torch(
-            "tree:3x2", Sampling(), torch.float32, device, monkeypatch
-        ),
-        lambda: test_where_nothing_can_be_drawn_there_is_no_token(device, monkeypatch),
-    ]
+
+    def tested():
+        test_the_tokens_are_those_of_plain_torch("tree:3x2", PLAIN, torch.float32, device, monkeypatch)
+        test_where_nothing_can_be_drawn_there_is_no_token(device, monkeypatch)
+
     with pytest.raises(AssertionError):
-        for each in tests:
-            each()
+        tested()

@@ -29,7 +29,7 @@ def codes():
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert {code["kernel"] for code in found} == {
-        *("chunk_statistics", "draw_children", "opening", "sweep", "walk", "draw")
+        *("level_statistics", "draw_children", "chunk_statistics", "opening", "sweep", "walk", "draw")
     }
     return found
 
@@ -44,7 +44,13 @@ def test_no_kernel_spills_more_than_scalars_on_compute_capability_9(codes):
 @pytest.mark.slow
 def test_logits_are_read_16_bytes_at_a_time_and_each_takes_one_power(codes):
     reading = [code for code in codes if code["powers"] and code["kernel"] != "walk"]
-    assert {code["kernel"] for code in reading} == {"chunk_statistics", "draw_children", "sweep", "draw"}
+    assert {code["kernel"] for code in reading} == {
+        "level_statistics",
+        "draw_children",
+        "chunk_statistics",
+        "sweep",
+        "draw",
+    }
     for code in reading:
         loads = {int(bits): count for bits, count in code["loads"].items()}
         chunks = 2 * (code["kernel"] == "draw_children")  # powers of the chunks' masses
