@@ -1,6 +1,6 @@
 """Draft structures and how they are drawn: chains, paths, fixed trees, trees of the likeliest tokens."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TypeAlias
 
@@ -42,6 +42,10 @@ class Draft:
     def proposal(self) -> Tensor | None:
         """The rows as probabilities; None for deterministic drafts."""
         return self.rows if self.logits is None else softened(self.logits, self.heat)
+
+    def kept(self) -> "Draft":
+        """The same draft with a copy of its logits, which no replay of a recording overwrites."""
+        return self if self.logits is None else replace(self, logits=self.logits.clone())
 
     def logits_over(self, heat: float) -> Tensor | None:
         """The rows as logits that are to be divided by `heat`; None for deterministic drafts."""

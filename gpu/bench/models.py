@@ -256,6 +256,7 @@ class Bench:
             ignore_end=True,
             seed=seeds,
             timed=True,
+            keep_rows=False,
         )
 
 

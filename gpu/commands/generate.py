@@ -137,6 +137,7 @@ def _begin(given: list[str], options: dict[str, Any]) -> tuple[Any, Transcript]:
         sampling=sampling,
         draft_sampling=draft_sampling,
         selection=selected[0] if selected else None,
+        keep_rows=False,
         **{name: options[name] for name in ("max_new_tokens", "stop", "ignore_end", "seed")},
     )
     options |= {name: getattr(sampling, name) for name in ("top_p", "min_p")}

@@ -49,6 +49,7 @@ def generate(
     ignore_end: bool = False,
     seed: int | Sequence[int] = 0,
     timed: bool = False,
+    keep_rows: bool = True,
 ) -> Iterator[Step]:
     """Continues the prompts (token ids), step by step, until every row has ended.
 
@@ -57,8 +58,9 @@ def generate(
     at an end token (unless `ignore_end`), at a stop string, after `max_new_tokens`, or where the context
     ends. Row b's noise depends only on (seed, b), or on seed[b]. On a GPU the phases are timed only if
     `timed` is set, which waits for the device after each step. Later steps never overwrite a step that was
-    yielded. Raises BadInput for an empty or too long prompt, for a verifier, structure, drafter and selection
-    that do not fit each other, and for processors that leave nothing of a row.
+    yielded; without `keep_rows` they may overwrite its logits and rows, which saves copies on a GPU. Raises
+    BadInput for an empty or too long prompt, for a verifier, structure, drafter and selection that do not fit
+    each other, and for processors that leave nothing of a row.
     """
     _check(target, prompts)
     if (
@@ -76,7 +78,9 @@ def generate(
     texts = Texts(limits, frozenset() if ignore_end else target.ends, stop, target.tokenizer.decode)
     noise = Noise(seed, len(prompts), target.device)
     rules = sampling, draft_sampling or sampling, selection
-    return _Decoder(target, drafter, prompts, verifier, structure, *rules, texts, noise, timed).steps()
+    return _Decoder(
+        target, drafter, prompts, verifier, structure, *rules, texts, noise, timed, keep_rows
+    ).steps()
 
 
 class _Decoder:
@@ -97,7 +101,9 @@ class _Decoder:
         texts: Texts,
         noise: "Noise",
         timed: bool,
+        keep_rows: bool,
     ) -> None:
+        self.keep_rows = keep_rows
         self.verifier, self.sampling, self.texts, self.noise = verifier, sampling, texts, noise
         self.draft_sampling, self.selection = draft_sampling, selection
         self.vocab, device = target.vocab, target.device
@@ -163,7 +169,9 @@ class _Decoder:
         committed = self._commit(draft, verdict, output)
         outcome, used = verdict.outcome, verdict.used
         if self.reader.recorder.active:  # the next step overwrites these
-            logits, outcome = logits.clone(), outcome.clone()
+            outcome = outcome.clone()
+            if self.keep_rows:
+                logits, draft = logits.clone(), draft.kept()
             used = used.clone() if self.carry and used is not None else None
         self.clock.mark()
         seconds = dict(zip(PHASES, self.clock.read(), strict=True))

@@ -84,6 +84,7 @@ class Engine:
             stop=request.stop,
             ignore_end=request.ignore_eos,
             seed=[first * MOST + row for row in range(count)],
+            keep_rows=False,
         )
         tokens: list[list[int]] = [[] for _ in prompts]
         finished: list[str | None] = [None] * count

@@ -6,15 +6,15 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from draftproof.gpu import rows, structures
+from draftproof.gpu import kernels, rows, structures
 from draftproof.gpu.drafters.drafter import ModelDrafter
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.models import Model
 from draftproof.gpu.rows import Sampling
-from draftproof.gpu.structures import structure
+from draftproof.gpu.structures import Sampled, structure
 from draftproof.gpu.verify import named
 from tests.gpu.small import CONTEXT, PROMPTS, Numbers, network
-from tests.gpu.traffic import Traffic
+from tests.gpu.traffic import Traffic, counting_kernels
 
 V = 4096
 MOST = {
@@ -25,21 +25,21 @@ MOST = {
 """Reads and writes of a float32 row in a step; the kernels would read nine rows and draw from four."""
 
 
-def moved(verifier, spelling, sampling):
+def moved(verifier, spelling, sampling, vocab=V, tokens=30):
     """(rows moved a step, names of the operations)."""
-    networks = [network(32, 1, 0, V) for _ in range(2)]
-    target, drafter = (Model("model", each, Numbers(), V, CONTEXT) for each in networks)
-    traffic = Traffic(V // 2, *networks)
+    networks = [network(32, 1, 0, vocab) for _ in range(2)]
+    target, drafter = (Model("model", each, Numbers(), vocab, CONTEXT) for each in networks)
+    traffic = Traffic(vocab // 2, *networks)
     steps = generate(
         target, ModelDrafter(drafter), PROMPTS[:1], verifier=named(verifier), structure=structure(spelling),
-        sampling=sampling, max_new_tokens=30, ignore_end=True,
+        sampling=sampling, max_new_tokens=tokens, ignore_end=True,
     )  # fmt: skip
     next(steps)  # it reads the prompt
     traffic.bytes = 0
     traffic.operations.clear()
-    with traffic:
+    with traffic, counting_kernels(traffic):
         count = sum(1 for _ in steps)
-    return traffic.bytes / count / V / 4, traffic.operations
+    return traffic.bytes / count / vocab / 4, traffic.operations
 
 
 def in_order(row, u):
@@ -54,6 +54,34 @@ def test_a_step_moves_few_rows(way, monkeypatch):
     assert moved(*way)[0] <= MOST[way]
     monkeypatch.setattr(structures, "draws", in_order)
     assert moved(*way)[0] > MOST[way]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
+@pytest.mark.parametrize(
+    ("verifier", "spelling", "heat"),
+    [("token", "chain:4", 1.0), ("block", "chain:4", 1.0), ("traversal", "tree:2x2", 0.7),
+     ("traversal", "paths:3x2", 1.0)],
+)  # fmt: skip
+def test_with_kernels_a_step_moves_at_most_half_more_than_it_must(verifier, spelling, heat, monkeypatch):
+    """It must read each drafted row once to draw from it, and each row of both models once to verify."""
+    pytest.importorskip("triton", reason="the kernels need Triton")
+    from draftproof.gpu.kernels import launch
+
+    monkeypatch.setattr(kernels, "compiled_for", lambda device: True)
+    monkeypatch.setattr(launch, "processors", lambda device: 132)
+    tree = structure(spelling).tree
+    floor = 2 * len(tree.inner) + tree.size
+    way = verifier, spelling, Sampling(temperature=heat), 4 * V, 12
+    assert floor <= moved(*way)[0] <= 1.5 * floor
+    monkeypatch.setattr(Sampled, "_draw_by_kernel", in_plain_torch)
+    assert moved(*way)[0] > 1.5 * floor
+
+
+def in_plain_torch(self, stage, sampling, logits, tokens, uniforms, rows):
+    """As `Sampled._draw_by_kernel`."""
+    made, _, tokens = self._draw(stage, sampling, logits, tokens, uniforms)
+    return made if rows is None else torch.cat((rows, made), 1), tokens
 
 
 @pytest.mark.parametrize("settings", [{"top_k": 20}, {"top_p": 0.9}, {"top_k": 20, "top_p": 0.9}])
