@@ -32,7 +32,7 @@ def shaped(P: Number, Q: Number, w: Number, p: Row, q: Row) -> tuple[Row, Row]:
     """
     K = Q * w
     R = P - K
-    if R == 0:
+    if R <= 0:  # in floats K may be a little above P
         return p, p
     cap = scale(P / R, p)
     drafted, room = meet(q, cap), excess(cap, q)
