@@ -1,26 +1,26 @@
-"""Target calls over many iterations: what a verifier needs, with or without state, beside the horizon optimum.
+"""Calls of the target over many iterations: what a verifier needs, with its state, and the horizon optimum.
 
 A state of decoding is what later calls depend on: the last tokens, and the target's rows ahead that a stopped
 block has modified. Equal states are merged, so a verifier without state has one for each context.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from heapq import heappop, heappush
-from typing import Any, TypeAlias
+from itertools import product
+from typing import TypeAlias
 
 import numpy as np
 from flint import fmpq
 from scipy.sparse import csr_array
 
-from draftproof.simulators.enumerate import iteration, outcomes
-from draftproof.theory.errors import BadInput
+from draftproof.simulators.enumerate import Invalid, iteration, outcomes
 from draftproof.theory.instance import Instance
 from draftproof.theory.modified_target import Replaced
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Prefix, Row, one
-from draftproof.theory.table import Rows
+from draftproof.theory.table import Rows, Table
 from draftproof.theory.transport import horizon
 from draftproof.theory.transport.block import Drafted, merged
 from draftproof.theory.verifier import Verifier
@@ -29,15 +29,63 @@ State: TypeAlias = tuple[Prefix, tuple[tuple[Prefix, Row], ...]]
 """The last tokens, and modified rows after words that may follow them."""
 
 FEW, STATES = 100, 1_000
-"""Most states of a verifier for exact bounds of its long run, and for an estimate, which leaves others out."""
+"""Most states for exact bounds of a verifier's long run, and for an estimate, which leaves others out."""
 
 STEPS = 2_000
+
+
+INDEPENDENT = "chain", "paths", "tree with replacement"
+"""Drafts in which tokens of equal p/q can stand for one: all others treat siblings in a way that tells."""
 
 
 def order(instance: Instance) -> int:
     """The number of last tokens on which rows depend."""
     tables = instance.target, instance.proposal
     return max(len(prefix) for table in tables for prefix, _ in table.given())
+
+
+def merged_tokens(instance: Instance) -> Instance:
+    """The instance in which tokens are one that have equal p/q in every context and equal rows after them.
+    Its horizon optimum is the same: a rule draws the token itself from p, given the merged one.
+
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> from draftproof.theory.instance import context_free
+    >>> merged_tokens(context_free(["1/2", "1/6", "1/3"], ["1/4", "1/4", "1/2"], Chain(1))).target[()]
+    (1/2, 1/2)
+    """
+    tables, V = (instance.target, instance.proposal), instance.vocab
+    words = [word for n in range(order(instance) + 1) for word in product(range(V), repeat=n)]
+
+    def alike(a: int, b: int) -> bool:
+        for word in words:
+            p, q = (table[word] for table in tables)
+            if p[a] * q[b] != p[b] * q[a]:
+                return False
+            named = tuple(a if x == b else x for x in word)
+            if (p, q) != tuple(table[named] for table in tables):
+                return False
+        return True
+
+    groups: list[list[int]] = []
+    for x in range(V):
+        for group in groups:
+            if alike(group[0], x):
+                group.append(x)
+                break
+        else:
+            groups.append([x])
+    if len(groups) == V or instance.draft.label not in INDEPENDENT:
+        return instance
+
+    def table(rows: Table) -> Table:
+        kept = [word for n in range(order(instance) + 1) for word in product(range(len(groups)), repeat=n)]
+        of = {word: rows[tuple(groups[i][0] for i in word)] for word in kept}
+        sums = {
+            word: tuple(sum((row[x] for x in group), ZERO) for group in groups) for word, row in of.items()
+        }
+        return Table(len(groups), sums)
+
+    return Instance(table(instance.target), table(instance.proposal), instance.draft, instance.name)
 
 
 class Calls:
@@ -107,15 +155,15 @@ class Calls:
             for _ in range(STEPS):
                 visits = (visits + visits @ P) / 2  # the lazy chain has no periods
             return LongRun(float(visits @ gain), None)
-        # gain + P h - h is the rate everywhere for one h; for any h its least and largest values are bounds.
-        matrix = np.hstack([np.eye(len(found)) - P.toarray(), np.ones((len(found), 1))])
-        *solved, rate = np.linalg.lstsq(matrix, gain, rcond=None)[0]
-        h = [horizon.rounded(x) for x in solved]
-        rates = [
-            sum((mass * (n + h[at[then]]) for (n, then), mass in self.after(state).items()), -h[i])
-            for i, state in enumerate(found)
-        ]
-        return LongRun(float(rate), horizon.Bounds(min(rates), max(rates)))
+        cycles = []
+        for state in found:
+            tokens, then = ZERO, dict[int, fmpq]()
+            for (n, following), mass in self.after(state).items():
+                tokens += n * mass
+                then[at[following]] = then.get(at[following], ZERO) + mass
+            cycles.append(horizon.Cycle(ONE, tokens, then))
+        bounds = horizon.rate(cycles)
+        return LongRun(float(bounds.lower), bounds)
 
     def _reached(self, most: int) -> tuple[list[State], bool]:
         # Up to `most` states, more probable ones first, and whether these are all.
@@ -137,3 +185,51 @@ class LongRun:
 
     value: float
     bounds: horizon.Bounds | None
+
+
+def drafts(instance: Instance) -> horizon.Drafts:
+    """The law of the drafted prefixes after a context, relative to it."""
+    scheme, q, depends = instance.draft, instance.proposal, order(instance)
+
+    @cache
+    def law(context: Prefix) -> Drafted:
+        found = merged(outcomes(lambda oracle: scheme.draw(oracle, q, context), ONE))
+        return {frozenset(prefix[len(context) :] for prefix in seen): mass for seen, mass in found.items()}
+
+    return lambda context: law(context[max(len(context) - depends, 0) :])
+
+
+@dataclass(frozen=True)
+class CallsGap:
+    """Expected calls of the target for `tokens` tokens, and tokens a call in the long run, by verifier; and
+    the certified optima of both. `invalid` says why a verifier has neither."""
+
+    instance: Instance
+    tokens: int
+    calls: dict[str, fmpq]
+    long_run: dict[str, LongRun]
+    fewest: horizon.Bounds
+    most: horizon.Bounds
+    invalid: Mapping[str, str] = field(default_factory=dict)
+
+
+def measure_calls(
+    instance: Instance,
+    verifiers: Sequence[Verifier],
+    tokens: int,
+    progress: Callable[[str], object] = lambda name: None,
+) -> CallsGap:
+    """Raises BadInput when the horizon optimum has too many variables."""
+    progress("the horizon optimum")
+    small = merged_tokens(instance)
+    fewest = horizon.fewest_calls(small.target, drafts(small), tokens)
+    most = horizon.tokens_a_call(small.target, drafts(small), order(small), small.draft.depth)
+    calls, long_run, invalid = dict[str, fmpq](), dict[str, LongRun](), dict[str, str]()
+    for verifier in verifiers:
+        progress(verifier.name)
+        chain = Calls(instance, verifier)
+        try:
+            calls[verifier.name], long_run[verifier.name] = chain.expected(tokens), chain.long_run()
+        except Invalid as error:
+            invalid[verifier.name] = str(error)
+    return CallsGap(instance, tokens, calls, long_run, fewest, most, invalid)

@@ -1,5 +1,5 @@
-"""The horizon optimum: the fewest calls of the target in which a lossless rule with memory emits N tokens, and
-the most tokens a call in the long run.
+"""The horizon optimum: the fewest calls of the target in which a lossless rule with memory emits N tokens,
+and the most tokens a call in the long run.
 
 The rule knows all rows, and may remember everything. For words c shorter than N, M_c(w) >= 0 is the
 probability that a call starts after c and that the text goes on as w, so M_() = p. The call after c splits
@@ -40,16 +40,20 @@ from flint import fmpq
 
 from draftproof.theory.errors import BadInput
 from draftproof.theory.law import law_of
-from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
 from draftproof.theory.transport.block import Drafted
+from draftproof.theory.transport.bounds import TOLERANCES
 
 Drafts: TypeAlias = Callable[[Prefix], Drafted]
 """Context -> law of the drafted prefixes, relative to it."""
 
-VARIABLES = 400_000
+VARIABLES = 200_000
 """Largest number of variables of a program."""
+
+SIZE = 4_000
+"""Flows of the programs that bound the long run."""
 
 GRID = 2**44
 """Float solutions are rounded to multiples of 1/GRID."""
@@ -82,7 +86,7 @@ class Linear:
 
     def column(self, entries: Iterable[tuple[int, float]], cost: float = 0.0, free: bool = False) -> int:
         if len(self.cost) == VARIABLES:
-            raise BadInput(f"more than {VARIABLES:,} variables: fewer tokens can be solved for")
+            raise BadInput(f"more than {VARIABLES:,} variables: the drafts or the text are too long")
         at = len(self.cost)
         self.entries.extend((row, at, value) for row, value in entries)
         self.cost.append(cost)
@@ -102,6 +106,7 @@ class Linear:
             **{f"A_{kind}": matrix, f"b_{kind}": np.array(self.sides)},
             bounds=[(None if free else 0, None) for free in self.free],
             method="highs",
+            options=dict.fromkeys(TOLERANCES, 1e-10),
         )
         if found.x is None:
             raise BadInput(f"HiGHS found no optimum: {found.message}")
@@ -150,7 +155,9 @@ class Program:
     minimises the calls until the words' end.
     """
 
-    def __init__(self, target: Rows, drafts: Drafts, tokens: int, starts: Sequence[Prefix], forget: bool, once=False):
+    def __init__(
+        self, target: Rows, drafts: Drafts, tokens: int, starts: Sequence[Prefix], forget: bool, once=False
+    ):
         self.starts, self.tokens, self.forget = starts, tokens, forget
         self.order = len(starts[0])
         self.words = {k: dict(law_of(After(target, k), tokens)) for k in starts}
@@ -204,7 +211,6 @@ class Program:
                     self.pairs[k, c, o][D] = pair
         self.x, prices = lp.solve()
         self.begun = {k: float(self.x[column]) for k, column in begun.items()}
-        self.potential = {k: float(prices[row]) for k, row in again.items()}
         self.price: dict[tuple[Prefix, Prefix], dict[Prefix, fmpq]] = {place: {} for place in self.calls}
         for (k, c, o), row in priced.items():
             self.price[k, c][o] = -rounded(float(prices[row]))
@@ -218,9 +224,7 @@ class Program:
                 fixed = 1 - self.calls[k, c].collected(price)
                 for w in self.below[k, c]:
                     ways = (w[len(c) : n] for n in range(len(c) + 1, self.tokens + 1))
-                    ahead[k, c][w] = fixed + min(
-                        price[o] + ahead[k, c + o][w] for o in ways if o in price
-                    )
+                    ahead[k, c][w] = fixed + min(price[o] + ahead[k, c + o][w] for o in ways if o in price)
         (k,) = self.starts
         return sum((mass * ahead[k, ()][w] for w, mass in self.words[k].items()), ZERO)
 
@@ -328,26 +332,73 @@ def contexts(target: Rows, order: int) -> list[Prefix]:
     return reached
 
 
-def at_least(target: Rows, drafts: Drafts, order: int, tokens: int, once: bool = False) -> fmpq:
-    """Tokens a call in the long run that a lossless rule reaches, which starts anew within `tokens` tokens;
-    with `once`, after every call: the optimum without state.
+@dataclass(frozen=True)
+class Cycle:
+    """What a rule does from one start to the next: mean calls and tokens, and where it starts then."""
 
-    The rows depend on the last `order` tokens. The rule is exact; so is the bound, for any potential h of the
-    contexts: the least over them of (tokens + mean h after - h) / calls, from one start to the next.
+    calls: fmpq
+    tokens: fmpq
+    then: Mapping[int, fmpq]
+
+
+def rate(cycles: Sequence[Cycle]) -> Bounds:
+    """Tokens a call in the long run, wherever it begins. For any potential h of the starts the least and the
+    largest (tokens + mean h after - h) / calls are bounds; h is solved for in floats.
+
+    >>> rate([Cycle(ONE, fmpq(2), {1: ONE}), Cycle(ONE, ONE, {0: fmpq(1, 2), 1: fmpq(1, 2)})]).lower > 1.3
+    True
+    """
+    size = len(cycles)
+    matrix = np.hstack([np.eye(size), np.array([[float(cycle.calls)] for cycle in cycles])])
+    for i, cycle in enumerate(cycles):
+        for j, mass in cycle.then.items():
+            matrix[i, j] -= float(mass)
+    solved = np.linalg.lstsq(matrix, np.array([float(cycle.tokens) for cycle in cycles]), rcond=None)[0]
+    h = [rounded(x) for x in solved[:-1]]
+    ahead = (sum((mass * h[j] for j, mass in cycle.then.items()), cycle.tokens) for cycle in cycles)
+    rates = [(gain - h[i]) / cycles[i].calls for i, gain in enumerate(ahead)]
+    return Bounds(min(rates), max(rates))
+
+
+def tokens_a_call(target: Rows, drafts: Drafts, order: int, depth: int) -> Bounds:
+    """The most tokens a call in the long run of a lossless rule with memory, for rows that depend on the last
+    `order` tokens and drafts of up to `depth`; bounds of programs with about SIZE flows.
+
+    >>> from draftproof.theory.table import Table
+    >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
+    >>> law = {frozenset({(), (x,)}): q[x] for x in (0, 1)}
+    >>> found = tokens_a_call(Table(2, {(): p}), lambda c: law, 0, 1)
+    >>> float(found.lower) > 1.777 and float(found.upper) < 1.779
+    True
+    """
+    V, starts = target.vocab, len(contexts(target, order))
+    tokens, past, ahead = depth + 1, order, 1
+    while starts * V ** (tokens + 1) * (tokens + 1) * (depth + 1) <= SIZE:
+        tokens += 1
+    while V ** (past + ahead + depth + 2) * (depth + 1) <= SIZE:
+        past, ahead = (past + 1, ahead) if past < ahead else (past, ahead + 1)
+    lower = at_least(target, drafts, order, tokens)
+    return Bounds(lower, at_most(target, drafts, depth, past, ahead))
+
+
+def at_least(target: Rows, drafts: Drafts, order: int, tokens: int, once: bool = False) -> fmpq:
+    """Tokens a call in the long run that a lossless rule reaches which starts anew within `tokens` tokens;
+    with `once`, after every call: the optimum without state. Rows depend on the last `order` tokens.
     """
     program = Program(target, drafts, tokens, contexts(target, order), forget=True, once=once)
-    h = {k: rounded(value) for k, value in program.potential.items()}
-    rates = []
+    at, cycles = {k: i for i, k in enumerate(program.starts)}, []
     for k in program.starts:
         calls, exits = program.rule(k)
-        gains = (mass * (len(d) + h[(k + d)[len(d) :]]) for d, mass in exits.items())
-        rates.append((sum(gains, ZERO) - h[k]) / calls)
-    return min(rates)
+        then = dict.fromkeys(at.values(), ZERO)
+        for d, mass in exits.items():
+            then[at[(k + d)[len(d) :]]] += mass
+        cycles.append(Cycle(calls, sum((mass * len(d) for d, mass in exits.items()), ZERO), then))
+    return rate(cycles).lower
 
 
-def at_most(target: Rows, drafts: Drafts, order: int, depth: int, past: int, ahead: int) -> fmpq:
+def at_most(target: Rows, drafts: Drafts, depth: int, past: int, ahead: int) -> fmpq:
     """A bound on the tokens a call in the long run of every lossless rule, from windows of the last `past`
-    (at least `order`) and the next `ahead` tokens; drafts have up to `depth` tokens.
+    and the next `ahead` tokens; rows depend on at most `past` tokens, drafts have up to `depth`.
     """
     lp, size, rules = Linear(), past + ahead, []
     ids: dict[Any, int] = {}
@@ -392,8 +443,11 @@ def at_most(target: Rows, drafts: Drafts, order: int, depth: int, past: int, ahe
         for k, each in here.items()
     }
     worst = max(
-        value["phi", before] - value["phi", after] + sum((value["psi", each] for each in passed), ZERO)
-        + collected[k] - value["a", k, o]
+        value["phi", before]
+        - value["phi", after]
+        + sum((value["psi", each] for each in passed), ZERO)
+        + collected[k]
+        - value["a", k, o]
         for k, o, before, after, passed in rules
     )
     least = min(sum((mass * value["psi", k + w] for w, mass in windows[k].items()), ZERO) for k in starts)
