@@ -17,7 +17,7 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE, exact
 from draftproof.theory.rows import add, scale
 from draftproof.theory.table import Table
-from draftproof.theory.verifiers import named, shaped_block
+from draftproof.theory.verifiers import named
 from tests.checks import assert_lossless, assert_same_law, mean_accepted
 from tests.problems import TOY
 
@@ -103,4 +103,4 @@ def test_it_is_proved_for_all_p_and_q_of_a_size():
     assert proof.verdict == "proved"
     assert proof.parameters == 6  # the proposal's rows at the leaves among them
     assert prove(replace(SHAPED, carry=None), Chain(1), vocab=2).verdict == "refuted"
-    assert prove(replace(SHAPED, verify=shaped_block.block.verify), Chain(1), vocab=2).verdict == "refuted"
+    assert prove(replace(SHAPED, verify=BLOCK.verify), Chain(1), vocab=2).verdict == "refuted"
