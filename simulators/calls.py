@@ -39,9 +39,19 @@ INDEPENDENT = "chain", "paths", "tree with replacement"
 
 
 def order(instance: Instance) -> int:
-    """The number of last tokens on which rows depend."""
-    tables = instance.target, instance.proposal
-    return max(len(prefix) for table in tables for prefix, _ in table.given())
+    """The number of last tokens on which rows depend.
+
+    >>> from draftproof.simulators.instances.scenarios import scenario
+    >>> from draftproof.theory.drafts.chain import Chain
+    >>> order(scenario("toy", Chain(2)))
+    0
+    """
+    given = [(table, u) for table in (instance.target, instance.proposal) for u, _ in table.given()]
+    longest = max(len(u) for _, u in given)
+    same = (
+        k for k in range(longest) if all(table[u] == table[u[max(len(u) - k, 0) :]] for table, u in given)
+    )
+    return next(same, longest)
 
 
 def merged_tokens(instance: Instance) -> Instance:

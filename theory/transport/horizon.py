@@ -52,7 +52,9 @@ Drafts: TypeAlias = Callable[[Prefix], Drafted]
 VARIABLES = 200_000
 """Largest number of variables of a program."""
 
-SIZE = 4_000
+TIGHT = dict.fromkeys(TOLERANCES, 1e-10)
+
+SIZE = 8_000
 """Flows of the programs that bound the long run."""
 
 GRID = 2**44
@@ -101,14 +103,17 @@ class Linear:
         rows, columns, values = (np.array(part) for part in zip(*self.entries, strict=True))
         matrix = csr_array((values, (rows, columns)), shape=(len(self.sides), len(self.cost)))
         kind = "ub" if inequality else "eq"
-        found = linprog(
-            np.array(self.cost),
-            **{f"A_{kind}": matrix, f"b_{kind}": np.array(self.sides)},
-            bounds=[(None if free else 0, None) for free in self.free],
-            method="highs",
-            options=dict.fromkeys(TOLERANCES, 1e-10),
-        )
-        if found.x is None:
+        for options in ({**TIGHT}, {**TIGHT, "presolve": False}, {}):
+            found = linprog(
+                np.array(self.cost),
+                **{f"A_{kind}": matrix, f"b_{kind}": np.array(self.sides)},
+                bounds=[(None if free else 0, None) for free in self.free],
+                method="highs",
+                options=options,
+            )
+            if found.x is not None:
+                break
+        else:
             raise BadInput(f"HiGHS found no optimum: {found.message}")
         return found.x, (found.ineqlin if inequality else found.eqlin).marginals
 
@@ -375,7 +380,7 @@ def tokens_a_call(target: Rows, drafts: Drafts, order: int, depth: int) -> Bound
     tokens, past, ahead = depth + 1, order, 1
     while starts * V ** (tokens + 1) * (tokens + 1) * (depth + 1) <= SIZE:
         tokens += 1
-    while V ** (past + ahead + depth + 2) * (depth + 1) <= SIZE:
+    while 2 * V ** (past + ahead + depth + 2) * (depth + 1) <= SIZE:
         past, ahead = (past + 1, ahead) if past < ahead else (past, ahead + 1)
     lower = at_least(target, drafts, order, tokens)
     return Bounds(lower, at_most(target, drafts, depth, past, ahead))
