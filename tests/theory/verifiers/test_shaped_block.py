@@ -78,6 +78,14 @@ def test_without_a_row_at_the_leaf_it_is_block_verification():
     assert_same_law(bare, replace(SHAPED, carry=None), BLOCK)
 
 
+@given(instances(Chain(2)))
+def test_any_row_at_the_leaf_is_lossless_and_one_without_mass_is_block_verification(instance):
+    p, q = instance.target[(0, 0)], instance.proposal[(0, 0)]
+    P, Q, w = exact("1/2"), exact("1/3"), exact("3/4")
+    assert leaf_shaping.shaped(P, Q, w, p, scale(exact("7/3"), q)) == leaf_shaping.shaped(P, Q, w, p, q)
+    assert leaf_shaping.shaped(P, Q, w, p, scale(exact(0), q)) == (p, p)
+
+
 def too_early(target, proposal, draft, stop):
     """`carry` with the row shaped before the last drafted token."""
     end = len(draft.path[-2].prefix)
