@@ -3,12 +3,13 @@
     python -m benchmarks.long_run --calls 60 --prompts 200
     python -m benchmarks.long_run --search
 
-Random independent rows (V = 10, the same after every prefix; p and q Dirichlet with concentration 1, q partly p),
-and n-grams of the text of Python's own documentation, characters and words: the target reads more tokens back
-than the proposal. From each prompt, or each pair of rows, both verifiers decode. A call's tokens are counted
-as their mean over several drafts, given the state; the state goes on by one more. What a draft keeps on
-average after each context of the text is a control variate: in the long run both verifiers have the same.
-Intervals are 95 %, clustered by prompt or pair. With --search: small rational rows on which shaped-block is below block.
+Random independent rows (V = 10, the same after every prefix; p and q Dirichlet with concentration 1, q partly
+p), and n-grams of the text of Python's own documentation, characters and words: the target reads more tokens
+back than the proposal. From each prompt, or each pair of rows, both verifiers decode. A call's tokens are
+counted as their mean over several drafts, given the state; the state goes on by one more. What a draft keeps
+on average after each context of the text is a control variate: in the long run both verifiers have the same.
+Intervals are 95 %, clustered by prompt or pair. With --search: small rational rows on which shaped-block is
+below block.
 """
 
 import argparse
@@ -88,7 +89,7 @@ def ease(p: Model, q: Model, depth: int, context: Prefix) -> float:
 
 
 def kept(oracle: Random, p: Any, q: Model, depth: int, text: Prefix) -> float:
-    """The tokens of a draft that are accepted on average, sum of E[w_l], each given a draft's tokens before."""
+    """The tokens of a draft that are accepted on average, sum of E[w_l], each given the tokens before."""
     w, out = 1.0, 0.0
     for left in range(depth, 0, -1):
         target, proposal = p[text], q[text]
@@ -101,8 +102,8 @@ def kept(oracle: Random, p: Any, q: Model, depth: int, text: Prefix) -> float:
 
 
 def ngrams(tokens: list[int], vocab: int, order: int) -> Model:
-    """Interpolated n-grams: a context's counts, with as much weight as it has distinct successors given to the
-    next shorter context (Witten and Bell).
+    """Interpolated n-grams: a context's counts, with as much weight as it has distinct successors given to
+    the next shorter context (Witten and Bell).
     """
     counts: list[dict[Prefix, Counter]] = [defaultdict(Counter) for _ in range(order + 1)]
     for i in range(order, len(tokens)):
@@ -169,7 +170,7 @@ def compared(kind: str, depth: int, prompts: int, calls: int) -> list[Any]:
 
 
 def search() -> list[dict[str, Any]]:
-    """Instances with V = 2 and rows by the last token, of 0, 1/3, 1/2, 2/3 and 1: those where it is behind."""
+    """Instances with V = 2, rows by the last token, entries 0, 1/3, 1/2, 2/3, 1: those where it is behind."""
     found = []
     for depth in (1, 2):
         for a, b, c, d in product((fmpq(0), fmpq(1, 3), fmpq(1, 2), fmpq(2, 3), fmpq(1)), repeat=4):

@@ -21,7 +21,7 @@ from draftproof.theory.modified_target import Replaced
 from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.rows import Prefix, Row, one
 from draftproof.theory.table import Rows, Table
-from draftproof.theory.transport import horizon
+from draftproof.theory.transport import horizon, long_run
 from draftproof.theory.transport.block import Drafted, merged
 from draftproof.theory.verifier import Verifier
 
@@ -173,8 +173,8 @@ class Calls:
             for (n, following), mass in self.after(state).items():
                 tokens += n * mass
                 then[at[following]] = then.get(at[following], ZERO) + mass
-            cycles.append(horizon.Cycle(ONE, tokens, then))
-        bounds = horizon.rate(cycles)
+            cycles.append(long_run.Cycle(ONE, tokens, then))
+        bounds = long_run.rate(cycles)
         return LongRun(float(bounds.lower), bounds)
 
     def _reached(self, most: int) -> tuple[list[State], bool]:
@@ -235,13 +235,13 @@ def measure_calls(
     progress("the horizon optimum")
     small = merged_tokens(instance)
     fewest = horizon.fewest_calls(small.target, drafts(small), tokens)
-    most = horizon.tokens_a_call(small.target, drafts(small), order(small), small.draft.depth)
-    calls, long_run, invalid = dict[str, fmpq](), dict[str, LongRun](), dict[str, str]()
+    most = long_run.tokens_a_call(small.target, drafts(small), order(small), small.draft.depth)
+    calls, runs, invalid = dict[str, fmpq](), dict[str, LongRun](), dict[str, str]()
     for verifier in verifiers:
         progress(verifier.name)
         chain = Calls(instance, verifier)
         try:
-            calls[verifier.name], long_run[verifier.name] = chain.expected(tokens), chain.long_run()
+            calls[verifier.name], runs[verifier.name] = chain.expected(tokens), chain.long_run()
         except Invalid as error:
             invalid[verifier.name] = str(error)
-    return CallsGap(instance, tokens, calls, long_run, fewest, most, invalid)
+    return CallsGap(instance, tokens, calls, runs, fewest, most, invalid)

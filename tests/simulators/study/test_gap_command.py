@@ -9,7 +9,7 @@ from draftproof.simulators.instances.scenarios import scenario
 from draftproof.simulators.study.gap import measure
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.numbers import exact
-from draftproof.theory.transport import horizon
+from draftproof.theory.transport import long_run
 from draftproof.theory.verifiers import VERIFIERS, block
 from tests.mutants.edits import edited
 from tests.mutants.rules import BEYOND
@@ -39,7 +39,7 @@ def test_the_answer_is_as_promised(command, toy):
 
 
 def test_calls_beside_the_horizon_optimum(command, toy, monkeypatch):
-    monkeypatch.setattr(horizon, "SIZE", 500)
+    monkeypatch.setattr(long_run, "SIZE", 500)
     chosen = "--verifier", "block", "--verifier", "greedy-block"
     status, out, err = command("gap", toy, "--tokens", "3", *chosen, "--json")
     answer = json.loads(out)

@@ -14,8 +14,9 @@ from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.instance import Instance, context_free
 from draftproof.theory.law import law_of
 from draftproof.theory.numbers import ONE
-from draftproof.theory.transport import horizon
-from draftproof.theory.transport.horizon import Program, at_least, at_most, fewest_calls, rounded
+from draftproof.theory.transport import long_run
+from draftproof.theory.transport.horizon import Program, fewest_calls, rounded
+from draftproof.theory.transport.long_run import at_least, at_most
 from draftproof.theory.verifiers import named
 from tests.problems import TOY
 
@@ -27,7 +28,7 @@ def toy(depth):
 
 
 def test_nine_tokens_on_the_toy(monkeypatch):
-    monkeypatch.setattr(horizon, "SIZE", 2_000)
+    monkeypatch.setattr(long_run, "SIZE", 2_000)
     found = measure_calls(toy(2), [named(name) for name in ("token", "block", "greedy-block")], 9)
     assert found.fewest.lower <= found.fewest.upper
     assert found.fewest.error < 1e-8
@@ -40,7 +41,7 @@ def test_nine_tokens_on_the_toy(monkeypatch):
 
 
 def test_the_long_run_on_the_toy_with_one_drafted_token(monkeypatch):
-    monkeypatch.setattr(horizon, "SIZE", 2_000)
+    monkeypatch.setattr(long_run, "SIZE", 2_000)
     found = measure_calls(toy(1), [BLOCK, SHAPED], 4)
     assert found.long_run["block"].bounds.error < 1e-9
     assert abs(found.long_run["shaped-block"].value - 7 / 4) < 1e-9
