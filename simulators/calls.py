@@ -162,9 +162,10 @@ class Calls:
         P = csr_array((values, (rows, columns)), shape=(len(found), len(found)))
         if not (closed and self.exact):
             visits = np.eye(1, len(found))[0]
+            P = P.multiply(1 / P.sum(axis=1)[:, None]).tocsr()  # rows of floats were rounded
             for step in range(STEPS):
                 visits = (visits + (after := visits @ P)) / 2  # the lazy chain has no periods
-                if step % 100 == 0 and np.abs(after - visits).max() < 1e-13:
+                if step % 100 == 0 and np.abs(after - visits).max() < 1e-12:
                     break
             return LongRun(float(visits @ gain), None)
         cycles = []
