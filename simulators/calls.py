@@ -146,9 +146,12 @@ class Calls:
 
     def long_run(self, states: int = STATES) -> "LongRun":
         """Tokens a call in the long run: with exact bounds where there are few states, else an estimate."""
-        found, closed = self._reached(few := min(states, FEW))
-        if not closed and self.exact:
-            return Calls(self.instance.floats(), self.verifier).long_run(states)
+        few = min(states, FEW)
+        if self.exact:  # in floats first: the rationals of many states are long
+            rough = Calls(self.instance.floats(), self.verifier)
+            if not rough._reached(few)[1]:
+                return rough.long_run(states)
+        found, closed = self._reached(few)
         if not closed and states > few:
             found, closed = self._reached(states)
         at, rows, columns, values = {state: i for i, state in enumerate(found)}, [], [], []
