@@ -146,8 +146,8 @@ class Calls:
 
     def long_run(self, states: int = STATES) -> "LongRun":
         """Tokens a call in the long run: with exact bounds where there are few states, else an estimate."""
-        few = min(states, FEW)
-        if self.exact:  # in floats first: the rationals of many states are long
+        few = min(states, FEW if self.verifier.carry is None else FEW // 5)
+        if self.exact:  # in floats first: the rationals of many modified rows are long
             rough = Calls(self.instance.floats(), self.verifier)
             if not rough._reached(few)[1]:
                 return rough.long_run(states)

@@ -41,6 +41,9 @@ Drafts: TypeAlias = Callable[[Prefix], Drafted]
 VARIABLES = 200_000
 """Largest number of variables of a program."""
 
+FAR = 10_000.0
+"""A free variable's bound: rounding may make a program look unbounded, and any values give a certificate."""
+
 TIGHT = dict.fromkeys(TOLERANCES, 1e-10)
 
 GRID = 2**44
@@ -93,7 +96,7 @@ class Linear:
             found = linprog(
                 np.array(self.cost),
                 **{f"A_{kind}": matrix, f"b_{kind}": np.array(self.sides)},
-                bounds=[(None if free else 0, None) for free in self.free],
+                bounds=[(-FAR, FAR) if free else (0, None) for free in self.free],
                 method="highs",
                 options=options,
             )
