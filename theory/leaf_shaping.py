@@ -5,7 +5,7 @@ docs/shaped-block.md derives it.
 
 from draftproof.theory.draft import Draft
 from draftproof.theory.errors import BadInput
-from draftproof.theory.rows import Number, Prefix, Row, add, excess, meet, one, scale, share, total
+from draftproof.theory.rows import Number, Prefix, Row, add, excess, meet, normalise, one, scale, share, total
 from draftproof.theory.table import Rows
 
 
@@ -32,9 +32,10 @@ def shaped(P: Number, Q: Number, w: Number, p: Row, q: Row) -> tuple[Row, Row]:
     """
     K = Q * w
     R = P - K
-    if R == 0:
+    if R <= 0:  # in floats K may be a little above P
         return p, p
     cap = scale(P / R, p)
+    q = normalise(q)  # a row without mass stays so, and then both rows are p
     drafted, room = meet(q, cap), excess(cap, q)
     later = add(drafted, scale(share(1 - total(drafted), total(room)), room))
     return (excess(scale(P / K, p), scale(R / K, later)) if K > 0 else p), later

@@ -16,12 +16,12 @@ from itertools import pairwise
 from draftproof.theory.leaf_shaping import Shaped, shaped
 from draftproof.theory.rows import one, share
 from draftproof.theory.verifier import CHAIN, Draft, Node, Oracle, Rows, Stop, Verifier
-from draftproof.theory.verifiers import block
+from draftproof.theory.verifiers.block import verify as block_verification
 
 
 def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
     """tau as in block verification; after the whole draft Y ~ the bonus row of `shaped`."""
-    stop, row = block.verify(oracle, draft, target)
+    stop, row = block_verification(oracle, draft, target)
     *_, leaf = draft.path
     if stop is not leaf or leaf.proposal is None:
         return stop, row
@@ -34,9 +34,12 @@ def verify(oracle: Oracle, draft: Draft, target: Rows) -> Stop:
 
 
 def carry(target: Rows, proposal: Rows, draft: Draft, stop: Node) -> Rows:
-    """After a rejection the target's row at the draft's end is shaped."""
+    """After a rejection the target's row at the draft's end is shaped; a whole accepted draft ends all that
+    earlier calls left behind."""
     root, *_, leaf = draft.path
     if stop is leaf:
+        while isinstance(target, Shaped):
+            target = target.target
         return target
     return Shaped(target, proposal, len(root.prefix), len(leaf.prefix))
 

@@ -17,7 +17,7 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE, exact
 from draftproof.theory.rows import add, scale
 from draftproof.theory.table import Table
-from draftproof.theory.verifiers import named, shaped_block
+from draftproof.theory.verifiers import named
 from tests.checks import assert_lossless, assert_same_law, mean_accepted
 from tests.problems import TOY
 
@@ -78,6 +78,14 @@ def test_without_a_row_at_the_leaf_it_is_block_verification():
     assert_same_law(bare, replace(SHAPED, carry=None), BLOCK)
 
 
+@given(instances(Chain(2)))
+def test_any_row_at_the_leaf_is_lossless_and_one_without_mass_is_block_verification(instance):
+    p, q = instance.target[(0, 0)], instance.proposal[(0, 0)]
+    P, Q, w = exact("1/2"), exact("1/3"), exact("3/4")
+    assert leaf_shaping.shaped(P, Q, w, p, scale(exact("7/3"), q)) == leaf_shaping.shaped(P, Q, w, p, q)
+    assert leaf_shaping.shaped(P, Q, w, p, scale(exact(0), q)) == (p, p)
+
+
 def too_early(target, proposal, draft, stop):
     """`carry` with the row shaped before the last drafted token."""
     end = len(draft.path[-2].prefix)
@@ -103,4 +111,4 @@ def test_it_is_proved_for_all_p_and_q_of_a_size():
     assert proof.verdict == "proved"
     assert proof.parameters == 6  # the proposal's rows at the leaves among them
     assert prove(replace(SHAPED, carry=None), Chain(1), vocab=2).verdict == "refuted"
-    assert prove(replace(SHAPED, verify=shaped_block.block.verify), Chain(1), vocab=2).verdict == "refuted"
+    assert prove(replace(SHAPED, verify=BLOCK.verify), Chain(1), vocab=2).verdict == "refuted"

@@ -1,0 +1,314 @@
+"""The horizon optimum: the fewest calls of the target in which a lossless rule with memory emits N tokens.
+
+The rule knows all rows, and may remember everything. For words c shorter than N, M_c(w) >= 0 is the
+probability that a call starts after c and that the text goes on as w, so M_() = p. The call after c splits
+M_c by its output o, a drafted prefix and one token: m_{c,o}(w), which becomes a part of M_{co}. The draft D
+does not know w:
+
+    sum_o m_{c,o}(w) = M_c(w),   |m_{c,o}| = sum_D F_c(D, o),   sum_o F_c(D, o) = |M_c| Pr(D | c),
+
+and sum_c |M_c| is the expected number of calls. Where several calls lead to the same c, their sum is all that
+matters, so the best rule with memory is a function of the text so far. Outputs are cut at N tokens.
+
+`fewest_calls` solves this program in floats. Both its bounds are exact:
+
+* *lower*: let a(c, o) be any price of an output, and e(c) = sum_D Pr(D | c) max over the outputs o of D of
+  a(c, o). The calls along a word w cost at least the least, over all ways to cut w, of the sum of
+  1 - e(c) + a(c, o): on average over drafts a rule collects no more than e(c). The mean over w ~ p bounds
+  the calls of every rule.
+* *upper*: an exactly lossless rule near the float solution.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import floor
+from typing import Any, TypeAlias
+
+import numpy as np
+from flint import fmpq
+
+from draftproof.theory.errors import BadInput
+from draftproof.theory.law import law_of
+from draftproof.theory.numbers import ZERO
+from draftproof.theory.rows import Prefix
+from draftproof.theory.table import Rows
+from draftproof.theory.transport.block import Drafted
+from draftproof.theory.transport.bounds import TOLERANCES
+
+Drafts: TypeAlias = Callable[[Prefix], Drafted]
+"""Context -> law of the drafted prefixes, relative to it."""
+
+VARIABLES = 200_000
+"""Largest number of variables of a program."""
+
+FAR = 10_000.0
+"""A free variable's bound: rounding may make a program look unbounded, and any values give a certificate."""
+
+TIGHT = dict.fromkeys(TOLERANCES, 1e-10)
+
+GRID = 2**44
+"""Float solutions are rounded to multiples of 1/GRID."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """A value that lies between two exact rationals."""
+
+    lower: fmpq
+    upper: fmpq
+
+    @property
+    def error(self) -> float:
+        return float(self.upper - self.lower)
+
+
+class Linear:
+    """Minimise a linear function of variables >= 0 (or free): `row` and `column` number them."""
+
+    def __init__(self) -> None:
+        self.cost: list[float] = []
+        self.free: list[bool] = []
+        self.sides: list[float] = []
+        self.entries: list[tuple[int, int, float]] = []
+
+    def row(self, side: float = 0.0) -> int:
+        self.sides.append(side)
+        return len(self.sides) - 1
+
+    def column(self, entries: Iterable[tuple[int, float]], cost: float = 0.0, free: bool = False) -> int:
+        if len(self.cost) == VARIABLES:
+            raise BadInput(f"more than {VARIABLES:,} variables: the drafts or the text are too long")
+        at = len(self.cost)
+        self.entries.extend((row, at, value) for row, value in entries)
+        self.cost.append(cost)
+        self.free.append(free)
+        return at
+
+    def solve(self, inequality: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """(solution, prices of the rows); rows are equations, or upper bounds. BadInput if HiGHS gives up."""
+        from scipy.optimize import linprog
+        from scipy.sparse import csr_array
+
+        rows, columns, values = (np.array(part) for part in zip(*self.entries, strict=True))
+        matrix = csr_array((values, (rows, columns)), shape=(len(self.sides), len(self.cost)))
+        kind = "ub" if inequality else "eq"
+        for options in ({**TIGHT}, {**TIGHT, "presolve": False}, {}):
+            found = linprog(
+                np.array(self.cost),
+                **{f"A_{kind}": matrix, f"b_{kind}": np.array(self.sides)},
+                bounds=[(-FAR, FAR) if free else (0, None) for free in self.free],
+                method="highs",
+                options=options,
+            )
+            if found.x is not None:
+                break
+        else:
+            raise BadInput(f"HiGHS found no optimum: {found.message}")
+        return found.x, (found.ineqlin if inequality else found.eqlin).marginals
+
+
+@dataclass
+class Call:
+    """One context's call: the masses of the drafts, and the outputs of each."""
+
+    masses: list[fmpq]
+    outputs: list[list[Prefix]]
+
+    def collected(self, price: Mapping[Prefix, fmpq]) -> fmpq:
+        """e: what a rule collects at most on average, if output o brings price[o]."""
+        pairs = zip(self.masses, self.outputs, strict=True)
+        return sum((mass * max(price[o] for o in outputs) for mass, outputs in pairs), ZERO)
+
+
+def call(target: Rows, drafts: Drafts, context: Prefix, longest: int) -> Call:
+    """The call after `context`, where outputs have at most `longest` tokens. Drafted prefixes that the target
+    cannot emit, or that are too long to matter, are dropped, and drafts that are then equal are merged.
+    """
+    law: dict[frozenset[Prefix], fmpq] = {}
+    possible: dict[Prefix, list[int]] = {}
+
+    def after(u: Prefix) -> list[int]:
+        if u not in possible:
+            possible[u] = [x for x, mass in enumerate(target[context + u]) if mass > ZERO]
+        return possible[u]
+
+    def live(u: Prefix) -> bool:
+        return len(u) < longest and all(x in after(u[:i]) for i, x in enumerate(u))
+
+    for prefixes, mass in drafts(context).items():
+        kept = frozenset(filter(live, prefixes))
+        law[kept] = law.get(kept, ZERO) + mass
+    outputs = [sorted((*u, x) for u in prefixes for x in after(u)) for prefixes in law]
+    return Call(list(law.values()), outputs)
+
+
+class Program:
+    """The program after each of the contexts `starts`, with the words of `tokens` tokens that follow them.
+
+    With `forget` it maximises tokens a call over rules that may start anew at any word; otherwise it
+    minimises the calls until the words' end.
+    """
+
+    def __init__(
+        self, target: Rows, drafts: Drafts, tokens: int, starts: Sequence[Prefix], forget: bool, once=False
+    ):
+        self.starts, self.tokens, self.forget = starts, tokens, forget
+        self.order = len(starts[0])
+        self.words = {k: dict(law_of(After(target, k), tokens)) for k in starts}
+        self.below: dict[tuple[Prefix, Prefix], list[Prefix]] = {}
+        for k, words in self.words.items():
+            for w in words:
+                for n in range(tokens + 1):
+                    self.below.setdefault((k, w[:n]), []).append(w)
+        self.mass = {(k, c): sum((self.words[k][w] for w in ws), ZERO) for (k, c), ws in self.below.items()}
+        self.places = sorted(self.below, key=lambda place: len(place[1]))
+        self.calls = {
+            (k, c): call(target, drafts, k + c, tokens - len(c)) for k, c in self.places if len(c) < tokens
+        }
+        self._solve(once)
+
+    def _solve(self, once: bool) -> None:
+        lp = Linear()
+        at = {(k, c, w): lp.row() for k, c in self.places for w in self.below[k, c]}
+        self.flows: dict[tuple[Prefix, Prefix, Prefix], dict[Prefix, int]] = {}
+        self.pairs: dict[tuple[Prefix, Prefix, Prefix], dict[int, int]] = {}
+        self.forgotten: dict[tuple[Prefix, Prefix], int] = {}
+        priced: dict[tuple[Prefix, Prefix, Prefix], int] = {}
+        again = {k: lp.row() for k in self.starts} if self.forget else {}
+        length = lp.row(1.0) if self.forget else None
+        begun = {}
+        for k, words in self.words.items():
+            entries = [(at[k, (), w], -float(mass)) for w, mass in words.items()]
+            begun[k] = lp.column([*entries, (again[k] if self.forget else lp.row(1.0), 1.0)])
+        for k, c in self.places:
+            if (self.forget and c) or len(c) == self.tokens:
+                share = 1 / float(self.mass[k, c])
+                entries = [(at[k, c, w], float(self.words[k][w]) * share) for w in self.below[k, c]]
+                if length is not None:
+                    entries += [(length, float(len(c))), (again[(k + c)[len(c) :]], -1.0)]
+                self.forgotten[k, c] = lp.column(entries)
+        for (k, c), here in self.calls.items():
+            if once and c:
+                continue
+            drafted = [lp.row() for _ in here.masses]
+            lp.column(((row, -float(mass)) for row, mass in zip(drafted, here.masses, strict=True)), cost=1.0)
+            for D, outputs in enumerate(here.outputs):
+                for o in outputs:
+                    if (k, c, o) not in priced:
+                        row = priced[k, c, o] = lp.row()
+                        self.flows[k, c, o] = {
+                            w: lp.column([(at[k, c, w], 1.0), (at[k, c + o, w], -1.0), (row, 1.0)])
+                            for w in self.below[k, c + o]
+                        }
+                        self.pairs[k, c, o] = {}
+                    pair = lp.column([(drafted[D], 1.0), (priced[k, c, o], -1.0)])
+                    self.pairs[k, c, o][D] = pair
+        self.x, prices = lp.solve()
+        self.begun = {k: float(self.x[column]) for k, column in begun.items()}
+        self.price: dict[tuple[Prefix, Prefix], dict[Prefix, fmpq]] = {place: {} for place in self.calls}
+        for (k, c, o), row in priced.items():
+            self.price[k, c][o] = -rounded(float(prices[row]))
+
+    def lower(self) -> fmpq:
+        """The least mean cost of the words at the prices found: no rule needs fewer calls (no `forget`)."""
+        ahead = {place: dict.fromkeys(words, ZERO) for place, words in self.below.items()}
+        for k, c in reversed(self.places):
+            if len(c) < self.tokens:
+                price = self.price[k, c]
+                fixed = 1 - self.calls[k, c].collected(price)
+                for w in self.below[k, c]:
+                    ways = (w[len(c) : n] for n in range(len(c) + 1, self.tokens + 1))
+                    ahead[k, c][w] = fixed + min(price[o] + ahead[k, c + o][w] for o in ways if o in price)
+        (k,) = self.starts
+        return sum((mass * ahead[k, ()][w] for w, mass in self.words[k].items()), ZERO)
+
+    def rule(self, k: Prefix) -> tuple[fmpq, dict[Prefix, fmpq]]:
+        """(calls, exits) of an exactly lossless rule near the solution, started once after k.
+
+        Outputs of two tokens or more get the solution's masses, rounded down until words and drafts have
+        them; what is left leaves as single tokens, which every draft may emit. exits[d] is the probability
+        that the rule forgets, or ends, after d.
+        """
+        scale = self.begun[k]
+        calls, exits = ZERO, dict[Prefix, fmpq]()
+        masses: dict[Prefix, dict[Prefix, fmpq]] = {(): dict(self.words[k])}
+        for c in (c for start, c in self.places if start == k):
+            have = masses.pop(c, {})
+            if (k, c) in self.forgotten and have:
+                words = {w: self.words[k][w] / self.mass[k, c] for w in self.below[k, c]}
+                most = min(have.get(w, ZERO) / part for w, part in words.items())
+                gone = most if len(c) == self.tokens else min(most, self._float(self.forgotten[k, c], scale))
+                exits[c] = gone
+                have = {w: mass for w, m in have.items() if (mass := m - gone * words[w]) > ZERO}
+            if not have:
+                continue
+            K = sum(have.values(), ZERO)
+            calls += K
+            here = self.calls[k, c]
+            room = [down(K * mass) for mass in here.masses]
+            left = {w: down(mass) for w, mass in have.items()}
+            for o in self.price[k, c]:
+                if len(o) == 1:
+                    continue
+                flows = self.flows[k, c, o].items()
+                words = {w: min(left.get(w, ZERO), self._float(i, scale)) for w, i in flows}
+                given = {D: min(room[D], self._float(i, scale)) for D, i in self.pairs[k, c, o].items()}
+                most = min(sum(words.values(), ZERO), sum(given.values(), ZERO))
+                for D, mass in trimmed(given, most).items():
+                    room[D] -= mass
+                onward = masses.setdefault(c + o, {})
+                for w, mass in trimmed(words, most).items():
+                    left[w] = left.get(w, ZERO) - mass
+                    have[w] = have.get(w, ZERO) - mass
+                    onward[w] = onward.get(w, ZERO) + mass
+            for w, mass in have.items():
+                onward = masses.setdefault(w[: len(c) + 1], {})
+                onward[w] = onward.get(w, ZERO) + mass
+        return calls, exits
+
+    def _float(self, column: int, scale: float) -> fmpq:
+        return rounded(max(float(self.x[column]) / scale, 0.0)) if scale > 1e-9 else ZERO
+
+
+class After:
+    """The rows after a context."""
+
+    def __init__(self, target: Rows, context: Prefix):
+        self.target, self.context = target, context
+
+    @property
+    def vocab(self) -> int:
+        return self.target.vocab
+
+    def __getitem__(self, prefix: Prefix) -> Any:
+        return self.target[self.context + prefix]
+
+
+def rounded(x: float) -> fmpq:
+    return fmpq(floor(x * GRID), GRID)
+
+
+def down(x: fmpq) -> fmpq:
+    return fmpq(int((x * GRID).floor()), GRID)
+
+
+def trimmed(parts: Mapping[Any, fmpq], whole: fmpq) -> dict[Any, fmpq]:
+    """The parts >= 0, reduced until they sum to `whole`."""
+    over, out = sum(parts.values(), ZERO) - whole, dict[Any, fmpq]()
+    for key, part in parts.items():
+        less = min(over, part)
+        out[key], over = part - less, over - less
+    return out
+
+
+def fewest_calls(target: Rows, drafts: Drafts, tokens: int) -> Bounds:
+    """The fewest expected calls of a lossless rule with memory for at least `tokens` tokens.
+
+    >>> from draftproof.theory.table import Table
+    >>> p, q = (fmpq(1, 3), fmpq(2, 3)), (fmpq(2, 3), fmpq(1, 3))
+    >>> found = fewest_calls(Table(2, {(): p}), lambda c: {frozenset({(), (x,)}): q[x] for x in (0, 1)}, 3)
+    >>> round(float(found.lower), 9), found.error < 1e-9
+    (2.0, True)
+    """
+    program = Program(target, drafts, tokens, ((),), forget=False)
+    return Bounds(program.lower(), program.rule(())[0])
