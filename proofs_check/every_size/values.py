@@ -146,8 +146,8 @@ class Segments:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A plan that gives the row's mass to the children: `taken` of it on average, `rest` is left. The children
-    are those of one stage `of` them, or all.
+    """A plan that gives the row's mass to the children, or to those of one stage `of` them: `taken` of it on
+    average, `rest` is left.
     """
 
     row: Row

@@ -17,9 +17,9 @@ class BestFirst(Grown):
     """Stratified siblings, `nodes` tokens in all, none deeper than `depth` (docs/near-optimal.md).
 
     The growth is best first, as in DDTree, which orders nodes by products of q. A node's *reach* is the
-    product, along its path, of what is `accepted`. Of the nodes without children the one of largest reach (the
-    earliest of equals) gets its children next. Their number is the largest for which the last child adds at
-    least what a token is worth elsewhere: twice the sum of the reaches of all such nodes, divided by the
+    product, along its path, of what is `accepted`. Of the nodes without children the one of largest reach
+    (the earliest of equals) gets its children next. Their number is the largest for which the last child adds
+    at least what a token is worth elsewhere: twice the sum of the reaches of all such nodes, divided by the
     number of tokens left.
 
     A node's number of children depends on earlier draws alone, and is fixed before its first child is drawn.
@@ -63,10 +63,10 @@ class BestFirst(Grown):
 def accepted(q: Row, count: int) -> list[Number]:
     """The probability with which each of `count` siblings is expected to be the accepted one.
 
-    On average over contexts `count` siblings accept about 1 - 1 / (1 + K + K^2), hardly depending on q, but
-    for rows that leave next to no doubt. That is divided by the masses that the strata have of q, each
-    increased by a quarter: a token that the drafter is sure of is not that sure. Only growth uses it: whatever
-    p is, verification is lossless.
+    On average over contexts K siblings accept about 1 - 1 / (1 + K + K^2), hardly depending on q, but for
+    rows that leave next to no doubt. That is divided by the masses that the strata have of q, each increased
+    by a quarter, since drafters are too sure of themselves. Only growth uses it: whatever p is, verification
+    is lossless.
 
     >>> from draftproof.theory.numbers import exact
     >>> accepted((exact("1/2"), exact("1/2")), 1), accepted((exact("1/2"), exact("1/2")), 2)
