@@ -5,7 +5,7 @@
     draftproof gap --rows rows.npz --json > PAIR-T.json
     python benchmarks/recorded_trees.py PAIR-T.json ..
 
-A table for each answer, every design by tree; and one of cells: lifted priority on stratified drafts beside
+A table for each answer, every design by tree; and one of cells: lifted priority on best-first strata beside
 traversal, beside the best known rule and draft of the same shape, and of any shape with as many tokens.
 Differences are known minus new, on the same texts, with 95 % intervals clustered by prompt.
 """
@@ -73,10 +73,10 @@ def main() -> None:
         for row, each in cells(path.stem, answer):
             rows.append(row)
             verdicts.append(each)
-    heads = ["strata, lifted-priority", "traversal", "best known of the shape", "which"]
+    heads = ["best-first strata, lifted-priority", "traversal", "best known of the shape", "which"]
     tables.append(
         {
-            "caption": "known rules less lifted priority on stratified drafts, accepted tokens a step",
+            "caption": "known rules less lifted priority on best-first strata, accepted tokens a step",
             "columns": ["pair and T", "tree", *heads, "best known of as many tokens", "which"],
             "rows": rows,
         }

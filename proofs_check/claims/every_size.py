@@ -200,6 +200,13 @@ CLAIMS = (
         INDEPENDENT,
     ),
     proved(
+        "lifted-stages-every-size",
+        ("lifted-stages",),
+        "The priority rule stage by stage, lifted, is lossless.",
+        named("lifted-stages").source,
+        "every chain and every tree drawn in stages",
+    ),
+    proved(
         "hsd-lossless",
         ("hsd",),
         "HSD as its paper writes it is lossless.",

@@ -15,8 +15,8 @@ from typing import Any
 from draftproof.proofs_check.cells.symbol import POSITIVE, ZERO, Symbol
 from draftproof.proofs_check.every_size.flow import NotFollowed
 from draftproof.proofs_check.every_size.space import PART, UNIT
-from draftproof.proofs_check.every_size.values import Count, Masses, Named, Plan, Row
-from draftproof.theory import batch, draft, modified_target, priority, rows
+from draftproof.proofs_check.every_size.values import Count, Masses, Named, Plan, Row, Stage, Stages
+from draftproof.theory import batch, draft, modified_target, priority, rows, strata
 from draftproof.theory.transport import flow, level, siblings
 from draftproof.theory.verifiers import k_seq, layered
 
@@ -54,22 +54,25 @@ def plan(run: Any, targets: list, laws: list, left: Symbol, segments: int = 1) -
 
 
 def priority_plan(run: Any, draft: Any, node: Any, row: Row) -> Plan:
-    """Children are judged in some order, each kept with its rate; or each has its share of being the one
-    that is kept, none below 0 and together at most 1. On average over the draws no token is kept more than
-    the row has of it.
+    """Children, or those of a stage, are judged in some order, each kept with its rate; or each has its share
+    of being the one that is kept, none below 0 and together at most 1. On average over the draws no token is
+    kept more than the row has of it.
     """
-    _require(node is run.here and isinstance(row, Row), "planned")
-    return _plan(run, row)
+    stage = node if isinstance(node, Stage) else None
+    drafts = {"chain", "stages"} if stage else {"chain", "tree with replacement", "stratified"}
+    _require((stage or node is run.here) and isinstance(row, Row), "planned")
+    _require(drafts.issuperset(run.hypotheses.drafts), "planned")
+    return _plan(run, row, stage)
 
 
-def _plan(run: Any, row: Row) -> Plan:
+def _plan(run: Any, row: Row, of: Stage | None = None) -> Plan:
     rest = run.fresh(PART, "rest", row)
     taken = Row(a - b for a, b in zip(row, rest, strict=True))
     for entry in taken:
         run.space.assume(entry, ZERO | POSITIVE)
     taken.positive = True
     run.space.assume(1 - rows.total(taken), ZERO | POSITIVE)
-    return Plan(row, taken, rest)
+    return Plan(row, taken, rest, of)
 
 
 def planned(run: Any, value: Plan, method: str, arguments: list) -> Any:
@@ -79,11 +82,19 @@ def planned(run: Any, value: Plan, method: str, arguments: list) -> Any:
             return value.rest
         case "given", [Named(name="children as drawn")]:
             return Masses(value, "table")
-        case "shares", [node] if node is run.here:
+        case "shares", [node] if node is (value.of or run.here):
             return Masses(value, "list")
-        case "judged", [node] if node is run.here:
+        case "judged", [node] if node is (value.of or run.here):
             return Masses(value, "judged")
     raise NotFollowed(f"Plan.{method}")
+
+
+def stages(run: Any, node: Any) -> Stages:
+    """The children of a node in groups, each child in one; given the groups before it and all that is below
+    them, a group is drawn as siblings are, from rows that depend on the tokens of those groups only.
+    """
+    _require(node is run.here and {"chain", "stages"}.issuperset(run.hypotheses.drafts), "Draft.stages")
+    return Stages()
 
 
 def law_below(run: Any, draft: Any, node: Any) -> Named:
@@ -136,6 +147,7 @@ CONTRACTS: dict[Callable, tuple[tuple[ModuleType, ...], str, Contract]] = {
     siblings.law_below: ((siblings,), "42306fc3ad6c0001", law_below),
     siblings.siblings: ((siblings,), "42306fc3ad6c0001", drawn),
     priority.planned: ((priority, draft), "b278a4bf26bb7454", priority_plan),
+    draft.Draft.stages: ((draft, strata), "7181f53d4b385545", stages),
     modified_target.carry: ((modified_target,), "862500afa3294be6", left_behind),
     batch.presented: ((batch,), "3ff6ed3f3be7436c", refilled),
     layered.shared: ((layered, level), "e5ffc8643d35ed3a", shared),

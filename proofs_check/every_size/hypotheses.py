@@ -28,6 +28,8 @@ from draftproof.proofs_check.every_size.values import (
     Row,
     Segments,
     Stack,
+    Stage,
+    Stages,
     TargetRow,
     Without,
     Zipped,
@@ -38,15 +40,20 @@ from draftproof.theory import rows
 class Hypotheses:
     """All claims of one proof, as a run sees them that starts at the claim `current`.
 
-    `carry` makes the target that the verifier leaves behind, None if that is the old one. With `accepted` the
+    `carry` makes the target that the verifier leaves behind, None if that is the old one; `drafts` are the
+    kinds of draft that it is made for. With `accepted` the
     claims are about tokens that are kept: y, drafted below `here`, with mass min(a p(y), q(y)), or
     min(R p(y), q(y)).
     """
 
     def __init__(
-        self, chosen: dict[Any, int], facts: dict[Any, dict[str, int]], carry: Callable | None = None
+        self,
+        chosen: dict[Any, int],
+        facts: dict[Any, dict[str, int]],
+        carry: Callable | None = None,
+        drafts: tuple[str, ...] = (),
     ) -> None:
-        self.carry, self.accepted = carry, False
+        self.carry, self.drafts, self.accepted = carry, drafts, False
         self.claims: dict[Loop | Function, Claim] = {}
         self.chosen, self.facts = chosen, facts
         self.asked_draft = False
@@ -104,8 +111,12 @@ class Hypotheses:
                 return alike(run, loop, env, segments)
             case Masses(form="pairs" | "judged") as masses:
                 return exclusive(run, loop, env, masses)
-            case Zipped(columns=(Children(), Masses(form="list") as masses)):
+            case Zipped(columns=(Children(of=stage), Masses(form="list") as masses)) if (
+                stage is masses.plan.of
+            ):
                 return exclusive(run, loop, env, masses)
+            case Children(of=Stage()):
+                raise NotFollowed(f"{loop}: a stage is judged by a plan only")
             case Zipped() | Backwards():
                 return self._arrive_later(run, loop, env, items)
         if isinstance(items, Children) and run.mode == "chain":  # one child at most
@@ -129,6 +140,10 @@ class Hypotheses:
                 if run.start is loop and child is not None and child.token is not None:
                     law = None if law is None else Without(law, child.token)
                 env[NEXT_CHILD] = law
+        elif isinstance(items, Stages):
+            node = run.here
+            if run.examined and run.start is not loop:
+                raise NotFollowed("the children of a node are looked at twice")
         elif isinstance(items, Edges):
             node = run.child if run.start is loop else run.here
             if node is not run.here:

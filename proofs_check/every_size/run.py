@@ -22,7 +22,17 @@ from draftproof.proofs_check.every_size.flow import (
     flow_of,
 )
 from draftproof.proofs_check.every_size.objects import Objects
-from draftproof.proofs_check.every_size.values import Below, Children, Edges, LeafOf, Node, Row, TargetRow
+from draftproof.proofs_check.every_size.values import (
+    Below,
+    Children,
+    Edges,
+    LeafOf,
+    Node,
+    Row,
+    Stage,
+    Stages,
+    TargetRow,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +79,15 @@ class Run(Objects):
             return loop.body
         if isinstance(items, Children):
             if not self.decide("one more child", (False, True)):
+                self.examined = True  # by the passes before
                 return loop.exit
             self.bind(statement.target, self.draw_child(self.next_law(env)), env)
+            return loop.body
+        if isinstance(items, Stages):
+            if not self.decide("one more stage", (False, True)):
+                self.examined = True  # by the passes before
+                return loop.exit
+            self.bind(statement.target, Stage(), env)
             return loop.body
         raise NotFollowed(f"line {statement.lineno}: a loop over {type(items).__name__}")
 

@@ -70,6 +70,8 @@ _LEVELLED = partial(values.lifted, rule=values.strata_levelled)
 _IID = partial(values.lifted, rule=values.iid_priority)
 
 DESIGNS = (
+    Design("best-first", "strata", "lifted-priority", _grown(drafts.best_first), _LIFTED, new=True),
+    Design("best-first", "strata", "lifted-levelled", _grown(drafts.best_first), _LEVELLED, new=True),
     Design("same", "strata", "lifted-priority", _fixed(drafts.strata), _LIFTED, new=True),
     Design("same", "strata", "lifted-levelled", _fixed(drafts.strata), _LEVELLED, new=True),
     Design("same", "stages", "lifted-stages", _staged, values.in_stages, new=True),
@@ -86,8 +88,6 @@ DESIGNS = (
     Design("same", "without replacement", "rrs", _fixed(drafts.without), _nodes(values.recursive(False))),
     Design("same", "greedy", "hu-greedy", _fixed(drafts.greedy), _nodes(values.greedy)),
     Design("same", "top-k", "nss", _fixed(drafts.top), _nodes(values.target_only)),
-    Design("best-first", "strata", "lifted-priority", _grown(drafts.best_first), _LIFTED, new=True),
-    Design("best-first", "strata", "lifted-levelled", _grown(drafts.best_first), _LEVELLED, new=True),
     Design("uneven", "stages", "lifted-stages", _uneven_staged, values.in_stages, new=True),
     Design(
         "uneven",
@@ -100,7 +100,9 @@ DESIGNS = (
     Design("DDTree", "top-k", "nss", _grown(drafts.ddtree), _nodes(values.target_only)),
     Design("EAGLE-2", "top-k", "nss", _grown(drafts.eagle2), _nodes(values.target_only)),
 )
-"""What is drawn for every tree; those of the same shape only where a shape is named."""
+"""What is drawn for every tree; those of the same shape only where a shape is named. Differences are to the
+first.
+"""
 
 
 def named(tree: str) -> tuple[Shape, int, tuple[Design, ...]]:

@@ -98,15 +98,15 @@ def best_first(q: RowsAt, nodes: int, rng: np.random.Generator) -> Node:
     leaves: dict[tuple[int, Prefix], float] = {(0, ()): 1.0}  # (number in drawing order, prefix) -> reach
     left, number = nodes, 1
     while left and leaves:
-        value = sum(leaves.values()) / left
+        value = 2 * sum(leaves.values()) / left
         most = max(leaves.values()) * ROUNDING
         leaf = next(each for each, reach in leaves.items() if reach >= most)
         reach, at = leaves.pop(leaf), leaf[1]
         count = _worthwhile(q[at], reach, value, left)
         tokens = strata(q[at], count, rng)
-        kept, pi = expected(q[at], count)
         below[leaf] = [(number + i, (*at, x)) for i, x in enumerate(tokens)]
-        leaves |= {child: reach * kept[x] / pi[x] for child, x in zip(below[leaf], tokens, strict=True)}
+        kept = reach * accepted(q[at], count)
+        leaves |= dict(zip(below[leaf], kept.tolist(), strict=True))
         number, left = number + len(tokens), left - len(tokens)
 
     def built(v: tuple[int, Prefix]) -> Node:
@@ -115,23 +115,28 @@ def best_first(q: RowsAt, nodes: int, rng: np.random.Generator) -> Node:
     return built((0, ()))
 
 
-def expected(q: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """(how much of each token `count` siblings are expected to accept, pi)."""
-    pi = np.zeros(len(q))
-    order, sizes = designs.strata(q, count)
-    pi[order] = sizes
-    return q * (1 - (q / np.where(q > 0, q + pi, 1)) ** 2), pi
+def accepted(q: np.ndarray, count: int) -> np.ndarray:
+    """`draftproof.theory.drafts.best_first.accepted`."""
+    rows, unsure = designs.strata_rows(q, count), _doubt(q)
+    pi = rows.sum(axis=0)
+    sizes = rows @ np.divide(q, pi, out=np.zeros_like(q), where=pi > 0)
+    whole = 1 - unsure / (1 + len(rows) + len(rows) ** 2)
+    return whole * (sizes + unsure / 4) / (1 + len(rows) * unsure / 4)
 
 
 def _worthwhile(q: np.ndarray, reach: float, value: float, most: int) -> int:
     # How many siblings: the last adds at least `value` to what the node accepts, times its reach.
-    count, kept, most = 1, float(expected(q, 1)[0].sum()), min(most, int((q > 0).sum()))
+    count, unsure, most = 1, _doubt(q), min(most, int((q > 0).sum()))
     while count < most:
-        more = float(expected(q, count + 1)[0].sum())
-        if reach * (more - kept) < value * ROUNDING:
+        more = unsure / (1 + count + count**2) - unsure / (3 + 3 * count + count**2)
+        if reach * more < value * ROUNDING:
             break
-        count, kept = count + 1, more
+        count += 1
     return count
+
+
+def _doubt(q: np.ndarray) -> float:
+    return min(1.0, 20 * (1 - float(q.max())))
 
 
 def ddtree(q: RowsAt, nodes: int, rng: np.random.Generator) -> Node:

@@ -7,8 +7,8 @@ from draftproof.theory.draft import Draft, Node
 from draftproof.theory.drafts.shape import Grown
 from draftproof.theory.drafts.stratified import from_strata
 from draftproof.theory.oracle import Oracle
-from draftproof.theory.rows import Number, Prefix, Row, one, supported
-from draftproof.theory.strata import inclusion
+from draftproof.theory.rows import Number, Prefix, Row, likeliest, minimum, one, supported
+from draftproof.theory.strata import inclusion, strata
 from draftproof.theory.table import Rows
 
 
@@ -17,10 +17,10 @@ class BestFirst(Grown):
     """Stratified siblings, `nodes` tokens in all, none deeper than `depth` (docs/near-optimal.md).
 
     The growth is best first, as in DDTree, which orders nodes by products of q. A node's *reach* is the
-    product, along its path, of `accepted` over pi: the probability that a drafted token is kept. Of the nodes
-    without children the one of largest reach (the earliest of equals) gets its children next. Their number is
-    the largest for which the last child adds at least what a token is worth elsewhere: the sum of the reaches
-    of all such nodes, divided by the number of tokens left.
+    product, along its path, of what is `accepted`. Of the nodes without children the one of largest reach
+    (the earliest of equals) gets its children next. Their number is the largest for which the last child adds
+    at least what a token is worth elsewhere: twice the sum of the reaches of all such nodes, divided by the
+    number of tokens left.
 
     A node's number of children depends on earlier draws alone, and is fixed before its first child is drawn.
     So a verifier that is lossless on every fixed shape is lossless here: given all earlier draws, the
@@ -40,15 +40,15 @@ class BestFirst(Grown):
         leaves: dict[int, Number] = {0: one(proposal[context])}
         while left and leaves:
             v = max(leaves, key=lambda leaf: leaves[leaf])
-            value = sum(leaves.values()) / left
+            value = 2 * sum(leaves.values()) / left
             reach, q = leaves.pop(v), proposal[prefixes[v]]
             tokens = from_strata(oracle, q, worthwhile(q, reach, value, left))
             below[v] = list(range(len(prefixes), len(prefixes) + len(tokens)))
             prefixes += [(*prefixes[v], x) for x in tokens]
             left -= len(tokens)
             if len(prefixes[-1]) - len(context) < self.depth:
-                kept, pi = accepted(q, len(tokens)), inclusion(q, len(tokens))
-                leaves |= {i: reach * kept[x] / pi[x] for i, x in zip(below[v], tokens, strict=True)}
+                kept = accepted(q, len(tokens))
+                leaves |= {i: reach * share for i, share in zip(below[v], kept, strict=True)}
 
         def built(v: int) -> Node:
             q = proposal[prefixes[v]] if v in below else None
@@ -60,29 +60,41 @@ class BestFirst(Grown):
         return support**self.nodes
 
 
-def accepted(q: Row, count: int) -> Row:
-    """The expected mass of each token that `count` siblings accept, q (1 - (q / (q + pi))^2).
+def accepted(q: Row, count: int) -> list[Number]:
+    """The probability with which each of `count` siblings is expected to be the accepted one.
 
-    That is the mean of min(p, pi) where p / q has the law P(p / q > r) = 2 / (1 + r)^3, of mean 1: one
-    sibling keeps 3/4, two of a flat row 8/9. Only growth uses it: whatever p is, verification is lossless.
+    On average over contexts K siblings accept about 1 - 1 / (1 + K + K^2), hardly depending on q, but for
+    rows that leave next to no doubt. That is divided by the masses that the strata have of q, each increased
+    by a quarter, since drafters are too sure of themselves. Only growth uses it: whatever p is, verification
+    is lossless.
 
     >>> from draftproof.theory.numbers import exact
     >>> accepted((exact("1/2"), exact("1/2")), 1), accepted((exact("1/2"), exact("1/2")), 2)
-    ((3/8, 3/8), (4/9, 4/9))
+    ([2/3], [3/7, 3/7])
     """
-    pi = inclusion(q, count)
-    return tuple([x * (1 - (x / (x + part)) ** 2) if x > 0 else x for x, part in zip(q, pi, strict=True)])
+    rows, pi, unsure = strata(q, count), inclusion(q, count), doubt(q)
+    sizes = [sum(x * R[i] / pi[i] for i, x in enumerate(q) if x > 0) for R in rows]
+    whole = (1 - unsure / _steps(len(rows))) / (1 + len(rows) * unsure / 4)
+    return [whole * (size + unsure / 4) for size in sizes]
 
 
 def worthwhile(q: Row, reach: Number, value: Number, most: int) -> int:
     """The most siblings of which the last adds at least `value` / `reach` to what the node accepts."""
-    count, kept = 1, sum(accepted(q, 1))
+    count, unsure = 1, doubt(q)
     while count < min(most, supported(q)):
-        more = sum(accepted(q, count + 1))
-        if reach * (more - kept) < value:
+        if reach * (unsure / _steps(count) - unsure / _steps(count + 1)) < value:
             break
-        count, kept = count + 1, more
+        count += 1
     return count
+
+
+def doubt(q: Row) -> Number:
+    """1, and less where one token has more than 19/20 of q."""
+    return minimum(one(q), 20 * (1 - q[likeliest(q, 1)[0]]))
+
+
+def _steps(count: int) -> int:
+    return 1 + count + count**2
 
 
 SCHEME = BestFirst

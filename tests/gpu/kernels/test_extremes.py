@@ -11,8 +11,10 @@ pytest.importorskip("triton", reason="the kernels need Triton")
 from draftproof.gpu.draft import Tree  # noqa: E402
 from draftproof.gpu.kernels import NAMES, verify  # noqa: E402
 from draftproof.gpu.rows import probabilities  # noqa: E402
+from draftproof.gpu.verify import from_logits  # noqa: E402
 from draftproof.theory.errors import BadInput  # noqa: E402
 from tests.gpu.kernels.drafts import TREE, Draft, assert_agree, draft  # noqa: E402
+from tests.gpu.verify.test_priority import EDGES, drafted  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton")
 CHAIN = Tree.chain(2)
@@ -121,6 +123,26 @@ def test_a_peaked_proposal_without_its_peak(name, device):
     tokens[:, 1:] = 1 + torch.arange(12).reshape(6, 2)
     case = replace(case, target=target, proposal=proposal, tokens=tokens, coins=coins)
     assert_agree(case.to(device), name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strata", [False, True])
+@pytest.mark.parametrize("rows", EDGES)
+def test_the_priority_rule_on_the_edges(rows, strata, device):
+    """In bfloat16: the largest vocabulary on a GPU; one that the interpreter reads in seconds elsewhere."""
+    p, q = EDGES[rows](262_144 if device.type == "cuda" else 3000)
+    batch = drafted(p, q, torch.bfloat16, strata)
+    p = torch.tensor(p).bfloat16()
+    for coin in (0.3, 1 - 2**-24):
+        noise = {"coins": torch.full_like(batch.coins, coin), "extra": torch.full_like(batch.extra, coin)}
+        logits = {"target": p.expand(1, 3, -1), "proposal": batch.proposal.log()}
+        case = replace(batch, **logits, **noise).to(device)
+        for name in ("priority", "lifted-priority"):
+            found, want = verify(name, case), from_logits(name, case)
+            assert int(found.error) == 0
+            assert p[int(found.token)] > -inf
+            if coin == 0.3:  # at the end sums differ in their last digits
+                assert (int(found.node), int(found.token)) == (int(want.node), int(want.token))
 
 
 def test_one_token_vocabulary(device):

@@ -16,6 +16,7 @@ from draftproof.theory import modified_target, priority, rows
 from draftproof.theory.batch import Batch, presented
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.paths import Paths
+from draftproof.theory.drafts.stages import Stages
 from draftproof.theory.drafts.stratified import Stratified
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.selection import named
@@ -113,6 +114,42 @@ def test_the_priority_rule_gives_no_token_more_than_the_row_has(scheme):
             taken = given(instance, masses)
             assert [left[x] for x in range(instance.vocab)] == [a - b for a, b in zip(t, taken, strict=True)]
             assert all(mass >= 0 for mass in left.values())
+
+
+@pytest.mark.parametrize(
+    "scheme", [Stages(UNEVEN), Stages(((), ())), Stages((((),), (), ())), Chain(1)], ids=str
+)
+def test_a_stage_is_drawn_from_its_rows_and_planned_alike(scheme):
+    """Given the stages before it; and every child stands in one stage."""
+    for instance in instances(scheme, count=6):
+        t = rows.scale(fmpq(6, 7), instance.target[()])
+        drawn: dict = defaultdict(fmpq)
+        taken: dict = defaultdict(fmpq)
+        laws: dict = {}
+        left: dict = {}
+        for weight, draft in drafts(instance):
+            found = list(draft.stages(draft.root))
+            assert [child for stage in found for child in stage.children] == list(draft.root.children)
+            before: tuple = ()
+            for stage in found:
+                plan = priority.planned(draft, stage, t)
+                shares = plan.shares(stage)
+                assert min(shares) >= 0
+                assert sum(shares, fmpq(0)) <= 1
+                tokens = tuple(child.token for child in stage.children)
+                drawn[before, tokens] += weight
+                for x, w in zip(tokens, shares, strict=True):
+                    taken[before, x] += weight * w
+                laws[before], left[before] = draft.laws(stage), plan.left
+                before += tokens
+        for before, R in laws.items():
+            mass = sum(drawn[before, each] for each in product(range(instance.vocab), repeat=len(R)))
+            for tokens in product(range(instance.vocab), repeat=len(R)):
+                chance = prod((row[x] for row, x in zip(R, tokens, strict=True)), start=mass)
+                assert drawn[before, tokens] == chance
+            assert [mass * (a - b) for a, b in zip(t, left[before], strict=True)] == [
+                taken[before, x] for x in range(instance.vocab)
+            ]
 
 
 def test_children_of_merged_paths_are_drawn_without_replacement():

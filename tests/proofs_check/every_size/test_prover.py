@@ -1,6 +1,8 @@
 """Proofs at every size from the verifiers' own code, and broken code that they refuse."""
 
+import inspect
 from dataclasses import replace
+from types import ModuleType
 
 import pytest
 
@@ -20,6 +22,7 @@ from draftproof.theory.verifiers import (
     lifted,
     lifted_k_seq,
     lifted_priority,
+    lifted_stages,
     named,
     nss,
     one_hot,
@@ -32,7 +35,7 @@ from tests.mutants.edits import edited
 
 FROM_CODE = (
     *("token", "nss", "one-hot", "specinfer", "rrs", "naive-tree", "block", "traversal", "lifted"),
-    *("k-seq", "priority", "lifted-priority", "hsd", "hsd-naive", "greedy-block"),
+    *("k-seq", "priority", "lifted-priority", "lifted-stages", "hsd", "hsd-naive", "greedy-block"),
 )
 
 
@@ -65,6 +68,12 @@ def test_the_induction_hypotheses_are_found_in_the_code():
 )
 def test_what_is_lossy_is_not_proved(rule):
     assert prove_every_size(rule).verdict == "undecided"
+
+
+def loop(module: ModuleType, head: str, end: str = "    return (") -> str:
+    """The source of a loop, up to what follows it."""
+    source = inspect.getsource(module)
+    return head + source.partition(head)[2].partition(end)[0]
 
 
 ACCEPT = "if not oracle.accept(share(p[x], q[x])):"
@@ -101,6 +110,43 @@ HOSTILE = {
             "        for child in node.children:\n            if oracle.accept(p[child.token]):\n"
             "                return node, p\n        else:\n            return node, p",
         ),
+    ),
+    "the same children again once they are judged": (
+        traversal,
+        ("    return (f, p)", loop(traversal, "    for child in") + "    return (f, p)"),
+    ),
+    "the same stages again": (
+        lifted_stages,
+        ("    return (v, p)", loop(lifted_stages, "    for stage in") + "    return (v, p)"),
+    ),
+    "the same stage again": (
+        lifted_stages,
+        (
+            "        S = total",
+            loop(lifted_stages, "        for child, w in", "        S =") + "        S = total",
+        ),
+    ),
+    "the plan of all children for a stage": (
+        lifted_stages,
+        ("planned(draft, stage, scale(a, p))", "planned(draft, v, scale(a, p))"),
+        ("plan.shares(stage)", "plan.shares(v)"),
+    ),
+    "all children for the plan of a stage": (
+        lifted_stages,
+        ("zip(stage.children,", "zip(v.children,"),
+    ),
+    "the next stage judged by the whole p": (lifted_stages, ("p, a = normalise(plan.left),", "a =")),
+    "the next stage entered with the same rate": (
+        lifted_stages,
+        ("p, a = normalise(plan.left), share(S, S + (1 - a))", "p = normalise(plan.left)"),
+    ),
+    "stages of drafts that are not drawn in stages": (
+        lifted_stages,
+        ('(*CHAIN, "stages")', '(*CHAIN, "tree without replacement")'),
+    ),
+    "independent siblings of drafts without replacement": (
+        lifted_priority,
+        ('"tree with replacement", "stratified"', '"tree without replacement"'),
     ),
     "does not go down": (one_hot, ("node, p = child, target[child.prefix]", "p = target[child.prefix]")),
     "a subtree is entered twice": (

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from draftproof.simulators.strategies import instances, rows, tables
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.drafts import best_first
-from draftproof.theory.drafts.best_first import BestFirst, accepted, worthwhile
+from draftproof.theory.drafts.best_first import BestFirst, accepted, doubt, worthwhile
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.stratified import Stratified
@@ -62,8 +62,8 @@ def test_one_node_is_a_chain_and_one_level_a_stratified_node(q):
 
 def test_the_shape_depends_on_what_was_drawn():
     """Below a token that leaves no doubt a chain goes on, below another one siblings are drawn."""
-    proposal = Table.exact(3, {(): ["9/10", "1/10", 0], (0,): [1, 0, 0], (1,): ["1/3", "1/3", "1/3"]})
-    shapes = {len(draft.root.children[0].children) for _, draft in drafts(BestFirst(9, 2), proposal)}
+    proposal = Table.exact(3, {(): ["39/40", "1/40", 0], (0,): [1, 0, 0], (1,): ["1/3", "1/3", "1/3"]})
+    shapes = {len(draft.root.children[0].children) for _, draft in drafts(BestFirst(15, 2), proposal)}
     assert shapes == {1, 2}
 
 
@@ -97,7 +97,7 @@ class Peeking(BestFirst):
     def draw(self, oracle, proposal, context=()):
         q = proposal[context]
         tokens = [oracle.choose(row) for row in strata(q, 2)]
-        if accepted(q, 2)[tokens[1]] < accepted(q, 2)[tokens[0]]:
+        if q[tokens[1]] < q[tokens[0]]:
             return Draft(Node(context, q, (Node((*context, tokens[0]), None),)), stratified=True)
         nodes = tuple(Node((*context, x), None) for x in tokens)
         return Draft(Node(context, q, nodes), stratified=True)
@@ -124,10 +124,17 @@ def after_a_look(oracle, q, count):
 
 
 @given(rows(4), st.integers(1, 4))
-def test_what_is_accepted_is_part_of_q_and_grows_with_the_siblings(q, count):
+def test_what_is_accepted_grows_with_the_siblings_and_the_certainty(q, count):
     now, more = accepted(q, count), accepted(q, count + 1)
-    assert all(0 <= a <= b <= x for a, b, x in zip(now, more, q, strict=True))
-    assert sum(accepted(q, 1)) == exact("3/4")
+    assert min(now) >= 0
+    assert 1 - doubt(q) / 3 <= sum(now) <= sum(more) <= 1
+    assert sum(accepted(q, 1)) == 1 - doubt(q) / 3
+
+
+def test_a_token_without_doubt_is_expected_to_be_accepted():
+    assert accepted((ONE, ONE * 0), 2) == [1]
+    first, second = accepted((exact("99/100"), exact("1/100")), 2)
+    assert 7 * second < first < exact("19/20")
 
 
 def test_siblings_are_drawn_while_they_are_worth_it():
