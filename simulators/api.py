@@ -2,18 +2,18 @@
 
 from draftproof.simulators.check import must_apply
 from draftproof.simulators.enumerate import emission
+from draftproof.simulators.own import named
 from draftproof.simulators.study.gap import Gap, measure
 from draftproof.simulators.verdict import Verdict, joint, judge
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law
 from draftproof.theory.verifier import Verifier
-from draftproof.theory.verifiers import named
 
 
 def check(instance: Instance, verifier: Verifier | str, force: bool = False) -> Verdict:
     """Whether a verifier is lossless on one instance, by exact enumeration; with a witness if it is not.
 
-    The verifier is a `Verifier` or the name of one in `draftproof.verifiers`. One that keeps state is checked
+    The verifier is a `Verifier` or a name, as `--verifier` takes it. One that keeps state is checked
     over two iterations, any other over one. Raises BadInput for an unknown name, and for a draft that the
     verifier is not made for unless `force` is set.
 

@@ -41,7 +41,9 @@ def digest(*roots: Root, known: dict[Root, str] | None = None) -> str:
 
 
 def rules(verifier: Verifier) -> tuple[Root, ...]:
-    """The modules of the functions that a verifier runs."""
+    """The modules of the functions that a verifier runs, or its own `roots`."""
+    if verifier.roots:
+        return verifier.roots
     functions = (verifier.verify, verifier.carry)
     plain = (each.func if isinstance(each, partial) else each for each in functions if each is not None)
     return tuple(dict.fromkeys(each.__module__ for each in plain))

@@ -69,7 +69,8 @@ def judge(instance: Instance, verifier: Verifier, iterations: int | None = None)
     except Invalid as error:
         return _invalid(instance, verifier, error)
     figures = emitted.total_variation, emitted.expected_accepted
-    wrong = Wrong(*found) if (found := emitted.wrong_prefix()) else None
+    slack = verifier.rounding(instance) if verifier.rounding else ZERO
+    wrong = Wrong(*found) if (found := emitted.wrong_prefix(slack)) else None
     return Verdict(verifier.name, instance.name, verifier.lossless, *figures, wrong)
 
 

@@ -18,6 +18,7 @@ from draftproof.simulators.batches import must_verify
 from draftproof.simulators.commands.options import json_option
 from draftproof.simulators.instances.files import document, draft_of
 from draftproof.simulators.instances.files import spelled as spelled_word
+from draftproof.simulators.own import named
 from draftproof.simulators.sources import digest, drafting, rules
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
@@ -28,9 +29,7 @@ from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.errors import BadInput
 from draftproof.theory.selection import named as selected
 from draftproof.theory.targets import ITSELF, declared
-from draftproof.theory.targets import named as aiming
 from draftproof.theory.verifier import Verifier
-from draftproof.theory.verifiers import named
 
 STATUS = {"proved": 0, "refuted": 1, "undecided": 3}
 EVERY_SIZE = "every vocabulary and depth"
@@ -87,7 +86,9 @@ def prove(
     is checked, if there is one, and the verifier stays undecided. Seconds are CPU seconds. Exit status
     0 proved, 1 refuted (with p and q), 3 undecided, 2 bad input.
     """
-    rule = named(verifier) if against is None else aiming(verifier)
+    rule = named(verifier)
+    if rule.rounding is not None:
+        raise BadInput(f"{rule.name}: computes in floats; a proof needs the project's form, docs/write.md")
     law = ITSELF if against is None else declared(against)
     if isnan(seconds):
         raise BadInput("--seconds must be a number of seconds, not nan")

@@ -19,6 +19,7 @@ from draftproof.simulators.commands.options import FILE, force_option, json_opti
 from draftproof.simulators.figures import required
 from draftproof.simulators.instances.files import document, draft_of, read_any
 from draftproof.simulators.instances.randoms import Mixed, Randoms
+from draftproof.simulators.own import named
 from draftproof.simulators.screen import shown
 from draftproof.simulators.study import ensembles, worst
 from draftproof.simulators.study.ensembles import STANDARD, VARIED, described, vary
@@ -38,7 +39,6 @@ from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput, located
 from draftproof.theory.numbers import text
 from draftproof.theory.verifier import Verifier
-from draftproof.theory.verifiers import named
 
 COUNT, SECONDS, VOCAB = 40, 20.0, 3
 

@@ -15,6 +15,7 @@ from draftproof.simulators.commands.check import beside
 from draftproof.simulators.commands.options import FILE, force_option, json_option
 from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.files import read_any, spelled
+from draftproof.simulators.own import named
 from draftproof.simulators.size import size, told
 from draftproof.simulators.verdict import Verdict, joint, judge
 from draftproof.simulators.witness import smallest
@@ -23,7 +24,6 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law
 from draftproof.theory.numbers import text
-from draftproof.theory.targets import named
 from draftproof.theory.verifier import Verifier
 
 

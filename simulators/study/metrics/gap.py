@@ -16,9 +16,10 @@ import pyarrow as pa
 
 from draftproof.simulators import lanes
 from draftproof.simulators.optimum import SETS, full_information, one_level, stateless
+from draftproof.simulators.own import named
 from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.families import Slice, Sliced, in_step, slices
-from draftproof.simulators.study.gap import expected, ratio, remark
+from draftproof.simulators.study.gap import exceeds, expected, ratio, remark
 from draftproof.simulators.study.plan import PLACE, Metric, Values, columns, exactly, number, place
 from draftproof.theory.closed_forms import FORMS
 from draftproof.theory.errors import BadInput
@@ -26,7 +27,7 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import exact, text
 from draftproof.theory.transport.block import chain_optimum
 from draftproof.theory.verifier import Verifier
-from draftproof.theory.verifiers import VERIFIERS, named
+from draftproof.theory.verifiers import VERIFIERS
 
 SCHEMA = pa.schema(
     [
@@ -71,7 +72,7 @@ class Gap(Sliced):
             best = _transposed([_solved(instance) for instance in instances()])
         where = {**place(block.family), "index": np.arange(block.start, block.stop)}
         for name in block.verifiers:
-            rule, found = VERIFIERS[name], dict(best)
+            rule, found = named(name), dict(best)
             twin = in_lanes(name, block.family.draft.label) if many else None
             if many and twin:
                 found["expected_accepted"] = lanes.measure(many, VERIFIERS[twin]).expected_accepted
@@ -87,7 +88,7 @@ def in_lanes(name: str, label: str) -> str | None:
     """The verifier that lanes run for `name` on a kind of draft: itself, or one of the same E[tau]."""
     form = FORMS.get((name, label))
     twins = [other for other in VERIFIERS if form and FORMS.get((other, label)) is form]
-    return next((other for other in (name, *twins) if in_step(VERIFIERS[other])), None)
+    return next((other for other in (name, *twins) if in_step(named(other))), None)
 
 
 def _solved(instance: Instance) -> Values:
@@ -119,7 +120,8 @@ def _compared(rule: Verifier, found: Values) -> Values:
     means, uppers = found.get("expected_accepted_exact", ()), found.get("stateless_upper", ())
     for i, (value, upper) in enumerate(zip(means, uppers, strict=False)):
         if upper is not None:
-            ratios[i], above[i] = ratio(exact(value), exact(upper)), exact(value) > exact(upper)
+            ratios[i] = ratio(exact(value), exact(upper))
+            above[i] = exceeds(rule, exact(value), exact(upper))
     note, lossy = (remark(rule, each) for each in (False, True))
     notes = [lossy if each else note for each in above] if above.any() else note
     return {"share_stateless": ratios, "share_full": _ratios(mean, full), "note": notes}
