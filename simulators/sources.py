@@ -50,8 +50,8 @@ def rules(verifier: Verifier) -> tuple[Root, ...]:
 
 
 def drafting(scheme: Scheme) -> Root:
-    """The module of a drafting scheme."""
-    return type(scheme).__module__
+    """The module of a drafting scheme, or its own `root`."""
+    return getattr(scheme, "root", type(scheme).__module__)
 
 
 def imported(root: Root) -> dict[str, bytes]:

@@ -87,8 +87,6 @@ def prove(
     0 proved, 1 refuted (with p and q), 3 undecided, 2 bad input.
     """
     rule = named(verifier)
-    if rule.rounding is not None:
-        raise BadInput(f"{rule.name}: computes in floats; a proof needs the project's form, docs/write.md")
     law = ITSELF if against is None else declared(against)
     if isnan(seconds):
         raise BadInput("--seconds must be a number of seconds, not nan")

@@ -109,6 +109,12 @@ def check(
     if source is not None:
         families += from_text(source, 3 if vocab is None else vocab, 2 if depth is None else depth)
     whole = not families and not batches
+    for verifier in verifiers if whole else ():
+        if verifier.rounding is not None:  # milliseconds a draft
+            raise BadInput(
+                f"{verifier.name}: is too slow for the standard suite, since it computes in floats; name "
+                f"instances, or: draftproof audit {verifier.name}"
+            )
     if pairs:
         work = list(against_pieces(measured() if whole else families, pairs, force, own_bonus))
     else:

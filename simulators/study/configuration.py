@@ -163,7 +163,9 @@ def _schemes(value: Any, info: ValidationInfo) -> list[Scheme]:
     return list(dict.fromkeys(found))
 
 
-def _verifier(value: Any) -> str:
+def _verifier(value: Any, info: ValidationInfo) -> str:
+    if info.context is None:  # of finished results, which do not need its code
+        return value
     return named(value).name if isinstance(value, str) and ":" in value else one_of(value, VERIFIERS)
 
 
@@ -197,10 +199,10 @@ class Entry(Spec):
     seconds: Positive = 60.0
 
     @model_validator(mode="after")
-    def _check_useful(self) -> "Entry":
+    def _check_useful(self, info: ValidationInfo) -> "Entry":
         # Settings that would silently compute nothing are errors.
         with located("verifiers"):
-            for name in self.verifiers:
+            for name in self.verifiers if info.context is not None else ():
                 must_fit(named(name), self.drafts)
         if ("audit" in self.metrics) != bool(self.targets):
             raise BadInput("targets: the metric 'audit' and the key 'targets' go together")

@@ -7,6 +7,7 @@ from flint import fmpq
 
 from draftproof.simulators.check import applies
 from draftproof.simulators.enumerate import Invalid, emission
+from draftproof.simulators.instances.own_draft import OwnDraft
 from draftproof.simulators.optimum import full_information, stateless
 from draftproof.theory.closed_forms import expected_accepted
 from draftproof.theory.errors import BadInput
@@ -114,6 +115,8 @@ def expected(instance: Instance, verifier: Verifier) -> fmpq:
 
 def formed(instance: Instance, verifier: Verifier) -> fmpq | None:
     """E[tau] in closed form; None where there is none."""
+    if isinstance(instance.draft, OwnDraft):
+        return None
     try:
         return expected_accepted(instance, verifier.name)
     except BadInput:  # none for the verifier on this draft, or for the draft's shape
