@@ -4,6 +4,7 @@ import importlib
 import importlib.util
 import inspect
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ def load(name: str) -> Any:
     if not colon or not place or not attribute:
         raise BadInput(f"{name[:80]}: neither package.module:name nor path/to/file.py:name")
     try:
-        module = _from_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
+        with redirect_stdout(sys.stderr):  # standard output is the command's
+            module = _from_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
     except BadInput:
         raise
     except (KeyboardInterrupt, GeneratorExit) as error:  # raised by the module itself

@@ -1,8 +1,6 @@
 """The verifier that a spelling names: one of the project's, or the user's own by file or module."""
 
 import inspect
-import sys
-from contextlib import redirect_stdout
 from dataclasses import fields
 from functools import cache
 
@@ -54,24 +52,23 @@ def named(spelling: str) -> Verifier:
 
 @cache
 def _own(spelling: str, version: str) -> Verifier:
-    with redirect_stdout(sys.stderr):  # standard output is the command's
-        found = load(spelling)
-        if isinstance(found, Verifier):
-            given = {field.name: getattr(found, field.name) for field in fields(Verifier)}
-            return Own(**given | {"name": spelling, "roots": (source(spelling),)})
-        if not callable(found):
-            raise BadInput(f"{spelling}: is no verifier, but a {type(found).__name__}")
-        first = _parameters(found)
-        if first[:3] == FORMS[3]:
-            roots: tuple[Root, ...] = (source(spelling),)
-            return Own(spelling, spelling, ALL, True, found, ordered=True, roots=roots)
-        tree = first[:2] == FORMS[2]
-        target = Tree(found, name=spelling) if tree else natural(found, name=spelling)
-        rule, roots = Rule(target), (source(spelling), Rule.__module__)
-        drafts = ALL if tree else CHAIN
-        return Own(
-            spelling, spelling, drafts, True, rule.verify, ordered=True, rounding=rule.rounding, roots=roots
-        )
+    found = load(spelling)
+    if isinstance(found, Verifier):
+        given = {field.name: getattr(found, field.name) for field in fields(Verifier)}
+        return Own(**given | {"name": spelling, "roots": (source(spelling),)})
+    if not callable(found):
+        raise BadInput(f"{spelling}: is no verifier, but a {type(found).__name__}")
+    first = _parameters(found)
+    if first[:3] == FORMS[3]:
+        roots: tuple[Root, ...] = (source(spelling),)
+        return Own(spelling, spelling, ALL, True, found, ordered=True, roots=roots)
+    tree = first[:2] == FORMS[2]
+    target = Tree(found, name=spelling) if tree else natural(found, name=spelling)
+    rule, roots = Rule(target), (source(spelling), Rule.__module__)
+    drafts = ALL if tree else CHAIN
+    return Own(
+        spelling, spelling, drafts, True, rule.verify, ordered=True, rounding=rule.rounding, roots=roots
+    )
 
 
 def _parameters(function: object) -> tuple[str, ...]:

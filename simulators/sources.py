@@ -34,6 +34,9 @@ def digest(*roots: Root, known: dict[Root, str] | None = None) -> str:
     (64, False, True)
     """
     known = {} if known is None else known
+    if not known:  # files may have come and gone
+        invalidate_caches()
+        _file.cache_clear()
     for root in roots:
         if root not in known:
             known[root] = _hashed(sorted(imported(root).items()))
@@ -56,7 +59,6 @@ def drafting(scheme: Scheme) -> Root:
 
 def imported(root: Root) -> dict[str, bytes]:
     """Module -> its source, or the version of its package if it is installed: the root and its imports."""
-    invalidate_caches()
     if isinstance(root, Path):
         first, folder, file = root.stem, root.resolve().parent, root
     else:
@@ -71,7 +73,7 @@ def imported(root: Root) -> dict[str, bytes]:
             continue
         if INSTALLED & {*path.parts} and not name.startswith("draftproof"):
             with suppress(PackageNotFoundError):
-                sources[name.split(".")[0]] = version(name.split(".")[0]).encode()
+                sources[name.split(".")[0]] = _version(name.split(".")[0]).encode()
             continue
         sources[name] = path.read_bytes()
         if path.suffix == ".py":
@@ -109,6 +111,10 @@ def _named(statement: ast.AST, package: str) -> Iterator[str]:
             yield from (f"{base}.{alias.name}" for alias in statement.names)
 
 
+_version = lru_cache(256)(version)  # of a package, which does not change while this process runs
+
+
+@lru_cache(8192)
 def _file(name: str, folder: Path | None) -> Path | None:
     # The file of a module, found without importing it, first in the folder; None for the standard library.
     first, *rest = name.split(".")
