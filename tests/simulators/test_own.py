@@ -161,7 +161,8 @@ def test_an_own_draft_is_an_instance_s_draft(own, command):
     with pytest.raises(BadInput, match="is no drafting scheme: it has no label, depth, draw"):
         draft_of("form.py:verify")
     status, _, err = command("law", own(draft_of("rules.py:Second")), "--verifier", "form.py:verify")
-    assert (status, err.splitlines()[-1][:50]) == (2, "draftproof: rules.py:Second: draw raises Attribute")
+    assert status == 2
+    assert "rules.py:Second: draw raises AttributeError" in err
 
 
 def test_the_explorer_walks_it(own):
