@@ -19,6 +19,7 @@ from draftproof.simulators.audit.targets import (
     emitted,
     extra,
     known_dtype,
+    plainly,
     signature,
     tensors,
 )
@@ -58,6 +59,7 @@ class Function(DraftVerifier):
     ):
         if not callable(verify):
             raise BadInput(f"{name or verify!r} is not a function")
+        verify = plainly(verify)
         self.verify = verify
         self._called: Any = verify
         self.stateful = inspect.isclass(verify)
@@ -192,7 +194,7 @@ class Tree(DraftVerifier):
     def __init__(self, verify: Callable[..., Any], *, name: str = "", dtype: str | None = None):
         if dtype not in (None, self.dtype):
             raise BadInput(f"a {self.adapter} computes in {self.dtype}")
-        self.verify = verify
+        self.verify = plainly(verify)
         self._identify(verify, name)
 
     def instances(self, vocab: int, depth: int, rounds: int) -> Sequence[Any]:

@@ -155,12 +155,12 @@ def test_an_own_draft_is_an_instance_s_draft(own, command):
     given = own(draft_of("rules.py:pair"))
     assert json.loads(given.read_text())["draft"] == "rules.py:pair"
     rules = ["--verifier", "specinfer", "--verifier", "rules.py:on_paths", "--json"]
-    mine = command("gap", given, *rules)
-    assert mine == command("gap", own(Tree(((), ()), replacement=True)), *rules)
+    mine = command("gap", given, *rules)[:2]
+    assert mine == command("gap", own(Tree(((), ()), replacement=True)), *rules)[:2]
     assert mine[0] == 0
     with pytest.raises(BadInput, match="is no drafting scheme: it has no label, depth, draw"):
         draft_of("form.py:verify")
-    status, _, err = command("law", own(draft_of("rules.py:Second")), "--verifier", "form.py:verify")
+    status, _, err = command("law", own(draft_of("rules.py:Second")), "--verifier", "token", "--force")
     assert status == 2
     assert "rules.py:Second: draw raises AttributeError" in err
 
