@@ -193,6 +193,7 @@ def _enumerate(
             report.failing = shrunk(judge, now, shrinks and not whole)
             if aim is None:
                 return  # against another target all instances are measured
+        report.seen.append(now)
         if report.worst is None or now.total_variation > report.worst.total_variation:
             report.worst = now
     if not report.instances:
