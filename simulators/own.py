@@ -15,7 +15,7 @@ from draftproof.theory.verifier import ALL, CHAIN, Verifier
 from draftproof.theory.verifiers import VERIFIERS
 
 FORMS = {3: ("oracle", "draft", "target"), 2: ("target", "draft")}
-"""The first parameters of a rule in the project's own form (docs/write.md), and of one on trees (audit.Tree)."""
+"""The first parameters of a rule in the project's form (docs/write.md), and of one on trees (audit.Tree)."""
 
 
 class Own(Verifier):

@@ -80,6 +80,7 @@ def prove(
 ) -> int:
     """Is the verifier lossless for ALL real p and q, zeros included?
 
+    VERIFIER is a name, or one of your own as file.py:name or package.module:name.
     At one size by cells of signs, which run the verifier's code; with --against for a declared law in
     place of the target's (VERIFIER may be such a rule, by its name). With --every-size the code is run on
     rows of any vocabulary, by induction; where that proves nothing, the argument that was written by hand

@@ -32,7 +32,6 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
 
-
 SMALL = 100
 """Most drafts of an instance on which all scenarios are tried."""
 
@@ -215,8 +214,8 @@ class Tree(DraftVerifier):
         self._identify(verify, name)
 
     def instances(self, vocab: int, depth: int, rounds: int) -> Sequence[Any]:
-        """Scenarios and random instances on the target's `drafts`; without any, the chains of the battery, and
-        trees of two children that are drawn independently.
+        """Scenarios and random instances on the target's `drafts`; without any, the chains of the battery,
+        and trees of two children that are drawn independently.
         """
         if self.drafts:
             sized = [(draft, v) for draft in self.drafts for v in range(2, vocab + 1)]
@@ -224,7 +223,10 @@ class Tree(DraftVerifier):
                 each
                 for draft, v in sized
                 for each in (
-                    *(scenario(name, draft, v) for name in (SCENARIOS if draft.outcomes(v) <= SMALL else CORE)),
+                    *(
+                        scenario(name, draft, v)
+                        for name in (SCENARIOS if draft.outcomes(v) <= SMALL else CORE)
+                    ),
                     *Randoms(draft, v, 4),
                 )
             ]

@@ -77,7 +77,7 @@ def source(name: str) -> Root:
 
 
 def load(name: str) -> Any:
-    """The function that `package.module:name` or `path/to/file.py:name` names; BadInput when there is none."""
+    """The function that `package.module:name` or `path/to/file.py:name` names; BadInput if there is none."""
     if ":" not in name:
         ways = "package.module:function, path/to/file.py:function, or one of"
         raise BadInput(f"{name[:80]}: not {ways} {', '.join(ADAPTERS)}")

@@ -160,7 +160,11 @@ class Output(SimpleNamespace):
     """What a model returns: by attribute, by name, or by position without what is None."""
 
     def __getitem__(self, key: Any) -> Any:
-        return vars(self)[key] if isinstance(key, str) else [x for x in vars(self).values() if x is not None][key]
+        return (
+            vars(self)[key]
+            if isinstance(key, str)
+            else [x for x in vars(self).values() if x is not None][key]
+        )
 
 
 class Cache:

@@ -69,7 +69,9 @@ class Rule:
                     else:
                         words[result[0]] = words.get(result[0], ZERO) + mass
             except NotEnumerable as error:
-                raise BadInput(f"{self.target.name}: {error}; `draftproof audit` tests it on samples") from None
+                raise BadInput(
+                    f"{self.target.name}: {error}; `draftproof audit` tests it on samples"
+                ) from None
             except Fault as fault:  # it hangs
                 raise Invalid(f"{self.target.name} {fault}") from None
         lost = sum(faults.values(), ZERO)

@@ -216,9 +216,8 @@ def tensors(given: Sequence[np.ndarray], dtype: str) -> list[Any]:
 
 def plainly(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function; for a coroutine function, one that runs its coroutine to the end."""
-    if not inspect.iscoroutinefunction(function) and not inspect.iscoroutinefunction(
-        getattr(function, "__call__", None)
-    ):
+    method = function.__call__ if callable(function) else None  # of an object
+    if not inspect.iscoroutinefunction(function) and not inspect.iscoroutinefunction(method):
         return function
 
     @wraps(function)

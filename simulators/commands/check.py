@@ -24,7 +24,7 @@ from draftproof.simulators.check import (
     run,
 )
 from draftproof.simulators.commands.entry import INTERRUPTED
-from draftproof.simulators.commands.options import FILE, force_option, json_option
+from draftproof.simulators.commands.options import FILE, NAMED, force_option, json_option
 from draftproof.simulators.instances.batches import standard_batches
 from draftproof.simulators.instances.files import read_any
 from draftproof.simulators.instances.suite import from_text, measured, standard
@@ -49,7 +49,7 @@ OWN = "own"
 @click.command()
 @click.argument("instances", nargs=-1, type=FILE, metavar="[INSTANCE.json]...")
 @click.option(
-    "--verifier", "names", multiple=True, metavar="NAME", help="Only this verifier; may be repeated."
+    "--verifier", "names", multiple=True, metavar="NAME", help=f"Only this: {NAMED}; may be repeated."
 )
 @click.option("--text", "source", type=FILE, help="Make instances from a text file.")
 @click.option("--vocab", type=int, help="Number of symbol classes of --text [default: 3].")

@@ -15,7 +15,7 @@ from draftproof.simulators.batch_gap import BatchGap, measure_batch
 from draftproof.simulators.check import applies, must_apply, must_fit
 from draftproof.simulators.commands.entry import INTERRUPTED
 from draftproof.simulators.commands.gap_rows import rows
-from draftproof.simulators.commands.options import FILE, force_option, json_option
+from draftproof.simulators.commands.options import FILE, NAMED, force_option, json_option
 from draftproof.simulators.figures import required
 from draftproof.simulators.instances.files import document, draft_of, read_any
 from draftproof.simulators.instances.randoms import Mixed, Randoms
@@ -63,7 +63,7 @@ STATEFUL = (
 
 @click.command()
 @click.argument("instance", required=False, type=FILE, metavar="[INSTANCE.json]")
-@click.option("--verifier", multiple=True, metavar="NAME", help="Only this verifier; may be repeated.")
+@click.option("--verifier", multiple=True, metavar="NAME", help=f"Only this: {NAMED}; may be repeated.")
 @click.option("--vary", type=click.Choice(list(VARIED)), help="Vary one thing over an ensemble.")
 @click.option("--out", type=FILE, metavar="FOLDER", help="The folder for the figure of --vary or --rows.")
 @click.option("--worst", metavar="NAME", help="Search for the instance with the largest gap.")

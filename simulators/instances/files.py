@@ -10,8 +10,8 @@ from typing import Any
 from flint import fmpq
 
 from draftproof.simulators.files import text_of
-from draftproof.simulators.instances.own_draft import OwnDraft, own_draft
 from draftproof.simulators.instances.make import limit_prefixes, prefixes
+from draftproof.simulators.instances.own_draft import OwnDraft, own_draft
 from draftproof.theory.batch import Batch
 from draftproof.theory.drafts import SCHEMES, Scheme
 from draftproof.theory.errors import BadInput, located, quoted

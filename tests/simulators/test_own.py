@@ -205,7 +205,7 @@ def test_a_sweep_and_what_figures_and_pages_are_made_from(own, command):
     assert "rules.py:pair" in json.dumps(data["gaps"])
 
     Path("broken.py").write_text(PLAIN)
-    status, out, err = command("sweep", "own.toml", "--workers", "1", "--json")
+    status, out, _ = command("sweep", "own.toml", "--workers", "1", "--json")
     again = json.loads(out)
     assert (again["changed"], again["evaluations"]) == (["broken.py:verify"], 6)
     lines = {line["name"]: line for line in again["summary"] if line["metric"] == "check"}

@@ -39,9 +39,10 @@ class Report:
 
     `lossless` is None if nothing was decided. The figures belong to `case`: the smallest instance found on
     which the target is biased, or else the one with the largest total variation. If nothing could be
-    enumerated, they are the estimates of `sampled`. `seen` are all cases of a lossless target. Where another target is declared, `token` and `text`
-    are the largest distances from p of all instances. Other `findings` change the verdict only if their
-    probability exceeds the bound for rounding. `too_large` says which instances were skipped.
+    enumerated, they are the estimates of `sampled`. `seen` are the cases without a fault. Where another
+    target is declared, `token` and `text` are the largest distances from p of all instances. Other
+    `findings` change the verdict only if their probability exceeds the bound for rounding. `too_large` says
+    which instances were skipped.
     """
 
     target: str

@@ -89,7 +89,9 @@ def in_place(cache_of, keep=0):
                 new = torch.multinomial(rows[-1], 1)[None]
                 drafted = torch.cat([drafted, new], 1)
             seen = cache.get_seq_length()
-            p = target(drafted[:, seen:], past_key_values=cache, logits_to_keep=gamma + 1).logits.softmax(-1)[0]
+            p = target(drafted[:, seen:], past_key_values=cache, logits_to_keep=gamma + 1).logits.softmax(-1)[
+                0
+            ]
             n = 0
             while n < gamma and torch.rand(()) < p[n, drafted[0, start + n]] / rows[n][drafted[0, start + n]]:
                 n += 1

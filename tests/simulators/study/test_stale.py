@@ -56,8 +56,13 @@ targets = ["mine.py:verify", "other.py:verify"]
 rows = {kind = "random", count = 3}
 """
 FILES = {
-    **{"mine.py": GOOD, "ratio.py": RATIO, "other.py": OTHER, "own.py": OWN, "kept.py": KEPT},
-    **{"text": "abba" * 40, "all.toml": FILE},
+    "mine.py": GOOD,
+    "ratio.py": RATIO,
+    "other.py": OTHER,
+    "own.py": OWN,
+    "kept.py": KEPT,
+    "text": "abba" * 40,
+    "all.toml": FILE,
 }
 COMMANDS = """
 import os, sys
