@@ -3,6 +3,7 @@
 import inspect
 from dataclasses import fields
 from functools import cache
+from typing import Any
 
 from draftproof.simulators.audit.functions import Tree
 from draftproof.simulators.audit.rule import Rule
@@ -52,7 +53,7 @@ def named(spelling: str) -> Verifier:
 
 @cache
 def _own(spelling: str, version: str) -> Verifier:
-    found = load(spelling)
+    found: Any = load(spelling)
     if isinstance(found, Verifier):
         given = {field.name: getattr(found, field.name) for field in fields(Verifier)}
         return Own(**given | {"name": spelling, "roots": (source(spelling),)})

@@ -149,7 +149,7 @@ class Report:
         both = [(float(got), float(best), case) for case, got, best in known if got is not None and best]
         if len(both) < 2:
             return []
-        mean, most = (fmean(each[which] for each in both) for which in (0, 1))
+        mean, most = fmean(got for got, _, _ in both), fmean(best for _, best, _ in both)
         share, where = min((got / best, named(case.instance)) for got, best, case in both)
         of = f"mean E[tau] {mean:.4g}, {mean / most:.1%} of the mean valid optimum"
         return [f"  over {len(both)} instances: {of}; the least share is {share:.1%} (on {where})"]
