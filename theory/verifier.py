@@ -34,7 +34,8 @@ class Verifier:
     next iteration. `ordered`: whether the rule orders tokens, so that it cannot run on lanes.
     `reads_leaves`: whether it reads the proposal's row at the leaves (`leaf_shaping.extended`).
     `rounding`: for a rule that computes in floats, the total variation that rounding alone can cause on an
-    instance. `roots`: where its code lies (`simulators.sources`), if not in the modules of its functions.
+    instance, over so many iterations. `roots`: where its code lies (`simulators.sources`), if not in the
+    modules of its functions.
     """
 
     name: str
@@ -45,5 +46,5 @@ class Verifier:
     carry: Callable[[Rows, Rows, Draft, Node], Rows] | None = None
     ordered: bool = False
     reads_leaves: bool = False
-    rounding: Callable[[Any], Any] | None = None
+    rounding: Callable[[Any, int], Any] | None = None
     roots: tuple[Any, ...] = ()

@@ -44,9 +44,9 @@ class Rule:
         row = tuple(ONE if x == word[-1] else ZERO for x in range(target.vocab))  # type: ignore[attr-defined]
         return Node((*draft.root.prefix, *word[:-1]), None), row
 
-    def rounding(self, instance: Instance) -> fmpq:
-        """The total variation that rounding alone can cause on an instance."""
-        return self.target.bound(instance, 1)
+    def rounding(self, instance: Instance, iterations: int) -> fmpq:
+        """The total variation that rounding alone can cause on an instance, over so many iterations."""
+        return self.target.bound(instance, iterations)
 
     def law(self, draft: Draft, target: Rows) -> dict[Prefix, fmpq]:
         """The probability of every word that it emits on a draft."""

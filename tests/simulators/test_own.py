@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from draftproof.simulators.instances.files import document, draft_of
+import draftproof as dp
+from draftproof.simulators.instances.files import document, draft_of, read
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.simulators.own import named
 from draftproof.simulators.study.report.explorer import recorded
@@ -136,6 +137,19 @@ def test_what_is_none_is_one_line(own, command, name, says):
     last = err.splitlines()[-1]
     assert (status, out, last.startswith("draftproof: ")) == (2, "", True)
     assert says in last
+
+
+def test_rounding_is_no_bias(own, command):
+    given = own(Chain(1))
+    for name, lossless in (("plain.py:verify", True), ("broken.py:verify", False)):
+        status, out, _ = command("law", given, "--verifier", name, "--iterations", "2", "--json")
+        assert (status, json.loads(out)["lossless"]) == (int(not lossless), lossless)
+        found = dp.check(scenario("holes in both", Chain(2), 3), name)
+        assert (found.lossless, bool(found.total_variation)) == (lossless, True)
+        assert found.wrong is None or float(abs(found.wrong.got - found.wrong.want)) > 1e-3
+    assert list(dp.gap(read(given), "plain.py:verify").expected_accepted) == ["plain.py:verify"]
+    status, _, err = command("check", given, "--verifier", "plain.py:verify", "--against", "target")
+    assert (status, "draftproof audit plain.py:verify --against LAW" in err) == (2, True)
 
 
 def test_a_slow_one_is_not_run_on_the_whole_suite(own, command):
