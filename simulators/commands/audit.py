@@ -1,6 +1,7 @@
 """The command `audit`."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -157,7 +158,7 @@ def _examined(
     options: dict[str, Any],
     style: str,
     roles: str | None,
-    drafts: list[Scheme],
+    drafts: Sequence[Scheme] = (),
 ) -> Report:
     target = load.target(name, path, dtype, style, roles, observer)
     if isinstance(target, Tree):
