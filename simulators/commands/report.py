@@ -92,7 +92,7 @@ def report(
     data["claims"] = list(resolve_name(context["claims"])())
     data["mutants"] = json.loads(mutants.read_text(encoding="utf-8"))
     instances = list(_explored(given, worst_instances(found, WORST)))
-    own = list(_own(found))
+    own = list(_rules(found))
     with screen.progress("instances") as bar:
         found_of = bar.track(
             shared(partial(_recorded, own=own), instances, cores()), len(instances), description="exploring"
@@ -119,7 +119,7 @@ def _recorded(titled: tuple[str, Instance], own: Sequence[Verifier]) -> dict[str
         return recorded(titled[1])
 
 
-def _own(results: Any) -> Iterator[Verifier]:
+def _rules(results: Any) -> Iterator[Verifier]:
     # The user's verifiers in the results that have steps to walk: a function in floats is one draw.
     configured = results.manifest["configuration"]["family"]
     for name in dict.fromkeys(name for entry in configured for name in entry["verifiers"]):
