@@ -8,12 +8,12 @@ import pyarrow as pa
 
 from draftproof.proofs_check.prove import Proof, prove
 from draftproof.simulators.instances.files import document
+from draftproof.simulators.own import named
 from draftproof.simulators.sources import Root, digest, drafting, rules
 from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.plan import SIZE, Metric, size
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
-from draftproof.theory.verifiers import VERIFIERS
 
 SCHEMA = pa.schema(
     [
@@ -48,14 +48,14 @@ class Prove:
         return f"{self.draft} vocab={self.vocab}"
 
     def sources(self, known: dict[Root, str]) -> dict[str, str]:
-        roots = __name__, drafting(self.draft), *rules(VERIFIERS[self.verifier])
+        roots = __name__, drafting(self.draft), *rules(named(self.verifier))
         return {self.verifier: digest(*roots, known=known)}
 
     def only(self, names: tuple[str, ...]) -> "Prove":
         return self
 
     def __call__(self) -> pa.Table:
-        rule = VERIFIERS[self.verifier]
+        rule = named(self.verifier)
         try:
             found = prove(rule, self.draft, self.vocab, self.seconds)
         except BadInput as error:  # more parameters than are tried

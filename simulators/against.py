@@ -106,6 +106,8 @@ def must_measure(verifier: Verifier) -> None:
     """BadInput unless the verifier can be judged against a declared target."""
     if verifier.carry is not None:
         raise BadInput(f"{verifier.name} keeps state between calls; --against judges one call")
+    if verifier.rounding is not None:
+        raise BadInput(f"{verifier.name} computes in floats: draftproof audit {verifier.name} --against LAW")
 
 
 def text_of(instance: Instance, verifier: Verifier, length: int) -> Law:

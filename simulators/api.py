@@ -2,18 +2,18 @@
 
 from draftproof.simulators.check import must_apply
 from draftproof.simulators.enumerate import emission
+from draftproof.simulators.own import named
 from draftproof.simulators.study.gap import Gap, measure
 from draftproof.simulators.verdict import Verdict, joint, judge
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law
 from draftproof.theory.verifier import Verifier
-from draftproof.theory.verifiers import named
 
 
 def check(instance: Instance, verifier: Verifier | str, force: bool = False) -> Verdict:
     """Whether a verifier is lossless on one instance, by exact enumeration; with a witness if it is not.
 
-    The verifier is a `Verifier` or the name of one in `draftproof.verifiers`. One that keeps state is checked
+    The verifier is a `Verifier` or a name, as `--verifier` takes it. One that keeps state is checked
     over two iterations, any other over one. Raises BadInput for an unknown name, and for a draft that the
     verifier is not made for unless `force` is set.
 
@@ -44,8 +44,9 @@ def law(instance: Instance, verifier: Verifier | str, iterations: int = 1, force
     return emission(instance, rule).law() if iterations == 1 else joint(instance, rule, iterations)[1]
 
 
-def gap(instance: Instance) -> Gap:
-    """E[tau] of every verifier that is made for the instance's draft, and the certified optima.
+def gap(instance: Instance, *verifiers: Verifier | str, force: bool = False) -> Gap:
+    """E[tau] of the verifiers, by default of all that are made for the instance's draft, and the certified
+    optima. Arguments and errors are those of `check`.
 
     >>> import draftproof as dp
     >>> p, q = ({(): row} for row in (["1/3", "2/3"], ["2/3", "1/3"]))
@@ -53,7 +54,7 @@ def gap(instance: Instance) -> Gap:
     >>> found.expected_accepted["token"], found.expected_accepted["block"], found.full.value
     (10/9, 11/9, 4/3)
     """
-    return measure(instance)
+    return measure(instance, [_fitting(instance, each, force) for each in verifiers] or None)
 
 
 def _fitting(instance: Instance, verifier: Verifier | str, force: bool) -> Verifier:

@@ -126,6 +126,8 @@ def must_verify(verifier: Verifier) -> None:
         raise BadInput(f"{verifier.name} is made for {', '.join(verifier.drafts)}, not for a batch of chains")
     if verifier.carry is not None:
         raise BadInput(f"{verifier.name} keeps state between calls, and a batch is judged over one call")
+    if verifier.rounding is not None:
+        raise BadInput(f"{verifier.name} computes in floats, and the joint law of a batch is judged exactly")
 
 
 def judge_batch(batch: Batch, verifier: Verifier) -> BatchVerdict:

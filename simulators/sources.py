@@ -34,6 +34,9 @@ def digest(*roots: Root, known: dict[Root, str] | None = None) -> str:
     (64, False, True)
     """
     known = {} if known is None else known
+    if not known:  # files may have come and gone
+        invalidate_caches()
+        _file.cache_clear()
     for root in roots:
         if root not in known:
             known[root] = _hashed(sorted(imported(root).items()))
@@ -41,20 +44,21 @@ def digest(*roots: Root, known: dict[Root, str] | None = None) -> str:
 
 
 def rules(verifier: Verifier) -> tuple[Root, ...]:
-    """The modules of the functions that a verifier runs."""
+    """The modules of the functions that a verifier runs, or its own `roots`."""
+    if verifier.roots:
+        return verifier.roots
     functions = (verifier.verify, verifier.carry)
     plain = (each.func if isinstance(each, partial) else each for each in functions if each is not None)
     return tuple(dict.fromkeys(each.__module__ for each in plain))
 
 
 def drafting(scheme: Scheme) -> Root:
-    """The module of a drafting scheme."""
-    return type(scheme).__module__
+    """The module of a drafting scheme, or its own `root`."""
+    return getattr(scheme, "root", type(scheme).__module__)
 
 
 def imported(root: Root) -> dict[str, bytes]:
     """Module -> its source, or the version of its package if it is installed: the root and its imports."""
-    invalidate_caches()
     if isinstance(root, Path):
         first, folder, file = root.stem, root.resolve().parent, root
     else:
@@ -69,7 +73,7 @@ def imported(root: Root) -> dict[str, bytes]:
             continue
         if INSTALLED & {*path.parts} and not name.startswith("draftproof"):
             with suppress(PackageNotFoundError):
-                sources[name.split(".")[0]] = version(name.split(".")[0]).encode()
+                sources[name.split(".")[0]] = _version(name.split(".")[0]).encode()
             continue
         sources[name] = path.read_bytes()
         if path.suffix == ".py":
@@ -107,6 +111,10 @@ def _named(statement: ast.AST, package: str) -> Iterator[str]:
             yield from (f"{base}.{alias.name}" for alias in statement.names)
 
 
+_version = lru_cache(256)(version)  # of a package, which does not change while this process runs
+
+
+@lru_cache(8192)
 def _file(name: str, folder: Path | None) -> Path | None:
     # The file of a module, found without importing it, first in the folder; None for the standard library.
     first, *rest = name.split(".")

@@ -69,7 +69,7 @@ def judge(instance: Instance, verifier: Verifier, iterations: int | None = None)
     except Invalid as error:
         return _invalid(instance, verifier, error)
     figures = emitted.total_variation, emitted.expected_accepted
-    wrong = Wrong(*found) if (found := emitted.wrong_prefix()) else None
+    wrong = Wrong(*found) if (found := emitted.wrong_prefix(_rounding(instance, verifier, 1))) else None
     return Verdict(verifier.name, instance.name, verifier.lossless, *figures, wrong)
 
 
@@ -90,8 +90,13 @@ def joint(
         return _invalid(instance, verifier, error), Law([])
     want = law_of(instance.target, length)
     figures = got.total_variation(want), decoded.accepted[0]
-    wrong = Wrong(*found) if (found := first_difference(got, want)) else None
+    found = first_difference(got, want, _rounding(instance, verifier, iterations))
+    wrong = Wrong(*found) if found else None
     return Verdict(verifier.name, instance.name, verifier.lossless, *figures, wrong), got
+
+
+def _rounding(instance: Instance, verifier: Verifier, iterations: int) -> fmpq:
+    return verifier.rounding(instance, iterations) if verifier.rounding else ZERO
 
 
 def _invalid(instance: Instance, verifier: Verifier, error: Invalid) -> Verdict:

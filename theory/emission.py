@@ -50,9 +50,14 @@ class Emission:
         parts = (abs(got - want) for _, got, want, is_last in self._prefixes() if is_last)
         return sum(parts, self._one * 0) / 2
 
-    def wrong_prefix(self) -> tuple[Prefix, Any, Any] | None:
-        """The shortest wrong prefix, in the order of token ids: (prefix, got, want); None if lossless."""
+    def wrong_prefix(self, slack: Any = 0) -> tuple[Prefix, Any, Any] | None:
+        """The shortest wrong prefix, in the order of token ids: (prefix, got, want); None if the total
+        variation is at most `slack`, what rounding may cause.
+        """
         wrong = [(len(prefix), prefix, got, want) for prefix, got, want, _ in self._prefixes() if got != want]
+        if slack and wrong:
+            far = [each for each in wrong if abs(each[2] - each[3]) > slack / 2] or wrong
+            wrong = far if self.total_variation > slack else []
         return min(wrong)[1:] if wrong else None
 
     def law(self) -> Law:

@@ -114,17 +114,18 @@ def law_of(target: Rows, length: int, context: Prefix = ()) -> Law:
     return Law(continued(context, ONE, target, len(context) + length))
 
 
-def first_difference(got: Law, want: Law) -> tuple[Prefix, fmpq, fmpq] | None:
+def first_difference(got: Law, want: Law, slack: fmpq = ZERO) -> tuple[Prefix, fmpq, fmpq] | None:
     """The shortest prefix (then the first by token ids) of unequal probability: (prefix, got, want).
 
-    Both are laws of words of one length; None when they are equal.
+    Both are laws of words of one length; None when they are equal, or their total variation is at most
+    `slack`, what rounding may cause.
     """
-    if got == want:
+    if got == want or (slack and got.total_variation(want) <= slack):
         return None
     longest = max(map(len, (*got, *want)), default=0)
     for length in range(longest + 1):
         a, b = got.marginal(length), want.marginal(length)
         for prefix in sorted(a.keys() | b.keys()):
-            if a[prefix] != b[prefix]:
+            if abs(a[prefix] - b[prefix]) > slack / 2:
                 return prefix, a[prefix], b[prefix]
-    return None
+    return first_difference(got, want) if slack else None

@@ -5,7 +5,7 @@ Draft, Node, Path, Oracle and Rows are also exported here: the types that a veri
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from draftproof.theory.draft import Draft, Node, Path
 from draftproof.theory.oracle import Oracle
@@ -33,6 +33,9 @@ class Verifier:
     an algorithm with state, a function of (target, proposal, draft, stop node) that gives the target for the
     next iteration. `ordered`: whether the rule orders tokens, so that it cannot run on lanes.
     `reads_leaves`: whether it reads the proposal's row at the leaves (`leaf_shaping.extended`).
+    `rounding`: for a rule that computes in floats, the total variation that rounding alone can cause on an
+    instance, over so many iterations. `roots`: where its code lies (`simulators.sources`), if not in the
+    modules of its functions.
     """
 
     name: str
@@ -43,3 +46,5 @@ class Verifier:
     carry: Callable[[Rows, Rows, Draft, Node], Rows] | None = None
     ordered: bool = False
     reads_leaves: bool = False
+    rounding: Callable[[Any, int], Any] | None = None
+    roots: tuple[Any, ...] = ()

@@ -18,6 +18,7 @@ from draftproof.simulators.batches import must_verify
 from draftproof.simulators.commands.options import json_option
 from draftproof.simulators.instances.files import document, draft_of
 from draftproof.simulators.instances.files import spelled as spelled_word
+from draftproof.simulators.own import named
 from draftproof.simulators.sources import digest, drafting, rules
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.chain import Chain
@@ -28,9 +29,7 @@ from draftproof.theory.drafts.top_k import TopK
 from draftproof.theory.errors import BadInput
 from draftproof.theory.selection import named as selected
 from draftproof.theory.targets import ITSELF, declared
-from draftproof.theory.targets import named as aiming
 from draftproof.theory.verifier import Verifier
-from draftproof.theory.verifiers import named
 
 STATUS = {"proved": 0, "refuted": 1, "undecided": 3}
 EVERY_SIZE = "every vocabulary and depth"
@@ -81,13 +80,14 @@ def prove(
 ) -> int:
     """Is the verifier lossless for ALL real p and q, zeros included?
 
+    VERIFIER is a name, or one of your own as file.py:name or package.module:name.
     At one size by cells of signs, which run the verifier's code; with --against for a declared law in
     place of the target's (VERIFIER may be such a rule, by its name). With --every-size the code is run on
     rows of any vocabulary, by induction; where that proves nothing, the argument that was written by hand
     is checked, if there is one, and the verifier stays undecided. Seconds are CPU seconds. Exit status
     0 proved, 1 refuted (with p and q), 3 undecided, 2 bad input.
     """
-    rule = named(verifier) if against is None else aiming(verifier)
+    rule = named(verifier)
     law = ITSELF if against is None else declared(against)
     if isnan(seconds):
         raise BadInput("--seconds must be a number of seconds, not nan")

@@ -19,15 +19,21 @@ from draftproof.simulators.audit.targets import (
     emitted,
     extra,
     known_dtype,
+    plainly,
     signature,
     tensors,
 )
-from draftproof.simulators.instances.scenarios import scenario
+from draftproof.simulators.instances.randoms import Randoms
+from draftproof.simulators.instances.scenarios import SCENARIOS, scenario
 from draftproof.theory.draft import Draft, Node
+from draftproof.theory.drafts import Scheme
 from draftproof.theory.drafts.tree import Tree as Siblings
 from draftproof.theory.errors import BadInput
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
+
+SMALL = 100
+"""Most drafts of an instance on which all scenarios are tried."""
 
 
 class Function(DraftVerifier):
@@ -58,6 +64,7 @@ class Function(DraftVerifier):
     ):
         if not callable(verify):
             raise BadInput(f"{name or verify!r} is not a function")
+        verify = plainly(verify)
         self.verify = verify
         self._called: Any = verify
         self.stateful = inspect.isclass(verify)
@@ -181,7 +188,8 @@ def _torch_states(made: Any) -> Iterator[int]:
 
 class Tree(DraftVerifier):
     """verify(target, draft, rng) on drafts of any kind: `target` maps a prefix to its float row, `draft` is a
-    `draftproof.theory.draft.Draft` with float rows, and the result is the emitted tokens.
+    `draftproof.theory.draft.Draft` with float rows, and the result is the emitted tokens. `drafts` are the
+    schemes that it is audited on.
 
     >>> Tree(lambda target, draft, rng: [0], name="first").name
     'first'
@@ -189,14 +197,39 @@ class Tree(DraftVerifier):
 
     adapter, dtype = "tree function", "float64"
 
-    def __init__(self, verify: Callable[..., Any], *, name: str = "", dtype: str | None = None):
+    drafts: Sequence[Scheme] = ()
+
+    def __init__(
+        self,
+        verify: Callable[..., Any],
+        *,
+        name: str = "",
+        dtype: str | None = None,
+        drafts: Sequence[Scheme] = (),
+    ):
+        self.drafts = drafts
         if dtype not in (None, self.dtype):
             raise BadInput(f"a {self.adapter} computes in {self.dtype}")
-        self.verify = verify
+        self.verify = plainly(verify)
         self._identify(verify, name)
 
     def instances(self, vocab: int, depth: int, rounds: int) -> Sequence[Any]:
-        """The chains of the battery, and trees of two children that are drawn independently."""
+        """Scenarios and random instances on the target's `drafts`; without any, the chains of the battery,
+        and trees of two children that are drawn independently.
+        """
+        if self.drafts:
+            sized = [(draft, v) for draft in self.drafts for v in range(2, vocab + 1)]
+            return [
+                each
+                for draft, v in sized
+                for each in (
+                    *(
+                        scenario(name, draft, v)
+                        for name in (SCENARIOS if draft.outcomes(v) <= SMALL else CORE)
+                    ),
+                    *Randoms(draft, v, 4),
+                )
+            ]
         found = list(super().instances(vocab, depth, rounds))
         if rounds > 1:
             return found

@@ -1,9 +1,6 @@
 """Loads the target that a command line names."""
 
-import importlib
 import importlib.util
-import inspect
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +12,9 @@ from draftproof.simulators.audit.sandbox import Observer
 from draftproof.simulators.audit.selection import Selection
 from draftproof.simulators.audit.spelling import natural
 from draftproof.simulators.audit.targets import Target
-from draftproof.simulators.sources import INSTALLED, Root
+from draftproof.simulators.load import load as named
+from draftproof.simulators.load import source as source_of
+from draftproof.simulators.sources import Root
 from draftproof.theory.errors import BadInput
 
 STYLES = {"verify": natural, "loop": Loop, "selection": Selection, "tree": Tree}
@@ -74,66 +73,15 @@ def taken(name: str) -> tuple[str, Path | None] | None:
 
 def source(name: str) -> Root:
     """The file or module that the target of that name is loaded from."""
-    place = ADAPTERS[name].__module__ if name in ADAPTERS else name.rpartition(":")[0]
-    return Path(place) if place.endswith(".py") else place
+    return ADAPTERS[name].__module__ if name in ADAPTERS else source_of(name)
 
 
 def load(name: str) -> Any:
-    """The object that `package.module:name` or `path/to/file.py:name` names; BadInput when there is none."""
-    place, colon, attribute = name.rpartition(":")
-    if not colon or not place or not attribute:
+    """The function that `package.module:name` or `path/to/file.py:name` names; BadInput if there is none."""
+    if ":" not in name:
         ways = "package.module:function, path/to/file.py:function, or one of"
         raise BadInput(f"{name[:80]}: not {ways} {', '.join(ADAPTERS)}")
-    try:
-        module = _from_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
-    except BadInput:
-        raise
-    except (KeyboardInterrupt, GeneratorExit) as error:  # raised by the module itself
-        raise BadInput(f"{name}: cannot be imported: {type(error).__name__}") from None
-    except (Exception, SystemExit) as error:
-        raise BadInput(f"{place}: cannot be imported: {type(error).__name__}: {error}") from None
-    found: Any = module
-    for part in attribute.split("."):
-        if not hasattr(found, part):
-            raise BadInput(f"{place}: has no {attribute!r}")
-        holder, found = found, getattr(found, part)
-        if inspect.isclass(holder) and inspect.isfunction(inspect.getattr_static(holder, part)):
-            raise BadInput(f"{name}: is a method; name its class, or an object's method")
+    found = named(name)
     if not callable(found):
         raise BadInput(f"{name}: is not a function")
     return found
-
-
-_beside: list[str] = []
-"""Names of the modules that the last target loaded from its own folder."""
-
-
-def _from_file(path: Path) -> Any:
-    if not path.is_file():
-        raise BadInput(f"{path}: no such file")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    folder = path.parent.resolve()
-    for name in _beside:  # of a target loaded before, perhaps of the same names
-        sys.modules.pop(name, None)
-    before, writes = {*sys.modules}, sys.dont_write_bytecode
-    sys.modules.setdefault(path.stem, module)
-    sys.path.insert(0, str(folder))
-    sys.dont_write_bytecode = True  # Python would take a file edited within the same second for the old one
-    importlib.invalidate_caches()
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        sys.path.pop(0)
-        sys.dont_write_bytecode = writes
-        _beside[:] = [name for name in {*sys.modules} - before if _is_beside(name, folder)]
-    return module
-
-
-def _is_beside(name: str, folder: Path) -> bool:
-    file = getattr(sys.modules[name], "__file__", None)
-    if file is None or name.split(".")[0] == "draftproof" or INSTALLED & {*Path(file).parts}:
-        return False
-    return Path(file).resolve().is_relative_to(folder)

@@ -16,7 +16,7 @@ from draftproof.simulators.audit.functions import Function
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
 from draftproof.simulators.audit.randomness.sources import Chance
 from draftproof.simulators.audit.sandbox import SECONDS, Fault, Observer, sandboxed
-from draftproof.simulators.audit.targets import LONGEST, known_dtype, signature
+from draftproof.simulators.audit.targets import LONGEST, known_dtype, plainly, signature
 from draftproof.simulators.enumerate import drafts
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.theory.drafts.chain import Chain
@@ -95,7 +95,7 @@ def natural(
     A function of (target_probs, draft_probs, draft_tokens[, rng]) that returns tokens is taken as it is.
     Raises BadInput with what was found, what is known and the wrapper to write, if nothing fits.
     """
-    verify = getattr(verify, "_torchdynamo_orig_callable", verify)  # torch.compile changes no law
+    verify = plainly(getattr(verify, "_torchdynamo_orig_callable", verify))  # torch.compile changes no law
     observer = observer or Observer()
     observer.progress(0, 1, "trial calls")
     problem, fault, plain = "", None, None

@@ -1,6 +1,7 @@
 """The command `audit`."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from draftproof.simulators import screen
 from draftproof.simulators.audit import load
 from draftproof.simulators.audit.adapters import ADAPTERS
 from draftproof.simulators.audit.battery import DEPTH, VOCAB
+from draftproof.simulators.audit.functions import Tree
 from draftproof.simulators.audit.glue import written
 from draftproof.simulators.audit.isolation import isolated
 from draftproof.simulators.audit.judge.examine import examine
@@ -18,6 +20,8 @@ from draftproof.simulators.audit.judge.samples import RUNS
 from draftproof.simulators.audit.rounding import ROUNDOFF
 from draftproof.simulators.audit.sandbox import SECONDS, Observer
 from draftproof.simulators.commands.options import FILE, json_option
+from draftproof.simulators.instances.files import draft_of
+from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.targets import declared
 
@@ -39,6 +43,13 @@ from draftproof.theory.targets import declared
     "--selection", is_flag=True, help="TARGET selects which drafted tokens of a batch are verified."
 )
 @click.option("--tree", is_flag=True, help="TARGET verifies trees: verify(target, draft, rng).")
+@click.option(
+    "--draft",
+    "drafts",
+    multiple=True,
+    metavar="DRAFT",
+    help="With --tree: a draft that TARGET is made for, such as tree:2x2 or paths:2x2; may be repeated.",
+)
 @click.option("--signature", "roles", help="What the parameters are, such as tokens,q,p_logits.")
 @click.option("--init", is_flag=True, help="Write a wrapper and a pytest file for TARGET, and stop.")
 @click.option("--padding", is_flag=True, help="Also try drafts padded with -1.")
@@ -65,6 +76,7 @@ def audit(
     loop: bool,
     selection: bool,
     tree: bool,
+    drafts: tuple[str, ...],
     roles: str | None,
     init: bool,
     strict: bool,
@@ -113,6 +125,9 @@ def audit(
         raise BadInput("--loop, --selection and --tree exclude each other")
     if roles is not None and (style != "verify" or target in ADAPTERS):
         raise BadInput("--signature goes with a function")
+    if drafts and not tree:
+        raise BadInput("--draft goes with --tree")
+    schemes = [draft_of(draft) for draft in drafts]
     with screen.progress() as bar:
         task = bar.add_task("auditing", total=None)
 
@@ -123,7 +138,7 @@ def audit(
             description = "auditing" if total else "testing random runs" if undecided else doing
             bar.update(task, completed=done, total=total or None, description=description)
 
-        arguments = target, path, dtype, options, style, roles
+        arguments = target, path, dtype, options, style, roles, schemes
         report = isolated(_examined, target, options["seconds"], progress, *arguments)
     if as_json:
         click.echo(json.dumps(report.answer()))
@@ -143,7 +158,10 @@ def _examined(
     options: dict[str, Any],
     style: str,
     roles: str | None,
+    drafts: Sequence[Scheme] = (),
 ) -> Report:
     target = load.target(name, path, dtype, style, roles, observer)
+    if isinstance(target, Tree):
+        target.drafts = drafts
     observer.loaded()
     return examine(target, observer=observer, **options)

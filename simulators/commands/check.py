@@ -24,10 +24,11 @@ from draftproof.simulators.check import (
     run,
 )
 from draftproof.simulators.commands.entry import INTERRUPTED
-from draftproof.simulators.commands.options import FILE, force_option, json_option
+from draftproof.simulators.commands.options import FILE, NAMED, force_option, json_option
 from draftproof.simulators.instances.batches import standard_batches
 from draftproof.simulators.instances.files import read_any
 from draftproof.simulators.instances.suite import from_text, measured, standard
+from draftproof.simulators.own import named
 from draftproof.simulators.pool import cores
 from draftproof.simulators.size import size, told
 from draftproof.simulators.verdict import Verdict
@@ -37,7 +38,7 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import text
 from draftproof.theory.selection import RULES
-from draftproof.theory.targets import ITSELF, TARGETS, declared, named
+from draftproof.theory.targets import ITSELF, TARGETS, declared
 from draftproof.theory.targets.declared import Declared
 from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS
@@ -48,7 +49,7 @@ OWN = "own"
 @click.command()
 @click.argument("instances", nargs=-1, type=FILE, metavar="[INSTANCE.json]...")
 @click.option(
-    "--verifier", "names", multiple=True, metavar="NAME", help="Only this verifier; may be repeated."
+    "--verifier", "names", multiple=True, metavar="NAME", help=f"Only this: {NAMED}; may be repeated."
 )
 @click.option("--text", "source", type=FILE, help="Make instances from a text file.")
 @click.option("--vocab", type=int, help="Number of symbol classes of --text [default: 3].")
@@ -108,6 +109,12 @@ def check(
     if source is not None:
         families += from_text(source, 3 if vocab is None else vocab, 2 if depth is None else depth)
     whole = not families and not batches
+    for verifier in verifiers if whole else ():
+        if verifier.rounding is not None:  # milliseconds a draft
+            raise BadInput(
+                f"{verifier.name}: is too slow for the standard suite, since it computes in floats; name "
+                f"instances, or: draftproof audit {verifier.name}"
+            )
     if pairs:
         work = list(against_pieces(measured() if whole else families, pairs, force, own_bonus))
     else:
@@ -193,11 +200,12 @@ def _enumerate(work: Sequence[Piece], jobs: int, keep: bool, every: bool) -> _Fo
         task = bar.add_task("enumerating", total=sum(piece.effort for piece in work), done=0, all=found.left)
         try:
             for piece, verdicts in run(work, min(jobs, 1 + len(work) // 8)):
+                rules = {each.name: each for each in piece.verifiers}
                 for index, verdict in verdicts:
                     rule = RULES[verdict.selection] if isinstance(verdict, BatchVerdict) else None
                     law = piece.laws[0] if piece.laws else None
                     key = rule.name if rule else "", verdict.verifier
-                    tally = found.tallies.setdefault(key, Tally(named(verdict.verifier), rule, law=law))
+                    tally = found.tallies.setdefault(key, Tally(rules[verdict.verifier], rule, law=law))
                     first_wrong = not verdict.lossless and tally.found_lossless
                     tally.add(verdict, piece, index)
                     if keep and (every or first_wrong):

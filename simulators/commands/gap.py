@@ -17,10 +17,11 @@ from draftproof.simulators.check import applies, must_apply, must_fit
 from draftproof.simulators.commands.entry import INTERRUPTED
 from draftproof.simulators.commands.gap_calls import print_calls
 from draftproof.simulators.commands.gap_rows import rows
-from draftproof.simulators.commands.options import FILE, force_option, json_option
+from draftproof.simulators.commands.options import FILE, NAMED, force_option, json_option
 from draftproof.simulators.figures import required
 from draftproof.simulators.instances.files import document, draft_of, read_any
 from draftproof.simulators.instances.randoms import Mixed, Randoms
+from draftproof.simulators.own import named
 from draftproof.simulators.screen import shown
 from draftproof.simulators.study import ensembles, worst
 from draftproof.simulators.study.ensembles import STANDARD, VARIED, described, vary
@@ -40,7 +41,6 @@ from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput, located
 from draftproof.theory.numbers import text
 from draftproof.theory.verifier import Verifier
-from draftproof.theory.verifiers import named
 
 COUNT, SECONDS, VOCAB, TOKENS = 40, 20.0, 3, 6
 
@@ -67,7 +67,7 @@ STATEFUL = (
 
 @click.command()
 @click.argument("instance", required=False, type=FILE, metavar="[INSTANCE.json]")
-@click.option("--verifier", multiple=True, metavar="NAME", help="Only this verifier; may be repeated.")
+@click.option("--verifier", multiple=True, metavar="NAME", help=f"Only this: {NAMED}; may be repeated.")
 @click.option("--vary", type=click.Choice(list(VARIED)), help="Vary one thing over an ensemble.")
 @click.option("--out", type=FILE, metavar="FOLDER", help="The folder for the figure of --vary or --rows.")
 @click.option("--worst", metavar="NAME", help="Search for the instance with the largest gap.")

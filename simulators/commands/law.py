@@ -12,9 +12,10 @@ from draftproof.simulators import screen
 from draftproof.simulators.batches import BatchVerdict, batch_law, judge_any, judge_batch, must_verify
 from draftproof.simulators.check import must_apply
 from draftproof.simulators.commands.check import beside
-from draftproof.simulators.commands.options import FILE, force_option, json_option
+from draftproof.simulators.commands.options import FILE, NAMED, force_option, json_option
 from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.files import read_any, spelled
+from draftproof.simulators.own import named
 from draftproof.simulators.size import size, told
 from draftproof.simulators.verdict import Verdict, joint, judge
 from draftproof.simulators.witness import smallest
@@ -23,13 +24,12 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law
 from draftproof.theory.numbers import text
-from draftproof.theory.targets import named
 from draftproof.theory.verifier import Verifier
 
 
 @click.command()
 @click.argument("instance", type=FILE, metavar="INSTANCE.json")
-@click.option("--verifier", "name", required=True, metavar="NAME", help="The verifier.")
+@click.option("--verifier", "name", required=True, metavar="NAME", help=f"The verifier: {NAMED}.")
 @click.option(
     "--iterations", type=click.IntRange(1, 8), default=1, show_default=True, help="Rounds of decoding."
 )

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from pkgutil import resolve_name
@@ -12,10 +13,12 @@ import click
 
 from draftproof.simulators import screen
 from draftproof.simulators.commands.options import FILE, json_option
+from draftproof.simulators.enumerate import CRASHES
 from draftproof.simulators.files import replacing
 from draftproof.simulators.instances.files import read
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.simulators.instances.suite import of_depth
+from draftproof.simulators.own import named
 from draftproof.simulators.pool import cores, shared
 from draftproof.simulators.study.ensembles import described
 from draftproof.simulators.study.report.explorer import explorable, recorded
@@ -25,6 +28,8 @@ from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
+from draftproof.theory.verifier import Verifier
+from draftproof.theory.verifiers import VERIFIERS
 
 STANDARD: list[tuple[Scheme, int]] = [
     (Chain(2), 2),
@@ -87,8 +92,11 @@ def report(
     data["claims"] = list(resolve_name(context["claims"])())
     data["mutants"] = json.loads(mutants.read_text(encoding="utf-8"))
     instances = list(_explored(given, worst_instances(found, WORST)))
+    own = list(_rules(found))
     with screen.progress("instances") as bar:
-        found_of = bar.track(shared(_recorded, instances, cores()), len(instances), description="exploring")
+        found_of = bar.track(
+            shared(partial(_recorded, own=own), instances, cores()), len(instances), description="exploring"
+        )
         documents = {title: document for (title, _), document in found_of}
         shown = [(title, documents[title]) for title, _ in instances]
     made = page(title or results.resolve().name, *_origin(found), data, shown)
@@ -103,8 +111,27 @@ def report(
     return 0
 
 
-def _recorded(titled: tuple[str, Instance]) -> dict[str, Any]:
-    return recorded(titled[1])
+def _recorded(titled: tuple[str, Instance], own: Sequence[Verifier]) -> dict[str, Any]:
+    try:
+        return recorded(titled[1], own=own)
+    except (TypeError, *CRASHES) as error:  # of a rule of the user's, on some row of the sliders
+        click.echo(f"{titled[0]}: without your own verifiers: {type(error).__name__}: {error}", err=True)
+        return recorded(titled[1])
+
+
+def _rules(results: Any) -> Iterator[Verifier]:
+    # The user's verifiers in the results that have steps to walk: a function in floats is one draw.
+    configured = results.manifest["configuration"]["family"]
+    for name in dict.fromkeys(name for entry in configured for name in entry["verifiers"]):
+        if name in VERIFIERS:
+            continue
+        try:
+            found = named(name)
+        except BadInput as error:  # the results hold its numbers, not its code
+            click.echo(f"the explorer lacks {name}: {error}", err=True)
+        else:
+            if found.rounding is None:
+                yield found
 
 
 def _explored(

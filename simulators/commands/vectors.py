@@ -7,8 +7,8 @@ import click
 
 from draftproof.simulators.files import replacing
 from draftproof.simulators.instances.files import draft_of
+from draftproof.simulators.own import named
 from draftproof.simulators.vectors import vectors as made
-from draftproof.theory.verifiers import named
 
 
 @click.command(context_settings={"show_default": True})

@@ -11,6 +11,7 @@ from flint import fmpq
 
 from draftproof.simulators.files import text_of
 from draftproof.simulators.instances.make import limit_prefixes, prefixes
+from draftproof.simulators.instances.own_draft import OwnDraft, own_draft
 from draftproof.theory.batch import Batch
 from draftproof.theory.drafts import SCHEMES, Scheme
 from draftproof.theory.errors import BadInput, located, quoted
@@ -114,14 +115,14 @@ def scheme(value: Any) -> Scheme:
     """The drafting scheme that the `draft` of an instance file describes: an object, or one word."""
     if isinstance(value, str):
         with located("draft"):
-            return spelled_scheme(value)
+            return own_draft(value) or spelled_scheme(value)
     return _of_kind(value, "draft", SCHEMES)
 
 
 def draft_of(content: str) -> Scheme:
     """The drafting scheme given by a command's option: one word, or JSON as in an instance file."""
     try:
-        return scheme(decoded(content) if content.lstrip().startswith(("{", "[")) else content.strip())
+        return scheme(decoded(content) if content.lstrip().startswith(("{", "[", '"')) else content.strip())
     except BadInput as error:
         raise BadInput(str(error) if str(error).startswith("draft") else f"draft: {error}") from None
 
@@ -161,8 +162,10 @@ def _written(value: Any) -> Any:
     return {key: _written(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
-def draft_document(draft: Scheme) -> dict[str, Any]:
-    """The `draft` object of an instance file."""
+def draft_document(draft: Scheme) -> dict[str, Any] | str:
+    """The `draft` of an instance file: an object, or the spelling of a scheme of the user's own."""
+    if isinstance(draft, OwnDraft):
+        return draft.spelling
     return {"kind": draft.kind, **{f.name: getattr(draft, f.name) for f in fields(draft) if f.compare}}  # type: ignore[arg-type]
 
 

@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, mo
 from draftproof.simulators.check import must_fit
 from draftproof.simulators.files import text_of
 from draftproof.simulators.instances.files import draft_document, draft_of
+from draftproof.simulators.own import named
 from draftproof.simulators.study.families import Family, families
 from draftproof.theory.drafts import SCHEMES, Scheme
 from draftproof.theory.drafts.shape import every
@@ -162,6 +163,12 @@ def _schemes(value: Any, info: ValidationInfo) -> list[Scheme]:
     return list(dict.fromkeys(found))
 
 
+def _verifier(value: Any, info: ValidationInfo) -> str:
+    if info.context is None:  # of finished results, which do not need its code
+        return value
+    return named(value).name if isinstance(value, str) and ":" in value else one_of(value, VERIFIERS)
+
+
 def _metric(value: Any, info: ValidationInfo) -> str:
     return value if info.context is None else one_of(value, info.context)
 
@@ -181,7 +188,7 @@ class Entry(Spec):
 
     metrics: Annotated[Distinct[Annotated[str, BeforeValidator(_metric)]], Field(min_length=1)]
     engine: Annotated[str, among(("exact", "float"))] = "exact"
-    verifiers: Distinct[Annotated[str, among(VERIFIERS)]] = Field([])
+    verifiers: Distinct[Annotated[str, BeforeValidator(_verifier)]] = Field([])
     depths: Listed[Whole] = Field([2])
     drafts: Annotated[list[Scheme], pydantic.PlainValidator(_schemes)] = _CHAIN
     vocabularies: Listed[Annotated[int, Field(ge=2, lt=2**63)]] = Field([2])
@@ -192,18 +199,18 @@ class Entry(Spec):
     seconds: Positive = 60.0
 
     @model_validator(mode="after")
-    def _check_useful(self) -> "Entry":
+    def _check_useful(self, info: ValidationInfo) -> "Entry":
         # Settings that would silently compute nothing are errors.
         with located("verifiers"):
-            for name in self.verifiers:
-                must_fit(VERIFIERS[name], self.drafts)
+            for name in self.verifiers if info.context is not None else ():
+                must_fit(named(name), self.drafts)
         if ("audit" in self.metrics) != bool(self.targets):
             raise BadInput("targets: the metric 'audit' and the key 'targets' go together")
         return self
 
     def fitting(self, draft: Scheme) -> tuple[Verifier, ...]:
         """The verifiers to run on a draft."""
-        chosen = [VERIFIERS[name] for name in self.verifiers] or VERIFIERS.values()
+        chosen = [named(name) for name in self.verifiers] or VERIFIERS.values()
         return tuple(each for each in chosen if draft.label in each.drafts)
 
     def suited(self, family: Family) -> list[Verifier]:

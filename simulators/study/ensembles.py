@@ -11,6 +11,7 @@ from typing import Any
 from draftproof.simulators import figures
 from draftproof.simulators.check import must_fit
 from draftproof.simulators.files import replacing
+from draftproof.simulators.instances.own_draft import OwnDraft
 from draftproof.simulators.instances.randoms import Logits, Randoms
 from draftproof.simulators.study.gap import FEW, Summary, applicable, measure, summarise
 from draftproof.theory.drafts import Scheme
@@ -127,7 +128,9 @@ def vary(
 
 
 def described(draft: Scheme) -> str:
-    """A draft in words: its number of paths, if several, and its depth."""
+    """A draft in words: its number of paths, if several, and its depth; one of the user's by its spelling."""
+    if isinstance(draft, OwnDraft):
+        return draft.spelling
     return f"{f'{draft.count} of ' if isinstance(draft, Paths) else ''}depth {draft.depth}"
 
 

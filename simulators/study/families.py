@@ -12,12 +12,12 @@ from draftproof.simulators.instances.randoms import Dirichlet, Edges, Law, Logit
 from draftproof.simulators.instances.scenarios import Scenarios
 from draftproof.simulators.instances.texts import Corpus, Texts, corpus
 from draftproof.simulators.lanes import BATCH, Lanes, stack
+from draftproof.simulators.own import named
 from draftproof.simulators.sources import Root, digest, drafting, rules
 from draftproof.theory.drafts import Scheme
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.verifier import Verifier
-from draftproof.theory.verifiers import VERIFIERS
 
 GRID = 10**7  # largest number of instances of a grid
 
@@ -153,7 +153,7 @@ class Sliced:
         """Verifier -> the hash of the sources that decide its rows."""
         roots = type(self).__module__, *self.part.family.roots
         names = self.part.verifiers
-        return {name: digest(*roots, *rules(VERIFIERS[name]), known=known) for name in names}
+        return {name: digest(*roots, *rules(named(name)), known=known) for name in names}
 
     def only(self, names: tuple[str, ...]) -> Self:
         """The job for some of its verifiers."""

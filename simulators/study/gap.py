@@ -7,6 +7,7 @@ from flint import fmpq
 
 from draftproof.simulators.check import applies
 from draftproof.simulators.enumerate import Invalid, emission
+from draftproof.simulators.instances.own_draft import OwnDraft
 from draftproof.simulators.optimum import full_information, stateless
 from draftproof.theory.closed_forms import expected_accepted
 from draftproof.theory.errors import BadInput
@@ -27,6 +28,9 @@ CLOSED = "closed form"
 RUN, FEW = 2_000, 100
 """Most drafts of an instance on which verifiers with a closed form are run: of a single one, of many."""
 
+ROUNDED = fmpq(1, 10**5)
+"""How far rounding may take E[tau] of a rule that computes in floats."""
+
 REACHED = 1e-9
 """A verifier reaches an optimum if the ratio is at least 1 - REACHED; certified errors are smaller."""
 
@@ -45,6 +49,7 @@ class Gap:
     full: Certificate
     stateless: Optimum
     closed: frozenset[str] = frozenset()
+    rules: Mapping[str, Verifier] = field(default_factory=dict)
     invalid: Mapping[str, str] = field(default_factory=dict)
 
     def shares(self, name: str) -> tuple[float, float]:
@@ -52,9 +57,13 @@ class Gap:
         mean = self.expected_accepted[name]
         return ratio(mean, self.stateless.upper), ratio(mean, self.full.value)
 
+    def above(self, name: str) -> bool:
+        """Whether a verifier exceeds the stateless optimum."""
+        return exceeds(self.rules[name], self.expected_accepted[name], self.stateless.upper)
+
     def note(self, name: str) -> str:
         """The remark on a verifier's number; may be empty."""
-        return remark(VERIFIERS[name], self.expected_accepted[name] > self.stateless.upper)
+        return remark(self.rules[name], self.above(name))
 
 
 def measure(
@@ -86,7 +95,8 @@ def measure(
             means[verifier.name], invalid[verifier.name] = ZERO, str(error)
         if form is not None:
             closed.add(verifier.name)
-    return Gap(instance, means, full, valid, frozenset(closed), invalid)
+    rules = {verifier.name: verifier for verifier in chosen}
+    return Gap(instance, means, full, valid, frozenset(closed), rules, invalid)
 
 
 def applicable(instance: Instance) -> list[Verifier]:
@@ -105,6 +115,8 @@ def expected(instance: Instance, verifier: Verifier) -> fmpq:
 
 def formed(instance: Instance, verifier: Verifier) -> fmpq | None:
     """E[tau] in closed form; None where there is none."""
+    if isinstance(instance.draft, OwnDraft):
+        return None
     try:
         return expected_accepted(instance, verifier.name)
     except BadInput:  # none for the verifier on this draft, or for the draft's shape
@@ -114,6 +126,11 @@ def formed(instance: Instance, verifier: Verifier) -> fmpq | None:
 def ratio(mean: Number, best: Number) -> float:
     """The ratio of E[tau] to an optimum; 1 if the optimum is 0."""
     return float(mean / best) if best > 0 else 1.0
+
+
+def exceeds(verifier: Verifier, mean: fmpq, best: fmpq) -> bool:
+    """Whether E[tau] is above an optimum, by more than rounding for a rule that computes in floats."""
+    return mean > best + (ROUNDED if verifier.rounding else 0)
 
 
 def remark(verifier: Verifier, above: bool) -> str:
@@ -161,9 +178,9 @@ def summarise(gaps: Sequence[Gap]) -> list[Summary]:
 
     rows = []
     for name in gaps[0].expected_accepted:
-        above = any(gap.expected_accepted[name] > gap.stateless.upper for gap in gaps)
+        above = any(gap.above(name) for gap in gaps)
         values = [float(gap.expected_accepted[name]) for gap in gaps]
         closed = any(name in gap.closed for gap in gaps)
-        rows.append(row(name, values, beside(remark(VERIFIERS[name], above), closed)))
+        rows.append(row(name, values, beside(remark(gaps[0].rules[name], above), closed)))
     rows.sort(key=lambda each: -each.mean)
     return [row("full information", full, "optimum"), row("stateless", best, "optimum"), *rows]

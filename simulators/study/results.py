@@ -8,8 +8,9 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 from pyarrow import parquet
+from pydantic import ValidationError
 
-from draftproof.simulators.study.configuration import Entry
+from draftproof.simulators.study.configuration import Entry, fault
 from draftproof.simulators.study.families import Family
 from draftproof.simulators.study.plan import FAMILY, place
 from draftproof.simulators.study.store import FORMAT, SHARDS, read_manifest
@@ -95,7 +96,10 @@ class Results:
 
     @cached_property
     def _families(self) -> list[Family]:
-        entries = map(Entry.model_validate, self.manifest["configuration"]["family"])
+        try:
+            entries = [Entry.model_validate(each) for each in self.manifest["configuration"]["family"]]
+        except ValidationError as error:  # a draft of the user's own is gone
+            raise BadInput(f"{self.folder}: {fault(error)}") from None
         return [family for entry in entries for family in entry.families()]
 
     @cached_property

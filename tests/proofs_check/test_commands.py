@@ -265,7 +265,6 @@ def test_no_argument_and_no_proof_is_undecided(capsys, monkeypatch):
         ["prove", "cactus", "--against", "cactus"],
         ["prove", "greedy-block", "--against", "interpolation:1/4"],
         ["prove", "rrs", "--against", "interpolation:1/4", "--draft", '{"kind": "chain"}'],
-        ["prove", "interpolation:1/4"],
         ["prove", "token", "--selection", "tetris"],
         ["prove", "token", "--every-size", "--selection", "nothing"],
         ["prove", "greedy-block", "--every-size", "--selection", "all"],

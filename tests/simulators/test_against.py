@@ -14,6 +14,7 @@ from draftproof.simulators.decode import decode
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios, scenario
 from draftproof.simulators.instances.suite import measured
+from draftproof.simulators.own import named
 from draftproof.simulators.strategies import instances, rows
 from draftproof.simulators.witness import smallest
 from draftproof.theory.divergence import ERROR, exceeds, kl
@@ -23,7 +24,7 @@ from draftproof.theory.instance import context_free
 from draftproof.theory.law import law_of
 from draftproof.theory.numbers import exact
 from draftproof.theory.rows import excess, normalise, share
-from draftproof.theory.targets import TARGETS, declared, named
+from draftproof.theory.targets import TARGETS, declared
 from draftproof.theory.verifier import Verifier
 
 CHAIN = ("chain",)

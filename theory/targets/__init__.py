@@ -10,8 +10,6 @@ from pkgutil import iter_modules
 
 from draftproof.theory.errors import BadInput, quoted
 from draftproof.theory.targets.declared import Declared
-from draftproof.theory.verifier import Verifier
-from draftproof.theory.verifiers import VERIFIERS
 
 
 def _found() -> dict[str, Declared]:
@@ -40,16 +38,3 @@ def declared(spelling: str) -> Declared:
             f"no declared target is named {quoted(spelling)}; there are {', '.join([ITSELF.name, *TARGETS])}"
         )
     return found.at(parameter) if colon else found
-
-
-def named(name: str) -> Verifier:
-    """The verifier of that name, or the rule of the declared target; BadInput that lists all names.
-
-    >>> named("block").lossless, named("synthetic:1/2").lossless
-    (True, False)
-    """
-    if name in VERIFIERS:
-        return VERIFIERS[name]
-    if name.partition(":")[0] in TARGETS:
-        return declared(name).rule
-    raise BadInput(f"no verifier is named {quoted(name)}; there are {', '.join({**VERIFIERS, **TARGETS})}")

@@ -16,12 +16,13 @@ from draftproof.simulators.audit.randomness.sources import Every, Fixed, Source
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.audit.targets import Program, Target
 from draftproof.simulators.batches import JointWrong
-from draftproof.simulators.enumerate import emission, outcomes
+from draftproof.simulators.enumerate import outcomes
 from draftproof.simulators.optimum import stateless
 from draftproof.simulators.size import Descent
 from draftproof.simulators.verdict import Wrong
 from draftproof.simulators.witness import shrink
 from draftproof.theory.batch import Batch
+from draftproof.theory.closed_forms.chains import block
 from draftproof.theory.drafts import SCHEMES
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -30,7 +31,6 @@ from draftproof.theory.numbers import ZERO
 from draftproof.theory.rows import Prefix
 from draftproof.theory.table import Rows
 from draftproof.theory.targets.declared import Declared
-from draftproof.theory.verifiers import named
 
 RUNS, SECONDS = 400_000, 600.0  # limits on the runs of a function on one instance: number and time
 PROBES, FEW = 60, 6  # random runs that estimate the number of all runs; the same for a slow target
@@ -309,7 +309,7 @@ def optimum(instance: Instance) -> fmpq | None:
     if instance.draft.kind not in SCHEMES:  # tokens are missing
         return None
     if instance.draft.label == "chain":
-        return emission(instance, named("block")).expected_accepted
+        return block(instance)
     if instance.draft.outcomes(instance.vocab) > SMALL:
         return None
     best = stateless(instance)

@@ -172,7 +172,8 @@ def _enumerate(
             limit, report.too_large = size, str(error)
             continue
         report.instances += 1
-        wrong = now.fault_mass == 1 and {*now.faults} <= UNREAD and "function" in report.adapter
+        unread = UNREAD if "function" in report.adapter else {"raises"}
+        wrong = now.fault_mass == 1 and {*now.faults} <= unread
         if report.instances == 1 and wrong:
             raised = "; ".join(f"{kind}: {what}" for kind, what in now.faults.items())
             raise BadInput(
@@ -192,6 +193,7 @@ def _enumerate(
             report.failing = shrunk(judge, now, shrinks and not whole)
             if aim is None:
                 return  # against another target all instances are measured
+        report.seen.append(now)
         if report.worst is None or now.total_variation > report.worst.total_variation:
             report.worst = now
     if not report.instances:

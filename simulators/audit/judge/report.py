@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Any
 
 from flint import fmpq
@@ -38,9 +39,10 @@ class Report:
 
     `lossless` is None if nothing was decided. The figures belong to `case`: the smallest instance found on
     which the target is biased, or else the one with the largest total variation. If nothing could be
-    enumerated, they are the estimates of `sampled`. Where another target is declared, `token` and `text`
-    are the largest distances from p of all instances. Other `findings` change the verdict only if their
-    probability exceeds the bound for rounding. `too_large` says which instances were skipped.
+    enumerated, they are the estimates of `sampled`. `seen` are the cases without a fault. Where another
+    target is declared, `token` and `text` are the largest distances from p of all instances. Other
+    `findings` change the verdict only if their probability exceeds the bound for rounding. `too_large` says
+    which instances were skipped.
     """
 
     target: str
@@ -52,6 +54,7 @@ class Report:
     sampled: Sampled | None = None
     undecided: str = ""
     too_large: str = ""
+    seen: list[Case] = field(default_factory=list)
     token: Distance = NONE
     text: Distance = NONE
     seconds: float = 0.0
@@ -126,6 +129,7 @@ class Report:
         elif self.case and (self.lossless or self.wrong or self.case.over):
             lines += _case_lines(self.case, self.instances, bool(self.lossless))
             lines += _far(self.case, self.token, self.text)
+            lines += self._means() if self.lossless else []
         if self.too_large:
             lines.append(f"  not enumerated: {self.too_large}")
         lines += [f"  finding: {finding}" for finding in self.findings if not finding.edge]
@@ -138,6 +142,17 @@ class Report:
                 + (f" | to cure: {cures}" if cures else "")
             )
         return lines
+
+    def _means(self) -> list[str]:
+        # Of E[tau], beside the valid optimum, over all instances where both are known.
+        known = [(case, case.expected_accepted, case.optimum) for case in self.seen]
+        both = [(float(got), float(best), case) for case, got, best in known if got is not None and best]
+        if len(both) < 2:
+            return []
+        mean, most = fmean(got for got, _, _ in both), fmean(best for _, best, _ in both)
+        share, where = min((got / best, named(case.instance)) for got, best, case in both)
+        of = f"mean E[tau] {mean:.4g}, {mean / most:.1%} of the mean valid optimum"
+        return [f"  over {len(both)} instances: {of}; the least share is {share:.1%} (on {where})"]
 
     def _verdict(self) -> str:
         if self.lossless is None:

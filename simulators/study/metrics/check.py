@@ -6,12 +6,12 @@ import numpy as np
 import pyarrow as pa
 
 from draftproof.simulators import lanes
+from draftproof.simulators.own import named
 from draftproof.simulators.study import plan
 from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.families import Sliced, in_step, slices
 from draftproof.simulators.study.plan import PLACE, WITNESS, Metric
 from draftproof.simulators.verdict import judge
-from draftproof.theory.verifiers import VERIFIERS
 
 SCHEMA = pa.schema(
     [
@@ -32,9 +32,10 @@ class Exact(Sliced):
 
     def __call__(self) -> pa.Table:
         where, rows = plan.place(self.part.family), []
+        rules = {name: named(name) for name in self.part.verifiers}
         for index, instance in zip(self.part.indices, self.part.instances(), strict=True):
-            for name in self.part.verifiers:
-                found = judge(instance, VERIFIERS[name])
+            for name, rule in rules.items():
+                found = judge(instance, rule)
                 verdict = {"declared": found.declared, "lossless": found.lossless}
                 distance = plan.exactly("total_variation", found.total_variation)
                 accepted = plan.exactly("expected_accepted", found.expected_accepted)
@@ -55,13 +56,14 @@ class Float(Sliced):
         for block in self.part.blocks():
             many, indices = block.lanes(), np.arange(block.start, block.stop)
             for name in self.part.verifiers:
-                found = lanes.measure(many, VERIFIERS[name])
+                rule = named(name)
+                found = lanes.measure(many, rule)
                 yield {
                     "verifier": name,
                     **where,
                     "index": indices,
                     "engine": "float",
-                    "declared": VERIFIERS[name].lossless,
+                    "declared": rule.lossless,
                     "total_variation": found.total_variation,
                     "expected_accepted": found.expected_accepted,
                 }

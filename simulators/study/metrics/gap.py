@@ -13,12 +13,15 @@ from functools import cache
 
 import numpy as np
 import pyarrow as pa
+from flint import fmpq
 
 from draftproof.simulators import lanes
+from draftproof.simulators.enumerate import Invalid
 from draftproof.simulators.optimum import SETS, full_information, one_level, stateless
+from draftproof.simulators.own import named
 from draftproof.simulators.study.configuration import Entry
 from draftproof.simulators.study.families import Slice, Sliced, in_step, slices
-from draftproof.simulators.study.gap import expected, ratio, remark
+from draftproof.simulators.study.gap import exceeds, expected, ratio, remark
 from draftproof.simulators.study.plan import PLACE, Metric, Values, columns, exactly, number, place
 from draftproof.theory.closed_forms import FORMS
 from draftproof.theory.errors import BadInput
@@ -26,7 +29,7 @@ from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import exact, text
 from draftproof.theory.transport.block import chain_optimum
 from draftproof.theory.verifier import Verifier
-from draftproof.theory.verifiers import VERIFIERS, named
+from draftproof.theory.verifiers import VERIFIERS
 
 SCHEMA = pa.schema(
     [
@@ -71,12 +74,12 @@ class Gap(Sliced):
             best = _transposed([_solved(instance) for instance in instances()])
         where = {**place(block.family), "index": np.arange(block.start, block.stop)}
         for name in block.verifiers:
-            rule, found = VERIFIERS[name], dict(best)
+            rule, found = named(name), dict(best)
             twin = in_lanes(name, block.family.draft.label) if many else None
             if many and twin:
                 found["expected_accepted"] = lanes.measure(many, VERIFIERS[twin]).expected_accepted
             else:
-                means = [exactly("expected_accepted", expected(each, rule)) for each in instances()]
+                means = [exactly("expected_accepted", _mean(each, rule)) for each in instances()]
                 found |= _transposed(means)
             about = {"verifier": name, "engine": "float" if twin else "exact", "declared": rule.lossless}
             yield {**about, **where, **found, **_compared(rule, found)}
@@ -87,7 +90,7 @@ def in_lanes(name: str, label: str) -> str | None:
     """The verifier that lanes run for `name` on a kind of draft: itself, or one of the same E[tau]."""
     form = FORMS.get((name, label))
     twins = [other for other in VERIFIERS if form and FORMS.get((other, label)) is form]
-    return next((other for other in (name, *twins) if in_step(VERIFIERS[other])), None)
+    return next((other for other in (name, *twins) if in_step(named(other))), None)
 
 
 def _solved(instance: Instance) -> Values:
@@ -110,6 +113,13 @@ def _solved(instance: Instance) -> Values:
     return found
 
 
+def _mean(instance: Instance, rule: Verifier) -> fmpq | None:
+    # None for a rule that has no law, which `check` explains.
+    with suppress(Invalid):
+        return expected(instance, rule)
+    return None
+
+
 def _compared(rule: Verifier, found: Values) -> Values:
     # Ratios and notes, decided in rationals if both numbers are rational.
     mean = np.asarray(found["expected_accepted"], float)
@@ -118,8 +128,9 @@ def _compared(rule: Verifier, found: Values) -> Values:
     ratios, above = _ratios(mean, best), mean > best + ROUNDING
     means, uppers = found.get("expected_accepted_exact", ()), found.get("stateless_upper", ())
     for i, (value, upper) in enumerate(zip(means, uppers, strict=False)):
-        if upper is not None:
-            ratios[i], above[i] = ratio(exact(value), exact(upper)), exact(value) > exact(upper)
+        if upper is not None and value is not None:
+            ratios[i] = ratio(exact(value), exact(upper))
+            above[i] = exceeds(rule, exact(value), exact(upper))
     note, lossy = (remark(rule, each) for each in (False, True))
     notes = [lossy if each else note for each in above] if above.any() else note
     return {"share_stateless": ratios, "share_full": _ratios(mean, full), "note": notes}

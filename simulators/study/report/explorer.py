@@ -23,6 +23,7 @@ from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import ONE, ZERO, text
 from draftproof.theory.rows import Prefix, Row
+from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import VERIFIERS
 
 WALKS = 2_500
@@ -40,14 +41,16 @@ Sliders = dict[Key, list[Row]]
 """The positions of every row."""
 
 
-def recorded(instance: Instance, walks: int = WALKS) -> dict[str, Any]:
-    """The explorer's document, all walks at all positions; BadInput if the coarsest sliders need too many."""
+def recorded(instance: Instance, walks: int = WALKS, own: Sequence[Verifier] = ()) -> dict[str, Any]:
+    """The explorer's document, all walks at all positions of the project's verifiers and of the user's `own`;
+    BadInput if the coarsest sliders need too many.
+    """
     steps = finest(instance, walks)
     if steps is None:
         raise BadInput(f"{instance.name}: too large to explore, more than {walks:,} walks of a verifier")
     given, sliders = every_row(instance), _sliders(instance, steps)
     groups = list(_grouped(instance, sliders))
-    fit = (each for each in VERIFIERS.values() if applies(each, instance))
+    fit = (each for each in (*own, *VERIFIERS.values()) if applies(each, instance))
     verifiers = [each for each in fit if not each.reads_leaves]  # drafts are recorded without rows at leaves
     pool = Pool()
     found: dict[str, list[list[list[int]]]] = {verifier.name: [] for verifier in verifiers}

@@ -42,7 +42,8 @@ def sections(results: Results) -> dict[str, Any]:
 
 def drafted(draft: str) -> str:
     """A draft of an instance file in a few words; a shape is the list of its children's shapes."""
-    scheme, shape = draft_of(draft), json.loads(draft).get("shape")
+    scheme = draft_of(draft)
+    shape = getattr(scheme, "shape", None) if '"shape"' in draft else None
     return f"{scheme.label}, {described(scheme)}" if shape is None else f"{scheme.label} {json.dumps(shape)}"
 
 

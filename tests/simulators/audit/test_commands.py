@@ -1,6 +1,7 @@
 """`draftproof audit` at the door: exit statuses, JSON, one-line refusals."""
 
 import json
+import re
 from pathlib import Path
 
 import click
@@ -159,3 +160,32 @@ def test_a_whole_loop(capfd, tmp_path):
     assert run(foreign("good"), *SMALL, "--loop") == 2
     assert run("transformers", "--loop") == run(f"{path}:plain", "--loop", "--statistical") == 2
     assert "Traceback" not in capfd.readouterr().err
+
+
+TREES = """
+def siblings(target, draft, rng):  # recursive rejection without replacement
+    node, p, q = draft.root, list(target[()]), draft.root.proposal
+    for child in node.children:
+        x = child.token
+        if rng.random() * q[x] < p[x]:
+            return [x, rng.choice(len(p), p=target[child.prefix])]
+        rest = [max(a - b, 0) for a, b in zip(p, q)]
+        p = [a / sum(rest) for a in rest] if sum(rest) else p
+        left = [mass * (token != x) for token, mass in enumerate(q)]
+        q = [mass / sum(left) for mass in left] if sum(left) else left
+    return [rng.choice(len(p), p=p)]
+"""
+
+
+def test_a_rule_on_trees_is_judged_on_the_drafts_that_it_is_made_for(capfd, tmp_path):
+    path = tmp_path / "trees.py"
+    path.write_text(TREES)
+    assert (
+        run(f"{path}:siblings", "--tree", "--vocab", "3", "--draft", "tree:2x1", "--draft", "tree:3x1") == 0
+    )
+    assert re.search(
+        r"over \d+ instances: mean E\[tau\] .* least share .*tree without", capfd.readouterr().out
+    )
+    assert run(f"{path}:siblings", "--tree", "--vocab", "3", "--draft", "tree+:2x1") == 1
+    assert run(f"{path}:siblings", "--draft", "tree:2x1") == 2
+    assert "--draft goes with --tree" in capfd.readouterr().err

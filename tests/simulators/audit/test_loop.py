@@ -76,6 +76,62 @@ def test_a_cache_that_keeps_a_rejected_token_is_seen():
     assert report.lossless is False
 
 
+def in_place(cache_of, keep=0):
+    """A loop in today's style: caches of its own that calls extend and `crop` cuts, results by position."""
+
+    def generate(target, draft, prompt, length, gamma=1):
+        ids, cache = prompt.to(next(target.eval().parameters()).device), cache_of()
+        while ids.shape[1] <= length:
+            start, mine, new, rows = ids.shape[1], cache_of(), ids, []
+            drafted = ids
+            for _ in range(gamma):
+                rows.append(draft(new, past_key_values=mine)[0][0, -1].softmax(-1))
+                new = torch.multinomial(rows[-1], 1)[None]
+                drafted = torch.cat([drafted, new], 1)
+            seen = cache.get_seq_length()
+            p = target(drafted[:, seen:], past_key_values=cache, logits_to_keep=gamma + 1).logits.softmax(-1)[
+                0
+            ]
+            n = 0
+            while n < gamma and torch.rand(()) < p[n, drafted[0, start + n]] / rows[n][drafted[0, start + n]]:
+                n += 1
+            row = torch.clamp(p[n] - rows[n], min=0) if n < gamma else p[n]
+            if (more := cache.get_seq_length() - start - n - keep) > 0:
+                cache.crop(-more)
+            ids = torch.cat([drafted[:, : start + n], torch.multinomial(row, 1)[None]], 1)
+        return ids[0, 1:]
+
+    return generate
+
+
+@pytest.mark.parametrize("name", ["Cache", "DynamicCache"])
+def test_a_cache_that_calls_extend_is_followed(name):
+    from draftproof.simulators.audit import loops
+
+    here = loops if name == "Cache" else pytest.importorskip("transformers")
+    p = Table.exact(2, {(): ["1/2", "1/2"], (0,): ["1/4", "3/4"], (1,): ["3/4", "1/4"]})
+    q = Table.exact(2, {(): ["3/4", "1/4"]})
+    given: Any = {"instances": [Instance(p, q, Chain(1))], "edges": False, "smallest": False}
+    report = audit.examine(audit.Loop(in_place(getattr(here, name))), **given)
+    assert report.lossless, report
+    assert audit.examine(audit.Loop(in_place(getattr(here, name), keep=1)), **given).lossless is False
+
+
+def test_a_loop_whose_every_call_raises_is_not_audited():
+    def loop(target, draft, prompt, length):
+        return target.nothing_of_the_kind()
+
+    with pytest.raises(BadInput, match="not audited: every call of every draft raises: AttributeError"):
+        audit.examine(audit.Loop(loop), **SMALL)
+
+
+def test_a_coroutine_is_a_loop():
+    async def alone(target, draft, prompt, length):
+        return torch.multinomial(target.row([]).softmax(-1), 1)
+
+    assert audit.examine(audit.Loop(alone), **SMALL).lossless
+
+
 def test_drafting_noise_that_is_used_in_every_round_is_seen():
     def reused(target, draft, prompt, length):
         return decoded(target, draft, prompt, length, fresh=False)

@@ -16,6 +16,7 @@ from draftproof.simulators.against import judge_against
 from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.randoms import Randoms
 from draftproof.simulators.instances.scenarios import Scenarios, scenario
+from draftproof.simulators.own import named
 from draftproof.simulators.strategies import instances, rows
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.drafts.top_k import TopK
@@ -23,7 +24,7 @@ from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import context_free
 from draftproof.theory.numbers import exact
-from draftproof.theory.targets import TARGETS, declared, named, relaxed
+from draftproof.theory.targets import TARGETS, declared, relaxed
 from draftproof.theory.targets.cactus import root
 from draftproof.theory.targets.declared import follow
 from draftproof.theory.verifier import Verifier

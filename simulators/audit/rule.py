@@ -1,0 +1,81 @@
+"""A function that an audit takes, as a rule: enumerated on each draft, then drawn from its own law."""
+
+from time import monotonic
+from typing import Any
+
+from flint import fmpq
+
+from draftproof.simulators.audit.judge.exact import SECONDS, must_repeat, runs_of
+from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
+from draftproof.simulators.audit.sandbox import Fault, sandboxed
+from draftproof.simulators.audit.targets import DraftVerifier, Program
+from draftproof.simulators.enumerate import Invalid
+from draftproof.theory.draft import Draft, Node
+from draftproof.theory.errors import BadInput
+from draftproof.theory.instance import Instance
+from draftproof.theory.numbers import ONE, ZERO
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Prefix
+from draftproof.theory.table import Rows
+from draftproof.theory.verifier import Stop
+
+NEGLIGIBLE = fmpq(1, 2**20)
+"""Coins at the ends of [0, 1) may fail: a function that raises with less than this probability has a law."""
+
+
+class Rule:
+    """`verify` and `rounding` of a `Verifier` that emits what the function emits.
+
+    The law of its words on a draft is exact for its own arithmetic, so it differs from that of the same rule
+    in real numbers by rounding. Raises BadInput for a function that cannot be enumerated, and Invalid for one
+    that raises.
+    """
+
+    def __init__(self, target: DraftVerifier):
+        self.target = target
+        self._repeats = False
+        self._last: tuple[Any, Any, dict[Prefix, fmpq]] = (None, None, {})
+
+    def verify(self, oracle: Oracle, draft: Draft, target: Rows) -> Stop:
+        if self._last[0] is not draft or self._last[1] is not target:
+            self._last = draft, target, self.law(draft, target)
+        words = list(self._last[2].items())
+        word = words[oracle.choose(tuple(mass for _, mass in words))][0]
+        row = tuple(ONE if x == word[-1] else ZERO for x in range(target.vocab))  # type: ignore[attr-defined]
+        return Node((*draft.root.prefix, *word[:-1]), None), row
+
+    def rounding(self, instance: Instance, iterations: int) -> fmpq:
+        """The total variation that rounding alone can cause on an instance, over so many iterations."""
+        return self.target.bound(instance, iterations)
+
+    def law(self, draft: Draft, target: Rows) -> dict[Prefix, fmpq]:
+        """The probability of every word that it emits on a draft."""
+        given, faults, words = self.target.prepare(target, draft), dict[str, fmpq](), dict[Prefix, fmpq]()
+        with sandboxed(namespace=self.target.namespace, name=self.target.name) as sandbox:
+
+            def run(source: Any) -> tuple[Prefix, int]:
+                self.target.reset()
+                word = self.target.call(sandbox, source, given)
+                return word, len(word) - 1
+
+            program = Program(ONE, run, draft)
+            try:
+                if not self._repeats:
+                    must_repeat(run)
+                    self._repeats = True
+                for mass, result in runs_of(program, monotonic() + SECONDS, sandbox, each=True):
+                    if isinstance(result, Fault):
+                        faults[str(result)] = faults.get(str(result), ZERO) + mass
+                    else:
+                        words[result[0]] = words.get(result[0], ZERO) + mass
+            except NotEnumerable as error:
+                raise BadInput(
+                    f"{self.target.name}: {error}; `draftproof audit` tests it on samples"
+                ) from None
+            except Fault as fault:  # it hangs
+                raise Invalid(f"{self.target.name} {fault}") from None
+        lost = sum(faults.values(), ZERO)
+        if lost > NEGLIGIBLE or not words:
+            raise Invalid(f"{self.target.name} {next(iter(faults))}, with probability {float(lost):.3g}")
+        words[next(iter(words))] += lost
+        return words

@@ -1,0 +1,86 @@
+"""A drafting scheme of the user's own, by `file.py:name` or `package.module:name`."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from inspect import isclass
+from typing import Any, ClassVar
+
+from draftproof.simulators.enumerate import CRASHES
+from draftproof.simulators.load import load, source
+from draftproof.simulators.sources import Root, digest
+from draftproof.theory.draft import Draft
+from draftproof.theory.drafts import Scheme
+from draftproof.theory.errors import BadInput
+from draftproof.theory.oracle import Oracle
+from draftproof.theory.rows import Prefix
+from draftproof.theory.spelling import SHAPED, SIZED
+from draftproof.theory.table import Rows
+
+PARTS = ("label", "depth", "draw", "outcomes")
+
+
+@dataclass(frozen=True)
+class OwnDraft:
+    """The scheme of a spelling, which other processes load again; `version` is a hash of its sources."""
+
+    spelling: str
+    version: str = field(repr=False)
+    kind: ClassVar[str] = "own"
+
+    @property
+    def made(self) -> Any:
+        """The user's own object, an instance if it is a class."""
+        return _made(self.spelling, self.version)
+
+    @property
+    def root(self) -> Root:
+        """The file or module that it is loaded from."""
+        return source(self.spelling)
+
+    @property
+    def label(self) -> str:
+        return self.made.label
+
+    @property
+    def depth(self) -> int:
+        return self.made.depth
+
+    def draw(self, oracle: Oracle, proposal: Rows, context: Prefix = ()) -> Draft:
+        try:
+            drawn = self.made.draw(oracle, proposal, context)
+        except (TypeError, *CRASHES) as error:
+            raise BadInput(f"{self.spelling}: draw raises {type(error).__name__}: {error}") from error
+        if not isinstance(drawn, Draft):
+            raise BadInput(f"{self.spelling}: draw returns a {type(drawn).__name__}, not a Draft")
+        return drawn
+
+    def outcomes(self, support: int) -> int:
+        return self.made.outcomes(support)
+
+    def smaller(self) -> Iterator[Scheme]:
+        return iter(())
+
+
+def own_draft(spelling: str) -> OwnDraft | None:
+    """The user's scheme of that spelling; None if the spelling is one of the project's (`theory.spelling`).
+    Raises BadInput if nothing of that name is a scheme.
+    """
+    place, _, name = spelling.rpartition(":")
+    if not place or place in SHAPED or place in SIZED or not name.replace(".", "_").isidentifier():
+        return None
+    try:
+        version = digest(source(spelling))
+    except BadInput:  # there is no such file, which loading says, or only a compiled one
+        version = ""
+    found = OwnDraft(spelling, version)
+    missing = [part for part in PARTS if not hasattr(found.made, part)]
+    if missing:
+        raise BadInput(f"{spelling}: is no drafting scheme: it has no {', '.join(missing)} (docs/write.md)")
+    return found
+
+
+@cache
+def _made(spelling: str, version: str) -> Any:
+    found = load(spelling)
+    return found() if isclass(found) else found

@@ -1,0 +1,77 @@
+"""Loads what a user names by `path/to/file.py:name` or `package.module:name`."""
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+from draftproof.simulators.sources import INSTALLED, Root
+from draftproof.theory.errors import BadInput
+
+
+def source(name: str) -> Root:
+    """The file or module that the object of that name is loaded from."""
+    place = name.rpartition(":")[0]
+    return Path(place) if place.endswith(".py") else place
+
+
+def load(name: str) -> Any:
+    """The object that `package.module:name` or `path/to/file.py:name` names; BadInput when there is none."""
+    place, colon, attribute = name.rpartition(":")
+    if not colon or not place or not attribute:
+        raise BadInput(f"{name[:80]}: neither package.module:name nor path/to/file.py:name")
+    try:
+        with redirect_stdout(sys.stderr):  # standard output is the command's
+            module = _from_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
+    except BadInput:
+        raise
+    except (KeyboardInterrupt, GeneratorExit) as error:  # raised by the module itself
+        raise BadInput(f"{name}: cannot be imported: {type(error).__name__}") from None
+    except (Exception, SystemExit) as error:
+        raise BadInput(f"{place}: cannot be imported: {type(error).__name__}: {error}") from None
+    found: Any = module
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            raise BadInput(f"{place}: has no {attribute!r}")
+        holder, found = found, getattr(found, part)
+        if inspect.isclass(holder) and inspect.isfunction(inspect.getattr_static(holder, part)):
+            raise BadInput(f"{name}: is a method; name its class, or an object's method")
+    return found
+
+
+_beside: list[str] = []
+"""Names of the modules that the last object was loaded with from its own folder."""
+
+
+def _from_file(path: Path) -> Any:
+    if not path.is_file():
+        raise BadInput(f"{path}: no such file")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    folder = path.parent.resolve()
+    for name in _beside:  # of a target loaded before, perhaps of the same names
+        sys.modules.pop(name, None)
+    before, writes = {*sys.modules}, sys.dont_write_bytecode
+    sys.modules.setdefault(path.stem, module)
+    sys.path.insert(0, str(folder))
+    sys.dont_write_bytecode = True  # Python would take a file edited within the same second for the old one
+    importlib.invalidate_caches()
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.pop(0)
+        sys.dont_write_bytecode = writes
+        _beside[:] = [name for name in {*sys.modules} - before if _is_beside(name, folder)]
+    return module
+
+
+def _is_beside(name: str, folder: Path) -> bool:
+    file = getattr(sys.modules[name], "__file__", None)
+    if file is None or name.split(".")[0] == "draftproof" or INSTALLED & {*Path(file).parts}:
+        return False
+    return Path(file).resolve().is_relative_to(folder)
