@@ -100,7 +100,7 @@ COLUMNS = {
 
 
 def _table(lines: list[dict[str, Any]]) -> Table:
-    table = screen.table("Swept", "llrlrrrr", "metric", "verifier or target", "rows", "verdicts", *COLUMNS)
+    table = screen.table("Swept", "lllrlrrrr", "metric", "draft", "verifier or target", "rows", "verdicts", *COLUMNS)
     for line in lines:
         verdicts = ", ".join(
             f"{count:,} {word}"
@@ -111,5 +111,5 @@ def _table(lines: list[dict[str, Any]]) -> Table:
             shown.format(line[column][statistic]).replace("%", " %") if column in line else ""
             for column, statistic, shown in COLUMNS.values()
         ]
-        table.add_row(line["metric"], line["name"], f"{line['rows']:,}", verdicts, *numbers)
+        table.add_row(line["metric"], line["kind"], line["name"], f"{line['rows']:,}", verdicts, *numbers)
     return table
