@@ -14,7 +14,7 @@ def explorer() -> str:
     """The page, recorded once a process."""
     return page(
         "The explorer",
-        "Verifiers on small instances, step by step; draftproof report makes such a page of your own results.",
+        "Verifiers on small instances, step by step. `draftproof report` makes such a page of your results.",
         [],
         {},
         explored(list(standard())),

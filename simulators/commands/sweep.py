@@ -100,7 +100,9 @@ COLUMNS = {
 
 
 def _table(lines: list[dict[str, Any]]) -> Table:
-    table = screen.table("Swept", "lllrlrrrr", "metric", "draft", "verifier or target", "rows", "verdicts", *COLUMNS)
+    table = screen.table(
+        "Swept", "lllrlrrrr", "metric", "draft", "verifier or target", "rows", "verdicts", *COLUMNS
+    )
     for line in lines:
         verdicts = ", ".join(
             f"{count:,} {word}"
