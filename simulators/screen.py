@@ -18,7 +18,7 @@ from draftproof.theory.batch import Batch
 from draftproof.theory.instance import Instance
 from draftproof.theory.numbers import shown, text
 
-VERDICTS = {"declared", "found", "verdict"}
+VERDICTS = {"declared", "found", "verdict", "verdicts", "own law", "budget"}
 """Headings of columns of verdicts."""
 
 WIDTH = 110  # columns when the output is not a terminal

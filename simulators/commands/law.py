@@ -86,7 +86,8 @@ def law(instance: Path, name: str, iterations: int, force: bool, as_json: bool) 
     distance = f"total variation {screen.shown(verdict.total_variation)}"
     if isinstance(verdict, BatchVerdict):
         distance += f", of each request {', '.join(map(screen.shown, verdict.marginals))}"
-    click.echo(f"{answer}: {distance}, {total} {screen.shown(verdict.expected_accepted)}")
+    scope = "" if isinstance(given, Batch) else f" (V = {given.vocab}, depth {given.draft.depth})"
+    click.echo(f"{answer}: {distance}, {total} {screen.shown(verdict.expected_accepted)}{scope}")
     if small:
         click.echo(f"{screen.why(verdict)}\n{screen.smallest(*small)}")
     return int(not verdict.lossless)

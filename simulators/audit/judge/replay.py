@@ -71,7 +71,10 @@ class WrongRun:
         draws = f", draws {' '.join(map(str, self.choices))}" if self.choices else ""
         coins = f"coins {', '.join(map(str, self.coins))}" if self.coins else "no coins"
         given = f"drafted {self.drafted!r}, {coins}{draws}: emits {spelled(self.emitted)!r}"
-        return [f"  a run that comes too often, with probability {text(self.probability)}: {given}", f"    {self.call}"]
+        return [
+            f"  a run that comes too often, with probability {text(self.probability)}: {given}",
+            f"    {self.call}",
+        ]
 
 
 def wrong_run(target: DraftVerifier, sandbox: Sandbox, case: Case) -> WrongRun | None:
