@@ -15,7 +15,7 @@ from draftproof.simulators.batch_gap import BatchGap, measure_batch
 from draftproof.simulators.check import applies, must_apply, must_fit
 from draftproof.simulators.commands.entry import INTERRUPTED
 from draftproof.simulators.commands.gap_rows import rows
-from draftproof.simulators.commands.options import FILE, force_option, json_option
+from draftproof.simulators.commands.options import FILE, force_option, format_option, json_option
 from draftproof.simulators.figures import required
 from draftproof.simulators.instances.files import document, draft_of, read_any
 from draftproof.simulators.instances.randoms import Mixed, Randoms
@@ -80,6 +80,7 @@ STATEFUL = (
 @click.option("--seconds", type=click.FloatRange(0.1), help=f"Duration of --worst [default: {SECONDS:g}].")
 @click.option("--seed", type=int, help="Random seed of --worst [default: 0].")
 @force_option
+@format_option
 @json_option
 def gap(as_json: bool, **options: Any) -> int:
     """Show how far each verifier is from each certified optimum.

@@ -12,7 +12,7 @@ from draftproof.simulators import screen
 from draftproof.simulators.batches import BatchVerdict, batch_law, judge_any, judge_batch, must_verify
 from draftproof.simulators.check import must_apply
 from draftproof.simulators.commands.check import beside
-from draftproof.simulators.commands.options import FILE, force_option, json_option
+from draftproof.simulators.commands.options import FILE, force_option, format_option, json_option
 from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.files import read_any, spelled
 from draftproof.simulators.size import size, told
@@ -34,6 +34,7 @@ from draftproof.theory.verifier import Verifier
     "--iterations", type=click.IntRange(1, 8), default=1, show_default=True, help="Rounds of decoding."
 )
 @force_option
+@format_option
 @json_option
 def law(instance: Path, name: str, iterations: int, force: bool, as_json: bool) -> int:
     """Exact law of one iteration, verdict, E[tau].

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from draftproof.simulators import screen
 from draftproof.simulators.commands.entry import INTERRUPTED
-from draftproof.simulators.commands.options import FILE, json_option
+from draftproof.simulators.commands.options import FILE, format_option, json_option
 from draftproof.simulators.pool import cores
 from draftproof.theory.errors import BadInput, located
 
@@ -30,6 +30,7 @@ from draftproof.theory.errors import BadInput, located
 )
 @click.option("--scheduler", metavar="URL", help="Use a Dask cluster, such as tcp://host:8786.")
 @click.option("--ray", "on_ray", is_flag=True, help="Use Ray: the cluster of RAY_ADDRESS, else this machine.")
+@format_option
 @json_option
 @click.pass_obj
 def sweep(
