@@ -49,20 +49,18 @@ def written(table: Table, style: str) -> str:
     k\\_seq & 91 \\% \\\\
     """
     heads = [Text.from_markup(str(column.header)).plain for column in table.columns]
-    cells = zip(*([Text.from_markup(str(cell)).plain for cell in column.cells] for column in table.columns))
-    rows = [[cell.replace("\n", " ") for cell in row] for row in cells]
+    columns = [[Text.from_markup(str(cell)).plain for cell in column.cells] for column in table.columns]
+    rows = [[cell.replace("\n", " ") for cell in row] for row in zip(*columns, strict=True)]
     right = [column.justify == "right" for column in table.columns]
     if style == "markdown":
         rules = ["---:" if each else "---" for each in right]
-        return "\n".join(
-            f"| {' | '.join(c.replace('|', chr(92) + '|') for c in row)} |" for row in [heads, rules, *rows]
-        )
-    lines = [
-        " & ".join(re.sub(r"([%&_#$])", r"\\\1", cell) for cell in row) + r" \\" for row in [heads, *rows]
-    ]
+        barred = [[cell.replace("|", r"\|") for cell in row] for row in (heads, rules, *rows)]
+        return "\n".join(f"| {' | '.join(row)} |" for row in barred)
+    escaped = [[re.sub(r"([%&_#$])", r"\\\1", cell) for cell in row] for row in (heads, *rows)]
+    head, *body = [" & ".join(row) + r" \\" for row in escaped]
     sides = "".join("lr"[each] for each in right)
-    body = ["\\toprule", lines[0], "\\midrule", *lines[1:], "\\bottomrule"]
-    return "\n".join([f"\\begin{{tabular}}{{{sides}}}", *body, "\\end{tabular}"])
+    begin = rf"\begin{{tabular}}{{{sides}}}"
+    return "\n".join([begin, r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"])
 
 
 class _Console(Console):
