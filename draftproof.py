@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import click
 
     from draftproof.proofs_check.prove import prove
-    from draftproof.simulators.api import check, gap, law
+    from draftproof.simulators.api import check, gap, law, replay
     from draftproof.simulators.audit import assert_lossless, examine
     from draftproof.simulators.instances.files import read
     from draftproof.theory.drafts.best_first import BestFirst
@@ -53,6 +53,7 @@ __all__ = [
     "law",
     "prove",
     "read",
+    "replay",
     "verifiers",
 ]
 
@@ -74,6 +75,7 @@ _WHERE = {
     "law": "simulators.api:law",
     "prove": "proofs_check.prove:prove",
     "read": "simulators.instances.files:read",
+    "replay": "simulators.api:replay",
     "verifiers": "theory.verifiers:VERIFIERS",
 }
 

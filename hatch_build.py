@@ -11,6 +11,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 LAYOUT = {"draftproof.py": "__init__.py"} | {
     folder: folder for folder in ("theory", "simulators", "proofs_check", "gpu")
 }
+EXAMPLES = "docs/*.json"  # instances that the documentation names; `simulators/files.py` finds them
 
 
 class CustomBuildHook(BuildHookInterface):
@@ -23,7 +24,7 @@ class CustomBuildHook(BuildHookInterface):
         elif self.target_name == "wheel":
             build_data["force_include"] |= {
                 str(root / source): f"draftproof/{place}" for source, place in LAYOUT.items()
-            }
+            } | {str(path): f"draftproof/docs/{path.name}" for path in root.glob(EXAMPLES)}
 
 
 def link(root: Path, folder: Path) -> None:

@@ -1,12 +1,19 @@
-"""`draftproof.check`, `law` and `gap`: one instance, one verifier, by object or by name."""
+"""`draftproof.check`, `law`, `gap` and `replay`: one instance, one verifier, by object or by name."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from draftproof.simulators.check import must_apply
 from draftproof.simulators.enumerate import emission
+from draftproof.simulators.instances.files import parse
 from draftproof.simulators.own import named
 from draftproof.simulators.study.gap import Gap, measure
 from draftproof.simulators.verdict import Verdict, joint, judge
+from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
 from draftproof.theory.law import Law
+from draftproof.theory.rows import Prefix
 from draftproof.theory.verifier import Verifier
 
 
@@ -55,6 +62,45 @@ def gap(instance: Instance, *verifiers: Verifier | str, force: bool = False) -> 
     (10/9, 11/9, 4/3)
     """
     return measure(instance, [_fitting(instance, each, force) for each in verifiers] or None)
+
+
+def replay(
+    verify: Callable[..., Any] | str,
+    instance: Instance | dict[str, Any],
+    drafted: str,
+    coins: Sequence[float] = (),
+    choices: Sequence[int] = (),
+    dtype: str | None = None,
+) -> Prefix:
+    """The tokens that a function emits for one draft when its random calls have these answers.
+
+    `verify` is a function or its `file.py:name`, as `audit` takes it, and `instance` may be the document of
+    an instance file. `drafted` are the drafted tokens as a report shows them. Uniforms in [0, 1) are answered
+    by `coins` in order, draws from rows by the tokens in `choices`. A report on a wrong law ends with such a
+    call. Raises BadInput if nothing is drafted so, and Fault if the function fails.
+
+    >>> import draftproof as dp
+    >>> def last_is_drawn(p, q, x, rng):
+    ...     return [*x, int(rng.random() < p[-1][1])]
+    >>> toy = {"vocab": 2, "target": {"": ["1/2", "1/2"]}, "proposal": {"": [0, 1]}, "draft": "chain:1"}
+    >>> dp.replay(last_is_drawn, toy, "1", [0.3])
+    (1, 1)
+    """
+    from draftproof.simulators.audit import load  # imported here, since it is slow
+    from draftproof.simulators.audit.judge.replay import replayed
+    from draftproof.simulators.audit.sandbox import SECONDS, Observer, sandboxed
+    from draftproof.simulators.audit.spelling import natural
+    from draftproof.simulators.audit.targets import DraftVerifier, Target
+
+    given = instance if isinstance(instance, Instance) else parse(json.dumps(instance))
+    if isinstance(verify, str):
+        target = load.target(verify, dtype=dtype)
+    else:
+        target = verify if isinstance(verify, Target) else natural(verify, dtype=dtype)
+    if not isinstance(target, DraftVerifier):
+        raise BadInput(f"a {target.adapter} is not replayed")
+    with sandboxed(SECONDS, target.namespace, Observer(), target.name) as sandbox:
+        return replayed(target, sandbox, given, drafted, coins, choices)
 
 
 def _fitting(instance: Instance, verifier: Verifier | str, force: bool) -> Verifier:

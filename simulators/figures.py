@@ -1,6 +1,7 @@
 """Figures by matplotlib, the optional extra `plot`: the same numbers give the same file."""
 
 from collections.abc import Mapping, Sequence
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,15 @@ COLOURS = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c564b", "#56b4e9", "#33
 LINES = "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1))
 MARKERS = "osD^vxP*<>+1"
 """Line styles, used in turn. No two of 60 lines share style and marker, so a figure needs no colour."""
+
+
+DARK = """@media (prefers-color-scheme: dark) {
+  [style*="fill: #ffffff"] { fill: #14181d !important }
+  [style*="stroke: #000000"], [style*="stroke: #333333"] { stroke: #e6e9ee !important }
+  [style*="stroke: #e6e6e6"] { stroke: #38424d !important }
+  text { fill: #e6e9ee !important }
+}"""
+"""How an SVG looks on a dark page."""
 
 
 def required() -> Any:
@@ -25,13 +35,26 @@ def required() -> Any:
     return Figure
 
 
-def curves(axes: Any, at: Sequence[Any], series: Mapping[str, Sequence[Any]], x: str, y: str) -> None:
-    """Draws one line per series (None for a missing value) over a grid, and labels the axes."""
+def curves(
+    axes: Any,
+    at: Sequence[Any],
+    series: Mapping[str, Sequence[Any]],
+    x: str,
+    y: str,
+    errors: Mapping[str, Sequence[Any]] | None = None,
+) -> None:
+    """Draws one line per series (None for a missing value) over a grid, and labels the axes; with `errors`
+    bars of that half-width at the points.
+    """
     ordered = not any(isinstance(place, str) for place in at)  # words have no order, so markers only
     for n, (name, values) in enumerate(series.items()):
-        axes.plot(
+        bars = (errors or {}).get(name, ())
+        axes.errorbar(
             at,
-            values,
+            [nan if value is None else value for value in values],
+            yerr=[bar or 0 for bar in bars] if any(bars) else None,
+            capsize=2.5,
+            elinewidth=0.9,
             label=name,
             color=COLOURS[n % len(COLOURS)],
             linestyle=LINES[n % len(LINES)] if ordered else "",
@@ -57,4 +80,9 @@ def write(figure: Any, stem: Path, dpi: int) -> list[Path]:
     for path, options in zip(paths, ({"metadata": {"Date": None}}, {"dpi": dpi}), strict=True):
         with replacing(path) as part:
             figure.savefig(part, format=path.suffix[1:], **options)
+            if path.suffix == ".svg":
+                drawn = part.read_text(encoding="utf-8")
+                part.write_text(
+                    drawn.replace("<defs>", f"<style>{DARK}</style>\n <defs>", 1), encoding="utf-8"
+                )
     return paths

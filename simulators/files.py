@@ -8,6 +8,9 @@ from pathlib import Path
 
 from draftproof.theory.errors import BadInput
 
+SHIPPED = Path(__file__).resolve().parents[1]
+"""The clone, or the package with the examples of `docs/`."""
+
 
 def unusable(path: Path, error: OSError) -> BadInput:
     """The operating system's error about a file as a BadInput of one line."""
@@ -15,8 +18,12 @@ def unusable(path: Path, error: OSError) -> BadInput:
 
 
 def text_of(path: Path) -> str:
-    """The text of a UTF-8 file, or of standard input if the path is `-`. Raises BadInput if unreadable."""
+    """The text of a UTF-8 file, or of standard input if the path is `-`. A file of `docs/` that is not here
+    is the one that ships. Raises BadInput if unreadable.
+    """
     try:
+        if path.parent == Path("docs") and not path.exists() and (SHIPPED / path).is_file():
+            path = SHIPPED / path
         if str(path) == "-":
             return sys.stdin.buffer.read().decode("utf-8-sig")
         return path.read_text(encoding="utf-8-sig")

@@ -26,6 +26,7 @@ COMMANDS = {
     "gpu --help": 0,
     "law toy.json --verifier hsd-released": 1,
     "law toy.json --verifier hsd": 0,
+    "law docs/toy.json --verifier block": 0,
     "prove token --vocab 2 --depth 1": 0,
     "sweep study.toml --workers 1": 0,
     "report results/study": 0,
@@ -50,7 +51,7 @@ def test_one_name_lands_in_site_packages(unpacked):
     assert {path.name.partition("-")[0] for path in unpacked.iterdir()} == {"draftproof"}
     package = unpacked / "draftproof"
     files = {str(path.relative_to(package)) for path in package.rglob("*.*")}
-    assert {"__init__.py", "theory/rows.py", "gpu/pair/target/config.json"} <= files
+    assert {"__init__.py", "theory/rows.py", "gpu/pair/target/config.json", "docs/toy.json"} <= files
     assert not any("__pycache__" in file or file.startswith("tests") for file in files)
 
 

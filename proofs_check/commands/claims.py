@@ -14,9 +14,11 @@ QUICK = 5.0  # verdicts that take at most so many seconds are checked again by d
 
 @click.command()
 @click.argument("keys", nargs=-1, metavar="[CLAIM]...")
+@click.option("--paper", metavar="KEY", help="Only claims whose source names it, such as sun2025block.")
+@click.option("--list", "listed", is_flag=True, help="One line a claim, as recorded; nothing is checked.")
 @click.option("--all", "everything", is_flag=True, help="Check slow verdicts again too.")
 @json_option
-def claims(keys: tuple[str, ...], everything: bool, as_json: bool) -> int:
+def claims(keys: tuple[str, ...], paper: str | None, listed: bool, everything: bool, as_json: bool) -> int:
     """Every registered theorem with its verdict, what stands behind it, and how to reproduce it.
 
     Verdicts that take at most a few seconds are checked again, those of named claims in any case.
@@ -26,11 +28,19 @@ def claims(keys: tuple[str, ...], everything: bool, as_json: bool) -> int:
         if key not in CLAIMS:
             raise BadInput(f"no claim is named {key[:40]!r}; `draftproof claims` lists them")
     chosen = [CLAIMS[key] for key in dict.fromkeys(keys)] or list(CLAIMS.values())
+    if paper is not None:
+        chosen = [claim for claim in chosen if paper.lower() in claim.source.lower()]
+        if not chosen:
+            raise BadInput(f"no claim has the source {paper[:40]!r}; `claims --list` shows sources")
+    if listed and not as_json:
+        for claim in chosen:
+            click.echo(f"{claim.key}: {claim.verdict}; {claim.source}")
+        return 0
     found: dict[str, str | None] = {}
     with screen.progress("claims") as bar:
         task = bar.add_task("checking", total=len(chosen))
         for claim in chosen:
-            again = bool(keys) or everything or claim.seconds <= QUICK
+            again = not listed and (bool(keys) or everything or claim.seconds <= QUICK)
             found[claim.key] = claim.check() if again else None
             bar.advance(task)
     ok = all(found[claim.key] in (None, claim.verdict) for claim in chosen)

@@ -26,6 +26,7 @@ from draftproof.theory.drafts.greedy import Greedy
 from draftproof.theory.drafts.shape import every
 from draftproof.theory.drafts.spechub import SpecHub
 from draftproof.theory.drafts.top_k import TopK
+from draftproof.theory.drafts.tree import Tree
 from draftproof.theory.errors import BadInput
 from draftproof.theory.selection import named as selected
 from draftproof.theory.targets import ITSELF, declared
@@ -81,7 +82,8 @@ def prove(
     """Is the verifier lossless for ALL real p and q, zeros included?
 
     VERIFIER is a name, or one of your own as file.py:name or package.module:name.
-    At one size by cells of signs, which run the verifier's code; with --against for a declared law in
+    At one size by cells of signs, which run the verifier's code, on a tree of two children at every node
+    if it is made for trees; with --against for a declared law in
     place of the target's (VERIFIER may be such a rule, by its name). With --every-size the code is run on
     rows of any vocabulary, by induction; where that proves nothing, the argument that was written by hand
     is checked, if there is one, and the verifier stays undecided. Seconds are CPU seconds. Exit status
@@ -126,7 +128,7 @@ def prove(
     except Exception as error:  # a failure of the prover refutes nothing
         proof = Proof(rule.name, f"vocab={vocab} {scheme}", "undecided", why=_failure(error))
         proof.against = "" if against is None else str(law)
-    click.echo(json.dumps(_answer(proof)) if as_json else "\n".join(_lines(proof, scheme.depth)))
+    click.echo(json.dumps(_answer(proof)) if as_json else "\n".join(_lines(proof, rule, scheme)))
     return STATUS[proof.verdict]
 
 
@@ -137,13 +139,15 @@ def _failure(error: Exception) -> str:
 def _scheme(rule: Verifier, depth: int | None) -> Scheme:
     depth = 2 if depth is None else depth
     makers = {
+        "tree without replacement": lambda depth: Tree(every(2, depth), replacement=False),
+        "tree with replacement": lambda depth: Tree(every(2, depth), replacement=True),
         "chain": Chain,
         "greedy": lambda depth: Greedy(every(2, depth)),
         "spechub": SpecHub,
         "top-k": lambda depth: TopK(every(2, depth)),
     }
-    for label in rule.drafts:
-        if label in makers:
+    for label in makers:
+        if label in rule.drafts:
             return makers[label](depth)
     raise BadInput(f"{rule.name}: give its draft with --draft")
 
@@ -164,11 +168,13 @@ def _answer(proof: Proof) -> dict[str, Any]:
     }
 
 
-def _lines(proof: Proof, depth: int) -> Iterator[str]:
-    size = "" if "depth=" in proof.scope else f" depth={depth}"
+def _lines(proof: Proof, rule: Verifier, scheme: Scheme) -> Iterator[str]:
+    size = f"{proof.scope.split()[0]} depth={scheme.depth}"
+    shape = f" {json.dumps(scheme.shape)}" if hasattr(scheme, "shape") else ""  # type: ignore[attr-defined]
+    on = f" on a {scheme.label}{shape}" if len(rule.drafts) > 1 else ""
     against = f" against {proof.against}" if proof.against else ""
     took = f"({proof.cells:,} cells, {proof.parameters} parameters, {proof.seconds:.1f} s)"
-    yield f"{proof.verifier}{against}, {proof.scope}{size}: {proof.verdict} {took}"
+    yield f"{proof.verifier}{on}{against}, {size}: {proof.verdict} {took}"
     if proof.counterexample is not None:
         wrong = "another law" if proof.against else "not lossless"
         yield f"{wrong} on\n  {json.dumps(document(proof.counterexample))}"

@@ -50,7 +50,7 @@ class Fault(Exception):
 FORKS = [(os, name) for name in ("fork", "forkpty") if hasattr(os, name)]
 """(object, name) of the functions that copy the process."""
 
-BUILTINS = builtins.__dict__.copy()
+BUILTINS = {name: value for name, value in builtins.__dict__.items() if name != "_"}  # an interactive result
 
 
 class _Printed(io.StringIO):

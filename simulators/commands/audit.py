@@ -146,7 +146,7 @@ def audit(
             if line.startswith(("  finding", "  cannot", "  not enumerated")):
                 click.echo(line.strip(), err=True)
     else:
-        click.echo(f"{report}\n  {report.seconds:.1f} s")
+        click.echo(f"{(strict and report.failure(strict)) or report}\n  {report.seconds:.1f} s")
     return 1 if strict and report.findings and report.status == 0 else report.status
 
 

@@ -17,7 +17,7 @@ from draftproof.simulators.check import applies, must_apply, must_fit
 from draftproof.simulators.commands.entry import INTERRUPTED
 from draftproof.simulators.commands.gap_calls import print_calls
 from draftproof.simulators.commands.gap_rows import rows
-from draftproof.simulators.commands.options import FILE, NAMED, force_option, json_option
+from draftproof.simulators.commands.options import FILE, NAMED, force_option, format_option, json_option
 from draftproof.simulators.figures import required
 from draftproof.simulators.instances.files import document, draft_of, read_any
 from draftproof.simulators.instances.randoms import Mixed, Randoms
@@ -88,6 +88,7 @@ STATEFUL = (
     "--tokens", type=click.IntRange(1), metavar="N", help=f"With --calls: for N tokens [default: {TOKENS}]."
 )
 @force_option
+@format_option
 @json_option
 def gap(as_json: bool, **options: Any) -> int:
     """Show how far each verifier is from each certified optimum.

@@ -12,7 +12,7 @@ from draftproof.simulators import screen
 from draftproof.simulators.batches import BatchVerdict, batch_law, judge_any, judge_batch, must_verify
 from draftproof.simulators.check import must_apply
 from draftproof.simulators.commands.check import beside
-from draftproof.simulators.commands.options import FILE, NAMED, force_option, json_option
+from draftproof.simulators.commands.options import FILE, NAMED, force_option, format_option, json_option
 from draftproof.simulators.enumerate import emission
 from draftproof.simulators.instances.files import read_any, spelled
 from draftproof.simulators.own import named
@@ -34,6 +34,7 @@ from draftproof.theory.verifier import Verifier
     "--iterations", type=click.IntRange(1, 8), default=1, show_default=True, help="Rounds of decoding."
 )
 @force_option
+@format_option
 @json_option
 def law(instance: Path, name: str, iterations: int, force: bool, as_json: bool) -> int:
     """Exact law of one iteration, verdict, E[tau].
@@ -86,7 +87,8 @@ def law(instance: Path, name: str, iterations: int, force: bool, as_json: bool) 
     distance = f"total variation {screen.shown(verdict.total_variation)}"
     if isinstance(verdict, BatchVerdict):
         distance += f", of each request {', '.join(map(screen.shown, verdict.marginals))}"
-    click.echo(f"{answer}: {distance}, {total} {screen.shown(verdict.expected_accepted)}")
+    scope = "" if isinstance(given, Batch) else f" (V = {given.vocab}, depth {given.draft.depth})"
+    click.echo(f"{answer}: {distance}, {total} {screen.shown(verdict.expected_accepted)}{scope}")
     if small:
         click.echo(f"{screen.why(verdict)}\n{screen.smallest(*small)}")
     return int(not verdict.lossless)

@@ -1,7 +1,7 @@
 """The command `report`."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -91,14 +91,12 @@ def report(
     data = sections(found)
     data["claims"] = list(resolve_name(context["claims"])())
     data["mutants"] = json.loads(mutants.read_text(encoding="utf-8"))
-    instances = list(_explored(given, worst_instances(found, WORST)))
-    own = list(_rules(found))
-    with screen.progress("instances") as bar:
-        found_of = bar.track(
-            shared(partial(_recorded, own=own), instances, cores()), len(instances), description="exploring"
-        )
-        documents = {title: document for (title, _), document in found_of}
-        shown = [(title, documents[title]) for title, _ in instances]
+    mine = list(_own(given))
+    furthest = (
+        (f"furthest below the optimum in these results: {verifier}", instance)
+        for verifier, instance in worst_instances(found, WORST)
+    )
+    shown = explored([*mine, *standard(), *furthest], list(_rules(found)))
     made = page(title or results.resolve().name, *_origin(found), data, shown)
     with replacing(output) as part:
         part.write_text(made, encoding="utf-8")
@@ -109,6 +107,25 @@ def report(
     else:
         click.echo(f"{output}: {size / 1e6:.1f} MB, {len(shown)} instances to explore, {seconds:.1f} s")
     return 0
+
+
+def explored(
+    instances: Sequence[tuple[str, Instance]], own: Sequence[Verifier] = ()
+) -> list[tuple[str, dict[str, Any]]]:
+    """(title, the explorer's document) of every (title, instance), recorded on all cores; with the user's
+    own verifiers.
+    """
+    record = partial(_recorded, own=own)
+    with screen.progress("instances") as bar:
+        found = bar.track(shared(record, instances, cores()), len(instances), description="exploring")
+        documents = {title: document for (title, _), document in found}
+    return [(title, documents[title]) for title, _ in instances]
+
+
+def standard() -> Iterator[tuple[str, Instance]]:
+    """(title, instance) of the instances that every explorer has."""
+    for draft, vocab in STANDARD:
+        yield f"{draft.label}, {described(draft)}, V = {vocab}", scenario("toy", draft, vocab)
 
 
 def _recorded(titled: tuple[str, Instance], own: Sequence[Verifier]) -> dict[str, Any]:
@@ -134,19 +151,12 @@ def _rules(results: Any) -> Iterator[Verifier]:
                 yield found
 
 
-def _explored(
-    given: Sequence[Path], furthest: Iterable[tuple[str, Instance]]
-) -> Iterator[tuple[str, Instance]]:
-    # (title, instance) in the order of the page's menu.
+def _own(given: Sequence[Path]) -> Iterator[tuple[str, Instance]]:
     for path in given:
         instance = read(path)
         if not explorable(instance):
             raise BadInput(f"{path}: too large to explore")
         yield str(path), instance
-    for draft, vocab in STANDARD:
-        yield f"{draft.label}, {described(draft)}, V = {vocab}", scenario("toy", draft, vocab)
-    for verifier, instance in furthest:
-        yield f"furthest below the optimum in these results: {verifier}", instance
 
 
 def _origin(results: Any) -> tuple[str, list[str]]:

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from draftproof.simulators import screen
 from draftproof.simulators.commands.entry import INTERRUPTED
-from draftproof.simulators.commands.options import FILE, json_option
+from draftproof.simulators.commands.options import FILE, format_option, json_option
 from draftproof.simulators.pool import cores
 from draftproof.theory.errors import BadInput, located
 
@@ -30,6 +30,7 @@ from draftproof.theory.errors import BadInput, located
 )
 @click.option("--scheduler", metavar="URL", help="Use a Dask cluster, such as tcp://host:8786.")
 @click.option("--ray", "on_ray", is_flag=True, help="Use Ray: the cluster of RAY_ADDRESS, else this machine.")
+@format_option
 @json_option
 @click.pass_obj
 def sweep(
@@ -100,7 +101,9 @@ COLUMNS = {
 
 
 def _table(lines: list[dict[str, Any]]) -> Table:
-    table = screen.table("Swept", "llrlrrrr", "metric", "verifier or target", "rows", "verdicts", *COLUMNS)
+    table = screen.table(
+        "Swept", "lllrlrrrr", "metric", "draft", "verifier or target", "rows", "verdicts", *COLUMNS
+    )
     for line in lines:
         verdicts = ", ".join(
             f"{count:,} {word}"
@@ -111,5 +114,5 @@ def _table(lines: list[dict[str, Any]]) -> Table:
             shown.format(line[column][statistic]).replace("%", " %") if column in line else ""
             for column, statistic, shown in COLUMNS.values()
         ]
-        table.add_row(line["metric"], line["name"], f"{line['rows']:,}", verdicts, *numbers)
+        table.add_row(line["metric"], line["kind"], line["name"], f"{line['rows']:,}", verdicts, *numbers)
     return table

@@ -173,12 +173,14 @@ def _drawn(series: Series) -> Any:
     found = {name: [point.get(name) for point in points] for name in names}
     means = {name: [row and row.mean for row in rows] for name, rows in found.items()}
     ratios = {name: [row and 100 * row.stateless for row in rows] for name, rows in found.items()}
-    figures.curves(left, at, means, series.axis, "E[tau] (accepted tokens an iteration)")
-    figures.curves(right, at, ratios, series.axis, "share of the stateless optimum (%)")
+    errors = {name: [row and row.error for row in rows] for name, rows in found.items()}
+    of_best = {name: [row and 100 * row.stateless_error for row in rows] for name, rows in found.items()}
+    figures.curves(left, at, means, series.axis, "E[tau] (accepted tokens an iteration)", errors)
+    figures.curves(right, at, ratios, series.axis, "share of the stateless optimum (%)", of_best)
     if all(isinstance(place, int) for place in at):
         left.set_xticks(at)
         right.set_xticks(at)
-    figure.suptitle(series.fixed, fontsize=9)
+    figure.suptitle(f"{series.fixed}; bars: 95 % intervals", fontsize=9)
     figure.legend(*left.get_legend_handles_labels(), loc="outside right center", frameon=False)
     return figure
 

@@ -73,7 +73,8 @@ class Results:
         raise BadInput(f"{self.folder}: no family of its configuration has such a row")
 
     def summary(self) -> Rows:
-        """One line for each metric and verifier or target: its rows, verdicts, and statistics of numbers."""
+        """One line for each metric, kind of draft, and verifier or target: its rows, verdicts, and statistics
+        of numbers; those of one kind are over the same drafts."""
         words = {"true": "lossless", "false": "lossy", "~": "not decided"}  # "~" comes last
         found: Rows = []
         for metric in self.metrics:
@@ -81,9 +82,9 @@ class Results:
             columns = [f", avg({n}) as {n}, min({n}) as {n}_min, max({n}) as {n}_max" for n in numbers]
             if verdict:
                 columns.append(f", histogram(coalesce({verdict}::varchar, '~')) as verdicts")
-            query = f'select {who} as name, count(*) as rows {"".join(columns)} from "{metric}" group by name'
-            for row in self.rows(f"{query} order by name"):
-                line = {"metric": metric, "name": row["name"], "rows": row["rows"]}
+            numbered = f"select kind, {who} as name, count(*) as rows {''.join(columns)}"
+            for row in self.rows(f'{numbered} from "{metric}" group by kind, name order by kind, name'):
+                line = {"metric": metric, **{key: row[key] for key in ("kind", "name", "rows")}}
                 if verdict:
                     line["verdicts"] = {
                         words.get(word, word): count for word, count in row["verdicts"].items()

@@ -7,6 +7,7 @@ from rich.console import Console
 
 from draftproof.simulators import screen
 from draftproof.simulators.check import Tally
+from draftproof.simulators.commands.sweep import _table as swept
 from draftproof.theory.verifiers import named
 
 
@@ -41,3 +42,13 @@ def test_a_narrow_terminal_cuts_no_verdict(width):
     assert "…" not in shown
     assert "│ lossy    │ lossless │" in shown
     assert "│ lossless │ lossless │" in shown
+
+
+def test_a_narrow_terminal_cuts_no_verdict_of_a_sweep():
+    line = {"metric": "check", "kind": "tree without replacement", "name": "multipath-block", "rows": 1234}
+    line |= {"verdicts": {"lossless": 1200, "lossy": 34}, "expected_accepted": {"mean": 1.2345}}
+    terminal = Console(file=StringIO(), width=60)
+    terminal.print(swept([line]))
+    shown = terminal.file.getvalue()
+    assert "…" not in shown
+    assert "1,200 lossless, 34 lossy" in shown

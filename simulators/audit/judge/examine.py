@@ -14,6 +14,7 @@ from draftproof.simulators.audit.functions import Function
 from draftproof.simulators.audit.judge.batches import BatchCase, batch_case
 from draftproof.simulators.audit.judge.edges import findings_at_edges
 from draftproof.simulators.audit.judge.exact import Aim, Judge, TooLarge, case, shrunk
+from draftproof.simulators.audit.judge.replay import wrong_run
 from draftproof.simulators.audit.judge.report import Finding, Report, named
 from draftproof.simulators.audit.judge.samples import RUNS, TEST_SECONDS, Wide, Words, sampled
 from draftproof.simulators.audit.processors import Missing, processed_already, processed_battery
@@ -23,6 +24,7 @@ from draftproof.simulators.audit.selection import Selection
 from draftproof.simulators.audit.spelling import natural
 from draftproof.simulators.audit.targets import DraftVerifier, Target
 from draftproof.simulators.instances.scenarios import scenario
+from draftproof.simulators.verdict import Wrong
 from draftproof.theory.batch import Batch
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
@@ -103,6 +105,10 @@ def examine(
                 judge: Judge = partial(case, target, sandbox, rounds=iterations, aim=aim)
                 judge = partial(batch_case, target, sandbox) if batches else judge
                 _enumerate(judge, sandbox, list(instances or ()), report, smallest, aim)
+                failing = report.failing
+                shown = failing is not None and isinstance(failing.wrong, Wrong) and not sandbox.bisected
+                if shown and verifier is not None and verifier.draw is None and iterations == 1:
+                    report.run = wrong_run(verifier, sandbox, failing)
                 if not batches and aim is None and report.failing is None:
                     if sandbox.current.constant and iterations == 1:
                         _seeded(target, sandbox, report, twice)
@@ -140,9 +146,10 @@ def assert_lossless(verify: Callable[..., Any] | Target, *, strict: bool = False
     AssertionError: one_short (numpy function): NOT lossless: its law is not the target's
     ...
     """
+    __tracebackhide__ = True  # in pytest the report comes first, and not this file's lines
     report = examine(verify, **options)
-    if not report.lossless or (strict and report.findings):
-        raise AssertionError(str(report))
+    if failure := report.failure(strict):
+        raise AssertionError(failure)
     return report
 
 
@@ -171,7 +178,7 @@ def _enumerate(
         except TooLarge as error:
             limit, report.too_large = size, str(error)
             continue
-        report.instances += 1
+        report.add(instance)
         unread = UNREAD if "function" in report.adapter else {"raises"}
         wrong = now.fault_mass == 1 and {*now.faults} <= unread
         if report.instances == 1 and wrong:

@@ -9,6 +9,7 @@ from flint import fmpq
 
 from draftproof.simulators.against import Distance, distances
 from draftproof.simulators.audit.judge.exact import NONE, Case
+from draftproof.simulators.audit.judge.replay import WrongRun
 from draftproof.simulators.audit.judge.samples import Sampled
 from draftproof.simulators.batches import JointWrong
 from draftproof.simulators.instances.files import document, spelled
@@ -41,15 +42,18 @@ class Report:
     which the target is biased, or else the one with the largest total variation. If nothing could be
     enumerated, they are the estimates of `sampled`. `seen` are the cases without a fault. Where another
     target is declared, `token` and `text` are the largest distances from p of all instances. Other
-    `findings` change the verdict only if their probability exceeds the bound for rounding. `too_large` says
-    which instances were skipped.
+    `findings` change the verdict only if their probability exceeds the bound for rounding. `run` is one run
+    behind a wrong law. `sizes` are the largest vocabulary and depth of the `instances` enumerated;
+    `too_large` says which were skipped.
     """
 
     target: str
     adapter: str
     failing: Case | None = None
     worst: Case | None = None
+    run: WrongRun | None = None
     instances: int = 0
+    sizes: tuple[int, int] = (0, 0)
     found: dict[str, Finding] = field(default_factory=dict)
     sampled: Sampled | None = None
     undecided: str = ""
@@ -92,6 +96,15 @@ class Report:
         """The exit status: 0 lossless, 1 not, 3 cannot be enumerated."""
         return 3 if self.lossless is None else int(not self.lossless)
 
+    def add(self, instance: Instance | Batch) -> None:
+        """Counts an instance that was enumerated."""
+        each = instance.requests if isinstance(instance, Batch) else (instance,)
+        largest = (
+            max(self.sizes[0], *(one.vocab for one in each)),
+            max(self.sizes[1], *(one.draft.depth for one in each)),
+        )
+        self.instances, self.sizes = self.instances + 1, largest
+
     def add_sampled(self, sampled: Sampled) -> None:
         """Adds the results of random runs, and their faults."""
         self.sampled = sampled
@@ -106,6 +119,7 @@ class Report:
             "lossless": self.case.lossless if self.case and _budget_only(self.case) else self.lossless,
             **(_estimates(self.sampled) if self.sampled else _exact(self.case)),
             **self._against(),
+            **({"replay": self.run.answer()} if self.run else {}),
         }
 
     def _against(self) -> dict[str, Any]:
@@ -119,6 +133,15 @@ class Report:
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
+    def failure(self, strict: bool) -> str:
+        """Why a test fails, the reason first; empty if it passes. With `strict` findings fail too."""
+        if not self.lossless:
+            return str(self)
+        if not (strict and self.findings):
+            return ""
+        kinds = ", ".join(each.kind for each in self.findings)
+        return f"strict: findings fail too, and {self.target} has {len(self.findings)} ({kinds})\n{self}"
+
     def lines(self) -> list[str]:
         """The report in lines of text, the verdict first."""
         lines = [f"{self.target} ({self.adapter}): {self._verdict()}"]
@@ -127,7 +150,9 @@ class Report:
         if self.sampled:
             lines += _test_lines(self.sampled)
         elif self.case and (self.lossless or self.wrong or self.case.over):
-            lines += _case_lines(self.case, self.instances, bool(self.lossless))
+            over = f"{self.instances} instances of V <= {self.sizes[0]} and depth <= {self.sizes[1]}"
+            lines += _case_lines(self.case, over, bool(self.lossless))
+            lines += self.run.lines() if self.run else []
             lines += _far(self.case, self.token, self.text)
             lines += self._means() if self.lossless else []
         if self.too_large:
@@ -226,11 +251,11 @@ def _test_lines(sampled: Sampled) -> list[str]:
     return lines
 
 
-def _case_lines(case: Case, instances: int, lossless: bool) -> list[str]:
+def _case_lines(case: Case, instances: str, lossless: bool) -> list[str]:
     variation, rounding = float(case.total_variation), f"rounding alone may cause {float(case.bound):.3g}"
     accepted, on = _accepted(case), f"(on {named(case.instance)})"
     if lossless:
-        line = f"  largest total variation {variation:.3g} over {instances} instances, exact; {rounding}"
+        line = f"  largest total variation {variation:.3g} over {instances}, exact; {rounding}"
         return [line, f"  {accepted} {on}"] if accepted else [f"{line} {on}"]
     lines = [f"  total variation {variation:.6g}, exact; {rounding}"]
     lines += [f"  {accepted}"] if accepted else []

@@ -17,6 +17,7 @@ from draftproof.simulators.check import applies
 from draftproof.simulators.enumerate import drafts
 from draftproof.simulators.instances.files import document, spelled
 from draftproof.simulators.instances.make import Key, assembled, prefixes
+from draftproof.simulators.optimum import stateless
 from draftproof.simulators.study.report.walk import Step, Value, Walk, walk
 from draftproof.theory.draft import Draft, Node
 from draftproof.theory.errors import BadInput
@@ -72,6 +73,7 @@ def recorded(instance: Instance, walks: int = WALKS, own: Sequence[Verifier] = (
         "depth": instance.draft.depth,
         "draft": document(instance)["draft"],
         "label": instance.draft.label,
+        "optimum": text(stateless(instance).upper) if instance.draft.depth > 1 else None,
         "sliders": [
             {
                 "of": which,

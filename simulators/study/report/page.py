@@ -32,14 +32,14 @@ SECTIONS = {
         "Cost curves",
         "The cost of a rule as one setting varies: means over the instances of a family.",
     ),
+    "proofs": ("Proofs", "For all real p and q of one size, zeros included."),
+    "audits": ("Audits", "Foreign functions, enumerated through their own random calls."),
     "explorer": (
         "Explorer",
         "Small instances. Move a row's slider, choose a verifier and a draft, take a branch. "
         "Every number is exact: the engine ran the verifier at each position of the sliders, and the page "
         "adds what the engine recorded.",
     ),
-    "proofs": ("Proofs", "For all real p and q of one size, zeros included."),
-    "audits": ("Audits", "Foreign functions, enumerated through their own random calls."),
     "claims": ("Claims", "The field's theorems, each with its verdict and the command that reproduces it."),
     "mutants": (
         "Mutants and controls",
@@ -58,6 +58,7 @@ def page(
 ) -> str:
     """The HTML document: `data` by section, `instances` as (title, the explorer's document)."""
     shown = [key for key in SECTIONS if data.get(key) or (key == "explorer" and instances)]
+    data = {key: data[key] for key in shown if key in data}
     return Template(_read("page.html")).substitute(
         title=html.escape(title),
         summary=html.escape(summary),

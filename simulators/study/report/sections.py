@@ -27,10 +27,10 @@ BEST = """(
 
 
 def sections(results: Results) -> dict[str, Any]:
-    """Section -> its rows; empty where the sweep has none."""
+    """Section -> its rows; without those of which the sweep has no rows."""
     metrics = results.metrics
     worst = {"missing": missing(results), "wrong": wrong(results)}
-    return {
+    found = {
         "verdicts": verdicts(results) if "check" in metrics else [],
         "gaps": gaps(results) if "gap" in metrics else [],
         "worst": worst if any(worst.values()) else {},
@@ -38,6 +38,7 @@ def sections(results: Results) -> dict[str, Any]:
         "proofs": proofs(results) if "prove" in metrics else [],
         "audits": audits(results) if "audit" in metrics else [],
     }
+    return {key: rows for key, rows in found.items() if rows}
 
 
 def drafted(draft: str) -> str:
@@ -48,15 +49,15 @@ def drafted(draft: str) -> str:
 
 
 def verdicts(results: Results) -> Rows:
-    """One row per verifier over all its instances."""
+    """One row per kind of draft and verifier: means of one kind are over the same drafts."""
     return results.rows("""
-        select verifier, string_agg(distinct kind, ', ' order by kind) as kinds, count(*) as instances,
+        select kind, verifier, count(*) as instances,
                count(lossless) as decided, count(*) filter (lossless) as lossless,
                max(total_variation) as total_variation,
                arg_max(total_variation_exact, total_variation) as total_variation_exact,
                avg(expected_accepted) as expected_accepted, any_value(declared) as declared,
                bool_and(lossless) as found
-        from "check" group by verifier order by verifier
+        from "check" group by kind, verifier order by kind, verifier
     """)
 
 
@@ -251,7 +252,7 @@ def audits(results: Results) -> Rows:
     return results.rows("""
         select target, adapter, count(*) as instances,
                case when count(lossless) < count(*) then 'undecided' when bool_and(lossless) then 'lossless'
-                    else 'lossy' end as lossless,
+                    else 'lossy' end as verdict,
                max(total_variation) as total_variation,
                string_agg(distinct nullif(findings, ''), '; ') as findings
         from audit group by target, adapter order by target

@@ -1,10 +1,14 @@
-"""The page in a browser: what it shows is what the exact engine says."""
+"""The page in a browser: what it shows is what the exact engine says, whatever was swept."""
 
 import json
+from contextlib import contextmanager
 
 import pytest
 
+from draftproof import commands
+from draftproof.simulators.commands.entry import enter
 from draftproof.simulators.enumerate import emission
+from draftproof.simulators.optimum import one_level
 from draftproof.simulators.study.report import sections
 from draftproof.simulators.study.report.explorer import placed
 from draftproof.simulators.study.report.page import page
@@ -40,22 +44,71 @@ def made(results, recorded_instances, tmp_path_factory):
     return path
 
 
-@pytest.fixture
-def opened(browser, made, request):
-    """The page at the explorer; nothing is said in the console, nothing asked of a network."""
-    context = browser.new_context(**getattr(request, "param", {"viewport": {"width": 1280, "height": 900}}))
+@contextmanager
+def at_explorer(browser, path, **options):
+    """A page at its explorer; nothing is said in the console, nothing asked of a network."""
+    context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
     tab = context.new_page()
     said, asked = [], []
     tab.on("console", lambda message: said.append(message.text))
     tab.on("pageerror", lambda error: said.append(str(error)))
     tab.on("request", lambda sent: asked.append(sent.url))
-    tab.goto(made.as_uri())
+    tab.goto(path.as_uri())
     tab.locator("#explorer").scroll_into_view_if_needed()
-    tab.wait_for_selector("[data-number]")
+    tab.wait_for_selector("[data-number]", timeout=10_000)
     yield tab
     assert said == []
     assert {url.split(":")[0] for url in asked} <= {"file", "data", "blob"}
     context.close()
+
+
+@pytest.fixture
+def opened(browser, made, request):
+    with at_explorer(browser, made, **getattr(request, "param", {})) as tab:
+        yield tab
+
+
+CHAINS = 'drafts = ["chain"]\ndepths = [1, 2]\nrows = { kind = "random", count = 2 }\n'
+SHAPES = {
+    "check only": f'metrics = ["check"]\nverifiers = ["token", "block"]\n{CHAINS}',
+    "gap only": f'metrics = ["gap"]\nverifiers = ["token", "block"]\n{CHAINS}',
+    "prove only": 'metrics = ["prove"]\nverifiers = ["token", "hsd-released"]\ndepths = [1]',
+    "audit only": 'metrics = ["audit"]\ntargets = ["mine.py:verify"]\ndepths = [1]\nrows = ["scenarios"]',
+    "one depth": f'metrics = ["check", "gap"]\nverifiers = ["token"]\n{CHAINS.replace("1, 2", "1")}',
+    "lossy rules": f'metrics = ["check", "gap"]\nverifiers = ["hsd-released"]\n{CHAINS}',
+    "a rule with state": f'metrics = ["check", "gap"]\nverifiers = ["greedy-block"]\n{CHAINS}',
+    "floats": f'metrics = ["check", "gap"]\nengine = "float"\nverifiers = ["token", "typical"]\n{CHAINS}',
+    "no optima": f'metrics = ["gap"]\noptima = false\nverifiers = ["token"]\n{CHAINS}',
+    "several kinds": 'metrics = ["check"]\nverifiers = ["rrs"]\n'
+    'drafts = ["chain", { kind = "paths", count = 2 }]\nrows = ["scenarios"]',
+    "no finished row of one metric": f'metrics = ["check", "prove"]\nverifiers = ["typical"]\n{CHAINS}',
+}
+"""Sweep -> its file."""
+MINE = """
+def verify(target_probs, draft_probs, draft_tokens, rng):
+    return [*draft_tokens, rng.choice(len(target_probs[-1]), p=target_probs[-1])]
+"""
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_page_of_every_shape_of_sweep_opens(
+    browser, recorded_instances, shape, tmp_path, monkeypatch, capfd
+):
+    pytest.importorskip("duckdb")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(MINE, encoding="utf-8")
+    (tmp_path / "swept.toml").write_text(SHAPES[shape], encoding="utf-8")
+    assert enter(commands(), ["sweep", "swept.toml", "--workers", "1"]) == 0
+    found = sections.sections(Results("results/swept"))
+    assert found
+    path = tmp_path / "report.html"
+    path.write_text(page(shape, "", [], found, list(recorded_instances.items())), encoding="utf-8")
+    with at_explorer(browser, path) as tab:
+        shown = {each.get_attribute("id") for each in tab.locator("section[id]").all()}
+        assert shown == {*found, "explorer"}
+        for name in found:
+            assert tab.locator(f"#{name} tbody tr").count(), name
+        assert "lossy" not in tab.locator(".good").all_inner_texts()
 
 
 def shown(tab):
@@ -68,7 +121,7 @@ def shown(tab):
     table = {}
     for line in tab.locator("#explorer-law tbody tr").all():
         word = line.locator("th").inner_text()
-        table[word] = [cell.get_attribute("title") for cell in line.locator("td span[title]").all()]
+        table[word] = [cell.get_attribute("title") for cell in line.locator("td [title]").all()]
     return numbers["total variation"], numbers["E[tau]"], table
 
 
@@ -116,12 +169,51 @@ def test_the_numbers_shown_are_the_engine_s(opened, recorded_instances, name):
 
 def test_the_lossy_rule_is_seen_to_be_lossy_and_the_rows_come_back(opened):
     opened.select_option("#verifier", "hsd-released")
-    assert "Law differs from the target's" in opened.locator("#said").inner_text()
+    assert "law differs from the target's" in opened.locator("#said").inner_text()
     assert shown(opened)[:2] == ("1/9", "4/3")
     opened.locator("#slider-0").press("Home")
     assert shown(opened)[:2] != ("1/9", "4/3")
     opened.locator("#reset").click()
     assert shown(opened)[:2] == ("1/9", "4/3")
+
+
+def test_the_draft_behind_a_wrong_law_is_one_button_away(opened):
+    opened.select_option("#verifier", "hsd-released")
+    assert "Tokens 1 0 come out first with probability 1/3, and should with 2/9" in (
+        opened.locator("#said").inner_text()
+    )
+    opened.locator(".lead").click()
+    assert "1 0, with probability 2/9" in opened.locator("#draft option:checked").inner_text()
+    assert "Accepted: 1 0." in opened.locator("#explorer-outcome").inner_text()
+
+
+def number(tab, name):
+    return tab.locator(f"[data-number='{name}']").get_attribute("title")
+
+
+def test_two_rules_stand_beside_the_optimum_and_a_link_leads_back(opened, recorded_instances):
+    document = recorded_instances["siblings"]
+    opened.select_option("#instance", label="siblings")
+    opened.wait_for_function(f"document.querySelectorAll('datalist').length === {len(document['sliders'])}")
+    opened.select_option("#verifier", "rrs")
+    opened.select_option("#against", "nss")
+    opened.locator("#slider-0").press("ArrowRight")
+    opened.locator("[data-step='0'][data-branch='1']").click()
+    at = [slider["at"] for slider in document["sliders"]]
+    at[0] += 1
+    instance = placed(INSTANCES["siblings"], read_back(document, "rrs", at)[-1])
+    assert number(opened, "optimum") == text(one_level(instance))
+    for name, which in (("rrs", ""), ("nss", "other ")):
+        assert number(opened, f"{which}E[tau]") == text(emission(instance, named(name)).expected_accepted)
+    shown = "#said", ".columns", ".choices:has(#verifier)"
+    said = [opened.locator(each).inner_text() for each in shown]
+    link, slider = opened.url, opened.locator("#slider-0").input_value()
+    assert float(slider) == pytest.approx(float(instance.proposal[()][0]))  # its value, not a number of steps
+    other = opened.context.new_page()
+    other.goto(link)
+    other.wait_for_selector("[data-number]")
+    assert [other.locator(each).inner_text() for each in shown] == said
+    assert other.locator("#slider-0").input_value() == slider
 
 
 def test_a_walk_is_taken_step_by_step(opened):
@@ -144,6 +236,7 @@ def test_tables_sort_and_filter_from_the_keyboard(opened):
     heading.press("Enter")
     assert heading.locator("xpath=..").get_attribute("aria-sort") == "descending"
     assert opened.locator("#verdicts tbody th").first.inner_text() == "hsd-released"
+    assert opened.locator("#verdicts .bad").count() == 0  # found lossy, as declared
     opened.fill("#filter-claims", "nothing like this")
     assert opened.locator("#claims [role=status]").inner_text() == "0 of 1"
     assert "</script>" in opened.evaluate(

@@ -1,11 +1,9 @@
-"""Reading back: the documented snippets are run, and a row leads to its instance."""
+"""Reading back: a row leads to its instance."""
 
-import re
 from pathlib import Path
 
 import pytest
 
-from draftproof.simulators.instances.files import read
 from draftproof.simulators.study.results import Results
 from draftproof.simulators.verdict import judge
 from draftproof.theory.errors import BadInput
@@ -34,22 +32,6 @@ def small(tmp_path_factory) -> Path:
     place = tmp_path_factory.mktemp("swept")
     sweep(chunks, manifest(entries, len(chunks)), place / "results" / "small", runners.processes(1))
     return place
-
-
-def test_the_snippets_of_the_page(small, monkeypatch, capsys):
-    pytest.importorskip("duckdb")
-    pytest.importorskip("polars")
-    monkeypatch.chdir(small)
-    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
-    snippets = re.findall(r"```python\n(.*?)```", page, re.S)
-    assert len(snippets) == 3
-    scope: dict = {}
-    for snippet in snippets:
-        exec(snippet, scope)  # as a reader would run them, one after the other
-    out = capsys.readouterr().out
-    assert "hsd-released" in out
-    assert "share_stateless" in out
-    assert read(small / "worst.json") == scope["instance"]
 
 
 def test_a_row_leads_to_its_instance(small):

@@ -7,7 +7,7 @@ export function element(name, attributes = {}, ...children) {
     if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
     else if (value !== undefined && value !== null && value !== false) made.setAttribute(key, value === true ? "" : value);
   }
-  made.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  made.append(...children.flat(2).filter((child) => child !== null && child !== undefined));
   return made;
 }
 

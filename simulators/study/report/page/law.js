@@ -15,6 +15,13 @@ export class Recorded {
   reset() {
     this.positions = this.sliders.map((slider) => slider.at);
   }
+  get moved() {
+    return this.sliders.map((slider, n) => ({ ...slider, n })).filter(({ at, n }) => at !== this.positions[n]);
+  }
+  // The probabilities of token 0 at a slider's positions, rising.
+  values(n) {
+    return this.sliders[n].rows.map((number) => this.row(number)[0]);
+  }
   row(number) {
     return this.pool.rows[number].map((at) => this.exact[at]);
   }
@@ -92,4 +99,56 @@ export function measure(recorded, verifier) {
   };
   complete("", bonus.get("") ?? ZERO, ONE, recorded.depth + 1);
   return { words, accepted, distance: distance.half };
+}
+
+// The largest E[tau] of lossless rules without state: on a chain block verification's; of one level
+// 1 + min over sets H of p(H) - Pr(all drafts in H); else what the engine certified for the rows as given, or null.
+export function optimum(recorded) {
+  const block = recorded.verifiers.findIndex((each) => each.name === "block");
+  if (recorded.label === "chain" && block >= 0) return measure(recorded, block).accepted;
+  if (recorded.depth > 1) return recorded.optimum && !recorded.moved.length ? Rational.read(recorded.optimum) : null;
+  const p = recorded.current("p", ""), drafts = recorded.drafts(0);
+  let least = ZERO;
+  for (let set = 0; set < 2 ** recorded.vocab; set++) {
+    const inside = (token) => Boolean(set & (1 << token));
+    const gain = p.filter((_, token) => inside(token)).reduce((sum, mass) => sum.plus(mass), ZERO);
+    const value = drafts.filter(({ tree }) => tree.every(([token]) => inside(token))).reduce((sum, { weight }) => sum.minus(weight), gain);
+    if (value.minus(least).top < 0n) least = value;
+  }
+  return ONE.plus(least);
+}
+
+// The shortest tokens that come out too often, and the draft and branches from which most of their mass comes.
+export function surplus(recorded, verifier, words) {
+  const sums = new Map();
+  for (const { word, got, want } of words) {
+    word.split(" ").forEach((_, n, tokens) => {
+      const start = tokens.slice(0, n + 1).join(" "), [a, b] = sums.get(start) ?? [ZERO, ZERO];
+      sums.set(start, [a.plus(got), b.plus(want)]);
+    });
+  }
+  const over = [...sums].map(([word, [got, want]]) => ({ word, got, want, by: got.minus(want).number })).filter((each) => each.by > 0);
+  if (!over.length) return null;
+  const [found] = over.sort((a, b) => length(a.word) - length(b.word) || b.by - a.by);
+  const wanted = found.word.split(" ").map(Number);
+  const share = ({ prefix, row }) => {
+    const kept = prefix === "" ? [] : prefix.split(" ").map(Number);
+    if (kept.some((token, n) => n < wanted.length && token !== wanted[n])) return ZERO;
+    return wanted.slice(kept.length).reduce((mass, token, n) => {
+      const at = n || row === null ? recorded.current("p", wanted.slice(0, kept.length + n).join(" ")) : row;
+      return mass.times(at[token]);
+    }, ONE);
+  };
+  let best = { mass: -1 };
+  const follow = (draft, number, weight, taken) => {
+    const step = recorded.step(number);
+    if (!step.stops) {
+      step.after.forEach((next, n) => next >= 0 && follow(draft, next, weight.times(step.branches[n]), [...taken, n]));
+      return;
+    }
+    const mass = weight.times(share(step)).number;
+    if (mass > best.mass) best = { draft, taken, mass };
+  };
+  recorded.drafts(verifier).forEach((draft) => follow(draft, draft.step, draft.weight, []));
+  return { ...found, ...best };
 }

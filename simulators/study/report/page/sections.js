@@ -4,13 +4,13 @@ import { choice, decimal, element, percent, table } from "./html.js";
 
 const word = (lossless) => (lossless === null ? "undecided" : lossless ? "lossless" : "lossy");
 const marked = (found, declared) =>
-  element("span", { class: found === null ? "" : found === declared ? "good" : "bad" }, word(found));
+  element("span", { class: found === null || found === undefined ? "" : found !== declared ? "bad" : found ? "good" : "" }, word(found));
 const count = (number) => number.toLocaleString("en");
 
 export function verdicts(rows) {
-  return table("Verdicts by verifier", [
+  return table("Verdicts by kind of draft and verifier; means are over the same drafts within a kind", [
     { title: "verifier", cell: (r) => r.verifier, key: (r) => r.verifier },
-    { title: "drafts", cell: (r) => r.kinds },
+    { title: "drafts", cell: (r) => r.kind, key: (r) => r.kind },
     { title: "instances", number: true, cell: (r) => count(r.instances), key: (r) => r.instances },
     { title: "exact", number: true, cell: (r) => count(r.decided), key: (r) => r.decided },
     { title: "lossless", number: true, cell: (r) => (r.decided ? count(r.lossless) : "–"), key: (r) => r.lossless },
@@ -18,7 +18,7 @@ export function verdicts(rows) {
     { title: "mean E[tau]", number: true, cell: (r) => decimal(r.expected_accepted), key: (r) => r.expected_accepted },
     { title: "declared", cell: (r) => word(r.declared) },
     { title: "found", cell: (r) => marked(r.found, r.declared) },
-  ], rows, { sorted: 0 });
+  ], rows, { sorted: 1 });
 }
 
 const exactly = (exact, value) => (exact && exact.length <= 12 ? exact : value !== null && value < 1e-6 && value > 0 ? value.toExponential(1) : decimal(value, 6));
@@ -94,7 +94,10 @@ export const wrong = (rows) =>
     { title: "instance", cell: instanceOf },
   ], rows, { sorted: 1, descending: true });
 
-// Rows of text with a filter; columns are [title, key].
+const VERDICTS = { lossless: "good", proved: "good", lossy: "bad", refuted: "bad" };
+export const verdict = (said) => element("span", { class: VERDICTS[said] ?? null }, said);
+
+// Rows of text with a filter; columns are [title, key, how it is shown].
 export function filtered(caption, columns, rows, id) {
   const place = element("div");
   const said = element("p", { role: "status", "aria-live": "polite", class: "note" });

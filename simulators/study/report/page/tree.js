@@ -49,6 +49,14 @@ export function picture(recorded, draft, stop, steps) {
     }));
 }
 
+// What the picture's signs mean.
+export function legend() {
+  const sign = (kind, text) => element("li", {}, element("svg", { viewBox: "0 0 30 30", class: "tree sign", "aria-hidden": "true" },
+    element("g", { class: kind }, element("circle", { cx: 15, cy: 15, r: 12 }))), text);
+  return element("ul", { class: "legend" }, sign("kept", "accepted"), sign("lost", "not kept"), sign("lost judged", "where the last choice was made"),
+    element("li", {}, element("span", { class: "p" }, "p"), " the target's, ", element("span", { class: "q" }, "q"), " the proposal's probability of the token"));
+}
+
 // A draft in a line: tokens, with those below a token in brackets.
 export function named(draft) {
   const name = (children) => children.map(([token, below]) => (below.length ? `${token}(${name(below)})` : `${token}`)).join(" ");

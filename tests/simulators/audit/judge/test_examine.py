@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from flint import fmpq
 
+import draftproof
 from draftproof.simulators import audit
 from draftproof.simulators.audit.battery import battery
 from draftproof.simulators.audit.sandbox import THREAD_STARTERS
 from draftproof.simulators.instances.scenarios import scenario
 from draftproof.theory.drafts.chain import Chain
 from draftproof.theory.errors import BadInput
-from tests.mutants import objects
+from tests.mutants import functions, objects
 from tests.mutants.controls import block_function
 from tests.mutants.functions import block_by_products
 from tests.problems import TOY
@@ -48,6 +49,49 @@ def test_a_witness_is_small_and_named():
     assert "come out first with probability" in str(raised.value)
     assert report.case.expected_accepted > report.case.optimum
     assert "more than any lossless verifier accepts" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        functions.block_by_products,
+        functions.residual_from_the_target,
+        functions.one_coin_for_all,
+        functions.target_row_late,
+        foreign.good_with_python_random,
+    ],
+    ids=lambda f: f.__name__,
+)
+def test_the_call_beside_a_witness_runs_wrong_again(function):
+    report = audit.examine(function, vocab=2, depth=2, edges=False)
+    if report.lossless:
+        assert report.run is None
+        return
+    run = report.run
+    assert run.call in str(report)
+    assert report.answer()["replay"]["call"] == run.call
+    scope = {"dp": draftproof, function.__name__: function}
+    assert eval(run.call, scope) == run.emitted  # as pasted
+    with pytest.raises(BadInput, match="never drafts '7'"):
+        draftproof.replay(function, report.instance, "7")
+
+
+def test_the_coins_of_a_replay_decide():
+    run = audit.examine(functions.residual_from_the_target, vocab=2, depth=1, edges=False).run
+    assert (run.drafted, run.emitted) == ("0", (0,))
+    again = [
+        draftproof.replay(functions.residual_from_the_target, run.instance, "0", [coin], [1])
+        for coin in (0.1, *run.coins)
+    ]
+    assert again == [(0, 1), (1,)]
+
+
+def test_strict_says_what_failed():
+    with pytest.raises(AssertionError) as raised:
+        audit.assert_lossless(functions.accepts_at_zero, vocab=2, depth=1, strict=True)
+    first, second, *_ = str(raised.value).splitlines()
+    assert first.startswith("strict: findings fail too, and accepts_at_zero has 1 (emits a token of")
+    assert second == "accepts_at_zero (numpy function): lossless"
 
 
 def test_accepted_tokens_against_the_optimum():
@@ -234,5 +278,6 @@ def test_the_json_has_the_keys_of_the_contract():
     }
     for function in (foreign.good, block_by_products, foreign.never_ends):
         answer = audit.examine(function, vocab=2, depth=1 if function is foreign.never_ends else 2).answer()
-        assert answer.keys() == keys
+        assert answer.keys() - {"replay"} == keys
+        assert ("replay" in answer) == (answer["witness"] is not None)
     assert audit.examine(block_by_products, vocab=2).answer()["witness"].keys() == {"prefix", "got", "want"}
