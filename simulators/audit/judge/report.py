@@ -51,6 +51,7 @@ class Report:
     found: dict[str, Finding] = field(default_factory=dict)
     sampled: Sampled | None = None
     undecided: str = ""
+    tokens: int = 0  # of a generation loop, how many of its text were judged
     too_large: str = ""
     token: Distance = NONE
     text: Distance = NONE
@@ -126,6 +127,8 @@ class Report:
         elif self.case and (self.lossless or self.wrong or self.case.over):
             lines += _case_lines(self.case, self.instances, bool(self.lossless))
             lines += _far(self.case, self.token, self.text)
+        if self.tokens:
+            lines.append(f"  judged: the first {self.tokens} tokens of a text; --depth and --iterations add more")
         if self.too_large:
             lines.append(f"  not enumerated: {self.too_large}")
         lines += [f"  finding: {finding}" for finding in self.findings if not finding.edge]

@@ -176,7 +176,7 @@ class Functions:
             raise Opaque(f"torch.{name} hands coins to code outside torch")
         operation = getattr(self, f"op_{name}", None)
         if operation is None:
-            raise NotEnumerable(f"torch.{name} of coins")
+            raise Opaque(f"torch.{name} of coins")
         return operation(*args, **kwargs)
 
     def _reshaped(self, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
