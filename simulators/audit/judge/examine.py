@@ -130,6 +130,7 @@ def examine(
             report.found[fault.kind] = Finding(fault.kind, fault.what, fatal=fault.kind == "hangs")
         for kind, what in sandbox.remarks.items():
             report.found.setdefault(kind, Finding(kind, what))
+    report.tokens = report.tokens + iterations if target.whole and report.instances else 0
     report.adapter += ", coins by bisection" if sandbox.bisected else ""
     report.seconds = round(monotonic() - started, 3)
     return report
@@ -167,21 +168,23 @@ def _enumerate(
     limit, began = None, monotonic()
     for n, instance in enumerate(chosen):
         if sandbox.bisected and report.instances and monotonic() - began > BISECTED:
-            report.too_large = f"{len(chosen) - n} larger instances, since its coins are read by bisection"
+            report.skipped += len(chosen) - n
+            report.too_large = "its coins are read by bisection, which is slow"
             break
         batch = isinstance(instance, Batch)
         size = instance.outcomes if batch else instance.draft.outcomes(instance.vocab)
         if limit is not None and size >= limit:
+            report.skipped += 1
             continue
         sandbox.observer.progress(n, len(chosen), named(instance))
         try:
             now = judge(instance)
         except TooLarge as error:
             limit, report.too_large = size, str(error)
+            report.skipped += 1
             continue
         report.instances += 1
-        if whole_tokens is not None:
-            report.tokens = max(report.tokens, instance.draft.depth + whole_tokens)
+        report.tokens = max(report.tokens, 0 if batch else instance.draft.depth)
         wrong = now.fault_mass == 1 and {*now.faults} <= UNREAD and "function" in report.adapter
         if report.instances == 1 and wrong:
             raised = "; ".join(f"{kind}: {what}" for kind, what in now.faults.items())
@@ -201,6 +204,9 @@ def _enumerate(
         if not now.met and report.failing is None:
             whole = now.fault_mass > now.bound or (not batch and processed_already(instance))
             report.failing = shrunk(judge, now, shrinks and not whole)
+            if getattr(report.failing, "follows_proposal", False):
+                what = "q's, not p's: it keeps every draft, or target and draft are swapped"
+                report.found["has the proposal's law"] = Finding("has the proposal's law", what)
             if aim is None:
                 return  # against another target all instances are measured
         if report.worst is None or now.total_variation > report.worst.total_variation:

@@ -44,7 +44,7 @@ class Sampled:
     outcomes: int
     detectable: float
     total_variation: float
-    expected_accepted: float
+    expected_accepted: float | None
     optimum: fmpq | float | None
     likeliest: tuple[tuple[int, ...], float, float]
     tokens: bool
@@ -257,8 +257,8 @@ def sampled(
         outcomes=population.outcomes,
         detectable=process.detectable,
         total_variation=1.0 if faults else sum(max(each, 0.0) for each in excess.values()),
-        expected_accepted=accepted / n,
-        optimum=population.optimum,
+        expected_accepted=None if target.whole else accepted / n,
+        optimum=None if target.whole else population.optimum,
         likeliest=(worst, process.counts[worst] / n, wanted.get(worst, 0.0)),
         tokens=population.tokens,
         faults=faults,

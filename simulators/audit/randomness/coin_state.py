@@ -76,8 +76,8 @@ class CoinState:
         return low
 
     def seed(self, coin: int, value: Callable[[float], int]) -> int:
-        """An integer made from a coin that is needed as a plain number, as a seed is: any value will do, which
-        is checked by running again with another one.
+        """A plain number for an integer made from a coin, as a seed needs it: any value will do. Every
+        such run is made again with another value.
         """
         if coin not in self.seeds:
             if self.boxes[coin] != (ZERO, ONE):

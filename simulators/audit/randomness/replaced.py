@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -164,10 +165,8 @@ def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
             _made(np.random.RandomState, RandomState, made(RandomState, "RandomState")),
         ),
     ]
-    changes += [
-        (time, name, lambda now=getattr(time, name), unit=unit: now() + unit * current.salt)
-        for name, unit in (("time", 1e-6), ("perf_counter", 1e-6), ("time_ns", 1), ("perf_counter_ns", 1))
-    ]
+    clocks = (("time", 1e-6), ("perf_counter", 1e-6), ("time_ns", 1), ("perf_counter_ns", 1))
+    changes += [(time, name, _shifted(getattr(time, name), unit, current)) for name, unit in clocks]
     changes = [each for each in changes if hasattr(*each[:2])]
     new_of = {id(getattr(place, name)): new for place, name, new in changes}
     own = {
@@ -193,6 +192,10 @@ def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
                 names.pop(key, None)
 
 
+def _shifted(clock: Callable[[], Any], unit: float, current: Current) -> Callable[[], Any]:
+    return lambda: clock() + unit * current.salt
+
+
 _SKIPPED = {*sys.stdlib_module_names, "numpy", "scipy", "torch", "draftproof"} - {"__main__"}
 
 
@@ -202,8 +205,8 @@ def _namespaces(own: dict[str, Any]) -> Iterator[tuple[dict[str, Any], bool]]:
     for name, module in list(sys.modules.items()):
         names = getattr(module, "__dict__", None)
         if name.partition(".")[0] not in _SKIPPED and names is not own and type(names) is dict:
-            file = str(names.get("__file__") or "")
-            yield names, not file or bool(INSTALLED & {*file.split(os.sep)})
+            file = names.get("__file__")
+            yield names, not isinstance(file, str) or bool(INSTALLED & {*Path(file).parts})
 
 
 def _new(current: Current, new_of: dict[int, Any], value: Any) -> Any:

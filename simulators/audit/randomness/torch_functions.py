@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from draftproof.simulators.audit.randomness.coin_state import NotEnumerable, Opaque
+from draftproof.simulators.audit.randomness.coin_state import Opaque
 from draftproof.simulators.audit.randomness.lazy import Coin
 
 TopK, Sorted = torch.return_types.topk, torch.return_types.sort
