@@ -35,6 +35,12 @@ FAR = "from importlib import _bootstrap_extern"
 """A prompt after which a step of `hsd-released` on chain:2 is a total variation of 0.057 off the target."""
 
 
+RANGE = "for i in range("
+"""A prompt after which, with a drafter at temperature 1/2, `specinfer-on-distinct` on two children is 0.41 off
+the target in one token (a drafter at temperature 1: 0.016, and at most 0.0017 after eight other prompts).
+"""
+
+
 @pytest.fixture(scope="module")
 def shipped():
     """The pair, loaded once."""
@@ -92,21 +98,20 @@ def test_a_lossless_verifier_passes(shipped, name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "draft", "tokens"),
+    ("name", "draft", "prompt", "heat", "tokens"),
     [
-        ("p-for-residual", "chain:4", 20_000),
-        ("typical", "chain:4", 20_000),
-        ("joint-product", "chain:4", 20_000),
-        ("greedy-block-alone", "chain:4", 60_000),
-        ("hsd-released", "chain:2", 60_000),
-        ("unscaled-residual", "chain:2", 200_000),
-        ("specinfer-on-distinct", "tree:2x2", 60_000),
+        ("p-for-residual", "chain:4", Plan().prompts[0], None, 20_000),
+        ("typical", "chain:4", Plan().prompts[0], None, 20_000),
+        ("joint-product", "chain:4", Plan().prompts[0], None, 20_000),
+        ("greedy-block-alone", "chain:4", FAR, None, 60_000),
+        ("hsd-released", "chain:2", FAR, None, 60_000),
+        ("unscaled-residual", "chain:2", RANGE, 0.5, 20_000),
+        ("specinfer-on-distinct", "tree:2x2", RANGE, 0.5, 20_000),
     ],
 )
-def test_a_lossy_verifier_is_noticed(shipped, name, draft, tokens):
-    prompts = (FAR,) if name in ("hsd-released", "greedy-block-alone") else Plan().prompts[:1]
-    with served(shipped, SPECIMENS[name], draft) as url:
-        report = asked(url, tokens=tokens, prompts=prompts, settings=False)
+def test_a_lossy_verifier_is_noticed(shipped, name, draft, prompt, heat, tokens):
+    with served(shipped, SPECIMENS[name], draft, heat) as url:
+        report = asked(url, tokens=tokens, prompts=(prompt,), settings=False)
     print(f"\n{name} on {draft}: {report}")
     assert report.found == ["law"]
 

@@ -43,7 +43,7 @@ def test_methods_are_cut_out_without_their_decorators(tmp_path):
     path = tmp_path / "engine.py"
     path.write_text(
         "import engine\nclass Other:\n    def step(self): return 1\n"
-        "class Made(engine.Base):\n    @engine.compile(x=1)\n    def step(self, p: Optional[int]) -> engine.Out:\n"
+        "class Made(engine.Base):\n    @engine.compile(x=1)\n    def step(self, p: Missing) -> engine.Out:\n"
         "        return helper(p)\n"
     )
     found = engine_code.methods(path, "Made", ("step",), {"helper": lambda p: p + 1})
