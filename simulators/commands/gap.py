@@ -41,6 +41,7 @@ from draftproof.theory.verifier import Verifier
 from draftproof.theory.verifiers import named
 
 COUNT, SECONDS, VOCAB = 40, 20.0, 3
+MANY_DRAFTS = 500  # whose optima take long
 
 BELONGS = {
     "out": ("vary", "rows"),
@@ -128,6 +129,9 @@ def _instance(path: Path, verifiers: Sequence[Verifier], force: bool, as_json: b
     if not force:
         for verifier in verifiers:
             must_apply(verifier, given)
+    drafts = given.draft.outcomes(given.vocab)
+    if drafts >= MANY_DRAFTS:
+        click.echo(f"takes a minute or more: optima over {drafts:,} drafts", err=True)
     with screen.console(stderr=True).status("") as status, located(path):
         found = measure(given, verifiers or None, lambda name: status.update(f"{name} on {path}"))
     if as_json:
