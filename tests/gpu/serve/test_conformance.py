@@ -33,8 +33,8 @@ DRAFTS = {
 }
 FAR = "from importlib import _bootstrap_extern"
 """A prompt after which a step of `hsd-released` on chain:2 is a total variation of 0.057 off the target. Two
-tokens of `unscaled-residual` are 0.0196 off with a drafter at temperature 1/2, the most of 27 settings of three
-prompts and drafters at temperatures 0.3 to 2; 0.004 at temperature 1.
+tokens of `unscaled-residual` are 0.0196 off with a drafter at temperature 1/2, the most of 21 settings (three
+prompts, temperatures 0.7 to 1.5, the drafter's 0.3 to 2); 0.004 at temperature 1.
 """
 
 
