@@ -140,28 +140,23 @@ class Function(DraftVerifier):
                 )
             )
 
-        word = self._on_tensors(run, source, real, given, extra) if self.tensors else run(given)
+        word = self._on_tensors(run, source, given, extra) if self.tensors else run(given)
         for name, before, after in zip(INPUTS, prepared, given, strict=True):
             if before.tobytes() != after.tobytes():  # NaN are equal here
                 sandbox.remark("changes its inputs", name)
         return word
 
     def _on_tensors(
-        self, run: Callable[[list[Any]], Any], source: Source, real: Any, given: Any, extra: dict[str, Any]
+        self, run: Callable[[list[Any]], Any], source: Source, given: Any, extra: dict[str, Any]
     ) -> Any:
         import torch
 
-        from draftproof.simulators.audit.randomness.torch_mode import Answering
+        from draftproof.simulators.audit.randomness.torch_mode import answering
 
-        inputs = tensors(given, self.dtype)
-        if real is not None:
-            extra |= {name: torch.from_numpy(extra[name]) for name in self.coins}
-            with torch.random.fork_rng(devices=[]):
-                torch.default_generator.manual_seed(int(real.integers(2**62)))
-                return run(inputs)
-        with Answering(source, self.dtype) as mode:
-            extra |= {name: mode.tensor(extra[name]) for name in self.coins}
-            return run(inputs)
+        with answering(source, self.dtype) as mode:
+            tensor = mode.tensor if mode is not None else torch.from_numpy
+            extra |= {name: tensor(extra[name]) for name in self.coins}
+            return run(tensors(given, self.dtype))
 
     def _coins(self, source: Source, shape: tuple[int | str, ...], prepared: Any) -> np.ndarray:
         sizes = {"gamma": len(prepared[2]), "vocab": prepared[0].shape[1]}
@@ -181,9 +176,10 @@ def _torch_states(made: Any) -> Iterator[int]:
     # The states of the generators that an object holds, and of torch's own, after the object was made.
     import torch
 
+    from draftproof.simulators.audit.randomness.torch_mode import state_of
+
     held = [each for each in getattr(made, "__dict__", {}).values() if isinstance(each, torch.Generator)]
-    for generator in (torch.default_generator, *held):
-        yield hash(generator.get_state().numpy().tobytes())
+    yield from map(state_of, (torch.default_generator, *held))
 
 
 class Tree(DraftVerifier):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flint import fmpq
 
 from draftproof.simulators.audit.randomness.generators import Generator
-from draftproof.simulators.audit.randomness.sources import Source
+from draftproof.simulators.audit.randomness.sources import Chance, Source
 from draftproof.simulators.audit.rounding import SHIFT, rounding_bound
 from draftproof.simulators.audit.sandbox import Sandbox
 from draftproof.simulators.audit.targets import (
@@ -69,7 +69,7 @@ class Loop(Target):
         """One program: the first depth + rounds tokens, in any number of rounds of the loop."""
         import torch
 
-        from draftproof.simulators.audit.randomness.torch_mode import Answering
+        from draftproof.simulators.audit.randomness.torch_mode import answering
 
         dtype = getattr(torch, self.dtype)
         models = Model(instance.target, dtype), Model(instance.proposal, dtype)
@@ -77,9 +77,10 @@ class Loop(Target):
 
         def run(source: Source) -> tuple[Prefix, None]:
             sandbox.current.start(source)
-            known = {"gamma": instance.draft.depth, "rng": Generator(source)}
+            real = source.rng if isinstance(source, Chance) and source.native else None
+            known = {"gamma": instance.draft.depth, "rng": real or Generator(source)}
             more, named = [known[name] for name in self._extra], {name: known[name] for name in self._named}
-            with Answering(source, self.dtype):
+            with answering(source, self.dtype):
                 prompt = torch.zeros(1, 1, dtype=torch.int64)
                 words = sandbox.call(
                     lambda: emitted(
@@ -88,7 +89,11 @@ class Loop(Target):
                 )
             return words[:length], None
 
-        yield Program(ONE, run, None, RUNS)
+        yield Program(ONE, run, None, self.limit or RUNS)
+
+    def sample(self, sandbox: Sandbox, chance: Chance, population: Any) -> Prefix:
+        (program,) = self.programs(sandbox, population.instance, 1)
+        return program.run(chance)[0]
 
 
 class Model:

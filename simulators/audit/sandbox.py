@@ -89,6 +89,7 @@ class Sandbox:
     bisected: bool = False  # some coins were needed as plain numbers
     repeats: bool = False  # the same coins were seen to give the same result
     runs: int = 0  # enumerated so far
+    off: float = 0.0  # total variation by which epsilons may have moved the law of the last instance
     random: Random = field(default_factory=lambda: Random(0))  # for points at which runs are checked
     modules: dict[str, Any] = field(default_factory=lambda: dict(sys.modules))
 

@@ -12,7 +12,7 @@ import numpy as np
 from flint import fmpq
 
 from draftproof.simulators.audit.battery import battery
-from draftproof.simulators.audit.randomness.sources import Source
+from draftproof.simulators.audit.randomness.sources import Chance, Source
 from draftproof.simulators.audit.rounding import ROUNDOFF, rounding_bound
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
 from draftproof.simulators.enumerate import drafts
@@ -63,6 +63,7 @@ class Target:
     namespace: dict[str, Any]  # the globals of its module
     slow = False  # calls are slow, so few instances are audited
     whole = False  # a generation loop, which drafts and keeps caches itself
+    limit: int | None = None  # largest number of runs of one instance, in place of those below
 
     def _identify(self, foreign: Any, name: str, function: Any = None) -> None:
         # For an object, the globals are those of its method `function`.
@@ -81,6 +82,10 @@ class Target:
     def calls(self, sandbox: Sandbox, instance: Instance) -> Iterator[Program]:
         """The programs to run with coins at the edges: single calls, on given drafts if it takes drafts."""
         return self.programs(sandbox, instance, 1)
+
+    def sample(self, sandbox: Sandbox, chance: Chance, population: Any) -> Prefix:
+        """The tokens of one random run on a population of `judge.samples`."""
+        raise NotImplementedError
 
     def bound(self, instance: Instance, rounds: int) -> fmpq:
         """The total variation from the target's law that rounding alone can cause."""
@@ -102,6 +107,11 @@ class DraftVerifier(Target):
     def call(self, sandbox: Sandbox, source: Source, prepared: Any, position: int = 0) -> Prefix:
         raise NotImplementedError
 
+    def sample(self, sandbox: Sandbox, chance: Chance, population: Any) -> Prefix:
+        self.reset()
+        draft = population.draw(chance)
+        return self.call(sandbox, chance, self.prepare(population.target, draft))
+
     def bound(self, instance: Instance, rounds: int) -> fmpq:
         several = rounds > 1 or self.draw is not None
         words = instance.draft.depth + rounds if several else 1
@@ -113,7 +123,7 @@ class DraftVerifier(Target):
         The single program drafts, verifies and emits until it has depth + rounds tokens, and keeps its state.
         """
         if rounds > 1 or self.draw is not None:
-            most = SLOW_RUNS if self.slow else JOINT_RUNS
+            most = self.limit or (SLOW_RUNS if self.slow else JOINT_RUNS)
             yield Program(ONE, lambda source: self._decoded(sandbox, instance, rounds, source), None, most)
         else:
             yield from self.calls(sandbox, instance)

@@ -38,6 +38,7 @@ from draftproof.theory.targets import declared
     help="The arithmetic that TARGET computes in; float64 shows bias that float32 rounding hides.",
 )
 @click.option("--iterations", type=click.IntRange(1, 3), default=1, help="Rounds of decoding.")
+@click.option("--limit", type=click.IntRange(1), help="Most runs of an instance: of a loop 20,000.")
 @click.option("--loop", is_flag=True, help="TARGET is a generation loop over two models.")
 @click.option(
     "--selection", is_flag=True, help="TARGET selects which drafted tokens of a batch are verified."
@@ -118,9 +119,10 @@ def audit(
         target, style = program, "exec"
     assert target is not None
     if style not in ("verify", "exec") and (
-        target in ADAPTERS or options["statistical"] or options["padding"]
+        target in ADAPTERS or (options["statistical"] and not loop) or options["padding"]
     ):
-        raise BadInput(f"--{style} goes with a function, and without --statistical and --padding")
+        other = "" if loop else "--statistical and "
+        raise BadInput(f"--{style} goes with a function, and without {other}--padding")
     if loop + selection + tree > 1:
         raise BadInput("--loop, --selection and --tree exclude each other")
     if roles is not None and (style != "verify" or target in ADAPTERS):

@@ -43,6 +43,7 @@ from draftproof.theory.numbers import text
 from draftproof.theory.verifier import Verifier
 
 COUNT, SECONDS, VOCAB, TOKENS = 40, 20.0, 3, 6
+MANY_DRAFTS = 500  # whose optima take long
 
 BELONGS = {
     "out": ("vary", "rows"),
@@ -144,6 +145,9 @@ def _instance(
     if not force:
         for verifier in verifiers:
             must_apply(verifier, given)
+    drafts = given.draft.outcomes(given.vocab)
+    if drafts >= MANY_DRAFTS:
+        click.echo(f"takes a minute or more: optima over {drafts:,} drafts", err=True)
     with screen.console(stderr=True).status("") as status, located(path):
 
         def progress(name: str) -> None:

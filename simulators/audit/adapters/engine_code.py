@@ -6,17 +6,19 @@ from its own engine are replaced by the adapter's stand-ins, or else by an empty
 inherited from and subscripted. The function is then audited as a `TorchChain`.
 """
 
+import __future__
+
+import ast
 import importlib.util
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from textwrap import dedent
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -83,24 +85,42 @@ def functions(path: Path | None, names: tuple[str, ...], namespace: dict[str, An
     return namespace
 
 
-def method(path: Path | None, name: str, namespace: dict[str, Any]) -> Any:
-    """The first method of that name in a file, as a function, defined in the namespace without decorators and
-    annotations' imports. Raises BadInput if the file has none, or cannot be read.
+def methods(
+    path: Path | None, owner: str | None, names: Sequence[str], namespace: dict[str, Any] | None = None
+) -> SimpleNamespace:
+    """The methods `names` of the class `owner` in a file, or without it of the first class that has them, as
+    functions. Their decorators are left out, and their annotations are not read. They are defined in the
+    namespace, which holds the other names that they use. Raises BadInput if the file lacks one of them, or
+    cannot be read.
     """
     if path is None:
-        raise BadInput("this adapter needs --path, the file that has the method")
-    match = re.search(
-        rf"^(    +)def {re.escape(name)}\(.*?(?=^\1[^\s#)]|^[^\s#]|\Z)", text_of(path), re.M | re.S
-    )
-    if match is None:
-        raise BadInput(f"{path}: has no method {name}")
-    _define(path, name, "from __future__ import annotations\n" + dedent(match[0]), namespace)
-    return namespace[name]
-
-
-def _define(path: Path, name: str, body: str, namespace: dict[str, Any]) -> None:
+        raise BadInput("this adapter needs --path, the file that has the class")
     try:
-        exec(compile(body, f"{path}:{name}", "exec"), namespace)
+        tree = ast.parse(text_of(path))
+    except SyntaxError as error:
+        raise BadInput(f"{path}: cannot be read as Python: {error}") from None
+    classes = [each for each in ast.walk(tree) if isinstance(each, ast.ClassDef)]
+    bodies = [kind.body for kind in reversed(classes) if owner in (None, kind.name)]
+    found = {each.name: each for body in bodies for each in body if isinstance(each, ast.FunctionDef)}
+    lacks = [name for name in names if name not in found]
+    if lacks:
+        raise BadInput(f"{path}: has no method {' or '.join(lacks)}{(owner and f' of {owner}') or ''}")
+    namespace = {} if namespace is None else namespace
+    for name in names:
+        found[name].decorator_list = []
+        _define(path, name, ast.Module([found[name]], []), namespace)
+    return SimpleNamespace(**{name: namespace[name] for name in names})
+
+
+def method(path: Path | None, name: str, namespace: dict[str, Any]) -> Any:
+    """The first method of that name in a file, as `methods` gives it."""
+    return getattr(methods(path, None, (name,), namespace), name)
+
+
+def _define(path: Path, name: str, body: Any, namespace: dict[str, Any]) -> None:
+    flags = __future__.annotations.compiler_flag if isinstance(body, ast.Module) else 0
+    try:
+        exec(compile(body, f"{path}:{name}", "exec", flags), namespace)
     except Exception as error:
         raise BadInput(f"{path}: {name} cannot be compiled: {error}") from None
 

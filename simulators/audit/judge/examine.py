@@ -56,6 +56,7 @@ def examine(
     rows: Path | None = None,
     against: str | None = None,
     own_bonus: bool = False,
+    limit: int | None = None,
     observer: Observer | None = None,
 ) -> Report:
     """The report on a verifier somebody else wrote (`Function` says how it is called). Raises BadInput.
@@ -70,6 +71,7 @@ def examine(
     nothing is enumerated: the verdict is that of `runs` runs on random rows over any number of tokens, or on
     the `rows` of a .npz file (`Wide`). `against` names a declared target in place of p, and `own_bonus` says
     that the extra token after a whole accepted draft follows it too, as a text over several calls must.
+    `limit` is the largest number of runs of a loop, or over several rounds, on one instance.
 
     >>> def first_is_right(p, q, x, rng):
     ...     return [int(rng.choice(len(p[0]), p=p[0]))]
@@ -79,13 +81,16 @@ def examine(
     target = verify if isinstance(verify, Target) else natural(verify, dtype=dtype, seconds=seconds)
     aim = _aim(against, own_bonus, target.whole or iterations > 1, statistical)
     started, verifier = monotonic(), target if isinstance(target, DraftVerifier) else None
-    if verifier is None and (statistical or padding):
+    if (padding and verifier is None) or (statistical and verifier is None and not target.whole):
         raise BadInput(f"a {target.adapter} is not tested on samples, nor with padding")
+    target.limit = limit or target.limit
     if isinstance(target, Selection) and iterations > 1:
         raise BadInput("a selection rule is judged over one call")
     if isinstance(target, Selection) and instances is not None:
         instances = [replace(each, rule=target.rule) for each in instances]
-    wide = _wide(vocab, depth, rows) if statistical else None
+    if statistical and target.whole and rows is not None:
+        raise BadInput("a generation loop is tested on small instances, not on rows of a file")
+    wide = _wide(vocab, depth, rows) if statistical and verifier is not None else None
     if processors and (verifier is None or statistical or iterations > 1):
         raise BadInput("processors go with a verifier, over one call, and without samples")
     if wide is None and instances is None and processors:
@@ -100,6 +105,8 @@ def examine(
                 report.add_sampled(sampled(verifier, sandbox, wide, runs, native=True))
                 if sandbox.current.constant:
                     report.undecided = f"the same seed in every call: {sandbox.current.constant}"
+            elif statistical:
+                _test(target, sandbox, vocab, depth, runs, report)
             else:
                 batches = isinstance(target, Selection)
                 judge: Judge = partial(case, target, sandbox, rounds=iterations, aim=aim)
@@ -118,16 +125,18 @@ def examine(
                         findings_at_edges(target, sandbox, list(instances or ()), report.found, padding)
         except NotEnumerable as error:
             report.undecided = str(error)
-            if runs and iterations == 1 and aim is None and verifier is not None and verifier.draw is None:
+            tested = target.whole or (verifier is not None and verifier.draw is None)
+            if runs and iterations == 1 and aim is None and tested:
                 observer.progress(
                     0, 0, f"cannot be enumerated ({error}); testing random runs, up to {TEST_SECONDS:.0f} s"
                 )
                 with suppress(NotEnumerable):  # nor can it be tested
-                    _test(verifier, sandbox, vocab, depth, runs, report)
+                    _test(target, sandbox, vocab, depth, runs, report)
         except Fault as fault:
             report.found[fault.kind] = Finding(fault.kind, fault.what, fatal=fault.kind == "hangs")
         for kind, what in sandbox.remarks.items():
             report.found.setdefault(kind, Finding(kind, what))
+    report.tokens = report.tokens + iterations if target.whole and report.instances else 0
     report.adapter += ", coins by bisection" if sandbox.bisected else ""
     report.seconds = round(monotonic() - started, 3)
     return report
@@ -166,19 +175,23 @@ def _enumerate(
     limit, began = None, monotonic()
     for n, instance in enumerate(chosen):
         if sandbox.bisected and report.instances and monotonic() - began > BISECTED:
-            report.too_large = f"{len(chosen) - n} larger instances, since its coins are read by bisection"
+            report.skipped += len(chosen) - n
+            report.too_large = "its coins are read by bisection, which is slow"
             break
         batch = isinstance(instance, Batch)
         size = instance.outcomes if batch else instance.draft.outcomes(instance.vocab)
         if limit is not None and size >= limit:
+            report.skipped += 1
             continue
         sandbox.observer.progress(n, len(chosen), named(instance))
         try:
             now = judge(instance)
         except TooLarge as error:
             limit, report.too_large = size, str(error)
+            report.skipped += 1
             continue
         report.add(instance)
+        report.tokens = max(report.tokens, 0 if batch else instance.draft.depth)
         unread = UNREAD if "function" in report.adapter else {"raises"}
         wrong = now.fault_mass == 1 and {*now.faults} <= unread
         if report.instances == 1 and wrong:
@@ -195,9 +208,13 @@ def _enumerate(
             report.found.setdefault(kind, Finding(kind, f"{now.reads}, on {named(instance)}"))
         if now.faults and not batch and isinstance(instance.draft, Missing):
             continue  # it does not take missing drafts, which is no law
+        report.undecided = report.undecided or now.unknown
         if not now.met and report.failing is None:
             whole = now.fault_mass > now.bound or (not batch and processed_already(instance))
             report.failing = shrunk(judge, now, shrinks and not whole)
+            if getattr(report.failing, "follows_proposal", False):
+                what = "q's, not p's: it keeps every draft, or target and draft are swapped"
+                report.found["has the proposal's law"] = Finding("has the proposal's law", what)
             if aim is None:
                 return  # against another target all instances are measured
         report.seen.append(now)
@@ -263,19 +280,17 @@ def _wide(vocab: int, depth: int, rows: Path | None) -> Wide:
     return Wide.peaked(vocab, depth)
 
 
-def _test(
-    verifier: DraftVerifier, sandbox: Sandbox, vocab: int, depth: int, runs: int, report: Report
-) -> None:
+def _test(target: Target, sandbox: Sandbox, vocab: int, depth: int, runs: int, report: Report) -> None:
     # The error level and the time are divided among the instances; the first rejection decides.
-    names = CORE[:1] if verifier.slow else CORE
+    names = CORE[:1] if target.slow else CORE
     chosen = [*(scenario(name, Chain(depth), vocab) for name in names), steep(vocab, depth)]
     error, seconds = ERROR / len(chosen), TEST_SECONDS / len(chosen)
     for instance in chosen:
         words = Words(instance)
         try:
-            now = sampled(verifier, sandbox, words, runs, error, seconds)
+            now = sampled(target, sandbox, words, runs, error, seconds)
         except NotEnumerable:  # a random function without a stand-in
-            now = sampled(verifier, sandbox, words, runs, error, seconds, native=True)
+            now = sampled(target, sandbox, words, runs, error, seconds, native=True)
         if report.sampled is None or now.rejected or now.detectable > report.sampled.detectable:
             report.add_sampled(now)
         if now.rejected:

@@ -44,7 +44,7 @@ class Report:
     target is declared, `token` and `text` are the largest distances from p of all instances. Other
     `findings` change the verdict only if their probability exceeds the bound for rounding. `run` is one run
     behind a wrong law. `sizes` are the largest vocabulary and depth of the `instances` enumerated;
-    `too_large` says which were skipped.
+    `too_large` says why others were skipped.
     """
 
     target: str
@@ -57,6 +57,8 @@ class Report:
     found: dict[str, Finding] = field(default_factory=dict)
     sampled: Sampled | None = None
     undecided: str = ""
+    skipped: int = 0  # instances that were not enumerated
+    tokens: int = 0  # of a generation loop, how many of its text were judged
     too_large: str = ""
     seen: list[Case] = field(default_factory=list)
     token: Distance = NONE
@@ -155,8 +157,10 @@ class Report:
             lines += self.run.lines() if self.run else []
             lines += _far(self.case, self.token, self.text)
             lines += self._means() if self.lossless else []
+        if self.tokens:
+            lines.append(f"  judged: the first {self.tokens} tokens of a text (--depth, --iterations)")
         if self.too_large:
-            lines.append(f"  not enumerated: {self.too_large}")
+            lines.append(f"  not enumerated: {self.skipped} larger instances: {self.too_large}")
         lines += [f"  finding: {finding}" for finding in self.findings if not finding.edge]
         edges = [finding for finding in self.findings if finding.edge]
         cures = "; ".join(dict.fromkeys(each.cure for each in edges if each.cure))
@@ -243,8 +247,9 @@ def _estimates(sampled: Sampled) -> dict[str, Any]:
 
 def _test_lines(sampled: Sampled) -> list[str]:
     outcome, fraction, probability = sampled.likeliest
-    accepted = f"  E[tau] about {sampled.expected_accepted:.3g}{_optimum_text(sampled.optimum)}"
-    lines = [f"  {sampled}", accepted]
+    lines, accepted = [f"  {sampled}"], sampled.expected_accepted
+    if accepted is not None:
+        lines.append(f"  E[tau] about {accepted:.3g}{_optimum_text(sampled.optimum)}")
     if sampled.rejected and outcome:
         what = f"{'tokens' if sampled.tokens else 'tokens of classes'} {spelled(outcome)!r}"
         lines.append(f"  {what} came in {fraction:.4g} of the runs, and should in {probability:.4g}")

@@ -15,7 +15,7 @@ from draftproof.simulators.anytime import ERROR, Process
 from draftproof.simulators.audit.judge.exact import optimum
 from draftproof.simulators.audit.randomness.sources import Chance
 from draftproof.simulators.audit.sandbox import Fault, Sandbox
-from draftproof.simulators.audit.targets import DraftVerifier
+from draftproof.simulators.audit.targets import Target
 from draftproof.theory.draft import Draft, chained
 from draftproof.theory.errors import BadInput
 from draftproof.theory.instance import Instance
@@ -44,7 +44,7 @@ class Sampled:
     outcomes: int
     detectable: float
     total_variation: float
-    expected_accepted: float
+    expected_accepted: float | None
     optimum: fmpq | float | None
     likeliest: tuple[tuple[int, ...], float, float]
     tokens: bool
@@ -212,7 +212,7 @@ def _drawn(cumulative: np.ndarray, chance: Chance) -> int:
 
 
 def sampled(
-    target: DraftVerifier,
+    target: Target,
     sandbox: Sandbox,
     population: Words | Wide,
     runs: int = RUNS,
@@ -229,12 +229,10 @@ def sampled(
     process, wanted = Process(population.outcomes, error), dict[tuple[int, ...], float]()
     faults, accepted = dict[str, str](), 0
     while process.runs < runs and not process.rejected and monotonic() < deadline:
-        target.reset()
         chance.keyed.clear()
         sandbox.current.source = None  # a new run
-        draft = population.draw(chance)
         try:
-            word = target.call(sandbox, chance, target.prepare(population.target, draft))
+            word = target.sample(sandbox, chance, population)
         except Fault as fault:
             if fault.kind == "hangs":
                 raise
@@ -242,6 +240,7 @@ def sampled(
             process.saw(fault.kind, 0.0)
             continue
         accepted += len(word) - 1
+        word = word[: population.depth + 1]
         while len(word) <= population.depth:
             word = (*word, population.next(chance, word))
         outcome, wanted[outcome] = population.outcome(word)
@@ -258,8 +257,8 @@ def sampled(
         outcomes=population.outcomes,
         detectable=process.detectable,
         total_variation=1.0 if faults else sum(max(each, 0.0) for each in excess.values()),
-        expected_accepted=accepted / n,
-        optimum=population.optimum,
+        expected_accepted=None if target.whole else accepted / n,
+        optimum=None if target.whole else population.optimum,
         likeliest=(worst, process.counts[worst] / n, wanted.get(worst, 0.0)),
         tokens=population.tokens,
         faults=faults,

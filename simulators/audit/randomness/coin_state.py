@@ -1,6 +1,6 @@
 """The coins of one run: the constraints known so far, and how a comparison of coins is decided."""
 
-from collections.abc import Hashable
+from collections.abc import Callable
 from math import log
 from random import Random
 
@@ -12,6 +12,7 @@ from draftproof.theory.numbers import ONE, ZERO
 from draftproof.theory.oracle import Oracle
 
 CHOICES = 4_000  # largest number of comparisons per run, so that a loop that rejects coins ends
+_ANY = Random(0)
 CERTAIN = fmpq(1, 2**200)
 NARROW, TRIES = fmpq(1, 2**18), 100  # narrower intervals are not sampled; most points tried
 
@@ -36,7 +37,9 @@ class CoinState:
     def __init__(self, oracle: Oracle):
         self.oracle = oracle
         self.boxes: list[Interval] = []
-        self.keyed: dict[Hashable, object] = {}
+        self.seeds: dict[int, int] = {}  # integers made of coins that were needed as plain numbers
+        self.integers: set[int] = set()
+        self.off: dict[int, float] = {}  # coins of a race or product: how far their law is from the assumed
         self._chains: dict[int, _Chain] = {}
         self._ratios: set[tuple[int, int, fmpq]] = set()
         self._racers: set[tuple[int, bool]] = set()
@@ -58,6 +61,10 @@ class CoinState:
         lo, hi = self.boxes[coin]
         if cut <= lo or cut >= hi:
             return cut >= hi
+        if coin in self.seeds:
+            raise Opaque("an integer is turned into a plain number and then compared")
+        if self.off.get(coin):
+            raise NotEnumerable("a coin with an epsilon is compared both with coins and with a number")
         if coin in self._chains or self._races(coin):
             whole = self._probability(coin)
             self.boxes[coin] = (lo, cut)
@@ -67,6 +74,22 @@ class CoinState:
         low = self._accept(conditional)
         self.boxes[coin] = (lo, cut) if low else (cut, hi)
         return low
+
+    def seed(self, coin: int, value: Callable[[float], int]) -> int:
+        """A plain number for an integer made from a coin, as a seed needs it: any value will do. Every
+        such run is made again with another value.
+        """
+        if coin not in self.seeds:
+            if self.boxes[coin] != (ZERO, ONE):
+                raise Opaque("an integer is compared and then turned into a plain number")
+            self.seeds[coin] = value(_ANY.random())
+            self.integers.add(self.seeds[coin])
+        return self.seeds[coin]
+
+    def stands_for(self, coin: int, off: float) -> None:
+        """The coin is used as a number whose law is within total variation `off` of the assumed one."""
+        if self.off.setdefault(coin, off) != off or (off and self.boxes[coin] != (ZERO, ONE)):
+            raise NotEnumerable("a coin is used both with an epsilon and without")
 
     def product_below(self, coins: tuple[int, ...], cut: fmpq) -> bool:
         """Whether the product of the coins lies below `cut`."""

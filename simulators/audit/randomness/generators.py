@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
+from draftproof.simulators.audit.randomness.lazy import Lazy
 from draftproof.simulators.audit.randomness.sources import Chance, Fixed, Seeded, Source
 
-BRANCHES = 100_000  # largest number of values of a uniform integer
+BRANCHES = 1_000  # values of a uniform integer, each a branch; one of more values is a coin
 
 FEW = 16  # an integer with fewer values is hardly a seed
 
@@ -83,12 +84,7 @@ class Generator:
         if count <= 0:
             raise ValueError("low >= high")
         if count > BRANCHES:
-            chance = chance_of(self._source)
-            if chance is None:
-                raise NotEnumerable(f"an integer with {count:,} possible values is drawn")
-            drawn = chance.rng.integers(low, high, size, endpoint=endpoint)
-            self._source.integers.update(np.ravel(drawn).tolist())
-            return drawn
+            return self._many(lambda: wide_integer(self._source, low, count), size)
         drawn = self._draws(lambda: low + self._source.choose([1.0] * count), size)
         if count > FEW:
             self._source.integers.update(np.ravel(drawn).tolist())
@@ -173,10 +169,14 @@ class Random:
 
     def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
         options = range(start) if stop is None else range(start, stop, step)
-        return options[self._rng.integers(len(options))]
+        at = self._rng.integers(len(options))
+        return options.start + options.step * at if isinstance(at, Lazy) else options[at]
 
     def randint(self, a: int, b: int) -> int:
         return self.randrange(a, b + 1)
+
+    def getrandbits(self, k: int) -> Any:
+        return self._rng.integers(2**k)
 
     randbelow = randrange  # its name in `secrets`
 
@@ -223,6 +223,16 @@ def _unaccounted(name: str, module: str, source: Source, real: Callable[[np.rand
     if chance is None:
         raise NotEnumerable(f"{module}.{name} cannot be enumerated here")
     return getattr(real(chance.rng), name)
+
+
+def wide_integer(source: Source, low: int, count: int) -> Any:
+    """A uniform integer of many values, which is compared like a coin, or used as a seed."""
+    u = source.uniform()
+    if isinstance(u, Lazy):
+        return (u * count).gridded(1.0) + low
+    drawn = low + int(u * count)
+    source.integers.add(drawn)
+    return drawn
 
 
 def without_replacement(source: Source, row: Any, count: int) -> list[int]:

@@ -22,12 +22,11 @@ from draftproof.simulators.audit.randomness.forms import (
     inverted,
     logged,
     moved,
+    off_by,
     scaled,
 )
 from draftproof.simulators.audit.randomness.volumes import exponential
 from draftproof.theory.numbers import ONE, ZERO
-
-NEGLIGIBLE = fmpq(1, 2**60)  # in races, a cap of smaller probability is ignored
 
 
 def number(other: Any) -> Any:
@@ -273,15 +272,15 @@ class Lazy(Coin):
         self._one_sided()
         if c == 0:
             return self.kind(1)
-        form = ("X", 0.0, float(c)) if self.form == UNIFORM and c > 0 else None
+        form = ("X", 0.0, float(c), 0.0) if self.form == UNIFORM and c > 0 else None
         return self._then("**", c, bool(c > 0), form)
 
     def log(self) -> Any:
         return self._then("log", 0.0, True, logged(self.form))
 
     def log1p(self) -> Any:
-        negated = self.form == ("u", 0.0, -1.0)  # log1p(-u), a stable form of log(1 - u)
-        return self._then("log1p", 0.0, True, ("E", 0.0, -1.0) if negated else None, not self.mirror)
+        negated = self.form == ("u", 0.0, -1.0, 0.0)  # log1p(-u), a stable form of log(1 - u)
+        return self._then("log1p", 0.0, True, ("E", 0.0, -1.0, 0.0) if negated else None, not self.mirror)
 
     def exp(self) -> Any:
         return self._then("exp", 0.0, True, exponentiated(self.form))
@@ -290,10 +289,10 @@ class Lazy(Coin):
         return self._then("sqrt", 0.0, True, None)
 
     def capped(self, c: float, largest: bool) -> "Lazy":
-        """max(f(u), c), or min(f(u), c). Races ignore a cap of probability below NEGLIGIBLE."""
+        """max(f(u), c), or min(f(u), c)."""
         cut = crossing(self.steps, self.kind, self.rising, float(c))
-        rare = min(cut, 1 - cut) < NEGLIGIBLE and (cut < NEGLIGIBLE) == (largest == self.rising)
-        return self._then("max" if largest else "min", c, True, self.form if rare else None)
+        capped = cut if largest == self.rising else 1 - cut
+        return self._then("max" if largest else "min", c, True, off_by(self.form, float(capped)))
 
     def __abs__(self) -> "Lazy":
         return -self if self < 0 else self
@@ -305,6 +304,19 @@ class Lazy(Coin):
     def rounded(self, dtype: str) -> "Lazy":
         """The value rounded to float16 or bfloat16."""
         return self._then(dtype, 0.0, True, None)
+
+    def __int__(self) -> int:
+        if ("grid", 1.0) not in self.steps:
+            return Coin.__int__(self)
+        return self.state.seed(self.coin, lambda u: int(_value(self.steps, self.kind(u))))
+
+    __trunc__ = __int__
+
+    def __index__(self) -> int:
+        return int(self) if ("grid", 1.0) in self.steps else self._refused()
+
+    def __hash__(self) -> int:
+        return self.__index__()
 
     @property
     def stepped(self) -> bool:  # type: ignore[override]
@@ -329,7 +341,9 @@ def less(x: Lazy, y: Lazy) -> bool:
         raise NotEnumerable("a coin is compared with a function of itself")
     if not x.form or not y.form or x.form[0] != y.form[0]:
         raise NotEnumerable("coins are compared in a way that has no closed form")
-    (name, a, c), (_, b, d) = x.form, y.form
+    (name, a, c, off), (_, b, d, other) = x.form, y.form
+    x.state.stands_for(x.coin, off)
+    y.state.stands_for(y.coin, other)
     mirrors = x.mirror, y.mirror
     if c * d < 0 and name != "G" and a == b:
         return c < 0
@@ -423,7 +437,8 @@ class Product(Coin):
 def product(lazy: Lazy, logs: bool) -> Product:
     """The lazy number as a product of one coin, or as its logarithm; NotEnumerable if it is neither."""
     if lazy.form and not lazy.mirror:
-        name, a, c = lazy.form
+        name, a, c, off = lazy.form
+        lazy.state.stands_for(lazy.coin, off)
         if logs and name == "E" and abs(c) == 1:  # a + c E = -c (-c a + log u)
             return Product(lazy.state, (lazy.coin,), -c * a, True, -c)
         if not logs and name == "u" and c > 0:

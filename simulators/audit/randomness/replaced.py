@@ -4,8 +4,10 @@ import os
 import random
 import secrets
 import sys
+import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,9 @@ from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
 from draftproof.simulators.audit.randomness.generators import Generator, Random, RandomState, chance_of
 from draftproof.simulators.audit.randomness.lazy import Coin
 from draftproof.simulators.audit.randomness.sources import Seeded, Source
+from draftproof.simulators.sources import INSTALLED
 
+_SALT = random.Random(0)
 _URANDOM = os.urandom  # kept here, since it is replaced during an audit
 
 
@@ -30,11 +34,13 @@ class Current:
         self.streams: dict[str, Source] = {}
         self.constant, self.making = "", False  # making: an object is made, whose seed is given once
         self._run, self._met = 0, dict[Hashable, int]()
+        self.salt = 0  # another number in every run, in addresses, hashes and the clock
         self.once: set[Hashable] = set()  # states of generators that were seeded when an object was made
 
     def start(self, source: Source) -> None:
         if source is not self.source:
             self._run += 1
+            self.salt = _SALT.randrange(2**30)
             source.seeds = self
             torch = sys.modules.get("torch")
             if torch is not None:  # a state that no run had before
@@ -55,6 +61,8 @@ class Current:
         key = tuple(np.ravel(value).tolist()) if np.ndim(value) else value
         if value is None:
             return self.source
+        if isinstance(value, Coin):
+            return Seeded(self.source, (name, int(value)))  # type: ignore[call-overload]
         if not isinstance(value, int | np.integer) or int(value) not in self.source.integers:
             self.met((name, key), f"{name}({value!r:.40})")
         return Seeded(self.source, (name, key))
@@ -104,7 +112,8 @@ def swapped(changes: Iterable[tuple[Any, str, Any]]) -> Iterator[None]:
 @contextmanager
 def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
     """While entered, replaces `random.*`, `numpy.random.*` and `secrets.*` by stand-ins, including names that
-    the audited function's module imported and the module's own generators.
+    the audited function's module and others imported, and the modules' own generators. What addresses,
+    hashes of text and the clock say differs from run to run, so that a result made of them does not recur.
     """
 
     def method(stream: str, kind: type, name: str) -> Callable[..., Any]:
@@ -156,28 +165,60 @@ def answered(current: Current, namespace: dict[str, Any]) -> Iterator[None]:
             _made(np.random.RandomState, RandomState, made(RandomState, "RandomState")),
         ),
     ]
+    clocks = (("time", 1e-6), ("perf_counter", 1e-6), ("time_ns", 1), ("perf_counter_ns", 1))
+    changes += [(time, name, _shifted(getattr(time, name), unit, current)) for name, unit in clocks]
     changes = [each for each in changes if hasattr(*each[:2])]
     new_of = {id(getattr(place, name)): new for place, name, new in changes}
-    replaced: dict[str, Any] = {
-        key: _Own(current, kind) for key, value in namespace.items() if (kind := stand_in_of(value))
+    own = {
+        "float": _Float,  # float(coin) is the coin
+        "id": lambda value: id(value) + 16 * current.salt,
+        "hash": lambda value: hash(value) + current.salt * isinstance(value, str | bytes),
     }
-    replaced |= {
-        key: value._torchdynamo_inline  # the function that torch.jit.script compiled
-        for key, value in namespace.items()
-        if type(value).__name__ == "ScriptFunction" and hasattr(value, "_torchdynamo_inline")
-    }
-    replaced |= {key: new_of[id(value)] for key, value in namespace.items() if id(value) in new_of}
-    if "float" not in namespace:
-        replaced["float"] = _Float  # float(coin) is the coin
-    before = {key: namespace[key] for key in replaced if key in namespace}
+    before: list[tuple[dict[str, Any], dict[str, Any], set[str]]] = []
     try:
         with swapped(changes):
-            namespace.update(replaced)
+            for names, installed in _namespaces(namespace):
+                replaced = {key: new for key, value in names.items() if (new := _new(current, new_of, value))}
+                if not installed:
+                    replaced |= {key: value for key, value in own.items() if key not in names}
+                old = {key: names[key] for key in replaced if key in names}
+                before.append((names, old, replaced.keys() - old.keys()))
+                names.update(replaced)
             yield
     finally:
-        for key in replaced.keys() - before.keys():
-            namespace.pop(key, None)
-        namespace.update(before)
+        for names, old, added in before:
+            names.update(old)
+            for key in added:
+                names.pop(key, None)
+
+
+def _shifted(clock: Callable[[], Any], unit: float, current: Current) -> Callable[[], Any]:
+    return lambda: clock() + unit * current.salt
+
+
+_SKIPPED = {*sys.stdlib_module_names, "numpy", "scipy", "torch", "draftproof"} - {"__main__"}
+
+
+def _namespaces(own: dict[str, Any]) -> Iterator[tuple[dict[str, Any], bool]]:
+    # The globals of the audited module, and of the others that could hold a generator; whether installed.
+    yield own, False
+    for name, module in list(sys.modules.items()):
+        names = getattr(module, "__dict__", None)
+        if name.partition(".")[0] not in _SKIPPED and names is not own and type(names) is dict:
+            file = names.get("__file__")
+            yield names, not isinstance(file, str) or bool(INSTALLED & {*Path(file).parts})
+
+
+def _new(current: Current, new_of: dict[int, Any], value: Any) -> Any:
+    # What stands in for a value of a module during an audit; None for most.
+    if id(value) in new_of:
+        return new_of[id(value)]
+    kind = stand_in_of(value)
+    if kind is not None:
+        return _Own(current, kind)
+    if type(value).__name__ == "ScriptFunction":  # the function that torch.jit.script compiled
+        return getattr(value, "_torchdynamo_inline", None)
+    return None
 
 
 _KINDS = {

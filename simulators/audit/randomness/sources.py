@@ -21,6 +21,7 @@ class Source(ABC):
     def __init__(self) -> None:
         self.keyed: dict[Hashable, Any] = {}  # answers of seeded streams, so that one seed repeats them
         self.integers: set[int] = set()  # drawn in this run, perhaps to be a seed
+        self.states: set[int] = set()  # of torch's generators with such a seed
 
     @abstractmethod
     def uniform(self, kind: type = np.float64) -> Any: ...
@@ -36,6 +37,7 @@ class Every(Source):
     def __init__(self, oracle: Oracle):
         super().__init__()
         self.state = CoinState(oracle)
+        self.integers = self.state.integers
         self.chosen: list[int] = []
 
     def uniform(self, kind: type = np.float64) -> Any:
@@ -111,7 +113,8 @@ class Seeded(Source):
 
     def __init__(self, source: Source, seed: Hashable):
         self.source, self.seed, self.drawn, self.keyed = source, seed, 0, source.keyed
-        self.integers, self.seeds, self.mirrored = source.integers, source.seeds, source.mirrored
+        self.integers, self.states = source.integers, source.states
+        self.seeds, self.mirrored = source.seeds, source.mirrored
 
     def _remembered(self, make: Callable[[], Any], *what: Hashable) -> Any:
         key = (self.seed, self.drawn, *what)

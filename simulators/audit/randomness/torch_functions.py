@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from draftproof.simulators.audit.randomness.coin_state import NotEnumerable, Opaque
+from draftproof.simulators.audit.randomness.coin_state import Opaque
 from draftproof.simulators.audit.randomness.lazy import Coin
 
 TopK, Sorted = torch.return_types.topk, torch.return_types.sort
@@ -176,7 +176,7 @@ class Functions:
             raise Opaque(f"torch.{name} hands coins to code outside torch")
         operation = getattr(self, f"op_{name}", None)
         if operation is None:
-            raise NotEnumerable(f"torch.{name} of coins")
+            raise Opaque(f"torch.{name} of coins")
         return operation(*args, **kwargs)
 
     def _reshaped(self, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:

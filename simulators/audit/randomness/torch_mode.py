@@ -4,7 +4,8 @@ While a foreign function runs, `Answering` intercepts every torch function: rand
 `torch_functions` handles functions with coins as arguments, and an unknown function is refused by name.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partialmethod
 from typing import Any
 
@@ -13,9 +14,15 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from draftproof.simulators.audit.randomness.coin_state import NotEnumerable
-from draftproof.simulators.audit.randomness.generators import BRANCHES, exponential, without_replacement
+from draftproof.simulators.audit.randomness.generators import (
+    BRANCHES,
+    FEW,
+    exponential,
+    wide_integer,
+    without_replacement,
+)
 from draftproof.simulators.audit.randomness.lazy import Lazy
-from draftproof.simulators.audit.randomness.sources import Seeded, Source
+from draftproof.simulators.audit.randomness.sources import Chance, Seeded, Source
 from draftproof.simulators.audit.randomness.torch_functions import COARSE, CoinTensors, Functions, objects
 from draftproof.simulators.audit.randomness.triton_mode import following
 
@@ -67,6 +74,18 @@ class Answering(TorchFunctionMode):
     def tensor(self, values: np.ndarray, dtype: torch.dtype = torch.float32) -> torch.Tensor:
         """An array of coins as a tensor."""
         return self.coins.tensor(values.view(np.ndarray), torch.empty(0, dtype=dtype))
+
+
+@contextmanager
+def answering(source: Source, dtype: str = "float32") -> Iterator[Answering | None]:
+    """While entered, torch draws from the source, or from its own generator if the source is a native one."""
+    if isinstance(source, Chance) and source.native:
+        with torch.random.fork_rng(devices=[]):
+            torch.default_generator.manual_seed(int(source.rng.integers(2**62)))
+            yield None
+    else:
+        with Answering(source, dtype) as mode:
+            yield mode
 
 
 class _Draws:
@@ -125,10 +144,13 @@ class _Draws:
         bounds = [int(x) for x in args if not isinstance(x, tuple | list | torch.Size)]
         low, high = (0, bounds[0]) if len(bounds) == 1 else bounds[:2]
         shape = next((x for x in args if isinstance(x, tuple | list | torch.Size)), kwargs.get("size", ()))
-        if high - low > BRANCHES:
-            raise NotEnumerable(f"an integer with {high - low:,} possible values is drawn")
         source = self._stream(kwargs.get("generator"))
+        if high - low > BRANCHES:
+            values = np.empty(int(np.prod(shape)), dtype=object)
+            values[:] = [wide_integer(source, low, high - low) for _ in values]
+            return self.coins.tensor(values.reshape(tuple(shape)), torch.empty(0, dtype=torch.int64))
         drawn = [low + source.choose([1.0] * (high - low)) for _ in range(int(np.prod(shape)))]
+        source.integers.update(drawn if high - low > FEW else ())
         return torch.tensor(drawn, dtype=kwargs.get("dtype", torch.int64)).reshape(tuple(shape))
 
     def draw_gumbel_softmax(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
@@ -159,11 +181,20 @@ class _Draws:
     def _stream(self, generator: Any) -> Source:
         # The real generator's state identifies the stream and is advanced, so that the same seed repeats it.
         generator = torch.default_generator if generator is None else generator
-        state = generator.get_state().numpy().tobytes()
+        state, source = state_of(generator), self.source
         torch.rand(1, generator=generator)
-        if self.source.seeds is not None:
-            self.source.seeds.met(("torch", hash(state)), "torch.manual_seed or torch.Generator")
-        return _Stream(self.source, hash(state))
+        if source.integers and state not in source.states:
+            source.states |= {state_of(torch.Generator().manual_seed(seed)) for seed in source.integers}
+        if state in source.states:
+            source.states.add(state_of(generator))
+        elif source.seeds is not None:
+            source.seeds.met(("torch", state), "torch.manual_seed or torch.Generator")
+        return _Stream(source, state)
+
+
+def state_of(generator: torch.Generator) -> int:
+    """A number that names the state of a generator."""
+    return hash(generator.get_state().numpy().tobytes())
 
 
 def _categories(source: Source, row: torch.Tensor, count: int, replacement: bool) -> list[int]:

@@ -32,7 +32,16 @@ DRAFTS = {
     "deterministic": "top-k:2x2x4",
 }
 FAR = "from importlib import _bootstrap_extern"
-"""A prompt after which a step of `hsd-released` on chain:2 is a total variation of 0.057 off the target."""
+"""A prompt after which a step of `hsd-released` on chain:2 is a total variation of 0.057 off the target. Two
+tokens of `unscaled-residual` are 0.0196 off with a drafter at temperature 1/2, the most of 21 settings (three
+prompts, temperatures 0.7 to 1.5, the drafter's 0.3 to 2); 0.004 at temperature 1.
+"""
+
+
+RANGE = "for i in range("
+"""A prompt after which, with a drafter at temperature 1/2, `specinfer-on-distinct` on two children is a total
+variation of 0.41 off the target in one token (with one at temperature 1: 0.016).
+"""
 
 
 @pytest.fixture(scope="module")
@@ -92,21 +101,21 @@ def test_a_lossless_verifier_passes(shipped, name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "draft", "tokens"),
+    ("name", "draft", "prompt", "heat", "tokens"),
     [
-        ("p-for-residual", "chain:4", 20_000),
-        ("typical", "chain:4", 20_000),
-        ("joint-product", "chain:4", 20_000),
-        ("greedy-block-alone", "chain:4", 60_000),
-        ("hsd-released", "chain:2", 60_000),
-        ("unscaled-residual", "chain:2", 200_000),
-        ("specinfer-on-distinct", "tree:2x2", 60_000),
+        ("p-for-residual", "chain:4", Plan().prompts[0], None, 20_000),
+        ("typical", "chain:4", Plan().prompts[0], None, 20_000),
+        ("joint-product", "chain:4", Plan().prompts[0], None, 20_000),
+        ("greedy-block-alone", "chain:4", FAR, None, 60_000),
+        ("hsd-released", "chain:2", FAR, None, 60_000),
+        ("unscaled-residual", "chain:2", FAR, 0.5, 60_000),
+        ("specinfer-on-distinct", "tree:2x2", RANGE, 0.5, 20_000),
     ],
 )
-def test_a_lossy_verifier_is_noticed(shipped, name, draft, tokens):
-    prompts = (FAR,) if name in ("hsd-released", "greedy-block-alone") else Plan().prompts[:1]
-    with served(shipped, SPECIMENS[name], draft) as url:
-        report = asked(url, tokens=tokens, prompts=prompts, settings=False)
+def test_a_lossy_verifier_is_noticed(shipped, name, draft, prompt, heat, tokens):
+    with served(shipped, SPECIMENS[name], draft, heat) as url:
+        length = 2 if draft == "chain:2" else 4
+        report = asked(url, tokens=tokens, prompts=(prompt,), settings=False, length=length)
     print(f"\n{name} on {draft}: {report}")
     assert report.found == ["law"]
 

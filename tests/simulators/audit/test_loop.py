@@ -1,5 +1,7 @@
 """Whole generation loops: sound ones pass, faults that only a loop can have are seen."""
 
+import math
+import random
 from typing import Any
 
 import pytest
@@ -153,6 +155,59 @@ def test_a_draw_from_the_whole_row_has_its_exact_law():
     assert abs(report.wrong.got - fmpq(4, 9)) < fmpq(1, 10**6)
 
 
+def test_a_swapped_pair_of_models_is_recognised_and_the_judged_tokens_are_said():
+    def swapped(target, draft, prompt, length, gamma):
+        return decoded(draft, target, prompt, length, gamma)
+
+    found = audit.examine(audit.Loop(swapped), **SMALL)
+    assert found.lossless is False
+    assert "has the proposal's law" in found.found
+    assert "judged: the first 2 tokens" in str(found)
+
+
+def test_the_limit_of_runs_can_be_moved():
+    report = audit.examine(audit.Loop(sound), limit=1, runs=0, **SMALL)
+    assert report.lossless is None
+    assert "--limit is 1" in report.undecided
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_coins_that_a_loop_needs_as_plain_numbers_are_read_by_bisection(right):
+    def plain(target, draft, prompt, length):
+        words = []
+        while len(words) < length:
+            p, q = (model.row(words).softmax(-1).tolist() for model in (target, draft))
+            x = int(math.sqrt(torch.rand(()).item()) > math.sqrt(q[0]))
+            kept = math.sqrt(torch.rand(()).item()) <= math.sqrt(min(1, p[x] / q[x]))
+            words.append(x if kept else 1 - x if right else 0)
+        return words
+
+    p, q = Table.exact(2, {(): ["1/4", "3/4"]}), Table.exact(2, {(): ["1/2", "1/2"]})
+    report = audit.examine(
+        audit.Loop(plain), instances=[Instance(p, q, Chain(1))], edges=False, smallest=False
+    )
+    assert report.lossless is right
+    assert "bisection" in report.adapter
+
+
+def test_a_loop_whose_coins_cannot_be_followed_is_tested_on_samples():
+    hidden = random.Random(1)
+
+    def hides(target, draft, prompt, length, model=0):
+        words = []
+        while len(words) < length:
+            words.append(int(hidden.random() > (target, draft)[model].row(words).softmax(-1)[0]))
+        return words
+
+    def biased(target, draft, prompt, length):
+        return hides(target, draft, prompt, length, 1)
+
+    right = audit.examine(audit.Loop(hides), statistical=True, runs=200, **SMALL)
+    assert (right.lossless, right.answer()["expected_accepted"]) == (True, None)
+    assert audit.examine(audit.Loop(hides), runs=200, **SMALL).lossless is None
+    assert audit.examine(audit.Loop(biased), runs=200, **SMALL).lossless is False
+
+
 def test_more_tokens_than_asked_for_are_cut_and_fewer_completed():
     def fewer(target, draft, prompt, length):
         return torch.multinomial(target.row([]).softmax(-1), 1)
@@ -191,8 +246,8 @@ def test_a_model_gives_no_cache_where_none_is_wanted():
     assert again.logits.softmax(-1)[:, 0, 0].tolist() == [1.0, 0.5]
 
 
-def test_a_loop_is_not_tested_on_samples():
-    for wrong in ({"statistical": True}, {"padding": True}):
+def test_a_loop_is_not_tested_with_padding_or_wide_rows(tmp_path):
+    for wrong in ({"statistical": True, "rows": tmp_path}, {"padding": True}):
         with pytest.raises(BadInput, match="loop"):
             audit.examine(audit.Loop(sound), **wrong)
 

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from draftproof.simulators import audit
-from draftproof.simulators.audit.adapters import ADAPTERS, adapted
+from draftproof.simulators.audit.adapters import ADAPTERS, adapted, engine_code
 from draftproof.theory.errors import BadInput
 
 torch = pytest.importorskip("torch")
@@ -37,6 +37,20 @@ def test_a_function_is_cut_out_of_its_file(tmp_path):
     path.write_text(STAND_IN)
     report = audit.examine(adapted("eagle", path), vocab=2)
     assert report.lossless, report
+
+
+def test_methods_are_cut_out_without_their_decorators(tmp_path):
+    path = tmp_path / "engine.py"
+    path.write_text(
+        "import engine\nclass Other:\n    def step(self): return 1\n"
+        "class Made(engine.Base):\n    @engine.compile(x=1)\n    def step(self, p: Missing) -> engine.Out:\n"
+        "        return helper(p)\n"
+    )
+    found = engine_code.methods(path, "Made", ("step",), {"helper": lambda p: p + 1})
+    assert found.step(None, 1) == 2
+    assert engine_code.method(path, "step", {})(None) == 1
+    with pytest.raises(BadInput, match="no method verify of Made"):
+        engine_code.methods(path, "Made", ("verify",))
 
 
 @pytest.mark.parametrize("name", ["eagle", "hsd", "vllm-ascend", "vllm-ascend-block"])
