@@ -3,7 +3,7 @@
 import inspect
 from dataclasses import fields
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from draftproof.simulators.audit.functions import Tree
 from draftproof.simulators.audit.rule import Rule
@@ -62,7 +62,7 @@ def _own(spelling: str, version: str) -> Verifier:
     first = _parameters(found)
     if first[:3] == FORMS[3]:
         roots: tuple[Root, ...] = (source(spelling),)
-        return Own(spelling, spelling, ALL, True, found, ordered=True, roots=roots)
+        return Own(spelling, spelling, ALL, True, cast(Any, found), ordered=True, roots=roots)
     tree = first[:2] == FORMS[2]
     target = Tree(found, name=spelling) if tree else natural(found, name=spelling)
     rule, roots = Rule(target), (source(spelling), Rule.__module__)

@@ -112,9 +112,14 @@ def examine(
                 judge: Judge = partial(case, target, sandbox, rounds=iterations, aim=aim)
                 judge = partial(batch_case, target, sandbox) if batches else judge
                 _enumerate(judge, sandbox, list(instances or ()), report, smallest, aim)
-                failing = report.failing
-                shown = failing is not None and isinstance(failing.wrong, Wrong) and not sandbox.bisected
-                if shown and verifier is not None and verifier.draw is None and iterations == 1:
+                failing, one_call = report.failing, iterations == 1 and not sandbox.bisected
+                if (
+                    one_call
+                    and verifier
+                    and not verifier.draw
+                    and failing
+                    and isinstance(failing.wrong, Wrong)
+                ):
                     report.run = wrong_run(verifier, sandbox, failing)
                 if not batches and aim is None and report.failing is None:
                     if sandbox.current.constant and iterations == 1:
