@@ -8,8 +8,16 @@ from tests.mutants.bugs import BUGS
 from tests.mutants.registry import CATALOGUE
 from tests.mutants.table import DATA, GPU_HEADING, PAGE, data, examined, gpu_section, page
 
+LONG = "honest drafter", "keyed but fresh"
+"""Controls that take many seconds."""
 
-@pytest.mark.parametrize("mutant", CATALOGUE, ids=lambda each: re.sub(r"[^\w -]+", " ", each.name))
+
+def _marked(mutant):
+    name = re.sub(r"[^\w -]+", " ", mutant.name)
+    return pytest.param(mutant, id=name, marks=[pytest.mark.slow] * (name.strip() in LONG))
+
+
+@pytest.mark.parametrize("mutant", [*map(_marked, CATALOGUE)])
 def test_found_as_expected(mutant):
     found = examined(mutant)
     assert found.as_expected, found
