@@ -61,6 +61,7 @@ def test_every_command_of_the_readme_is_run_here():
     assert shown - {"gpu"} == {command.split()[0] for command in COMMANDS} - {"gpu"}
 
 
+@pytest.mark.slow
 def test_the_readme_works_from_the_wheel(unpacked, tmp_path):
     readme = (HOUSE / "README.md").read_text(encoding="utf-8")
     titled = re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```', readme, re.MULTILINE | re.DOTALL)

@@ -30,6 +30,7 @@ def test_there_are_enough_of_them():
     assert len(CATALOGUE) - len(mutants) >= 5
 
 
+@pytest.mark.slow
 def test_the_page_is_not_stale():
     text = PAGE.read_text(encoding="utf-8").partition(f"\n{GPU_HEADING}")[0]
     assert text == page(), "run python -m tests.mutants.table --write"

@@ -22,7 +22,17 @@ def refuted(verifier, drafts):
     return None
 
 
-@pytest.mark.parametrize("bug", LISTED, ids=lambda bug: f"{bug.row} {bug.name}")
+LONG = {2, 26}
+"""Rows whose cells take many seconds."""
+
+
+@pytest.mark.parametrize(
+    "bug",
+    [
+        pytest.param(bug, marks=[pytest.mark.slow] * (bug.row in LONG), id=f"{bug.row} {bug.name}")
+        for bug in LISTED
+    ],
+)
 def test_every_bug_is_refuted_and_enumeration_agrees(bug):
     found = refuted(bug.verifier, bug.drafts)
     assert found is not None

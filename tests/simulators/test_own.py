@@ -112,7 +112,12 @@ def test_a_wrong_one_is_lossy(own, command, name):
         (["form.py:mine", "--depth", "1"], 0, "proved"),
         (["form.py:mine", "--every-size"], 0, "proved"),
         (["rules.py:wrong", "--draft", "rules.py:pair"], 1, "refuted"),
-        (["plain.py:verify", "--depth", "1", "--seconds", "5"], 3, "cannot be run on rational functions"),
+        pytest.param(
+            ["plain.py:verify", "--depth", "1", "--seconds", "5"],
+            3,
+            "cannot be run on rational functions",
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=lambda each: each[0] if isinstance(each, list) else "",
 )

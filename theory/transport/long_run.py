@@ -54,7 +54,8 @@ def rate(cycles: Sequence[Cycle]) -> Bounds:
     largest (tokens + mean h after - h) / calls are bounds; h is solved for in floats.
 
     >>> from draftproof.theory.numbers import ONE
-    >>> rate([Cycle(ONE, fmpq(2), {1: ONE}), Cycle(ONE, ONE, {0: fmpq(1, 2), 1: fmpq(1, 2)})]).lower > 1.3
+    >>> half = fmpq(1, 2)
+    >>> rate([Cycle(ONE, 2 * ONE, {1: ONE}), Cycle(ONE, ONE, {0: half, 1: half})]).lower > fmpq(13, 10)
     True
     """
     size = len(cycles)

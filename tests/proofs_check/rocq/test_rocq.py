@@ -112,6 +112,7 @@ def coqc(folder, file):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_the_theorems_assume_real_numbers_and_nothing_else(compiled):
     lines = [f"Require Import {' '.join(ORDER)}."]
     lines += [f"Print Assumptions {file}.{name}." for file, names in THEOREMS.items() for name in names]
@@ -177,19 +178,19 @@ WRONG = [
 
 
 def _wrong() -> list:
-    # The first of each file is tested often, and of every third file in every run of the tests.
+    # The first of each file is tested often.
     first = {refusing: right for refusing, right, _ in reversed(WRONG)}
     often = [n for n, each in enumerate(WRONG) if first[each[0]] == each[1]]
     return [
         pytest.param(
             *each,
             id=f"{each[0]} {n}" if n in often else f"minutes {each[0]} {n}",
-            marks=() if n in often[::3] else pytest.mark.slow,
         )
         for n, each in enumerate(WRONG)
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("refusing", "right", "wrong"), _wrong())
 def test_a_wrong_definition_is_not_proved(compiled, tmp_path, refusing, right, wrong):
     *before, last = needed(refusing)
@@ -345,6 +346,7 @@ Definition shown (law : list (context * Q)) : list (context * (Z * BinNums.posit
 """
 
 
+@pytest.mark.slow
 def test_the_definitions_compute_what_the_python_computes(compiled):
     text, asked = [HEAD], []
     for i, (names, instance) in enumerate(instances()):
