@@ -40,6 +40,7 @@ PROBES, FEW = 60, 6  # random runs that estimate the number of all runs; the sam
 SMALL, TIGHT = 100, fmpq(1, 10**9)  # except on chains: most drafts for an optimum, and its accuracy
 
 CHECKED, SELDOM = 500, 8  # of a failing instance the first runs are checked; elsewhere every eighth
+SEEDED, VALUES = 4, 16  # first runs of a draft with an integer as a seed, and other values that are tried
 HIDDEN = (
     "the same coins give different results: it also draws from a generator of its own, the system's entropy "
     "or the clock, which cannot be followed; pass it an rng"
@@ -246,6 +247,8 @@ def every_run(
         sandbox.runs += 1
         sandbox.off = max(sandbox.off, sum(source.state.off.values()))
         often = sandbox.runs % (1 if each and n < CHECKED else SELDOM) == 0
+        if source.state.seeds and n < SEEDED:
+            _must_not_depend(program, source, result, sandbox)
         if often or source.state.seeds or (isinstance(result, Fault) and n < CHECKED):
             _must_recur(program, source, result, sandbox)
         yield mass, result
@@ -266,6 +269,14 @@ def _must_recur(program: Program, source: Every, result: object, sandbox: Sandbo
         raise NotEnumerable(HIDDEN)
     if not _same(plain(sandbox.random), result):
         raise Opaque("its result with plain numbers as coins is another one")
+
+
+def _must_not_depend(program: Program, source: Every, result: object, sandbox: Sandbox) -> None:
+    # Of integers that became plain numbers; one value may meet an edge by rounding.
+    replays = [source.replay(sandbox.random) for _ in range(VALUES)]
+    others = [each for each in replays if each and not _same(run_or_fault(program.run, each), result)]
+    if len(others) > 1:
+        raise Opaque("its result depends on the value of an integer that it draws")
 
 
 def _same(a: object, b: object) -> bool:
