@@ -147,9 +147,11 @@ class Calls:
     def long_run(self, states: int = STATES) -> "LongRun":
         """Tokens a call in the long run: with exact bounds where there are few states, else an estimate."""
         few = min(states, FEW if self.verifier.carry is None else FEW // 5)
-        if self.exact:  # in floats first: the rationals of many modified rows are long
+        if self.exact:
             rough = Calls(self.instance.floats(), self.verifier)
-            if not rough._reached(few)[1]:
+            # The rationals of many modified rows are long, so these are counted in floats.
+            counted = self if self.verifier.carry is None else rough
+            if not counted._reached(few)[1]:
                 return rough.long_run(states)
         found, closed = self._reached(few)
         if not closed and states > few:

