@@ -47,5 +47,6 @@ def test_the_page_lists_the_mutants_of_the_gpu():
     )
 
 
+@pytest.mark.slow
 def test_the_report_s_data_are_not_stale():
     assert DATA.read_text(encoding="utf-8") == data(), "run python -m tests.mutants.table --write"

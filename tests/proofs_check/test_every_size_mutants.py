@@ -10,7 +10,7 @@ import pytest
 from draftproof.proofs_check.every_size import prove_every_size
 from tests.mutants.generated import MODULES, Generated, mutants, verdicts
 
-EACH, OPERATIONS = 1, 16
+EACH, OPERATIONS = 1, 8
 """Refuted mutants of each module, and edited operations of block, traversal and token, that every run of the
 tests hands to the prover; the others are slow."""
 

@@ -173,6 +173,7 @@ def test_what_cannot_be_enumerated_is_tested_and_labelled(function):
     assert answer["stateless_optimum"] is not None
 
 
+@pytest.mark.slow
 def test_several_rounds_with_three_tokens():
     instance = scenario("reversed", Chain(2), 3)
     options = {"instances": [instance], "iterations": 2, "smallest": False, "edges": False}
@@ -279,5 +280,6 @@ def test_the_json_has_the_keys_of_the_contract():
     for function in (foreign.good, block_by_products, foreign.never_ends):
         answer = audit.examine(function, vocab=2, depth=1 if function is foreign.never_ends else 2).answer()
         assert answer.keys() - {"replay"} == keys
-        assert ("replay" in answer) == (answer["witness"] is not None)
+        sampled = function is foreign.never_ends  # it has too many runs
+        assert ("replay" in answer) == (answer["witness"] is not None and not sampled)
     assert audit.examine(block_by_products, vocab=2).answer()["witness"].keys() == {"prefix", "got", "want"}
