@@ -73,7 +73,7 @@ PROMPT = "import os\n\n\nclass "
 
 
 class Side:
-    """A process that decodes with the code of one tree."""
+    """A process that decodes with the code of one checkout."""
 
     def __init__(self, tree: Path) -> None:
         paths = os.pathsep.join([str(tree), *filter(None, [os.environ.get("PYTHONPATH")])])

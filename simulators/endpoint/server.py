@@ -76,8 +76,8 @@ class Server:
         return found
 
     def row(self, prompt: str, sample: Sample, at: int) -> Mapping[str, float] | None:
-        """The row after the prompt and the first `at` tokens of a text of it, by teacher forcing: a new
-        request for one token. None if these tokens cannot be given back to the server.
+        """The row after the prompt and the first `at` tokens of its text, by a new request for one token.
+        None if these tokens cannot be given back to the server.
         """
         if self.chat:
             return None

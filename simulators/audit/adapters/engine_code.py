@@ -88,8 +88,8 @@ def functions(path: Path | None, names: tuple[str, ...], namespace: dict[str, An
 def methods(
     path: Path | None, owner: str | None, names: Sequence[str], namespace: dict[str, Any] | None = None
 ) -> SimpleNamespace:
-    """The methods `names` of the class `owner` in a file, or without it of the first class that has them, as
-    functions. Their decorators are left out, and their annotations are not read. They are defined in the
+    """The methods `names` of a class in a file, as functions: of the class `owner`, or if it is not given of
+    the first class that has them. Their decorators are left out, and their annotations are not read. They are defined in the
     namespace, which holds the other names that they use. Raises BadInput if the file lacks one of them, or
     cannot be read.
     """

@@ -27,9 +27,9 @@ DIGITS = 17  # of a coin
 
 @dataclass(frozen=True)
 class WrongRun:
-    """A run that emits tokens which come too often, where it can be told the one that does so more often
-    than under token verification: the draft, the answers of its random calls in
-    order (uniforms in `coins`, tokens drawn from rows in `choices`), what it emits, and its probability.
+    """A run that emits tokens which come too often: the draft, the answers of its random calls in order
+    (uniforms in `coins`, tokens drawn from rows in `choices`), what it emits, and its probability. Of several
+    such runs the one is chosen that exceeds token verification most.
     """
 
     target: str

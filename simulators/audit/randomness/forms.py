@@ -5,8 +5,8 @@ import numpy as np
 Form = tuple[str, float, float, float] | None
 """A shape of f(u). ("u", 0, c, off): c u;  ("E", a, c, off): a + c E;  ("1/E", 0, c, off): c / E;
 ("G", a, c, off): a - c log E;  ("X", 0, c, off): exp(-c E);  with E = -log u, or E = -log(1 - u) for a
-mirrored coin. `off` bounds the total variation between f(u) and that shape: u + e is uniform and E + e is
-exponential within e, which decides races with an epsilon by bounds."""
+mirrored coin. `off` bounds the total variation between f(u) and that shape. The law of u + e is
+uniform, and that of E + e exponential, within total variation e: so races with an epsilon are decided."""
 
 UNIFORM: Form = ("u", 0.0, 1.0, 0.0)
 MOST_OFF = 1e-3  # a shape that is further off is none
