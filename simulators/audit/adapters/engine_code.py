@@ -89,9 +89,9 @@ def methods(
     path: Path | None, owner: str | None, names: Sequence[str], namespace: dict[str, Any] | None = None
 ) -> SimpleNamespace:
     """The methods `names` of a class in a file, as functions: of the class `owner`, or if it is not given of
-    the first class that has them. Their decorators are left out, and their annotations are not read. They are defined in the
-    namespace, which holds the other names that they use. Raises BadInput if the file lacks one of them, or
-    cannot be read.
+    the first class that has them. Their decorators are left out, and their annotations are not read. They
+    are defined in the namespace, which holds the other names that they use. Raises BadInput if the file lacks
+    one of them, or cannot be read.
     """
     if path is None:
         raise BadInput("this adapter needs --path, the file that has the class")
