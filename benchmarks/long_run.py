@@ -1,6 +1,7 @@
 """Tokens a call in the long run: shaped block verification beside block verification.
 
     python -m benchmarks.long_run --calls 60 --prompts 200
+    python -m benchmarks.long_run --kind pair --calls 24 --prompts 96
     python -m benchmarks.long_run --search
 
 Random independent rows (V = 10, the same after every prefix; p and q Dirichlet with concentration 1, q partly
@@ -8,7 +9,9 @@ p), and n-grams of the text of Python's own documentation, characters and words:
 back than the proposal. From each prompt, or each pair of rows, both verifiers decode. A call's tokens are
 counted as their mean over several drafts, given the state; the state goes on by one more. What a draft keeps
 on average after each context of the text is a control variate: in the long run both verifiers have the same.
-Intervals are 95 %, clustered by prompt or pair. With --search: small rational rows on which shaped-block is
+Intervals are 95 %, clustered by prompt or pair. With --kind pair: the pair of models that is shipped, at
+temperature 1, both verifiers from the same prompts; a call's tokens are their mean given draft and state, and
+there is no control variate. With --search: small rational rows on which shaped-block is
 below block.
 """
 
@@ -101,6 +104,31 @@ def kept(oracle: Random, p: Any, q: Model, depth: int, text: Prefix) -> float:
     return out
 
 
+def with_models(depth: int, prompts: int, calls: int) -> np.ndarray:
+    """[prompts, verifiers, 2], as `decoded`, of the shipped pair; the control is 0."""
+    import torch
+
+    from draftproof.gpu import verify
+    from draftproof.gpu.drafters.choose import pair
+    from draftproof.gpu.engine.loop import generate
+    from draftproof.gpu.prompts import prompts as shipped
+    from draftproof.gpu.structures import structure
+    from draftproof.gpu.validate.acceptance import mean_accepted
+
+    torch.set_num_threads(1)
+    target, drafter = pair(None, None, "cpu")
+    given = [each.ids[-48:] for each in shipped(None, target, prompts)]
+    values = np.zeros((len(given), len(VERIFIERS), 2))
+    for i, name in enumerate(VERIFIERS):
+        options = {"verifier": verify.named(name), "structure": structure(f"chain:{depth}")}
+        most = (FIRST + calls) * (depth + 1)
+        steps = generate(target, drafter, given, **options, max_new_tokens=most, ignore_end=True, seed=depth)
+        for number, step in zip(range(FIRST + calls), steps, strict=False):
+            if number >= FIRST:
+                values[:, i, 0] += 1 + mean_accepted(options["verifier"], step).numpy()
+    return values / calls
+
+
 def ngrams(tokens: list[int], vocab: int, order: int) -> Model:
     """Interpolated n-grams: a context's counts, with as much weight as it has distinct successors given to
     the next shorter context (Witten and Bell).
@@ -152,14 +180,18 @@ def cases(kind: str, prompts: int) -> Iterator[tuple[Model, Model, Prefix]]:
 
 def compared(kind: str, depth: int, prompts: int, calls: int) -> list[Any]:
     """One row of the table: the two means, and the gain with its interval."""
-    values = np.array(
-        [
-            [decoded(p, q, depth, name, prompt, calls, seed) for name in VERIFIERS]
-            for seed, (p, q, prompt) in enumerate(cases(kind, prompts))
-        ]
-    )  # [prompts, verifiers, 2]
+    values = (  # [prompts, verifiers, 2]
+        with_models(depth, prompts, calls)
+        if kind == "pair"
+        else np.array(
+            [
+                [decoded(p, q, depth, name, prompt, calls, seed) for name in VERIFIERS]
+                for seed, (p, q, prompt) in enumerate(cases(kind, prompts))
+            ]
+        )
+    )
     tokens, control = values[..., 0], values[..., 1]
-    if kind != "independent rows":  # there every context is the same
+    if kind in ("characters", "words"):  # with independent rows every context is the same
         slope = np.polyfit(control.ravel(), tokens.ravel(), 1)[0]
         tokens = tokens - slope * (control - control.mean())
     block, shaped = tokens.mean(axis=0)
@@ -194,7 +226,9 @@ def main() -> None:
     )
     parser.add_argument("--calls", type=int, default=60)
     parser.add_argument("--prompts", type=int, default=200)
-    parser.add_argument("--kind", choices=["independent rows", "characters", "words"], action="append")
+    parser.add_argument(
+        "--kind", choices=["independent rows", "characters", "words", "pair"], action="append"
+    )
     parser.add_argument("--depth", type=int, action="append")
     parser.add_argument("--search", action="store_true")
     given = parser.parse_args()
