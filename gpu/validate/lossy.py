@@ -112,13 +112,15 @@ class _Refusing(Verifier):
 @dataclass(frozen=True)
 class Lossy:
     """A verifier and its fault. A faint one is tested longer, at the prompt where its bias is largest; of a
-    lossless one acceptance is tested.
+    lossless one acceptance is tested. `draft`: a structure on which the fault shows soon, in place of those
+    that were asked for.
     """
 
     verifier: Verifier
     fault: str
     faint: bool = False
     lossless: bool = False
+    draft: str = ""
 
 
 _CHAIN = (CHAIN,)
@@ -146,6 +148,7 @@ LOSSY = (
     Lossy(
         replace(_SHAPED, name="shaped-block-alone", carry=None),
         "shaped block verification without the modified target",
+        draft="chain:1",
     ),
     Lossy(
         replace(_SHAPED, name="shaped-block-early", carry=_TooEarly),

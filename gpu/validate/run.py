@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.table import Table
 
+from draftproof.gpu import structures
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter
 from draftproof.gpu.engine.loop import Decode, cannot_select, fitting, generate, misfit
 from draftproof.gpu.engine.output import Step
@@ -164,7 +165,8 @@ class Validation:
                 if misfit(each.verifier, one, self.drafter, self.target) is None
             ]
             if fit and (isinstance(self.drafter, ModelDrafter) or not each.faint):
-                self.cells.append((fit[-1], each.verifier, each))
+                shape = structures.structure(each.draft) if each.draft else fit[-1]
+                self.cells.append((shape, each.verifier, each))
 
     def run(self) -> Iterator[Cell]:
         """The cells, one by one. Raises BadInput for prompts that are too long or have no enumerable law."""
