@@ -157,8 +157,8 @@ def _nucleus(logits: Tensor, heat: Setting, top_k: int | Tensor, top_p: Setting)
     dropped = logits < least
     if not looks or bool((V - dropped.sum(-1, keepdim=True) > count).any()):
         ties = logits == least
-        room = count - (logits > least).sum(-1, keepdim=True)
-        dropped = dropped | (ties & (ties.cumsum(-1) > room))
+        open_places = count - (logits > least).sum(-1, keepdim=True)
+        dropped = dropped | (ties & (ties.cumsum(-1) > open_places))
     return logits.masked_fill(dropped, -torch.inf)
 
 

@@ -16,7 +16,7 @@ PROBES, SECONDS = 30, 0.2  # most random runs of one estimate, and about the tim
 RUNS = 10**9
 """Largest number of runs that are begun."""
 
-LONG = 10.0  # seconds from which on a duration is told
+LONG = 10.0  # durations of at least so many seconds are announced
 
 
 class Descent:
@@ -81,8 +81,8 @@ def size(instance: Instance, verifier: Verifier, iterations: int = 1) -> Size:
     return Size(verifier.name, runs, runs * each)
 
 
-def told(sizes: list[Size]) -> str:
-    """A line about the enumerations if they take long, else nothing; the longest are named."""
+def announcement(sizes: list[Size]) -> str:
+    """A line that announces enumerations that take long and names the three longest; empty if none does."""
     seconds = sum(each.seconds for each in sizes)
     longest = sorted(sizes, key=lambda each: -each.seconds)[:3]
     return f"takes {_duration(seconds)}: {'; '.join(map(str, longest))}" if seconds > LONG else ""

@@ -126,9 +126,9 @@ def COMMAND(**options: Any) -> int:
         elif draft not in WITHOUT_MODEL:
             raise BadInput(f"--draft {draft}: without --model it is {' or '.join(WITHOUT_MODEL)}")
     if options["figure"] is not None:
-        from draftproof.gpu.figure import required
+        from draftproof.simulators.figures import required_for
 
-        required(options["figure"])
+        required_for(options["figure"])
     return _decoding(options) if with_model else _verification(options)
 
 
