@@ -163,7 +163,7 @@ def _nucleus(logits: Tensor, heat: Setting, top_k: int | Tensor, top_p: Setting)
 
 
 FIRST = 64
-"""As many of the likeliest tokens are tried first for top-p, then eight times as many."""
+"""Top-p first tries this number of the likeliest tokens, then eight times as many, and so on."""
 
 
 def _is(setting: Setting, neutral: float) -> bool:

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 ORDERED = 1024
-"""As many tokens are sorted; rows of no more have the strata of theory/strata.py."""
+"""The number of tokens that are sorted. Shorter rows have exactly the strata of theory/strata.py."""
 
 
 def stratified(rows: Tensor, most: Tensor, u: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -60,8 +60,8 @@ class Blocks(Protocol):
     def __getitem__(self, shown: Any, /) -> "Block": ...
 
 
-class Given:
-    """The drafting scheme of a draft that was drawn before."""
+class FixedDraft:
+    """A drafting scheme that always returns the same draft."""
 
     def __init__(self, draft: Draft):
         self.draft = draft
@@ -98,7 +98,7 @@ class Emitted:
         if not draft.root.children:  # nothing to verify: Y ~ p
             emission.add(ONE, draft.root, target[()])
         else:
-            scheme: Any = Given(draft)
+            scheme: Any = FixedDraft(draft)
             proposal = self.request.proposal
             for weight, _, node, row in iteration(scheme, proposal, self.verifier, target, start=ONE):
                 emission.add(weight, node, row)
@@ -159,8 +159,8 @@ def judge_mixture(
     emitted: Sequence[Blocks],
     mixture: Mapping[tuple[Any, ...], fmpq],
 ) -> BatchVerdict:
-    """The verdict on a batch of which `mixture` says what is presented, with what probability: one key of
-    each request, for which emitted[r] has the law of its block.
+    """The verdict on a batch. `mixture` maps what is presented, one key for each request, to its probability;
+    emitted[r][key] is then the law of the block of request r.
     """
     declared = verifier.lossless and batch.rule.predictable
     head = verifier.name, batch.name, declared

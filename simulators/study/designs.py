@@ -78,7 +78,7 @@ def rrs(p: np.ndarray, q: np.ndarray, counts: Sequence[int], rng: np.random.Gene
         over, excess = np.maximum(q - p, 0).cumsum(), np.maximum(p - q, 0)
         refused *= min(float(over[-1]), 1.0)
         out.append(1 - refused)
-        if not (over[-1] > 0 and excess.sum() > 0):  # nothing is refused, but for what rounding left
+        if not (over[-1] > 0 and excess.sum() > 0):  # nothing is refused, except by rounding
             break
         q[min(int(np.searchsorted(over, rng.random() * over[-1], side="right")), len(q) - 1)] = 0
         if not (rest := q.sum()) > 0:

@@ -1,8 +1,8 @@
 """E[tau] of a drafted tree over a large vocabulary: the mean over a verifier's coins, given the draft.
 
 Verifiers' rates are closed recursions along the tree, in float64. `p[prefix]` and `q[prefix]` are numpy rows
-at the nodes that have children. A rule says of a node how likely each drawn child is the one that is kept;
-the tree is then walked node by node, or from leaf to root.
+at the nodes that have children. A rule gives the probability that each drawn child of a node is the one that
+is kept. The tree is then walked node by node, or from leaf to root.
 """
 
 from collections.abc import Callable, Iterator, Sequence
