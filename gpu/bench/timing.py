@@ -103,8 +103,8 @@ def means_apart(
 
 
 def _clustered(value: float, off: Iterable[tuple[Iterable[Hashable], NDArray]]) -> Estimate:
-    """The sum of means of deviations `off`, each with its cluster, is zero; so is each cluster's part of it
-    in expectation.
+    """The value with a t-interval. `off` holds (clusters, deviations from a mean); each independent cluster's
+    part of the sum of their means is zero in expectation.
     """
     sums: defaultdict[Hashable, float] = defaultdict(float)
     for clusters, each in off:

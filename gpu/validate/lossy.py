@@ -1,5 +1,5 @@
-"""Specimens that `validate` must reject: lossy verifiers, some from released code, and one that keeps the law
-but accepts too little.
+"""Verifiers with a known fault, which `validate` must reject: lossy ones, some from released code, and one
+that keeps the law but accepts too little.
 """
 
 from collections.abc import Sequence
@@ -154,7 +154,7 @@ def lossy_named(names: Sequence[str]) -> tuple[list[Lossy], list[str]]:
     for name in names:
         if name not in known and name not in SELECTIONS:
             raise BadInput(
-                f"no specimen is named {quoted(name)}; there are {', '.join((*known, *SELECTIONS))}"
+                f"nothing faulty is named {quoted(name)}; there are {', '.join((*known, *SELECTIONS))}"
             )
     asked = names or (*known, *SELECTIONS)
     return [known[name] for name in asked if name in known], [name for name in asked if name in SELECTIONS]

@@ -57,7 +57,7 @@ class Plan:
 
 @dataclass
 class Cell:
-    """One verifier on one draft. A specimen has a `fault`: its law or its acceptance must be rejected."""
+    """One verifier on one draft. If it has a known `fault`, its law or its acceptance must be rejected."""
 
     draft: str
     verifier: str
@@ -74,7 +74,7 @@ class Cell:
 
     @property
     def rejected(self) -> bool:
-        """Whether the law is rejected, or the acceptance of a specimen."""
+        """Whether the law is rejected or, with a known fault, the acceptance."""
         refused = self.fault is not None and self.acceptance is not None and bool(self.acceptance.problems)
         return refused or any(each.rejected for each in self.laws)
 
@@ -110,7 +110,7 @@ class Cell:
             "draft": self.draft,
             "verifier": self.verifier,
             "selection": self.selection,
-            "specimen": self.fault,
+            "fault": self.fault,
             "off": self.off,
             "greedy": self.greedy.answer() if self.greedy else None,
             "laws": [asdict(each) for each in self.laws],
@@ -279,7 +279,7 @@ def tables(cells: Sequence[Cell]) -> list[Table]:
     """Two tables with one line per verifier and draft: lossless verifiers, and lossy ones."""
     headings = "draft", "verifier", "greedy", "runs", "law", "E\\[tau]", "predicted", "stateless", "full inf."
     lossless = screen.table("Real models compared with their own laws", "llrrrrrrrl", *headings, "")
-    lossy = screen.table("Specimens with a fault", "llrl", "draft", "specimen", "runs or steps", "")
+    lossy = screen.table("Known faults", "llrl", "draft", "verifier", "runs or steps", "")
     for made in (lossless, lossy):
         made.columns[0].no_wrap = made.columns[1].no_wrap = True
     for cell in cells:
@@ -314,7 +314,7 @@ def summary(cells: Sequence[Cell]) -> str:
         f"({tokens:,} greedy tokens, {steps:,} steps, {runs:,} runs)"
     ]
     if lossy:
-        lines[0] += f", {sum(cell.rejected for cell in lossy)} of {len(lossy)} specimens noticed"
+        lines[0] += f", {sum(cell.rejected for cell in lossy)} of {len(lossy)} known faults noticed"
     lines += [
         f"{cell.name}: total variation of one step at the worst prompt {cell.off:.3f}"
         + (": too faint to be required" if cell.too_faint else "")
