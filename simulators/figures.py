@@ -35,34 +35,6 @@ def required() -> Any:
     return Figure
 
 
-def required_for(path: Path) -> Any:
-    """matplotlib's Figure; BadInput if it is not installed or cannot write to the path of `--plot`."""
-    Figure = required()
-    from matplotlib.backend_bases import FigureCanvasBase
-
-    if path.suffix[1:] not in FigureCanvasBase.get_supported_filetypes():
-        raise BadInput(f"--plot {path}: the name must end in .svg, .png or .pdf")
-    if not path.parent.is_dir():
-        raise BadInput(f"--plot {path}: no such folder")
-    return Figure
-
-
-def look(index: int) -> dict[str, str]:
-    """Colour and marker of a line, different for the first hundred."""
-    return {"color": f"C{index % 10}", "marker": "osD^vxP*<>"[(index + index // 10) % 10]}
-
-
-def save(figure: Any, path: Path, title: str) -> None:
-    """Adds a title and one legend for all panels, and writes the file of `--plot`."""
-    figure.suptitle(title, fontsize=9)
-    legends = [axis.get_legend_handles_labels() for axis in figure.axes]
-    shown = {text: handle for handles, texts in legends for handle, text in zip(handles, texts, strict=True)}
-    figure.legend(shown.values(), shown.keys(), loc="outside right upper", fontsize=8)
-    options = {"metadata": {"Date": None}} if path.suffix == ".svg" else {"dpi": 150}
-    with replacing(path) as part:
-        figure.savefig(part, format=path.suffix[1:], **options)
-
-
 def curves(
     axes: Any,
     at: Sequence[Any],

@@ -16,7 +16,7 @@ PROBES, SECONDS = 30, 0.2  # most random runs of one estimate, and about the tim
 RUNS = 10**9
 """Largest number of runs that are begun."""
 
-LONG = 10.0  # durations of at least so many seconds are announced
+LONG = 10.0  # seconds from which on a duration is told
 
 
 class Descent:

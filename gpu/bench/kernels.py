@@ -14,9 +14,9 @@ from draftproof.gpu.bench import timing
 from draftproof.gpu.bench.cases import DRAFTS, Case, make
 from draftproof.gpu.bench.methods import OURS, Call, Maker, methods
 from draftproof.gpu.device import described, out_of_memory
+from draftproof.gpu.figure import look, required, save
 from draftproof.gpu.graphs import waits
 from draftproof.simulators import screen
-from draftproof.simulators.figures import look, required_for, save
 
 
 @dataclass(frozen=True)
@@ -152,9 +152,7 @@ def plot(points: Sequence[Point], path: Path, device: torch.device) -> None:
     rows = sorted({(point.draft, point.gamma) for point in points})
     columns = sorted({point.V for point in points})
     batches = sorted({point.B for point in points})
-    figure = required_for(path)(
-        figsize=(3.2 * len(columns) + 1.8, 2.6 * len(rows) + 0.6), layout="constrained"
-    )
+    figure = required(path)(figsize=(3.2 * len(columns) + 1.8, 2.6 * len(rows) + 0.6), layout="constrained")
     axes = figure.subplots(len(rows), len(columns), squeeze=False, sharex=True, sharey=True)
     names = list(dict.fromkeys(point.method for point in points if point.seconds))
     for ((draft, gamma), V), axis in zip(product(rows, columns), axes.flat, strict=True):

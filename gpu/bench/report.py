@@ -14,9 +14,9 @@ from rich.table import Table
 from draftproof.gpu.bench.models import ASSISTED, PLAIN, TRANSFORMERS, VERSUS, Cell
 from draftproof.gpu.bench.timing import LEVEL, Estimate, difference, means_apart, ratio
 from draftproof.gpu.engine.loop import PHASES
+from draftproof.gpu.figure import look, required, save
 from draftproof.simulators import screen
 from draftproof.simulators.anytime import ERROR
-from draftproof.simulators.figures import look, required_for, save
 
 Rows: TypeAlias = Sequence[dict[str, Any]]
 
@@ -254,7 +254,7 @@ def plot(rows: Rows, path: Path, name: str) -> None:
     drafts = list(dict.fromkeys(row["draft"] for row in rows if "steps" in row)) or [""]
     rising = sorted(rows, key=lambda row: row["temperature"])
     methods = list(dict.fromkeys(map(_method, rows)))
-    figure = required_for(path)(figsize=(3.2 * len(drafts) + 2.4, 5.4), layout="constrained")
+    figure = required(path)(figsize=(3.2 * len(drafts) + 2.4, 5.4), layout="constrained")
     axes = figure.subplots(2, len(drafts), squeeze=False, sharex=True, sharey="row")
     for draft, (top, below) in zip(drafts, axes.T, strict=True):
         top.set_title(draft, fontsize=9)

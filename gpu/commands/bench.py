@@ -126,9 +126,9 @@ def COMMAND(**options: Any) -> int:
         elif draft not in WITHOUT_MODEL:
             raise BadInput(f"--draft {draft}: without --model it is {' or '.join(WITHOUT_MODEL)}")
     if options["figure"] is not None:
-        from draftproof.simulators.figures import required_for
+        from draftproof.gpu.figure import required
 
-        required_for(options["figure"])
+        required(options["figure"])
     return _decoding(options) if with_model else _verification(options)
 
 

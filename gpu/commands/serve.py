@@ -14,7 +14,7 @@ LOCAL = "127.0.0.1"
 @command("serve")
 @model
 @option("--drafter", help="As --model; or features, ngram, none [default: the target's own, or ngram].")
-@option("--verifier", help="As for `gpu generate`, or a lossy one of `gpu validate`.")
+@option("--verifier", help="As for `gpu generate`, or a specimen of `gpu validate`, which is lossy.")
 @option("--draft", "spelling", callback=known_drafts, default="chain:4", show_default=True)
 @option("--draft-temperature", type=FloatRange(min=0), help="The drafter's [default: the request's].")
 @option("--host", default=LOCAL, show_default=True, help="The address to listen on.")
@@ -44,8 +44,8 @@ def COMMAND(**options: Any) -> int:
 
     shape = structure(options["spelling"])
     name = options["verifier"] or USUAL.get(shape.kind, "traversal")
-    lossy = {each.verifier.name: each.verifier for each in LOSSY}
-    verifier = lossy.get(name) or named(name)
+    specimens = {each.verifier.name: each.verifier for each in LOSSY}
+    verifier = specimens.get(name) or named(name)
     pair = checked_pair(options["model"], options["drafter"], options["device"])
     called = options["model"] or "shipped"
     made = engine(called, pair, verifier, shape, options["draft_temperature"])

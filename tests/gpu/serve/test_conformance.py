@@ -23,7 +23,7 @@ from draftproof.simulators.endpoint.client import Client
 from draftproof.simulators.endpoint.compare import Comparison
 from draftproof.simulators.endpoint.run import Plan, Run
 
-FAULTY = {each.verifier.name: each.verifier for each in LOSSY}
+SPECIMENS = {each.verifier.name: each.verifier for each in LOSSY}
 DRAFTS = {
     "chain": "chain:2",
     "tree without replacement": "tree:2x2",
@@ -83,7 +83,7 @@ def test_a_short_run_of_a_lossless_verifier_finds_nothing(shipped, settings):
 
 @pytest.mark.slow
 def test_a_short_run_by_chat(shipped):
-    with served(shipped, FAULTY["typical"], "chain:3") as url:
+    with served(shipped, SPECIMENS["typical"], "chain:3") as url:
         report = Run(Client(url), Plan(tokens=8000, settings=False), lambda *_: None).go(chat=True)
     assert report.found == ["law"]
 
@@ -113,7 +113,7 @@ def test_a_lossless_verifier_passes(shipped, name):
     ],
 )
 def test_a_lossy_verifier_is_noticed(shipped, name, draft, prompt, heat, tokens):
-    with served(shipped, FAULTY[name], draft, heat) as url:
+    with served(shipped, SPECIMENS[name], draft, heat) as url:
         length = 2 if draft == "chain:2" else 4
         report = asked(url, tokens=tokens, prompts=(prompt,), settings=False, length=length)
     print(f"\n{name} on {draft}: {report}")
@@ -126,7 +126,7 @@ def test_a_bias_of_a_twentieth_is_rejected_within_20000_tokens(shipped, top_k):
     plan = Plan(prompts=(FAR,), length=2, settings=False)
     plan = replace(plan, setting=replace(plan.setting, top_k=top_k))
     started = time.monotonic()
-    with served(shipped, FAULTY["hsd-released"], "chain:2") as url:
+    with served(shipped, SPECIMENS["hsd-released"], "chain:2") as url:
         found = [Run(Client(url), plan, lambda *_: None).go() for _ in range(5)]
     seconds = time.monotonic() - started
     print(f"\ntop_k {top_k}: {[each.tokens for each in found]} tokens, {seconds:.0f} s")
@@ -144,7 +144,7 @@ def test_two_servers_are_compared(shipped):
     ):
         same = Comparison((Client(one), Client(other)), plan, lambda *_: None).go()
     with (
-        served(shipped, FAULTY["typical"], "chain:3") as one,
+        served(shipped, SPECIMENS["typical"], "chain:3") as one,
         served(shipped, named("token"), "chain:2") as other,
     ):
         differ = Comparison((Client(one), Client(other)), plan, lambda *_: None).go()
