@@ -5,7 +5,7 @@ float32, eight for bfloat16, after which ties are kept from the lowest id on. On
 stays in the cache between passes.
 """
 
-# pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false
+# pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false, reportGeneralTypeIssues=false
 # Triton declares that a reduction may be a tuple.
 import torch
 import triton
