@@ -287,7 +287,7 @@ class Sampled:
         rows: Tensor | None,
     ) -> tuple[Tensor, Tensor]:  # fmt: skip
         """As `_draw`; the rows of all stages go to one tensor, which the first one makes."""
-        made = sampling.filtered(logits)
+        made = kernels.filtered(sampling, logits)
         if rows is None:
             rows = made.new_empty(len(made), len(self.order), made.shape[2])
         kernels.draw_level(

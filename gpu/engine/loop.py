@@ -282,7 +282,10 @@ def judged(
     tree = tree.holding(tables) if tables else tree
     if target is None and has_kernels(verifier, logits.device):
         own = sampling.heat  # the kernels divide both sides by it
-        sides = sampling.filtered(logits), Draft(tree, tokens, proposal, drafted, heat).logits_over(own)
+        sides = (
+            kernels.filtered(sampling, logits),
+            Draft(tree, tokens, proposal, drafted, heat).logits_over(own),
+        )
         outcome = kernels.verify(
             verifier.name, Batch(tree, *sides, tokens, coins, extra, strata=strata), temperature=own
         )

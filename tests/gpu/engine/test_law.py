@@ -95,6 +95,7 @@ def drafters(target):
         ("model", "lifted-priority", "tree+:2x2"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_the_law_of_the_first_tokens_is_the_targets(target, exact, which, verifier, spelling):
     assert agreement(target, exact, drafters(target)[which], verifier, spelling) > 1e-3
 

@@ -29,6 +29,7 @@ def alarms(verifier, instances):
 
 
 @pytest.mark.parametrize("verifier", LOSSLESS, ids=lambda each: each.name)
+@pytest.mark.sampled(4)
 def test_no_alarm_on_a_few_instances(verifier):
     for scheme in SCHEMES.values():
         instances = Randoms(scheme, 2, 3)

@@ -48,6 +48,7 @@ def test_a_right_server_passes_every_test():
         ("lossy", "law"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_every_fault_is_named(fault, name):
     report = ran(Fake(fault, bias=0.3), tokens=8000)
     assert report.status == 1
