@@ -227,7 +227,7 @@ class Spelled(Function):
         self.roles, self.layout, self.read, self.foreign = roles, layout, read, verify
         space = getattr(inspect.unwrap(_called(verify)), "__globals__", {})
         super().__init__(self._spelled, name=name or getattr(verify, "__name__", "function"), dtype=dtype)
-        self.namespace = space
+        self.origin, self.namespace = verify, space
         self.tensors = tensors
         self.dtype = known_dtype(dtype or ("float32" if tensors else "float64"))
         self.adapter = f"{'torch' if tensors else 'numpy'} function, {layout}"

@@ -200,4 +200,4 @@ def test_fixed_coins_are_returned_as_they_are():
 
 def test_a_plain_number_is_followed_by_bisection():
     found = law_by_boxes(lambda source: int(float(source.uniform()) < 0.25), ONE)
-    assert sorted(found) == [(fmpq(1, 4), 1), (fmpq(3, 4), 0)]
+    assert sorted(each[:2] for each in found) == [(fmpq(1, 4), 1), (fmpq(3, 4), 0)]
