@@ -1,9 +1,9 @@
 """From a request to its answer: one run of the engine, and plain passes for log-probabilities."""
 
-import secrets
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import repeat
+from random import Random, SystemRandom
 from typing import Any
 
 import torch
@@ -35,7 +35,7 @@ class Engine:
     """A target with its drafter, draft and verifier; plain decoding if `drafter` is None.
 
     `name` is what the model is called; `temperature`, if given, is the drafter's. All choices
-    of a request are decoded as one batch.
+    of a request are decoded as one batch. `random` seeds requests that bring no seed.
     """
 
     name: str
@@ -44,6 +44,7 @@ class Engine:
     verifier: Verifier
     structure: Structure
     temperature: float | None = None
+    random: Random = field(default_factory=SystemRandom)
 
     def answer(self, body: Any, chat: bool) -> dict[str, Any]:
         """The JSON answer to a body; BadInput if it cannot be served."""
@@ -56,7 +57,7 @@ class Engine:
         ]
         read, made = sum(map(len, request.prompts)), sum(len(each.tokens) for each in texts)
         return {
-            "id": f"cmpl-{secrets.token_hex(8)}",
+            "id": f"cmpl-{time.time_ns():x}",
             "object": "chat.completion" if chat else "text_completion",
             "created": int(time.time()),
             "model": self.name,
@@ -68,7 +69,7 @@ class Engine:
         """The texts that a request asks for, prompt by prompt."""
         prompts = [prompt for prompt in request.prompts for _ in range(request.choices)]
         count = len(prompts)
-        first = secrets.randbits(63) if request.seed is None else request.seed
+        first = self.random.getrandbits(63) if request.seed is None else request.seed
         heat, drafts = self.temperature, request.sampling
         if heat is not None:
             drafts = Sampling(heat, drafts.top_k, drafts.top_p, drafts.min_p, drafts.processors)
@@ -172,9 +173,13 @@ def engine(
     verifier: Verifier,
     structure: Structure,
     temperature: float | None = None,
+    seed: int | None = None,
 ) -> Engine:
-    """The engine for a pair, a verifier and a draft; BadInput if they do not fit each other."""
+    """The engine for a pair, a verifier and a draft; BadInput if they do not fit each other. With a `seed`,
+    the same requests in the same order get the same answers.
+    """
     target, drafter = pair
     if drafter is not None and (reason := misfit(verifier, structure, drafter, target)):
         raise BadInput(reason)
-    return Engine(name, target, drafter, verifier, structure, temperature)
+    random = SystemRandom() if seed is None else Random(seed)
+    return Engine(name, target, drafter, verifier, structure, temperature, random)
