@@ -14,12 +14,13 @@ run is a line of the file; a run that has one is not repeated. The summary is pr
 import argparse
 import json
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import torch
 
 from draftproof.gpu.drafters.choose import pair
-from draftproof.gpu.serve.answers import engine
+from draftproof.gpu.serve.answers import Engine
 from draftproof.gpu.serve.app import local
 from draftproof.gpu.structures import structure
 from draftproof.gpu.validate.lossy import LOSSY
@@ -28,7 +29,8 @@ from draftproof.simulators.endpoint.client import Client
 from draftproof.simulators.endpoint.compare import Comparison
 from draftproof.simulators.endpoint.laws import Setting
 from draftproof.simulators.endpoint.report import Report
-from draftproof.simulators.endpoint.run import Plan, Run
+from draftproof.simulators.endpoint.run import Run
+from draftproof.simulators.endpoint.session import Plan
 
 FAR = "from importlib import _bootstrap_extern"
 
@@ -77,7 +79,7 @@ def main() -> None:
     shipped, draft = pair(None, None, "cpu"), structure("chain:2" if lossy else "chain:3")
     torch.set_num_threads(1)
     for seed in sorted({*range(options.runs)} - {each["seed"] for each in done}):
-        made = engine("shipped", shipped, verifier, draft, seed=seed)
+        made = Engine("shipped", *shipped, verifier, draft, random=Random(seed))
         with local(made.answer, "shipped") as url:
             done.append(line(seed, report(options.kind, url, tokens, options.top_k)))
         with options.out.open("a") as file:

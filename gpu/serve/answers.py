@@ -19,6 +19,9 @@ from draftproof.gpu.structures import Structure
 from draftproof.gpu.verify import Verifier
 from draftproof.theory.errors import BadInput
 
+MOST = 2**20
+"""More than a request has rows: the seeds of two requests never meet."""
+
 
 @dataclass(frozen=True)
 class Text:
@@ -32,10 +35,11 @@ class Text:
 
 @dataclass
 class Engine:
-    """A target with its drafter, draft and verifier; plain decoding if `drafter` is None.
+    """A target with its drafter, draft and verifier; plain decoding if `drafter` is None. Raises BadInput if
+    they do not fit each other.
 
-    `name` is what the model is called; `temperature`, if given, is the drafter's. All choices
-    of a request are decoded as one batch. `random` seeds requests that bring no seed.
+    `name` is what the model is called; `temperature`, if given, is the drafter's. All choices of a request
+    are decoded as one batch. `random` seeds requests that bring no seed.
     """
 
     name: str
@@ -45,6 +49,11 @@ class Engine:
     structure: Structure
     temperature: float | None = None
     random: Random = field(default_factory=SystemRandom)
+
+    def __post_init__(self) -> None:
+        drafter = self.drafter
+        if drafter is not None and (why := misfit(self.verifier, self.structure, drafter, self.target)):
+            raise BadInput(why)
 
     def answer(self, body: Any, chat: bool) -> dict[str, Any]:
         """The JSON answer to a body; BadInput if it cannot be served."""
@@ -161,25 +170,3 @@ class Engine:
 
     def _spell(self, token: int, request: Asked) -> str:
         return f"token_id:{token}" if request.as_ids else self.target.tokenizer.decode([token])
-
-
-MOST = 2**20
-"""More than a request has rows: the seeds of two requests never meet."""
-
-
-def engine(
-    name: str,
-    pair: tuple[Model, Drafter | None],
-    verifier: Verifier,
-    structure: Structure,
-    temperature: float | None = None,
-    seed: int | None = None,
-) -> Engine:
-    """The engine for a pair, a verifier and a draft; BadInput if they do not fit each other. With a `seed`,
-    the same requests in the same order get the same answers.
-    """
-    target, drafter = pair
-    if drafter is not None and (reason := misfit(verifier, structure, drafter, target)):
-        raise BadInput(reason)
-    random = SystemRandom() if seed is None else Random(seed)
-    return Engine(name, target, drafter, verifier, structure, temperature, random)

@@ -7,7 +7,7 @@ pytest.importorskip("transformers")
 pytest.importorskip("uvicorn")
 
 from draftproof.gpu.drafters.choose import pair
-from draftproof.gpu.serve.answers import engine
+from draftproof.gpu.serve.answers import Engine
 from draftproof.gpu.serve.app import local
 from draftproof.gpu.structures import structure
 from draftproof.gpu.validate.lossy import LOSSY
@@ -15,7 +15,8 @@ from draftproof.gpu.verify import VERIFIERS, named
 from draftproof.simulators.endpoint.client import Client
 from draftproof.simulators.endpoint.compare import Comparison
 from draftproof.simulators.endpoint.laws import PLAIN, Setting
-from draftproof.simulators.endpoint.run import Plan, Run
+from draftproof.simulators.endpoint.run import Run
+from draftproof.simulators.endpoint.session import Plan
 
 SPECIMENS = {each.verifier.name: each.verifier for each in LOSSY}
 DRAFTS = {
@@ -47,7 +48,7 @@ def shipped():
 
 def served(shipped, verifier, draft, heat=None):
     """A server in a thread: a context with its URL."""
-    return local(engine("shipped", shipped, verifier, structure(draft), heat).answer, "shipped")
+    return local(Engine("shipped", *shipped, verifier, structure(draft), heat).answer, "shipped")
 
 
 def asked(url, tokens=20_000, **plan):

@@ -22,15 +22,16 @@ if not is_serve_available():
     pytest.skip("needs transformers[serving]", allow_module_level=True)
 
 from draftproof.gpu.drafters.choose import SHIPPED, pair
-from draftproof.gpu.serve.answers import engine
+from draftproof.gpu.serve.answers import Engine
 from draftproof.gpu.serve.app import local
 from draftproof.gpu.structures import structure
 from draftproof.gpu.verify import named
 from draftproof.simulators.endpoint.checks import checked
 from draftproof.simulators.endpoint.client import Client
 from draftproof.simulators.endpoint.compare import Comparison
-from draftproof.simulators.endpoint.run import Plan, Run
+from draftproof.simulators.endpoint.run import Run
 from draftproof.simulators.endpoint.server import Server
+from draftproof.simulators.endpoint.session import Plan
 
 pytestmark = pytest.mark.slow
 
@@ -76,7 +77,7 @@ def peer(tmp_path_factory):
 @pytest.fixture(scope="module")
 def own():
     """Our server, which decodes the same target without speculation."""
-    made = engine("shipped", (pair(None, None, "cpu")[0], None), named("block"), structure("chain:3"))
+    made = Engine("shipped", pair(None, None, "cpu")[0], None, named("block"), structure("chain:3"))
     with local(made.answer, "shipped") as url:
         yield url
 
@@ -86,12 +87,12 @@ def compared(peer, own, name, tokens):
     url, folder = peer
     plan = Plan(tokens=tokens, settings=False)
     clients = Client(url, concurrency=1), Client(own, concurrency=1)
-    return Comparison(clients, plan, lambda *_: None).go((str(folder / name), None))
+    return Comparison(clients, plan, lambda *_: None).go([str(folder / name), None])
 
 
 def test_alone_it_is_undecided(peer):
     url, folder = peer
-    report = Run(Client(url), Plan(), lambda *_: None).go(str(folder / "plain"))
+    report = Run(Client(url), Plan(), lambda *_: None).go([str(folder / "plain")])
     assert report.status == 3
     assert "--against" in report.stopped
 

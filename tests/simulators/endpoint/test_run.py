@@ -5,8 +5,9 @@ import json
 import pytest
 
 from draftproof.simulators.endpoint.checks import SETTINGS, of_setting
-from draftproof.simulators.endpoint.run import Plan, Run
+from draftproof.simulators.endpoint.run import Run
 from draftproof.simulators.endpoint.server import Server
+from draftproof.simulators.endpoint.session import Plan
 from draftproof.theory.errors import BadInput
 from tests.simulators.endpoint.fake import Fake
 
