@@ -76,7 +76,7 @@ def of_setting(
         own = server.law(found, setting, each.before, each.met)
         place = own.place(token)
         if place is not None:
-            bets.saw(Context(n, each.before, ()), own, place)
+            bets.update(Context(n, each.before, ()), own, place)
         if place is not None and place >= 0 and not own.rest:
             plain = np.exp([found[each] for each in own.tokens])
             ignored.bet(log(plain[place] / plain.sum() / own.upper[place]))

@@ -82,7 +82,7 @@ class Comparison(Session):
                 many = min(map(len, sides))
                 if not self.same:
                     sides = [each.in_pieces() for each in sides[0]], [each.in_pieces() for each in sides[1]]
-                test.saw(n % len(plan.prompts), sides[0][:many], sides[1][:many])
+                test.update(n % len(plan.prompts), sides[0][:many], sides[1][:many])
             self.progress(self.tokens, plan.tokens, "comparing")
             self.save()
 
