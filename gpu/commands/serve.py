@@ -37,7 +37,7 @@ def COMMAND(**options: Any) -> int:
             raise
         raise BadInput(f"gpu serve needs {error.name}: pip install 'draftproof[serve]'") from None
     from draftproof.gpu.row_test import checked_pair
-    from draftproof.gpu.serve.answers import engine
+    from draftproof.gpu.serve.answers import Engine
     from draftproof.gpu.structures import structure
     from draftproof.gpu.validate.lossy import LOSSY
     from draftproof.gpu.verify import named
@@ -48,7 +48,7 @@ def COMMAND(**options: Any) -> int:
     verifier = specimens.get(name) or named(name)
     pair = checked_pair(options["model"], options["drafter"], options["device"])
     called = options["model"] or "shipped"
-    made = engine(called, pair, verifier, shape, options["draft_temperature"])
+    made = Engine(called, *pair, verifier, shape, options["draft_temperature"])
     what = f"{name} on {shape.name}" if made.drafter else "plain decoding"
     echo(f"{called}: {what} at http://{options['host']}:{options['port']}/v1", err=True)
     uvicorn.run(app(made.answer, called), host=options["host"], port=options["port"], log_level="warning")
