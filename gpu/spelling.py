@@ -15,6 +15,7 @@ VERIFIERS = (
     "one-hot",
     "priority",
     "rrs",
+    "shaped-block",
     "specinfer",
     "token",
     "traversal",

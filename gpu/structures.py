@@ -123,6 +123,17 @@ class Session:
         self.reader.close()
 
 
+def extended(session: Session, draft: Draft, sampling: Sampling, history: History | None = None) -> Draft:
+    """A chain's draft with the row after its last token too."""
+    gamma, last = draft.tree.depth, draft.tokens[:, -1:]
+    logits = session.extend(last, Level(gamma, gamma, None, torch.zeros_like(last[:1])))
+    if history is not None:
+        logits = history.processed(sampling, logits, draft.tokens[:, None])
+    made = sampling.filtered(logits)
+    assert draft.logits is not None
+    return replace(draft, logits=torch.cat((draft.logits, made), 1))
+
+
 def structure(name: str) -> "Structure":
     """The structure of that name (see `gpu.spelling.draft`); BadInput if there is none."""
     kind, given = spelling.draft(name)

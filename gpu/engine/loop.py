@@ -21,9 +21,8 @@ from draftproof.gpu.history import History
 from draftproof.gpu.models import Model
 from draftproof.gpu.passes import Reader, padded
 from draftproof.gpu.rows import PLAIN, Sampling, softened
-from draftproof.gpu.structures import Accepted, Draft, Sampled, Structure
+from draftproof.gpu.structures import Accepted, Draft, Sampled, Structure, extended
 from draftproof.gpu.verify import ERRORS, VERIFIERS, Batch, Outcome, Verifier
-from draftproof.gpu.verify.chains import Carry
 from draftproof.theory.errors import BadInput
 
 NO_DRAFT = Sampled("plain", Tree.chain(0))
@@ -108,7 +107,7 @@ class _Decoder:
         self.draft_sampling, self.selection = draft_sampling, selection
         self.vocab, device = target.vocab, target.device
         self.structure = structure.to(device)
-        self.carry = Carry() if verifier.modifies_target else None
+        self.carry = verifier.carry() if verifier.carry else None
         capacity = max(map(len, prompts)) + max(row.limit for row in texts.rows) + 2 * structure.size + 2
         self.reader = target.reader(len(prompts), capacity)
         self.options = {"output_hidden_states": True} if drafter is not None and drafter.reads_hidden else {}
@@ -182,7 +181,10 @@ class _Decoder:
     def _draft(self, uniforms: Tensor) -> Draft:
         if self.session is not None:
             history = self.history if self.draft_sampling.processors else None
-            return self.session.draft(self.structure, self.draft_sampling, uniforms, history)
+            draft = self.session.draft(self.structure, self.draft_sampling, uniforms, history)
+            if self.verifier.reads_leaves:
+                return extended(self.session, draft, self.draft_sampling, history)
+            return draft
         assert isinstance(self.structure, Sampled)
         return Draft(self.structure.tree, uniforms.long(), uniforms.new_zeros(len(uniforms), 0, self.vocab))
 

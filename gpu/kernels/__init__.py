@@ -19,7 +19,7 @@ from draftproof.theory.errors import BadInput
 AVAILABLE = find_spec("triton") is not None
 """Whether Triton is installed."""
 
-NAMES = tuple(name for name in spelling.VERIFIERS if name != "lifted-k-seq")
+NAMES = tuple(name for name in spelling.VERIFIERS if name not in ("lifted-k-seq", "shaped-block"))
 """Verifiers that have kernels."""
 
 

@@ -12,6 +12,7 @@ from torch.nn.functional import pad
 
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.verify import Batch, Drafts, Outcome, Rates, Verifier, chains, recursive
+from draftproof.gpu.verify.carry import Shaped
 from draftproof.gpu.verify.residual import drafted, draw, remainder
 from draftproof.gpu.verify.verifier import BELOW_ONE, CHAIN, WITHOUT
 from draftproof.theory.errors import BadInput, quoted
@@ -81,6 +82,15 @@ class _JointProduct(Verifier):
         return torch.where(taken, place, 0).amax(1)
 
 
+class _TooEarly(Shaped):
+    """Shapes the row one token before the old block's end."""
+
+    def changed(
+        self, rows: Tensor, proposal: Tensor, P: Tensor, Q: Tensor, kept: Tensor, left: Tensor
+    ) -> Tensor:
+        return super().changed(rows, proposal, P, Q, kept, left - 1)
+
+
 REFUSED = 0.05
 
 
@@ -102,16 +112,19 @@ class _Refusing(Verifier):
 @dataclass(frozen=True)
 class Lossy:
     """A verifier and its fault. A faint one is tested longer, at the prompt where its bias is largest; of a
-    lossless one acceptance is tested.
+    lossless one acceptance is tested. `draft`: a structure on which the fault shows soon, in place of those
+    that were asked for.
     """
 
     verifier: Verifier
     fault: str
     faint: bool = False
     lossless: bool = False
+    draft: str = ""
 
 
 _CHAIN = (CHAIN,)
+_SHAPED = Verifier("", _CHAIN, chains.shaped_block_rates, upwards=True, carry=Shaped, reads_leaves=True)
 LOSSY = (
     Lossy(_KeepsRejected("p-for-residual", _CHAIN, _target_for_residual), "Y ~ p after a rejection"),
     Lossy(Verifier("typical", _CHAIN, _typical), "accepts what the target finds likely enough"),
@@ -131,6 +144,15 @@ LOSSY = (
     Lossy(
         Verifier("greedy-block-alone", _CHAIN, chains.greedy_block_rates, upwards=True),
         "greedy block verification without the modified target",
+    ),
+    Lossy(
+        replace(_SHAPED, name="shaped-block-alone", carry=None),
+        "shaped block verification without the modified target",
+        draft="chain:1",
+    ),
+    Lossy(
+        replace(_SHAPED, name="shaped-block-early", carry=_TooEarly),
+        "shaped block verification with the modified target a token too early",
     ),
     Lossy(
         Verifier("specinfer-on-distinct", (WITHOUT,), _with_replacement),

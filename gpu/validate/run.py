@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from itertools import count, cycle, zip_longest
 from typing import Any
 
 from rich.table import Table
 
+from draftproof.gpu import structures
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter
 from draftproof.gpu.engine.loop import Decode, cannot_select, fitting, generate, misfit
 from draftproof.gpu.engine.output import Step
@@ -16,7 +18,7 @@ from draftproof.gpu.rows import PLAIN, Sampling
 from draftproof.gpu.structures import Structure
 from draftproof.gpu.validate.acceptance import Acceptance, Result
 from draftproof.gpu.validate.greedy import Greedy, Reference, compare
-from draftproof.gpu.validate.joint import Joint, Known, laws, observe, observe_pairs, worst_prompt
+from draftproof.gpu.validate.joint import WORDS, Joint, Known, laws, observe, observe_pairs, worst_prompt
 from draftproof.gpu.validate.lossy import Lossy
 from draftproof.gpu.verify import Verifier
 from draftproof.simulators import screen
@@ -53,6 +55,13 @@ class Plan:
     half_width: float = 0.1  # of the interval of E[tau] at which a cell has enough steps
     patience: int = 6  # a lossy verifier gets this many times the prompts, and eight times the runs at each
     long: int = 24  # a faint one gets this many times the runs, at its worst prompt only
+
+    def words(self, verifier: Verifier, depth: int) -> int:
+        """Tokens of a tested law: what a verifier does after the last drafted token shows in the next one."""
+        length = max(self.length, depth + 1) if verifier.reads_leaves else self.length
+        while length > self.length and max(self.top_k) ** length > WORDS:
+            length -= 1
+        return length
 
 
 @dataclass
@@ -156,7 +165,8 @@ class Validation:
                 if misfit(each.verifier, one, self.drafter, self.target) is None
             ]
             if fit and (isinstance(self.drafter, ModelDrafter) or not each.faint):
-                self.cells.append((fit[-1], each.verifier, each))
+                shape = structures.structure(each.draft) if each.draft else fit[-1]
+                self.cells.append((shape, each.verifier, each))
 
     def run(self) -> Iterator[Cell]:
         """The cells, one by one. Raises BadInput for prompts that are too long or have no enumerable law."""
@@ -169,17 +179,19 @@ class Validation:
                 )
         samplings = [replace(self.sampling, top_k=top_k) for top_k in plan.top_k]
         most = plan.laws * plan.patience
-        every = [
-            [(sampling, law) for law in laws(self.target, self.prompts, plan.length, sampling, most)]
-            for sampling in samplings
-        ]
-        few = [law for found in every for law in found[: plan.laws]]
-        in_turn = [law for turn in zip_longest(*every) for law in turn if law]
+
+        @cache
+        def every(length: int) -> list[list[tuple[Sampling, Known]]]:
+            return [
+                [(sampling, law) for law in laws(self.target, self.prompts, length, sampling, most)]
+                for sampling in samplings
+            ]
+
         reference = Reference(self.target, self.prompts, plan.tokens, self.sampling.processors)
         for structure, verifier, how in self.cells:
             selection = how if isinstance(how, Selection) else None
             decode = self._decode(verifier, structure, selection)
-            cell = Cell(structure.name, verifier.name)
+            cell, found = Cell(structure.name, verifier.name), every(plan.words(verifier, structure.depth))
             if isinstance(how, Lossy):
                 cell.fault = how.fault
                 if how.lossless:
@@ -187,6 +199,7 @@ class Validation:
                 elif isinstance(self.drafter, ModelDrafter) and how.faint:
                     self._faint(cell, decode, verifier, structure, samplings[0])
                 else:
+                    in_turn = [law for turn in zip_longest(*found) for law in turn if law]
                     cell.laws = self._laws(decode, in_turn, 8)
                 yield cell
                 continue
@@ -196,6 +209,7 @@ class Validation:
                     cell.fault = f"selection reads {selection.rule.reads}"
                 cell.laws = self._pairs(decode, samplings, 8 if cell.fault else 1)
             else:
+                few = [law for each in found for law in each[: plan.laws]]
                 cell.laws = self._laws(decode, few, 1)
             if cell.fault is None:
                 cell.greedy = compare(reference, decode)

@@ -20,7 +20,7 @@ from draftproof.gpu.rows import Sampling
 from draftproof.gpu.strata import stratified
 from draftproof.gpu.structures import structure
 from draftproof.gpu.verify import named
-from draftproof.gpu.verify.chains import Carry
+from draftproof.gpu.verify.carry import Shaped
 from tests.gpu.small import CONTEXT, Numbers, network
 
 VOCAB, LENGTH, ROWS, PROMPT = 5, 4, 6000, [1, 2, 1, 2]
@@ -85,6 +85,7 @@ def drafters(target):
         ("model", "token", "chain:2"),
         ("features", "block", "chain:3"),
         ("model", "greedy-block", "chain:3"),
+        ("model", "shaped-block", "chain:2"),
         ("model", "traversal", "paths:2x2"),
         ("features", "rrs", "tree:2x2"),
         ("model", "specinfer", "tree+:2x2"),
@@ -100,10 +101,24 @@ def test_the_law_of_the_first_tokens_is_the_targets(target, exact, which, verifi
     assert agreement(target, exact, drafters(target)[which], verifier, spelling) > 1e-3
 
 
-def test_greedy_block_without_its_modified_target_is_found_out(target, exact, monkeypatch):
-    monkeypatch.setattr(Carry, "modified", lambda self, rows, *_: rows)
-    monkeypatch.setattr(Carry, "emit", lambda self, *_: None)
-    assert agreement(target, exact, drafters(target)["model"], "greedy-block", "chain:3") < 1e-6
+def at_the_wrong_place(kept, rows, proposal, P, Q, least, left, right=Shaped.changed):
+    return right(kept, rows, proposal, P, Q, least, left - 1)
+
+
+BROKEN = {
+    "greedy, forgotten": ("greedy-block", "chain:3", "modified", lambda self, rows, *_: rows),
+    "shaped, forgotten": ("shaped-block", "chain:1", "modified", lambda self, rows, *_: rows),
+    "shaped, a token too early": ("shaped-block", "chain:2", "changed", at_the_wrong_place),
+}
+
+
+@pytest.mark.parametrize("fault", BROKEN)
+def test_a_modified_target_that_is_forgotten_or_misapplied_is_found_out(target, exact, monkeypatch, fault):
+    name, spelling, method, wrong = BROKEN[fault]
+    monkeypatch.setattr(named(name).carry, method, wrong)
+    if method == "modified":
+        monkeypatch.setattr(named(name).carry, "emit", lambda self, *_: None)
+    assert agreement(target, exact, drafters(target)["model"], name, spelling) < 1e-6
 
 
 def test_strata_that_are_forgotten_after_drawing_are_found_out(target, exact, monkeypatch):
