@@ -133,7 +133,6 @@ def test_a_folder_gives_the_same_network(which, tmp_path):
         {"dflash_config": {}},
         {"block_size": None},
         {"hidden_size": 64},
-        {"num_hidden_layers": 1},
     ):
         config.write_text(json.dumps(about | change))
         with pytest.raises(BadInput, match=r"block drafter|made for"):
