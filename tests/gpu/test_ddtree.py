@@ -67,10 +67,14 @@ def test_broken_trees_are_found_out(monkeypatch):
     pairs = ddtree._pairs
     with monkeypatch.context() as patch:  # only the likeliest prefix of a level is extended
         patch.setattr(
-            ddtree, "_pairs", lambda count: tuple(each[pairs(count)[0] == 0] for each in pairs(count))
+            ddtree, "_pairs", lambda *given: (*pairs(*given)[:2], np.minimum(pairs(*given)[2], given[1]))
         )
         assert wrong(100)
-    grown = ddtree._grown
-    monkeypatch.setattr(ddtree, "FIRST", 1)  # tokens that were not looked at are never looked for
-    monkeypatch.setattr(ddtree, "_grown", lambda *given: (*grown(*given)[:3], np.inf))
+    few = ddtree._likeliest
+
+    def two(row, most):  # tokens that were not looked at count as impossible
+        own, ids = few(row, most)
+        return np.where(np.arange(most) < 2, own, -np.inf), ids
+
+    monkeypatch.setattr(ddtree, "_likeliest", two)
     assert wrong(100)
