@@ -92,8 +92,12 @@ def one_step(models: Any, texts: list[list[int]], heat: float, how: str, shape: 
 def accepted(models: Any, count: int, places: int) -> list[list[Any]]:
     """[T, budget, draft, verifier, E[tau], half-width, stateless bound, full-information bound]."""
     rows = []
-    trees = [("" if shape.startswith("dd") else "sampled", shape, rule, budget) for budget, shapes in TREES.items() for shape in shapes
-             for rule in RULES[shape.partition(":")[0]]]  # fmt: skip
+    trees = [
+        ("" if shape.startswith("ddtree") else "sampled", shape, rule, budget)
+        for budget, shapes in TREES.items()
+        for shape in shapes
+        for rule in RULES[shape.partition(":")[0]]
+    ]
     for heat in HEATS:
         given, clusters = contexts(models[0], heat, count, places)
         for how, shape, rule, budget in [*((*each, 8) for each in CHAINS), *trees]:
