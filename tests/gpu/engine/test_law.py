@@ -11,6 +11,8 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from draftproof.gpu import structures
+from draftproof.gpu.ddtree import DDTree
+from draftproof.gpu.drafters.block_diffusion import BlockDrafter, Variant, new_block
 from draftproof.gpu.drafters.drafter import ModelDrafter, NgramDrafter
 from draftproof.gpu.drafters.features import FeatureDrafter, new_head
 from draftproof.gpu.engine.loop import generate
@@ -69,6 +71,15 @@ def other():
     return ModelDrafter(Model("other", network(16, 1, 4, VOCAB), Numbers(), VOCAB, CONTEXT))
 
 
+def block(target, **parts):
+    """A block drafter whose rows depend on the context."""
+    torch.manual_seed(4)
+    network = new_block(target.network, 4, 2, Variant(**parts)).eval().requires_grad_(False)
+    for weight in network.parameters():
+        weight += 0.3 * torch.randn_like(weight)
+    return BlockDrafter(network, target)
+
+
 def drafters(target):
     torch.manual_seed(3)
     head = new_head(target.network).eval().requires_grad_(False)
@@ -76,6 +87,8 @@ def drafters(target):
         "model": other(),
         "features": FeatureDrafter(head, target),
         "ngram": NgramDrafter(target),
+        "block": block(target),
+        "markov": block(target, markov=4),
     }
 
 
@@ -94,6 +107,10 @@ def drafters(target):
         ("model", "priority", "strata:3x2"),
         ("features", "lifted-priority", "strata:[[[],[]],[[]],[]]"),
         ("model", "lifted-priority", "tree+:2x2"),
+        ("block", "block", "chain:3"),
+        pytest.param("block", "traversal", "tree:2x2", marks=pytest.mark.slow),
+        pytest.param("block", "nss", "ddtree:5x3", marks=pytest.mark.slow),
+        pytest.param("markov", "lifted-priority", "strata:2x2", marks=pytest.mark.slow),
     ],
 )
 @pytest.mark.sampled(3)
@@ -119,6 +136,13 @@ def test_a_modified_target_that_is_forgotten_or_misapplied_is_found_out(target, 
     if method == "modified":
         monkeypatch.setattr(named(name).carry, "emit", lambda self, *_: None)
     assert agreement(target, exact, drafters(target)["model"], name, spelling) < 1e-6
+
+
+@pytest.mark.slow
+def test_ratios_of_marginals_on_the_likeliest_prefixes_are_found_out(target, exact, monkeypatch):
+    claiming = DDTree("ddtree:4x2", 4, 2, claims_rows=True)
+    monkeypatch.setitem(globals(), "structure", lambda name: claiming)
+    assert agreement(target, exact, block(target), "rrs", "ddtree:4x2") < 1e-6
 
 
 def test_strata_that_are_forgotten_after_drawing_are_found_out(target, exact, monkeypatch):
