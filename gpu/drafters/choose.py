@@ -1,12 +1,14 @@
 """The models that a command names: a target and its drafter, by path or by name."""
 
-import json
 from pathlib import Path
 
 import torch
 
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter, NgramDrafter
-from draftproof.gpu.drafters.features import FeatureDrafter, load_head
+from draftproof.gpu.drafters.eagle3 import load_eagle3
+from draftproof.gpu.drafters.features import FeatureDrafter, Head, load_head
+from draftproof.gpu.drafters.mtp import load_mtp
+from draftproof.gpu.drafters.published import about, kind
 from draftproof.gpu.models import Model, check_pair, load
 from draftproof.theory.errors import BadInput
 
@@ -21,8 +23,9 @@ def pair(
 
     `model` is a folder or a name that transformers can load, or a folder made by `draftproof gpu train`; None
     or `shipped` is the pair included in the package. `drafter` is another such model, or `features` (the
-    feature drafter trained with the target), `ngram`, or `none`; None is the drafter trained with the target,
-    or ngram if there is none.
+    feature drafter trained with the target), `mtp` (the MTP layer in the target's checkpoint), a folder with
+    a published drafter (see `drafters.published`), `ngram`, or `none`; None is the drafter trained with the
+    target, or ngram if there is none.
     """
     folder = SHIPPED if model in (None, "shipped") else Path(model)
     if (folder / "target" / "config.json").is_file():
@@ -39,16 +42,29 @@ def pair(
         return target, None
     if drafter == "ngram":
         return target, NgramDrafter(target)
-    head = beside / "features" if drafter == "features" else Path(drafter)
-    if drafter == "features" or _is_head(head):
-        return target, FeatureDrafter(load_head(head, target.network), target, drafter)
+    if drafter in ("features", "mtp"):
+        place = beside / "features" if drafter == "features" else folder
+        return target, _published(place, drafter, target, drafter)
+    given = about(Path(drafter))
+    if found := kind(given):
+        return target, _published(Path(drafter), found, target, drafter)
     smaller = load(drafter, target.device, dtype or target.network.dtype, target.vocab)
     check_pair(target, smaller)
     return target, ModelDrafter(smaller)
 
 
-def _is_head(folder: Path) -> bool:
-    try:
-        return "draftproof" in json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
+def _published(folder: Path, found: str, target: Model, name: str) -> Drafter:
+    """The drafter of that kind in a folder; BadInput if it does not fit the target."""
+    network = target.network
+    if found == "features":
+        return FeatureDrafter(load_head(folder, network), target, name)
+    head: Head
+    if found == "eagle3":
+        head = load_eagle3(folder, about(folder), network, target.vocab)
+    elif found == "mtp":
+        head = load_mtp(folder, network)
+    else:
+        raise BadInput(f"{folder}: {found} cannot be loaded yet")
+    embeddings = network.get_input_embeddings().weight
+    head = head.to(embeddings.device, embeddings.dtype).eval().requires_grad_(False)
+    return FeatureDrafter(head, target, name)
