@@ -117,3 +117,22 @@ def without(name: str):
     """An empty module of that name, for an import that the forward pass does not need."""
     if importlib.util.find_spec(name) is None:
         sys.modules[name] = types.ModuleType(name)
+
+
+def published_mtp(net, after: int):
+    """The weights of transformers' MTP module by the keys of DeepSeek-V3's and GLM-4.5's checkpoints."""
+    here = f"model.layers.{after}."
+    names = {"post_norm.": "shared_head.norm.", "mtp_block.": ""}
+    found = {}
+    for key, each in net.layers[0].state_dict().items():
+        for ours, theirs in names.items():
+            key = key.replace(ours, theirs)
+        if key.endswith("gate_up_proj"):
+            for number, both in enumerate(each):
+                parts = zip(("gate", "up"), both.chunk(2), strict=True)
+                found |= {f"{here}{key[:-12]}{number}.{part}_proj.weight": of for part, of in parts}
+        elif key.endswith("experts.down_proj"):
+            found |= {f"{here}{key[:-9]}{number}.down_proj.weight": of for number, of in enumerate(each)}
+        else:
+            found[here + key] = each
+    return found | {f"{here}embed_tokens.weight": torch.zeros(2)}

@@ -8,6 +8,8 @@ pytest.importorskip("transformers")
 
 
 from draftproof.gpu.drafters import choose
+from draftproof.gpu.drafters.mtp import QWEN, SPECULATORS
+from tests.gpu.architectures import model
 from tests.gpu.drafters import reference as ref
 
 NEAR = {"rtol": 0, "atol": 1e-4}
@@ -97,3 +99,50 @@ def test_speculators(tmp_path, type_, changes):
     hidden = features((1, 3, 8))
     net(hidden, ids[:, 1:], torch.zeros(1, hidden.shape[1], dtype=torch.long), ttt_steps=4)
     torch.testing.assert_close(ref.drafted(drafter(folder)), ref.wide(torch.cat(found)), **NEAR)
+
+
+@pytest.mark.parametrize("name", ["deepseek_v3", "glm4_moe"])
+def test_mtp_layer_of_a_target(tmp_path, name):
+    from transformers.cache_utils import MtpCache
+    from transformers.modeling_layers import MtpModel
+
+    of = model(name)
+    net = ref.random(MtpModel(of.network, 1))
+    after = of.network.config.num_hidden_layers
+    folder = ref.written(tmp_path, {}, ref.published_mtp(net, after))
+    made = choose._published(folder, "mtp", of, "mtp")
+    text, known = [token % of.known for token in ref.TEXT], 7
+    ids, places = torch.tensor([text]), torch.arange(len(text))[None]
+    cache, found = MtpCache(config=net.config), []
+    state = ref.states(of, text)[-1][:, : known - 1]
+    for span in (slice(1, known), *(slice(place, place + 1) for place in range(known, len(text)))):
+        state = net.forward_layer(0, state, places[:, span], cache, input_ids=ids[:, span])[:, -1:]
+        found.append(net.shared_head(state)[:, 0])
+    torch.testing.assert_close(ref.drafted(made, text), torch.cat(found), **NEAR)
+
+
+@pytest.mark.parametrize("name", ["qwen3", "qwen3_next", "qwen3_5_text"])
+def test_mtp_layer_of_speculators_and_of_qwen(tmp_path, name):
+    """The layout of speculators, and Qwen's own, which speculators' converter reads."""
+    mtp = pytest.importorskip("speculators.models.mtp")
+    of = model(name)
+    config = mtp.MTPSpeculatorConfig(transformer_layer_config=of.network.config.to_dict())
+    net = ref.random(mtp.MTPDraftModel(config))
+    net.embed_tokens, net.lm_head = of.network.model.embed_tokens, of.network.lm_head
+    weights = {key: each for key, each in net.state_dict().items() if key.startswith("mtp_layers.")}
+    text = [token % of.known for token in ref.TEXT]
+    type(config).num_speculative_steps = 1
+    (logits,), *_ = net(torch.tensor([text]), ref.states(of, text)[-1])
+    expected = logits[:, 5]
+    folder = ref.written(tmp_path / "speculators", {"speculators_model_type": "mtp"}, weights)
+    torch.testing.assert_close(ref.drafted(drafter(folder, of), text)[:1], expected, **NEAR)
+    from speculators.convert.mtp.converter import MTPConverter
+
+    named = {theirs: ours for ours, theirs in QWEN}
+    inner = {key: next(ours for ours in SPECULATORS if key.startswith(ours[0])) for key in weights}
+    own = {named[new] + key.removeprefix(old): weights[key] for key, (old, new) in inner.items()}
+    folder = ref.written(tmp_path / "qwen", of.network.config.to_dict(), own)
+    read = MTPConverter().convert_to_state_dict(folder)
+    assert all(torch.equal(read[key], each) for key, each in weights.items())
+    made = choose._published(folder, "mtp", of, "mtp")
+    torch.testing.assert_close(ref.drafted(made, text)[:1], expected, **NEAR)
