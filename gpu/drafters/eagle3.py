@@ -158,7 +158,7 @@ def load_eagle3(folder: Path, about: Mapping[str, Any], target: Any, vocab: int)
 
 
 def _ids(given: Mapping[str, Tensor], vocab: int, folder: Path) -> Tensor:
-    """The target's ids of the drafter's tokens: d2t has, for each of them, its distance from its own number."""
+    """The target's ids of the drafter's tokens: d2t has the distance of each from its own number."""
     own = len(given["lm_head.weight"])
     if own == vocab:
         return torch.arange(vocab)

@@ -34,8 +34,9 @@ def about(folder: Path) -> dict[str, Any]:
 
 
 def kind(config: Mapping[str, Any]) -> str | None:
-    """Which kind of drafter a config.json describes: `features` (ours), one of `KINDS`, or None for another
-    model. Layouts: SafeAILab/EAGLE, SpecForge, z-lab's DFlash, and speculators (vllm-project).
+    """Which kind of drafter a config.json describes: one that `gpu train` made, by its own name, one of
+    `KINDS`, or None for another model. Layouts: SafeAILab/EAGLE, SpecForge, z-lab's DFlash, and speculators
+    (vllm-project).
 
     >>> kind({"architectures": ["LlamaForCausalLMEagle3"], "draft_vocab_size": 32000})
     'eagle3'
@@ -43,7 +44,7 @@ def kind(config: Mapping[str, Any]) -> str | None:
     ('dflash', None)
     """
     if "draftproof" in config:
-        return "features"
+        return str(config["draftproof"])
     if "speculators_model_type" in config:
         given = str(config["speculators_model_type"])
         if given not in KINDS:

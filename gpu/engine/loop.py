@@ -317,6 +317,10 @@ def misfit(verifier: Verifier, structure: Structure, drafter: Drafter, target: M
         return f"{verifier.name} is made for {fit}, not for {structure.name} ({structure.kind})"
     if drafter.only_chains and structure.kind != "chain":
         return f"{drafter.name} drafts chains, not {structure.name}"
+    if structure.name.startswith("ddtree") and not drafter.by_depth:
+        return f"{structure.name} is for drafters whose rows depend on the depth alone, unlike {drafter.name}"
+    if drafter.deepest is not None and structure.depth > drafter.deepest:
+        return f"{drafter.name} drafts {drafter.deepest} tokens on a path at most, not {structure.name}"
     if verifier.modifies_target and not drafter.stateless:
         needs = "a drafter whose rows depend on the context alone"
         return f"{verifier.name} needs {needs}; {drafter.name} is not one"

@@ -9,7 +9,6 @@ import importlib.util
 import json
 import os
 import sys
-import types
 from functools import cache
 from pathlib import Path
 
@@ -18,6 +17,9 @@ import torch
 from safetensors.torch import save_file
 from transformers import LlamaConfig, LlamaForCausalLM
 
+from draftproof.gpu.drafters import eagle3 as published
+from draftproof.gpu.drafters.eagle3 import Eagle3Head
+from draftproof.gpu.drafters.published import _changed
 from draftproof.gpu.models import Model
 from draftproof.gpu.structures import structure
 from tests.gpu.small import Numbers
@@ -89,6 +91,18 @@ def written(folder: Path, about, weights) -> Path:
     return folder
 
 
+def eagle3(of: Model, ids):
+    """A config.json and random weights of an EAGLE-3 head for a target, in SpecForge's layout."""
+    size, kept = of.network.config.hidden_size, frozenset()
+    about = EAGLE | {"architectures": ["LlamaForCausalLMEagle3"], "hidden_size": size, "vocab_size": of.vocab}
+    about["eagle_config"] = {"eagle_aux_hidden_state_layer_ids": [0, 0, 1]}
+    net = random(Eagle3Head(LlamaConfig(**about), size, (1, 1, 2), ids, of.vocab, kept))
+    inverse = tuple((ours, theirs) for theirs, ours in published.EAGLE)
+    weights = {_changed(key, inverse): each for key, each in net.state_dict().items()}
+    weights |= {"d2t": ids - torch.arange(len(ids)), "t2d": torch.isin(torch.arange(of.vocab), ids)}
+    return about, weights
+
+
 def states(of: Model, tokens=TEXT):
     """All hidden states of the target along a text."""
     return of.network(torch.tensor([tokens]), output_hidden_states=True).hidden_states
@@ -111,12 +125,6 @@ def wide(logits):
     every = torch.full((*logits.shape[:-1], VOCAB), -torch.inf)
     every[..., IDS] = logits
     return every
-
-
-def without(name: str):
-    """An empty module of that name, for an import that the forward pass does not need."""
-    if importlib.util.find_spec(name) is None:
-        sys.modules[name] = types.ModuleType(name)
 
 
 def published_mtp(net, after: int):

@@ -9,6 +9,12 @@ pytest.importorskip("transformers")
 
 from draftproof.gpu.drafters import choose
 from draftproof.gpu.drafters.mtp import QWEN, SPECULATORS
+from draftproof.gpu.engine.loop import generate
+from draftproof.gpu.engine.output import texts
+from draftproof.gpu.rows import Sampling
+from draftproof.gpu.structures import structure
+from draftproof.gpu.verify import named
+from draftproof.theory.errors import BadInput
 from tests.gpu.architectures import model
 from tests.gpu.drafters import reference as ref
 
@@ -19,7 +25,7 @@ def drafter(folder, of=None):
     """The drafter in a folder, as the commands load it."""
     of = of or ref.target()
     found = choose.kind(choose.about(folder))
-    return choose._published(folder, found, of, str(folder))
+    return choose.loaded(folder, found, of, str(folder))
 
 
 def features(layers=(2, 4, 5)):
@@ -36,6 +42,82 @@ def eagle(folder, **changes):
     weights = {key: each for key, each in net.state_dict().items() if key != "embed_tokens.weight"}
     net.embed_tokens = ref.target().network.get_input_embeddings()
     return net, ref.written(folder, ref.EAGLE | changes, weights)
+
+
+def law(made, tokens, verifier="block", spelling="chain:3", **options):
+    """Texts of three prompts by a drafter, or by plain decoding."""
+    steps = generate(
+        ref.target(),
+        made,
+        [[5], [3, 17, 8, 29, 1], [33, 12]],
+        verifier=named(verifier),
+        structure=structure(spelling) if made else None,
+        max_new_tokens=tokens,
+        ignore_end=True,
+        **options,
+    )
+    return texts(steps, 3)
+
+
+@pytest.mark.parametrize(("verifier", "spelling"), [("block", "chain:3"), ("traversal", "tree:2x2")])
+def test_greedy_texts_are_the_targets_own(tmp_path, verifier, spelling):
+    folder = ref.written(tmp_path, *ref.eagle3(ref.target(), ref.IDS))
+    plain, drafted = (
+        law(each, 12, verifier, spelling, sampling=Sampling(0.0)) for each in (None, drafter(folder))
+    )
+    assert drafted == plain
+
+
+def test_drafted_tokens_are_those_that_d2t_names(tmp_path):
+    made = drafter(ref.written(tmp_path, *ref.eagle3(ref.target(), ref.IDS)))
+    rows = ref.drafted(made)
+    assert (rows.isfinite().all(0).nonzero()[:, 0] == ref.IDS).all()
+    assert made.head.own_embeddings is None
+
+
+def changed(weights, key):
+    """Checkpoints that cannot be loaded."""
+    made = dict(weights)
+    if key == "lost":
+        del made["midlayer.hidden_norm.weight"]
+    elif key == "unknown":
+        made["midlayer.gate.weight"] = torch.zeros(2)
+    elif key == "shape":
+        made["fc.weight"] = made["fc.weight"][:, :32]
+    elif key == "ids":  # d2t as ids, not as distances
+        made["d2t"] = ref.IDS
+    elif key == "maps":
+        made["t2d"] = made["t2d"].roll(1)
+    elif key == "d2t":
+        del made["d2t"]
+    return made
+
+
+@pytest.mark.parametrize(
+    ("what", "says"),
+    [
+        ("lost", "the checkpoint lacks weights: midlayer.hidden_norm.weight$"),
+        ("unknown", "the checkpoint has unknown weights: midlayer.gate.weight$"),
+        ("shape", r"fc.weight has the shape \[32, 32\], not \[32, 96\]$"),
+        ("ids", "d2t does not name 24 different tokens of the target's 40$"),
+        ("maps", "t2d and d2t name different tokens$"),
+        ("d2t", r"the checkpoint lacks weights: d2t \(24 tokens of the target's 40\)$"),
+    ],
+)
+def test_what_cannot_be_loaded_is_named(tmp_path, what, says):
+    about, weights = ref.eagle3(ref.target(), ref.IDS)
+    with pytest.raises(BadInput, match=says):
+        drafter(ref.written(tmp_path, about, changed(weights, what)))
+
+
+def test_a_config_that_lacks_keys_and_an_unknown_kind_are_bad_input(tmp_path):
+    about = {"dflash_config": {"target_layer_ids": [1]}, "block_size": 4}
+    with pytest.raises(BadInput, match=r"config\.json lacks mask_token_id$"):
+        drafter(ref.written(tmp_path, about, {"fc.weight": torch.zeros(2)}))
+    with pytest.raises(BadInput, match=r"^speculators_model_type medusa: eagle3, dflash, mtp can be loaded$"):
+        choose.kind({"speculators_model_type": "medusa"})
+    with pytest.raises(BadInput, match=r"the checkpoint has no MTP layer$"):
+        choose.loaded(tmp_path, "mtp", ref.target(), "mtp")
 
 
 def test_eagle(tmp_path):
@@ -101,6 +183,43 @@ def test_speculators(tmp_path, type_, changes):
     torch.testing.assert_close(ref.drafted(drafter(folder)), ref.wide(torch.cat(found)), **NEAR)
 
 
+HEADS = {"markov_rank": 4, "enable_confidence_head": True, "confidence_head_with_markov": True}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("checkout", "module", "kind", "heads"),
+    [
+        ("dflash", "dflash.model", "DFlashDraftModel", {}),
+        ("SpecForge", "specforge.modeling.draft.dflash", "DFlashDraftModel", {}),
+        ("SpecForge", "specforge.modeling.draft.dspark", "DSparkDraftModel", HEADS),
+    ],
+)
+def test_dflash(tmp_path, checkout, module, kind, heads):
+    found = getattr(ref.imported(ref.checkout(checkout), module), kind)
+    how = {"target_layer_ids": [1, 3, 6], "mask_token_id": 11, **heads}
+    about = ref.SIZES | {"num_hidden_layers": 2, "head_dim": 16, "block_size": 5, "dflash_config": how}
+    config = found.config_class(**about, num_target_layers=ref.DEPTH)
+    config._attn_implementation = "sdpa"
+    net = ref.random(found(config))
+    folder = ref.written(tmp_path, about | {"model_type": "qwen3"}, net.state_dict())
+    of, known = ref.target(), 7
+    block = torch.tensor([[ref.TEXT[known - 1], 11, 11, 11, 11]])
+    context = features((2, 4, 7))[:, : known - 1]
+    places = torch.arange(known - 1 + 5)[None]
+    embedded = of.network.get_input_embeddings()(block)
+    states = net(position_ids=places, noise_embedding=embedded, target_hidden=context, is_causal=False)[:, 1:]
+    expected = of.network.lm_head(states)
+    if heads:
+        before = torch.tensor([ref.TEXT[known - 1 :]])
+        expected = net.apply_logits_head(expected, prev_token_ids=before, hidden_states=states)
+        chance = net.predict_confidence(states, prev_token_ids=before)
+    made = drafter(folder)
+    torch.testing.assert_close(ref.drafted(made), expected[0], **NEAR)
+    if heads:
+        torch.testing.assert_close(made.network.confidence(states, before), chance, **NEAR)
+
+
 @pytest.mark.parametrize("name", ["deepseek_v3", "glm4_moe"])
 def test_mtp_layer_of_a_target(tmp_path, name):
     from transformers.cache_utils import MtpCache
@@ -110,7 +229,7 @@ def test_mtp_layer_of_a_target(tmp_path, name):
     net = ref.random(MtpModel(of.network, 1))
     after = of.network.config.num_hidden_layers
     folder = ref.written(tmp_path, {}, ref.published_mtp(net, after))
-    made = choose._published(folder, "mtp", of, "mtp")
+    made = choose.loaded(folder, "mtp", of, "mtp")
     text, known = [token % of.known for token in ref.TEXT], 7
     ids, places = torch.tensor([text]), torch.arange(len(text))[None]
     cache, found = MtpCache(config=net.config), []
@@ -144,5 +263,5 @@ def test_mtp_layer_of_speculators_and_of_qwen(tmp_path, name):
     folder = ref.written(tmp_path / "qwen", of.network.config.to_dict(), own)
     read = MTPConverter().convert_to_state_dict(folder)
     assert all(torch.equal(read[key], each) for key, each in weights.items())
-    made = choose._published(folder, "mtp", of, "mtp")
+    made = choose.loaded(folder, "mtp", of, "mtp")
     torch.testing.assert_close(ref.drafted(made, text)[:1], expected, **NEAR)
