@@ -42,7 +42,7 @@ def load_dflash(folder: Path, about: Mapping[str, Any], target: Any) -> BlockNet
         layers, mask = settings(how, ["target_layer_ids", "mask_token_id"], folder)
         sources = tuple(layers)
     config = Qwen3Config(**{key: each for key, each in inner.items() if key != "model_type"})
-    if "sliding_attention" in config.layer_types:
+    if "sliding_attention" in (config.layer_types or ()):
         raise BadInput(f"{folder}: sliding_attention layers cannot be loaded")
     if config.hidden_size != text.hidden_size:
         size = config.hidden_size
