@@ -1,7 +1,7 @@
 """DDTree's tree: the likeliest prefixes when each depth has one row (ringel2026ddtree)."""
 
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -14,8 +14,10 @@ from draftproof.gpu.rows import Sampling
 from draftproof.gpu.structures import Draft
 from draftproof.gpu.verify.verifier import DETERMINISTIC, WITHOUT
 
-FIRST = 64
-"""As many of each row's likeliest tokens are looked at first, then eight times as many where needed."""
+COLUMN = 64
+"""Tokens of a column, of which only the maximum is compared first."""
+FIRST, MORE = 64, 16
+"""As many of a row's likeliest tokens are looked at first, and then so many times as many where needed."""
 
 
 class DDTree:
@@ -59,67 +61,83 @@ def likeliest_prefixes(logits: Tensor, count: int) -> tuple[np.ndarray, np.ndarr
     >>> likeliest_prefixes(torch.tensor([[0.5, 0.3, 0.2], [0.9, 0.1, 0.0]]).log(), 4)
     (array([0, 1, 0, 0]), array([0, 0, 1, 2]))
     """
-    depth, V = logits.shape
-    whole = logits.logsumexp(-1, keepdim=True)
-    sizes = [min(FIRST, V)] * depth
-    rows = [_likeliest(logits, whole, slice(None), sizes[0])]
-    score, token = [list(each) for each in rows[0]]
+    most = min(logits.shape[1], count)
+    rows: dict[int, Row] = {}
+    least = -np.inf
     while True:
-        values, tokens, parents, least = _grown(score, token, count)
-        best = np.cumsum([0.0, *(each[0] for each in score)])
-        short = [
-            d for d in range(depth) if sizes[d] < min(V, count) and best[d] + float(score[d][-1]) > least
-        ]
+        value, word, parent, best = _grown(logits, rows, count, least)
+        chosen = np.sort(np.argsort(-value, kind="stable")[:count])
+        least = value[chosen].min() if len(chosen) == count else -np.inf
+        small = [d for d in rows if d < len(best) and len(rows[d][0]) < most]
+        short = [d for d in small if best[d] + rows[d][0][-1] > least]
         if not short:
             break
         for d in short:
-            sizes[d] = min(8 * sizes[d], V)
-            more, ids = _likeliest(logits, whole, slice(d, d + 1), sizes[d])
-            score[d], token[d] = more[0], ids[0]
-    missing = count - len(values)
-    return np.pad(tokens, (0, missing), constant_values=-1), np.pad(parents, (0, missing))
-
-
-def _likeliest(logits: Tensor, whole: Tensor, rows: slice, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """(log-probabilities, ids), each [n, most], likeliest first."""
-    found = logits[rows].topk(most, -1)
-    return (found.values - whole[rows]).clamp(max=0).double().numpy(), found.indices.numpy()
+            rows[d] = _likeliest(logits[d], min(MORE * len(rows[d][0]), most))
+    number = np.zeros(len(value) + 1, int)
+    number[chosen + 1] = np.arange(1, len(chosen) + 1)
+    missing = count - len(chosen)
+    tokens = np.pad(word[chosen], (0, missing), constant_values=-1)
+    return tokens, np.pad(number[parent[chosen]], (0, missing))
 
 
 def _grown(
-    score: list[np.ndarray], token: list[np.ndarray], count: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """(scores, tokens, parents) of the tree, and the score that a prefix must exceed to be in it."""
-    above, ranks = _pairs(count)
-    level, start, least = np.zeros(1), 0, -np.inf
+    logits: Tensor, rows: dict[int, "Row"], count: int, least: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[float]]:
+    """(log-probabilities, tokens, parents) of candidates level by level, from those at least as likely as
+    `least`, and the log-probability of the best prefix of each length from 0. Adds rows to `rows`.
+    """
+    level, start, best = np.zeros(1), 0, [0.0]
     values, tokens, parents = [np.empty(0)], [np.empty(0, int)], [np.empty(0, int)]
-    for own, ids in zip(score, token, strict=True):
-        fit = (above < len(level)) & (ranks < len(own))
-        i, r = above[fit], ranks[fit]
-        value = level[i] + own[r]
-        good = np.flatnonzero((value > least) & (value > -np.inf))
-        good = good[np.argsort(-value[good], kind="stable")[:count]]
-        if not len(good):
+    for d, row in enumerate(logits):
+        if best[d] < least or not len(level):
             break
+        if d not in rows:
+            rows[d] = _likeliest(row, min(FIRST, len(row), count))
+        own, ids = rows[d]
+        above, ranks, ends = _pairs(count, len(own))
+        last = ends[np.searchsorted(-level, own[0] - least, side="right")]
+        i, r = above[:last], ranks[:last]
+        value = level[i] + own[r]
+        good = np.flatnonzero((value >= least) & (value > -np.inf))
+        if len(good) > count:
+            good = np.sort(good[np.argpartition(-value[good], count - 1)[:count]])
+        good = good[np.argsort(-value[good], kind="stable")]
         level = value[good]
         values.append(level)
         tokens.append(ids[r[good]])
         parents.append(start + i[good])  # 0 is the root, and node k of all levels is number k + 1
-        every = np.concatenate(values)
-        start = len(every) - len(good) + 1
-        if len(every) >= count:
-            least = float(np.partition(every, len(every) - count)[len(every) - count])
-    value, word, parent = (np.concatenate(each) for each in (values, tokens, parents))
-    chosen = np.sort(np.argsort(-value, kind="stable")[:count])
-    number = np.zeros(len(value) + 1, int)
-    number[chosen + 1] = np.arange(1, len(chosen) + 1)
-    least = float(value[chosen].min()) if len(chosen) == count else -np.inf
-    return value[chosen], word[chosen], number[parent[chosen]], least
+        start = sum(map(len, values)) - len(good) + 1
+        best.append(best[d] + float(own[0]))
+        if start - 1 + len(good) >= count:
+            every = np.concatenate(values)
+            least = max(least, float(np.partition(every, len(every) - count)[len(every) - count]))
+    return *(np.concatenate(each) for each in (values, tokens, parents)), best
+
+
+Row: TypeAlias = tuple[np.ndarray, np.ndarray]
+"""Log-probabilities, likeliest first, and their ids."""
+
+
+def _likeliest(row: Tensor, most: int) -> Row:
+    """The `most` likeliest tokens. They are in the `most` columns of largest maximum, so that only these are
+    sorted if the vocabulary is large.
+    """
+    columns = len(row) // COLUMN
+    if len(row) % COLUMN or columns < 2 * most:
+        found, ids = row.topk(most)
+    else:
+        table = row.view(COLUMN, columns)
+        at = table.amax(0).topk(most, sorted=False).indices
+        found, place = table[:, at].flatten().topk(most)
+        ids = place // most * columns + at[place % most]
+    return (found - row.logsumexp(-1)).clamp(max=0).double().numpy(), ids.numpy()
 
 
 @cache
-def _pairs(count: int) -> tuple[np.ndarray, np.ndarray]:
-    """All (i, r) from 0 with (i + 1)(r + 1) <= count, by i."""
-    sizes = count // np.arange(1, count + 1)
+def _pairs(count: int, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """All (i, r) from 0 with (i + 1)(r + 1) <= count and r < most, by i; the k-th end is that of i < k."""
+    sizes = np.minimum(count // np.arange(1, count + 1), most)
+    ends = np.append(0, np.cumsum(sizes))
     above = np.repeat(np.arange(count), sizes)
-    return above, np.arange(len(above)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return above, np.arange(len(above)) - ends[above], ends

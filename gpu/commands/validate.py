@@ -34,12 +34,14 @@ MANY = 128
 
 @command("validate")
 @model
-@option("--drafter", help="As --model, or features, ngram [default: trained with the target, or ngram].")
+@option(
+    "--drafter", help="As --model, or features, block, ngram [default: trained with the target, or ngram]."
+)
 @option(
     "--draft",
     multiple=True,
     callback=known_drafts,
-    help="As for `gpu generate`; may be repeated [default: six].",
+    help="As for `gpu generate`; may be repeated [default: one of each kind].",
 )
 @option("--verifier", type=VERIFIER, multiple=True, help="May be repeated [default: all].")
 @option("--specimens/--no-specimens", default=True, help="Run the lossy verifiers, which must be rejected.")

@@ -243,7 +243,7 @@ def load_block(folder: Path, target: Any) -> BlockNetwork:
     """The block drafter saved in a folder; BadInput if it does not fit the target."""
     try:
         about = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        how, block = dict(about.pop("dflash_config")), about.pop("block_size")
+        how, block = dict(about.pop("dflash_config")), int(about.pop("block_size"))
         sources, mask = tuple(how.pop("target_layer_ids")), how.pop("mask_token_id")
         network = BlockNetwork(Qwen3Config(**about), block, sources, Variant(**how), mask)
         network.load_state_dict(load_file(folder / "model.safetensors"))

@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from draftproof.gpu import kernels
+from draftproof.gpu.ddtree import DDTree
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.engine.output import Step, Texts
@@ -317,7 +318,7 @@ def misfit(verifier: Verifier, structure: Structure, drafter: Drafter, target: M
         return f"{verifier.name} is made for {fit}, not for {structure.name} ({structure.kind})"
     if drafter.only_chains and structure.kind != "chain":
         return f"{drafter.name} drafts chains, not {structure.name}"
-    if structure.name.startswith("ddtree") and not drafter.by_depth:
+    if isinstance(structure, DDTree) and not drafter.by_depth:
         return f"{structure.name} is for drafters whose rows depend on the depth alone, unlike {drafter.name}"
     if drafter.deepest is not None and structure.depth > drafter.deepest:
         return f"{drafter.name} drafts {drafter.deepest} tokens on a path at most, not {structure.name}"

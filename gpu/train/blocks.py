@@ -9,7 +9,7 @@ from transformers import DynamicCache
 
 from draftproof.gpu.drafters.block_diffusion import BlockNetwork
 
-ANCHORS = 64
+ANCHORS = 32
 """Blocks for each text of a batch, at most."""
 
 

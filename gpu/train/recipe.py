@@ -80,7 +80,7 @@ class Preset:
 _SMALL_TARGET = Shape(128, 4, 4, 2, 344)
 _GPU_TARGET = Shape(512, 8, 8, 4, 1376)
 PRESETS = {
-    "tiny": Preset(1024, 256, 8, _SMALL_TARGET, Shape(64, 2, 2, 1, 172), 8, (800, 500, 250, 1500), 3e-3),
+    "tiny": Preset(1024, 256, 8, _SMALL_TARGET, Shape(64, 2, 2, 1, 172), 8, (800, 500, 250, 900), 3e-3),
     "small": Preset(2048, 256, 24, _SMALL_TARGET, Shape(96, 2, 3, 1, 256), 8, (1200, 1500, 300, 1200), 3e-3),
     "gpu": Preset(
         8192, 1024, 256, _GPU_TARGET, Shape(256, 2, 4, 2, 688), 32, (2500, 1500, 1000, 1000), 1e-3, block=16

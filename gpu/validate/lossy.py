@@ -10,7 +10,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from draftproof.gpu.ddtree import DDTree
 from draftproof.gpu.draft import Tree
+from draftproof.gpu.structures import Structure
 from draftproof.gpu.verify import Batch, Drafts, Outcome, Rates, Verifier, chains, recursive
 from draftproof.gpu.verify.residual import drafted, draw, remainder
 from draftproof.gpu.verify.verifier import BELOW_ONE, CHAIN, WITHOUT
@@ -102,13 +104,14 @@ class _Refusing(Verifier):
 @dataclass(frozen=True)
 class Lossy:
     """A verifier and its fault. A faint one is tested longer, at the prompt where its bias is largest; of a
-    lossless one acceptance is tested.
+    lossless one acceptance is tested. `drawn` is the structure it runs on, if not one of the run's.
     """
 
     verifier: Verifier
     fault: str
     faint: bool = False
     lossless: bool = False
+    drawn: Structure | None = None
 
 
 _CHAIN = (CHAIN,)
@@ -138,6 +141,11 @@ LOSSY = (
     ),
     Lossy(
         _Refusing("refuses-some", _CHAIN, chains.token_rates), "accepts 5 % less than it says", lossless=True
+    ),
+    Lossy(
+        Verifier("ratios-of-marginals", (WITHOUT,), recursive.rates),
+        "min(1, p/q) on the likeliest prefixes, which nobody drew from q",
+        drawn=DDTree("ddtree:8x2", 8, 2, claims_rows=True),
     ),
 )
 

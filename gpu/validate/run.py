@@ -23,7 +23,15 @@ from draftproof.simulators import screen
 from draftproof.simulators.anytime import ERROR
 from draftproof.theory.errors import BadInput
 
-DRAFTS = ("chain:3", "paths:2x3", "tree:2x2", "tree+:2x2", "strata:2x2", "top-k:3x3x8")  # default of --draft
+DRAFTS = (
+    "chain:3",
+    "paths:2x3",
+    "tree:2x2",
+    "tree+:2x2",
+    "strata:2x2",
+    "top-k:3x3x8",
+    "ddtree:8x3",
+)  # default of --draft
 PAIR = 2
 """Tokens of each of two requests whose joint law is tested: words of two are many."""
 
@@ -123,9 +131,10 @@ class Cell:
 class Validation:
     """A model pair, prompts and a plan; `run` yields the cells.
 
-    Each verifier in `lossy` runs on the last structure it fits. Faint ones run only if the drafter is a
-    model, whose rows can be enumerated, and only at the worst of the prompts `many`. Each of the `selections`
-    runs on every chain with the first verifier that it fits; one that is not predictable must be rejected.
+    Each verifier in `lossy` runs on its own structure, or else on the last that it fits. Faint ones run only
+    if the drafter is a model, whose rows can be enumerated, and only at the worst of the prompts `many`. Each
+    of the `selections` runs on every chain with the first verifier that it fits; one that is not predictable
+    must be rejected.
     Rows are made by `sampling` and `draft_sampling`, with each top_k of the plan.
     """
 
@@ -152,7 +161,7 @@ class Validation:
         for each in self.lossy:
             fit = [
                 one
-                for one in self.structures
+                for one in ([each.drawn] if each.drawn else self.structures)
                 if misfit(each.verifier, one, self.drafter, self.target) is None
             ]
             if fit and (isinstance(self.drafter, ModelDrafter) or not each.faint):

@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from draftproof.gpu.drafters.block_diffusion import Variant, load_block, new_block
+from draftproof.gpu.drafters.choose import SHIPPED, pair
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.engine.selection import Selection
 from draftproof.gpu.rows import Sampling
@@ -133,11 +134,17 @@ def test_a_folder_gives_the_same_network(which, tmp_path):
         {"dflash_config": {}},
         {"block_size": None},
         {"hidden_size": 64},
-        {"num_hidden_layers": 1},
     ):
         config.write_text(json.dumps(about | change))
         with pytest.raises(BadInput, match=r"block drafter|made for"):
             load_block(tmp_path, target().network)
+
+
+def test_the_shipped_drafter_is_as_good_as_promised():
+    about = json.loads((SHIPPED / "train.json").read_text(encoding="utf-8"))
+    assert about["overlap"]["block"][0] >= about["overlap"]["features"][0] - 0.03
+    assert pair(None, "block", "cpu")[1].name == "block"
+    assert sum(path.stat().st_size for path in SHIPPED.rglob("*") if path.is_file()) < 12e6
 
 
 def test_weights_favour_the_first_tokens_and_confidence_learns_the_overlap():

@@ -13,7 +13,9 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from draftproof.gpu import structures
+from draftproof.gpu.ddtree import DDTree
 from draftproof.gpu.drafters import choose
+from draftproof.gpu.drafters.block_diffusion import BlockDrafter, Variant, new_block
 from draftproof.gpu.drafters.drafter import ModelDrafter, NgramDrafter
 from draftproof.gpu.drafters.features import FeatureDrafter, new_head
 from draftproof.gpu.engine.loop import generate
@@ -81,6 +83,15 @@ def published(target):
         return choose.loaded(Path(folder), "eagle3", target, "published")
 
 
+def block(target, **parts):
+    """A block drafter whose rows depend on the context."""
+    torch.manual_seed(4)
+    network = new_block(target.network, 4, 2, Variant(**parts)).eval().requires_grad_(False)
+    for weight in network.parameters():
+        weight += 0.3 * torch.randn_like(weight)
+    return BlockDrafter(network, target)
+
+
 def drafters(target):
     torch.manual_seed(3)
     head = new_head(target.network).eval().requires_grad_(False)
@@ -89,6 +100,8 @@ def drafters(target):
         "model": other(),
         "features": FeatureDrafter(head, target),
         "ngram": NgramDrafter(target),
+        "block": block(target),
+        "markov": block(target, markov=4),
     }
 
 
@@ -107,10 +120,21 @@ def drafters(target):
         pytest.param("published", "traversal", "tree:3x2", marks=pytest.mark.slow),
         ("features", "lifted-priority", "strata:[[[],[]],[[]],[]]"),
         ("model", "lifted-priority", "tree+:2x2"),
+        ("block", "block", "chain:3"),
+        pytest.param("block", "traversal", "tree:2x2", marks=pytest.mark.slow),
+        pytest.param("block", "nss", "ddtree:5x3", marks=pytest.mark.slow),
+        pytest.param("markov", "lifted-priority", "strata:2x2", marks=pytest.mark.slow),
     ],
 )
 def test_the_law_of_the_first_tokens_is_the_targets(target, exact, which, verifier, spelling):
     assert agreement(target, exact, drafters(target)[which], verifier, spelling) > 1e-3
+
+
+@pytest.mark.slow
+def test_ratios_of_marginals_on_the_likeliest_prefixes_are_found_out(target, exact, monkeypatch):
+    claiming = DDTree("ddtree:4x2", 4, 2, claims_rows=True)
+    monkeypatch.setitem(globals(), "structure", lambda name: claiming)
+    assert agreement(target, exact, block(target), "rrs", "ddtree:4x2") < 1e-6
 
 
 def test_greedy_block_without_its_modified_target_is_found_out(target, exact, monkeypatch):
