@@ -8,7 +8,8 @@ pytest.importorskip("transformers")
 
 
 from draftproof.gpu.drafters import choose
-from draftproof.gpu.drafters.mtp import QWEN, SPECULATORS
+from draftproof.gpu.drafters.eagle3 import Eagle3Head
+from draftproof.gpu.drafters.mtp import QWEN, SPECULATORS, MtpHead
 from draftproof.gpu.engine.loop import generate
 from draftproof.gpu.engine.output import texts
 from draftproof.gpu.rows import Sampling
@@ -120,7 +121,8 @@ def test_a_config_that_lacks_keys_and_an_unknown_kind_are_bad_input(tmp_path):
         choose.loaded(tmp_path, "mtp", ref.target(), "mtp")
 
 
-def test_eagle(tmp_path):
+def of_eagle(tmp_path):
+    """(our logits, EAGLE's own) along a chain."""
     net, folder = eagle(tmp_path)
     known, ids = 7, torch.tensor([ref.TEXT])
     net.reset()
@@ -129,10 +131,14 @@ def test_eagle(tmp_path):
     for place in range(known, ids.shape[1]):
         state, past = net(state[:, -1:], ids[:, place : place + 1], past_key_values=past, use_cache=True)
         expected.append(state[:, -1])
-    expected = ref.wide(net.lm_head(net.norm(torch.cat(expected))))
-    torch.testing.assert_close(ref.drafted(drafter(folder)), expected, **NEAR)
+    return ref.drafted(drafter(folder)), ref.wide(net.lm_head(net.norm(torch.cat(expected))))
 
 
+def test_eagle(tmp_path):
+    torch.testing.assert_close(*of_eagle(tmp_path), **NEAR)
+
+
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("changes", [{}, {"fc_norm": True, "head_dim": 16}, {"norm_output": False}])
 def test_specforge(tmp_path, changes):
@@ -156,6 +162,7 @@ def test_specforge(tmp_path, changes):
     torch.testing.assert_close(ref.drafted(drafter(folder)), ref.wide(torch.cat(found)), **NEAR)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("type_", "changes"),
     [
@@ -220,8 +227,8 @@ def test_dflash(tmp_path, checkout, module, kind, heads):
         torch.testing.assert_close(made.network.confidence(states, before), chance, **NEAR)
 
 
-@pytest.mark.parametrize("name", ["deepseek_v3", "glm4_moe"])
-def test_mtp_layer_of_a_target(tmp_path, name):
+def of_transformers(tmp_path, name):
+    """(our logits, those of transformers' MTP layer) along a chain."""
     from transformers.cache_utils import MtpCache
     from transformers.modeling_layers import MtpModel
 
@@ -237,9 +244,36 @@ def test_mtp_layer_of_a_target(tmp_path, name):
     for span in (slice(1, known), *(slice(place, place + 1) for place in range(known, len(text)))):
         state = net.forward_layer(0, state, places[:, span], cache, input_ids=ids[:, span])[:, -1:]
         found.append(net.shared_head(state)[:, 0])
-    torch.testing.assert_close(ref.drafted(made, text), torch.cat(found), **NEAR)
+    return ref.drafted(made, text), torch.cat(found)
 
 
+@pytest.mark.parametrize("name", ["deepseek_v3", "glm4_moe"])
+def test_mtp_layer_of_a_target(tmp_path, name):
+    torch.testing.assert_close(*of_transformers(tmp_path, name), **NEAR)
+
+
+def swapped(own):
+    """Takes embeddings for features."""
+    return lambda self, embedded, feature, *rest, **more: own(self, feature, embedded, *rest, **more)
+
+
+def earlier(own):
+    """Reads the hidden states of the layers before."""
+    return lambda self, hidden: own(self, [hidden[0], *hidden[:-1]])
+
+
+BROKEN = {"reads_first": lambda own: not own, "forward": swapped, "fused": earlier}
+
+
+@pytest.mark.parametrize("flaw", BROKEN)
+@pytest.mark.parametrize(("head", "pair"), [(MtpHead, of_transformers), (Eagle3Head, of_eagle)])
+def test_a_head_that_is_run_wrongly_is_noticed(tmp_path, monkeypatch, flaw, head, pair):
+    monkeypatch.setattr(head, flaw, BROKEN[flaw](getattr(head, flaw)))
+    ours, theirs = pair(tmp_path, *(["glm4_moe"] if head is MtpHead else []))
+    assert not torch.allclose(ours, theirs, **NEAR)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["qwen3", "qwen3_next", "qwen3_5_text"])
 def test_mtp_layer_of_speculators_and_of_qwen(tmp_path, name):
     """The layout of speculators, and Qwen's own, which speculators' converter reads."""
