@@ -81,8 +81,10 @@ def table_of(cell: Cell, prompts: Sequence[Prompt]) -> list[dict[str, Any]]:
     return found
 
 
-def tables(rows: Sequence[dict[str, Any]], every: bool) -> list[Table]:
-    """The two means of each cell, if there are several questions; if `every`, also all questions."""
+def tables(rows: Sequence[dict[str, Any]], versus: Sequence[dict[str, Any]], every: bool) -> list[Table]:
+    """The two means of each cell and of each difference, if there are several questions; if `every`, also all
+    questions.
+    """
     start = "T", "draft", "method"
     both = screen.table("Means of questions", "lllrrr", *start, "totals", "over questions", "questions")
     whole = screen.table(
@@ -99,6 +101,9 @@ def tables(rows: Sequence[dict[str, Any]], every: bool) -> list[Table]:
             rates = " ".join(f"{rate:.2f}" for rate in each["acceptance_rate_per_position"])
             length = f"{each['mean_acceptance_length']:.2f}"
             whole.add_row(*named, name, length, f"{each['steps']:,}", rates)
+    for each in versus if both.row_count else ():
+        apart = (spelled(one, "+.2f") for one in (each, each["mean_over_questions"]))
+        both.add_row(f"{each['temperature']:g}", each["draft"], " - ".join(each["verifiers"]), *apart)
     return [each for each in (both, whole) if each.row_count]
 
 

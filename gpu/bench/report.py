@@ -160,8 +160,8 @@ def tables(rows: Rows, versus: Rows, name: str, every: bool = False) -> list[Tab
     selecting = ["verified"] if any(row["selection"] for row in rows) else []
     headings = "MAT", "predicted", "stateless", "full inf.", *selecting, "accepted", "by position"
     accepted = screen.table("Acceptance", "lll" + "r" * len(headings), *start, *headings)
-    headings = "measured", "over questions", "on the same steps", "steps"
-    apart = screen.table("Differences in block efficiency", "lllrrrr", "T", "draft", "verifiers", *headings)
+    headings = "measured", "on the same steps", "steps"
+    apart = screen.table("Differences in block efficiency", "lllrrr", "T", "draft", "verifiers", *headings)
     for column in (
         *speed.columns,
         *latency.columns,
@@ -199,10 +199,9 @@ def tables(rows: Rows, versus: Rows, name: str, every: bool = False) -> list[Tab
                     by_kind.add_row(*start, kind, spelled(each), f"{each['steps']:,}")
     for each in versus:
         same = each["same_steps"]
-        shown = (each, each["mean_over_questions"], same)
-        both = [*(spelled(one, "+.3f") for one in shown), f"{same['steps']:,}"]
+        both = [spelled(each, "+.3f"), spelled(same, "+.3f"), f"{same['steps']:,}"]
         apart.add_row(f"{each['temperature']:g}", each["draft"], " - ".join(each["verifiers"]), *both)
-    several = questions.tables(rows, every)
+    several = questions.tables(rows, versus, every)
     parts = (speed, latency, accepted, *several, by_kind, apart)
     return [each for each in parts if each is speed or each.row_count]
 
@@ -223,11 +222,13 @@ def notes(rows: Rows, versus: Rows) -> str:
     ]
     if any(row["selection"] for row in rows):
         lines.append("verified: drafted tokens of a batch in a call of the target")
+    if any(len(row["questions"]) > 1 for row in drafted):
+        lines.append("totals: all tokens over all steps; over questions: each question counts the same")
     if versus:
         lines += [
             f"differences: {LEVEL:.0%} t-intervals; measured: each verifier on its own texts;",
-            "over questions: each question counts the same; on the same steps: E[tau | draft] of both, from",
-            "the rows of the steps that the second one took; all clustered by question",
+            "on the same steps: E[tau | draft] of both, from the rows of the steps that the second one took,",
+            "both clustered by question",
         ]
     lines += [
         f"T {row['temperature']:g} {row['draft']} {method_of(row)}: {each}"
@@ -267,5 +268,5 @@ def plot(rows: Rows, path: Path, name: str) -> None:
     for axis in axes[1]:
         axis.set_xlabel("temperature")
     if several:
-        axes[2, 0].set_ylabel(f"block efficiency at T = {rising[-1]['temperature']:g}\n(lines: means)")
+        axes[2, 0].set_ylabel(f"block efficiency at T = {rising[-1]['temperature']:g}\n(solid: totals, dashed: questions)")
     save(figure, path, name)
