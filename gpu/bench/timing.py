@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
-from math import exp, inf, log, sqrt
+from math import exp, inf, isfinite, log, sqrt
 from statistics import median
 from time import perf_counter
 from timeit import timeit
@@ -78,6 +78,11 @@ class Estimate:
     value: float
     low: float
     high: float
+
+    @property
+    def finite(self) -> dict[str, float | None]:
+        """As a JSON object; infinite ends become null."""
+        return {name: value if isfinite(value) else None for name, value in asdict(self).items()}
 
 
 def difference(

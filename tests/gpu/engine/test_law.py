@@ -2,6 +2,8 @@
 # ruff: noqa: E402
 
 import itertools
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ pytest.importorskip("transformers")
 
 from draftproof.gpu import structures
 from draftproof.gpu.ddtree import DDTree
+from draftproof.gpu.drafters import choose
 from draftproof.gpu.drafters.block_diffusion import BlockDrafter, Variant, new_block
 from draftproof.gpu.drafters.drafter import ModelDrafter, NgramDrafter
 from draftproof.gpu.drafters.features import FeatureDrafter, new_head
@@ -23,6 +26,7 @@ from draftproof.gpu.strata import stratified
 from draftproof.gpu.structures import structure
 from draftproof.gpu.verify import named
 from draftproof.gpu.verify.carry import Shaped
+from tests.gpu.drafters import reference
 from tests.gpu.small import CONTEXT, Numbers, network
 
 VOCAB, LENGTH, ROWS, PROMPT = 5, 4, 6000, [1, 2, 1, 2]
@@ -71,6 +75,14 @@ def other():
     return ModelDrafter(Model("other", network(16, 1, 4, VOCAB), Numbers(), VOCAB, CONTEXT))
 
 
+def published(target):
+    """An EAGLE-3 head with a vocabulary of three tokens."""
+    about, weights = reference.eagle3(target, torch.tensor([0, 2, 3]))
+    with TemporaryDirectory() as folder:
+        reference.written(Path(folder), about, weights)
+        return choose.loaded(Path(folder), "eagle3", target, "published")
+
+
 def block(target, **parts):
     """A block drafter whose rows depend on the context."""
     torch.manual_seed(4)
@@ -84,6 +96,7 @@ def drafters(target):
     torch.manual_seed(3)
     head = new_head(target.network).eval().requires_grad_(False)
     return {
+        "published": published(target),
         "model": other(),
         "features": FeatureDrafter(head, target),
         "ngram": NgramDrafter(target),
@@ -105,6 +118,7 @@ def drafters(target):
         ("model", "one-hot", "top-k:2x3x4"),
         ("ngram", "block", "chain:2"),
         ("model", "priority", "strata:3x2"),
+        pytest.param("published", "traversal", "tree:3x2", marks=pytest.mark.slow),
         ("features", "lifted-priority", "strata:[[[],[]],[[]],[]]"),
         ("model", "lifted-priority", "tree+:2x2"),
         ("block", "block", "chain:3"),
