@@ -20,10 +20,10 @@ class Process:
 
     >>> fair = Process(words=2)
     >>> for n in range(200):
-    ...     fair.saw(n % 2, 0.5)
+    ...     fair.update(n % 2, 0.5)
     >>> biased = Process(words=2)
     >>> while not biased.rejected:
-    ...     biased.saw(1, 0.5)
+    ...     biased.update(1, 0.5)
     >>> fair.rejected, biased.runs
     (False, 25)
     """
@@ -33,7 +33,7 @@ class Process:
         self.counts: Counter[Hashable] = Counter()
         self.runs, self.log_e, self.most = 0, 0.0, 0.0
 
-    def saw(self, word: Hashable, probability: float) -> None:
+    def update(self, word: Hashable, probability: float) -> None:
         """Adds an outcome and its probability under the law; probability 0 rejects at once."""
         if probability > 0:
             predicted = (1 + self.counts[word]) / (self.words + self.runs)

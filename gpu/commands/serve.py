@@ -13,7 +13,9 @@ LOCAL = "127.0.0.1"
 
 @command("serve")
 @model
-@option("--drafter", help="As --model; or features, ngram, none [default: the target's own, or ngram].")
+@option(
+    "--drafter", help="As --model; or features, block, ngram, none [default: the target's own, or ngram]."
+)
 @option("--verifier", help="As for `gpu generate`, or a specimen of `gpu validate`, which is lossy.")
 @option("--draft", "spelling", callback=known_drafts, default="chain:4", show_default=True)
 @option("--draft-temperature", type=FloatRange(min=0), help="The drafter's [default: the request's].")
@@ -37,7 +39,7 @@ def COMMAND(**options: Any) -> int:
             raise
         raise BadInput(f"gpu serve needs {error.name}: pip install 'draftproof[serve]'") from None
     from draftproof.gpu.row_test import checked_pair
-    from draftproof.gpu.serve.answers import engine
+    from draftproof.gpu.serve.answers import Engine
     from draftproof.gpu.structures import structure
     from draftproof.gpu.validate.lossy import LOSSY
     from draftproof.gpu.verify import named
@@ -48,7 +50,7 @@ def COMMAND(**options: Any) -> int:
     verifier = specimens.get(name) or named(name)
     pair = checked_pair(options["model"], options["drafter"], options["device"])
     called = options["model"] or "shipped"
-    made = engine(called, pair, verifier, shape, options["draft_temperature"])
+    made = Engine(called, *pair, verifier, shape, options["draft_temperature"])
     what = f"{name} on {shape.name}" if made.drafter else "plain decoding"
     echo(f"{called}: {what} at http://{options['host']}:{options['port']}/v1", err=True)
     uvicorn.run(app(made.answer, called), host=options["host"], port=options["port"], log_level="warning")

@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from draftproof.gpu import kernels
+from draftproof.gpu.ddtree import DDTree
 from draftproof.gpu.draft import Tree
 from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.engine.output import Step, Texts
@@ -284,7 +285,10 @@ def judged(
     tree = tree.holding(tables) if tables else tree
     if target is None and has_kernels(verifier, logits.device):
         own = sampling.heat  # the kernels divide both sides by it
-        sides = sampling.filtered(logits), Draft(tree, tokens, proposal, drafted, heat).logits_over(own)
+        sides = (
+            kernels.filtered(sampling, logits),
+            Draft(tree, tokens, proposal, drafted, heat).logits_over(own),
+        )
         outcome = kernels.verify(
             verifier.name, Batch(tree, *sides, tokens, coins, extra, strata=strata), temperature=own
         )
@@ -319,6 +323,10 @@ def misfit(verifier: Verifier, structure: Structure, drafter: Drafter, target: M
         return f"{verifier.name} is made for {fit}, not for {structure.name} ({structure.kind})"
     if drafter.only_chains and structure.kind != "chain":
         return f"{drafter.name} drafts chains, not {structure.name}"
+    if isinstance(structure, DDTree) and not drafter.by_depth:
+        return f"{structure.name} is for drafters whose rows depend on the depth alone, unlike {drafter.name}"
+    if drafter.deepest is not None and structure.depth > drafter.deepest:
+        return f"{drafter.name} drafts {drafter.deepest} tokens on a path at most, not {structure.name}"
     if verifier.modifies_target and not drafter.stateless:
         needs = "a drafter whose rows depend on the context alone"
         return f"{verifier.name} needs {needs}; {drafter.name} is not one"

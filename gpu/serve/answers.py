@@ -1,9 +1,9 @@
 """From a request to its answer: one run of the engine, and plain passes for log-probabilities."""
 
-import secrets
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import repeat
+from random import Random, SystemRandom
 from typing import Any
 
 import torch
@@ -13,11 +13,13 @@ from draftproof.gpu.drafters.drafter import Drafter
 from draftproof.gpu.engine.loop import generate, misfit
 from draftproof.gpu.models import Model
 from draftproof.gpu.passes import padded
-from draftproof.gpu.rows import Sampling
-from draftproof.gpu.serve.asked import Asked, asked
+from draftproof.gpu.serve.request import Request, parsed
 from draftproof.gpu.structures import Structure
 from draftproof.gpu.verify import Verifier
 from draftproof.theory.errors import BadInput
+
+MOST = 2**20
+"""More than a request has rows: the seeds of two requests never meet."""
 
 
 @dataclass(frozen=True)
@@ -32,10 +34,11 @@ class Text:
 
 @dataclass
 class Engine:
-    """A target with its drafter, draft and verifier; plain decoding if `drafter` is None.
+    """A target with its drafter, draft and verifier; plain decoding if `drafter` is None. Raises BadInput if
+    they do not fit each other.
 
-    `name` is what the model is called; `temperature`, if given, is the drafter's. All choices
-    of a request are decoded as one batch.
+    `name` is what the model is called; `temperature`, if given, is the drafter's. All choices of a request
+    are decoded as one batch. `random` seeds requests that bring no seed.
     """
 
     name: str
@@ -44,10 +47,16 @@ class Engine:
     verifier: Verifier
     structure: Structure
     temperature: float | None = None
+    random: Random = field(default_factory=SystemRandom)
+
+    def __post_init__(self) -> None:
+        drafter = self.drafter
+        if drafter is not None and (why := misfit(self.verifier, self.structure, drafter, self.target)):
+            raise BadInput(why)
 
     def answer(self, body: Any, chat: bool) -> dict[str, Any]:
         """The JSON answer to a body; BadInput if it cannot be served."""
-        request = asked(body, self.target, chat)
+        request = parsed(body, self.target, chat)
         texts = self.decode(request)
         rows = repeat(None) if request.logprobs is None else self._rows(texts)
         form = self._chat if chat else self._completion
@@ -56,7 +65,7 @@ class Engine:
         ]
         read, made = sum(map(len, request.prompts)), sum(len(each.tokens) for each in texts)
         return {
-            "id": f"cmpl-{secrets.token_hex(8)}",
+            "id": f"cmpl-{time.time_ns():x}",
             "object": "chat.completion" if chat else "text_completion",
             "created": int(time.time()),
             "model": self.name,
@@ -64,14 +73,14 @@ class Engine:
             "usage": {"prompt_tokens": read, "completion_tokens": made, "total_tokens": read + made},
         }
 
-    def decode(self, request: Asked) -> list[Text]:
+    def decode(self, request: Request) -> list[Text]:
         """The texts that a request asks for, prompt by prompt."""
         prompts = [prompt for prompt in request.prompts for _ in range(request.choices)]
         count = len(prompts)
-        first = secrets.randbits(63) if request.seed is None else request.seed
-        heat, drafts = self.temperature, request.sampling
-        if heat is not None:
-            drafts = Sampling(heat, drafts.top_k, drafts.top_p, drafts.min_p, drafts.processors)
+        first = self.random.getrandbits(63) if request.seed is None else request.seed
+        drafts = request.sampling
+        if self.temperature is not None:
+            drafts = replace(drafts, temperature=self.temperature)
         steps = generate(
             self.target,
             self.drafter,
@@ -114,7 +123,7 @@ class Engine:
                 rows.append(torch.log_softmax(row[start : start + len(each.tokens)], -1))
         return rows
 
-    def _completion(self, index: int, text: Text, rows: Tensor | None, request: Asked) -> dict[str, Any]:
+    def _completion(self, index: int, text: Text, rows: Tensor | None, request: Request) -> dict[str, Any]:
         shown = None
         if rows is not None:
             at = list(zip(text.tokens, rows, strict=True))
@@ -130,7 +139,7 @@ class Engine:
         ids = {"token_ids": text.tokens, "prompt_token_ids": text.prompt} if request.with_ids else {}
         return {"index": index, "text": text.text, "finish_reason": text.finish, "logprobs": shown, **ids}
 
-    def _chat(self, index: int, text: Text, rows: Tensor | None, request: Asked) -> dict[str, Any]:
+    def _chat(self, index: int, text: Text, rows: Tensor | None, request: Request) -> dict[str, Any]:
         shown = None
         if rows is not None:
 
@@ -150,7 +159,7 @@ class Engine:
         message = {"role": "assistant", "content": text.text}
         return {"index": index, "message": message, "finish_reason": text.finish, "logprobs": shown}
 
-    def _top(self, token: int | None, row: Tensor, request: Asked) -> list[tuple[int, float]]:
+    def _top(self, token: int | None, row: Tensor, request: Request) -> list[tuple[int, float]]:
         """The likeliest tokens of a row, and the emitted one."""
         best = row.topk(min(request.logprobs or 0, self.target.known))
         found = dict(zip(best.indices.tolist(), best.values.tolist(), strict=True))
@@ -158,23 +167,5 @@ class Engine:
             found[token] = float(row[token])
         return list(found.items())
 
-    def _spell(self, token: int, request: Asked) -> str:
+    def _spell(self, token: int, request: Request) -> str:
         return f"token_id:{token}" if request.as_ids else self.target.tokenizer.decode([token])
-
-
-MOST = 2**20
-"""More than a request has rows: the seeds of two requests never meet."""
-
-
-def engine(
-    name: str,
-    pair: tuple[Model, Drafter | None],
-    verifier: Verifier,
-    structure: Structure,
-    temperature: float | None = None,
-) -> Engine:
-    """The engine for a pair, a verifier and a draft; BadInput if they do not fit each other."""
-    target, drafter = pair
-    if drafter is not None and (reason := misfit(verifier, structure, drafter, target)):
-        raise BadInput(reason)
-    return Engine(name, target, drafter, verifier, structure, temperature)

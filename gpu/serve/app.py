@@ -1,10 +1,13 @@
 """The ASGI application: routes, errors and the lock, since the engine runs one request at a time."""
 
 import json
-from collections.abc import Callable
-from threading import Lock
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Lock, Thread
 from typing import Any, TypeAlias
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -51,6 +54,21 @@ def app(answer: Answer, model: str) -> Starlette:
             Route("/v1/models", models),
         ]
     )
+
+
+@contextmanager
+def local(answer: Answer, model: str) -> Iterator[str]:
+    """Serves one model from a thread of this process, at a free port of this machine: its URL."""
+    server = uvicorn.Server(uvicorn.Config(app(answer, model), port=0, log_level="error"))
+    thread = Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    try:
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 def _refusal(message: str) -> JSONResponse:

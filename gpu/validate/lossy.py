@@ -1,5 +1,5 @@
-"""Specimens that `validate` must reject: lossy verifiers, some from released code, and one that keeps the law
-but accepts too little.
+"""Verifiers with a known fault, which `validate` must reject: lossy ones, some from released code, and one
+that keeps the law but accepts too little.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from draftproof.gpu.ddtree import DDTree
 from draftproof.gpu.draft import Tree
+from draftproof.gpu.structures import Structure, structure
 from draftproof.gpu.verify import Batch, Drafts, Outcome, Rates, Verifier, chains, recursive
 from draftproof.gpu.verify.carry import Shaped
 from draftproof.gpu.verify.residual import drafted, draw, remainder
@@ -112,15 +114,14 @@ class _Refusing(Verifier):
 @dataclass(frozen=True)
 class Lossy:
     """A verifier and its fault. A faint one is tested longer, at the prompt where its bias is largest; of a
-    lossless one acceptance is tested. `draft`: a structure on which the fault shows soon, in place of those
-    that were asked for.
+    lossless one acceptance is tested. `drawn` is the structure it runs on, if not one of the run's.
     """
 
     verifier: Verifier
     fault: str
     faint: bool = False
     lossless: bool = False
-    draft: str = ""
+    drawn: Structure | None = None
 
 
 _CHAIN = (CHAIN,)
@@ -148,7 +149,7 @@ LOSSY = (
     Lossy(
         replace(_SHAPED, name="shaped-block-alone", carry=None),
         "shaped block verification without the modified target",
-        draft="chain:1",
+        drawn=structure("chain:1"),
     ),
     Lossy(
         replace(_SHAPED, name="shaped-block-early", carry=_TooEarly),
@@ -160,6 +161,11 @@ LOSSY = (
     ),
     Lossy(
         _Refusing("refuses-some", _CHAIN, chains.token_rates), "accepts 5 % less than it says", lossless=True
+    ),
+    Lossy(
+        Verifier("ratios-of-marginals", (WITHOUT,), recursive.rates),
+        "min(1, p/q) on the likeliest prefixes, which nobody drew from q",
+        drawn=DDTree("ddtree:8x2", 8, 2, claims_rows=True),
     ),
 )
 
@@ -176,7 +182,7 @@ def lossy_named(names: Sequence[str]) -> tuple[list[Lossy], list[str]]:
     for name in names:
         if name not in known and name not in SELECTIONS:
             raise BadInput(
-                f"no specimen is named {quoted(name)}; there are {', '.join((*known, *SELECTIONS))}"
+                f"nothing faulty is named {quoted(name)}; there are {', '.join((*known, *SELECTIONS))}"
             )
     asked = names or (*known, *SELECTIONS)
     return [known[name] for name in asked if name in known], [name for name in asked if name in SELECTIONS]

@@ -8,7 +8,6 @@ from typing import Any
 
 from rich.table import Table
 
-from draftproof.gpu import structures
 from draftproof.gpu.drafters.drafter import Drafter, ModelDrafter
 from draftproof.gpu.engine.loop import Decode, cannot_select, fitting, generate, misfit
 from draftproof.gpu.engine.output import Step
@@ -25,7 +24,15 @@ from draftproof.simulators import screen
 from draftproof.simulators.anytime import ERROR
 from draftproof.theory.errors import BadInput
 
-DRAFTS = ("chain:3", "paths:2x3", "tree:2x2", "tree+:2x2", "strata:2x2", "top-k:3x3x8")  # default of --draft
+DRAFTS = (
+    "chain:3",
+    "paths:2x3",
+    "tree:2x2",
+    "tree+:2x2",
+    "strata:2x2",
+    "top-k:3x3x8",
+    "ddtree:8x3",
+)  # default of --draft
 PAIR = 2
 """Tokens of each of two requests whose joint law is tested: words of two are many."""
 
@@ -66,7 +73,7 @@ class Plan:
 
 @dataclass
 class Cell:
-    """One verifier on one draft. A specimen has a `fault`: its law or its acceptance must be rejected."""
+    """One verifier on one draft. If it has a known `fault`, its law or its acceptance must be rejected."""
 
     draft: str
     verifier: str
@@ -83,7 +90,7 @@ class Cell:
 
     @property
     def rejected(self) -> bool:
-        """Whether the law is rejected, or the acceptance of a specimen."""
+        """Whether the law is rejected or, with a known fault, the acceptance."""
         refused = self.fault is not None and self.acceptance is not None and bool(self.acceptance.problems)
         return refused or any(each.rejected for each in self.laws)
 
@@ -119,7 +126,7 @@ class Cell:
             "draft": self.draft,
             "verifier": self.verifier,
             "selection": self.selection,
-            "specimen": self.fault,
+            "fault": self.fault,
             "off": self.off,
             "greedy": self.greedy.answer() if self.greedy else None,
             "laws": [asdict(each) for each in self.laws],
@@ -132,9 +139,10 @@ class Cell:
 class Validation:
     """A model pair, prompts and a plan; `run` yields the cells.
 
-    Each verifier in `lossy` runs on the last structure it fits. Faint ones run only if the drafter is a
-    model, whose rows can be enumerated, and only at the worst of the prompts `many`. Each of the `selections`
-    runs on every chain with the first verifier that it fits; one that is not predictable must be rejected.
+    Each verifier in `lossy` runs on its own structure, or else on the last that it fits. Faint ones run only
+    if the drafter is a model, whose rows can be enumerated, and only at the worst of the prompts `many`. Each
+    of the `selections` runs on every chain with the first verifier that it fits; one that is not predictable
+    must be rejected.
     Rows are made by `sampling` and `draft_sampling`, with each top_k of the plan.
     """
 
@@ -161,12 +169,11 @@ class Validation:
         for each in self.lossy:
             fit = [
                 one
-                for one in self.structures
+                for one in ([each.drawn] if each.drawn else self.structures)
                 if misfit(each.verifier, one, self.drafter, self.target) is None
             ]
             if fit and (isinstance(self.drafter, ModelDrafter) or not each.faint):
-                shape = structures.structure(each.draft) if each.draft else fit[-1]
-                self.cells.append((shape, each.verifier, each))
+                self.cells.append((fit[-1], each.verifier, each))
 
     def run(self) -> Iterator[Cell]:
         """The cells, one by one. Raises BadInput for prompts that are too long or have no enumerable law."""
@@ -293,7 +300,7 @@ def tables(cells: Sequence[Cell]) -> list[Table]:
     """Two tables with one line per verifier and draft: lossless verifiers, and lossy ones."""
     headings = "draft", "verifier", "greedy", "runs", "law", "E\\[tau]", "predicted", "stateless", "full inf."
     lossless = screen.table("Real models compared with their own laws", "llrrrrrrrl", *headings, "")
-    lossy = screen.table("Specimens with a fault", "llrl", "draft", "specimen", "runs or steps", "")
+    lossy = screen.table("Known faults", "llrl", "draft", "verifier", "runs or steps", "")
     for made in (lossless, lossy):
         made.columns[0].no_wrap = made.columns[1].no_wrap = True
     for cell in cells:
@@ -328,7 +335,7 @@ def summary(cells: Sequence[Cell]) -> str:
         f"({tokens:,} greedy tokens, {steps:,} steps, {runs:,} runs)"
     ]
     if lossy:
-        lines[0] += f", {sum(cell.rejected for cell in lossy)} of {len(lossy)} specimens noticed"
+        lines[0] += f", {sum(cell.rejected for cell in lossy)} of {len(lossy)} known faults noticed"
     lines += [
         f"{cell.name}: total variation of one step at the worst prompt {cell.off:.3f}"
         + (": too faint to be required" if cell.too_faint else "")

@@ -54,7 +54,8 @@ def endpoint(url: str, **options: Any) -> int:
     from draftproof.simulators.endpoint.compare import Comparison
     from draftproof.simulators.endpoint.laws import Setting
     from draftproof.simulators.endpoint.report import dumped
-    from draftproof.simulators.endpoint.run import PROMPTS, Plan, Run, prompts
+    from draftproof.simulators.endpoint.run import Run
+    from draftproof.simulators.endpoint.session import PROMPTS, Plan, prompts
 
     setting = Setting(options["temperature"], options["top_k"], options["top_p"])
     plan = Plan(
@@ -76,7 +77,7 @@ def endpoint(url: str, **options: Any) -> int:
             bar.update(task, completed=done, total=total, description=doing)
 
         if options["against"] is None:
-            report = Run(client(url), plan, progress, resume).go(options["model"], options["chat"])
+            report = Run(client(url), plan, progress, resume).go([options["model"]], options["chat"])
         else:
             both = client(url), client(options["against"])
             models = options["model"], options["against_model"]

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from draftproof.simulators.anytime import detectable
-from draftproof.simulators.endpoint.betting import CAUTION, Mixture
+from draftproof.simulators.endpoint.betting import PSEUDO_COUNTS, Mixture
 from draftproof.simulators.endpoint.server import Sample
 
 Cell: TypeAlias = tuple[Hashable, ...]
@@ -24,8 +24,8 @@ SORTINGS = "first", "token", "place", "text", "length"
 class Pairs(Mixture):
     """Bets on the order of pairs of answers to one prompt.
 
-    Every sorting of tokens into cells, with every `CAUTION`, scores an answer by how often its cells were hit
-    by either side before; the score is the log-odds that the answer is the first side's.
+    Every sorting of tokens into cells, with each of `PSEUDO_COUNTS`, scores an answer by how often its cells
+    were hit by either side before; the score is the log-odds that the answer is the first side's.
     """
 
     def __init__(self, error: float):
@@ -34,7 +34,7 @@ class Pairs(Mixture):
         self.first: Counter[tuple[int, tuple[str, ...]]] = Counter()
         self.texts = 0
 
-    def saw(self, prompt: int, one: Sequence[Sample], other: Sequence[Sample]) -> None:
+    def update(self, prompt: int, one: Sequence[Sample], other: Sequence[Sample]) -> None:
         """Adds an answer of each side; both have equally many choices."""
         cells = [list(_cells(prompt, side)) for side in (one, other)]
         for name in SORTINGS:
@@ -61,11 +61,11 @@ class Pairs(Mixture):
         return self.texts >= 8 * len(prompts) and len(self.first) == len(prompts)
 
     def _score(self, cells: Sequence[Cell]) -> np.ndarray:
-        """[cautions]: the log-odds of the cells of one answer."""
+        """[len(PSEUDO_COUNTS)]: the log-odds of the cells of one answer."""
         if not cells:
-            return np.zeros(len(CAUTION))
+            return np.zeros(len(PSEUDO_COUNTS))
         hits = np.array([[counts[cell] for cell in cells] for counts in self.counts], dtype=float)
-        shares = np.log(CAUTION[:, None, None] / 8 + hits)
+        shares = np.log(PSEUDO_COUNTS[:, None, None] / 8 + hits)
         return (shares[:, 0] - shares[:, 1]).sum(1)
 
     @property
@@ -76,7 +76,7 @@ class Pairs(Mixture):
         values = sum(
             1 for cell, n in (self.counts[0] + self.counts[1]).items() if n >= 8 and cell[0] == "first"
         )
-        kinds = len(SORTINGS) * len(CAUTION)
+        kinds = len(SORTINGS) * len(PSEUDO_COUNTS)
         return min(1.0, 2 * detectable(max(2, values), self.texts, self.error / kinds))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from draftproof.simulators.endpoint.laws import Law
 
-CAUTION = np.array([32.0, 128.0, 512.0])
+PSEUDO_COUNTS = np.array([32.0, 128.0, 512.0])
 """Expected outcomes after which a cell's own frequency counts as much as the law; every value is tried."""
 
 RANKS = 6
@@ -105,11 +105,11 @@ class Wealth:
 
 
 class Mixture(Wealth):
-    """The mean of several bets, of which each has its own wealth, for every `CAUTION`."""
+    """The mean of several bets, each with a wealth of its own for each of `PSEUDO_COUNTS`."""
 
     def __init__(self, error: float, names: Iterable[str]):
         super().__init__(error)
-        self.experts = {name: np.zeros(len(CAUTION)) for name in names}
+        self.experts = {name: np.zeros(len(PSEUDO_COUNTS)) for name in names}
 
     def mix(self) -> None:
         """Sets the wealth to the mean, after every bet has gained or lost."""
@@ -129,12 +129,12 @@ class Bets(Mixture):
     """The mean of bets that sort outcomes into cells and tilt the law by how often a cell was hit before.
 
     In a cell that was hit N times and expected M times, probabilities are multiplied by (a + N) / (a + M),
-    for every a of `CAUTION`, and normalised.
+    for every a of `PSEUDO_COUNTS`, and normalised.
 
     >>> even = Law(("a", "b"), np.array([0.5, 0.5]), 0.0)
     >>> bets = Bets(0.001, FEW)
     >>> while not bets.rejected:
-    ...     bets.saw(Context(0, (), ()), even, 0)
+    ...     bets.update(Context(0, (), ()), even, 0)
     >>> bets.runs
     43
     """
@@ -144,7 +144,7 @@ class Bets(Mixture):
         self.sortings = sortings
         self.cells: dict[str, dict[Hashable, list[float]]] = {name: {} for name in sortings}
 
-    def saw(self, context: Context, law: Law, place: int) -> None:
+    def update(self, context: Context, law: Law, place: int) -> None:
         """Adds an outcome, by its place in `law.masses`; -1, a forbidden one, rejects at once."""
         if place < 0:
             self.to(inf)
@@ -154,7 +154,7 @@ class Bets(Mixture):
             cells, keys = self.cells[name], sort(context, law)
             found = [cells.setdefault(key, [0.0, 0.0]) for key in keys]
             hits, expected = np.array(found).T
-            tilt = (CAUTION[:, None] + hits) / (CAUTION[:, None] + expected)
+            tilt = (PSEUDO_COUNTS[:, None] + hits) / (PSEUDO_COUNTS[:, None] + expected)
             self.experts[name] += np.log(tilt[:, place] / (tilt @ masses))
             found[place][0] += 1
             for cell, mass in zip(found, masses.tolist(), strict=True):

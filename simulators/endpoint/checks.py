@@ -3,8 +3,8 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import inf, log
-from typing import Any, TypeAlias
+from math import exp, inf, log
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from draftproof.simulators.endpoint.betting import FEW, Bets, Context, Wealth
 from draftproof.simulators.endpoint.client import Refused
 from draftproof.simulators.endpoint.laws import PLAIN, Setting
 from draftproof.simulators.endpoint.report import Result
-from draftproof.simulators.endpoint.server import Sample, Server
+from draftproof.simulators.endpoint.server import Place, Sample, Server
 
 SETTINGS = {
     "temperature": Setting(temperature=0.6),
@@ -21,6 +21,7 @@ SETTINGS = {
     "min_p": Setting(min_p=0.2),
     "presence_penalty": Setting(presence_penalty=2.0),
     "frequency_penalty": Setting(frequency_penalty=2.0),
+    "repetition_penalty": Setting(repetition_penalty=2.0),
 }
 """What is asked for in turn; each test is named after what it asks for."""
 
@@ -37,9 +38,6 @@ _SCHEMA_TOKENS = 48
 MARK = {True: "rejected", False: "not rejected"}
 
 Check: TypeAlias = Callable[[Server, Sequence[str]], Result]
-
-Place: TypeAlias = tuple[int, Sample, int]
-"""The number of a prompt, a text, and how many of its tokens are given back."""
 
 
 def of_setting(
@@ -62,27 +60,35 @@ def of_setting(
         asked = [server.ask(prompt, setting, count=texts, length=length) for prompt in prompts]
     except Refused as refusal:
         return Result(name, "skipped", f"the server refuses it{refusal}")
-    todo = [(n, each) for n, samples in enumerate(asked) for each in samples]
-    places = {(n, each.tokens[:t]): (n, each, t) for n, each in todo for t in range(len(each.tokens))}
-
-    seen = dict(zip(places, _forced(server, prompts, list(places.values())), strict=True))
-    for n, sample in todo:
-        for t, token in enumerate(sample.tokens):
-            found = seen[n, sample.tokens[:t]]
-            if found is None:
-                continue
-            own = server.law(found, setting, sample.tokens[:t])
-            place = own.place(token)
-            if place is not None:
-                bets.saw(Context(n, sample.tokens[:t], ()), own, place)
-            if place is not None and place >= 0 and not own.rest:
-                plain = np.exp([found[each] for each in own.tokens])
-                ignored.bet(log(plain[place] / plain.sum() / own.upper[place]))
+    places = [
+        (n, Place(prompt, each, t))
+        for n, (prompt, few) in enumerate(zip(prompts, asked, strict=True))
+        for each in few
+        for t in range(len(each.tokens))
+    ]
+    once = {(n, each.before): each for n, each in places}
+    rows = dict(zip(once, server.rows([*once.values()]), strict=True))
+    again, expected = 0, 0.0
+    for n, each in places:
+        found, token = rows[n, each.before], each.sample.tokens[each.at]
+        if found is None:
+            continue
+        own = server.law(found, setting, each.before, each.met)
+        place = own.place(token)
+        if place is not None:
+            bets.update(Context(n, each.before, ()), own, place)
+        if place is not None and place >= 0 and not own.rest:
+            plain = np.exp([found[each] for each in own.tokens])
+            ignored.bet(log(plain[place] / plain.sum() / own.upper[place]))
+        again += token in own.either
+        expected += sum(exp(found[each]) for each in own.either)
     if not bets.runs:
         return Result(name, "skipped", "later tokens cannot be given back to this server (teacher forcing)")
     rejected = bets.rejected or ignored.rejected
     said = f"{name} does not act on the law as it should" if rejected else ""
     said += ": it is as if it had not been asked for" if ignored.rejected else ""
+    if setting.repetition_penalty != 1 and not rejected:
+        said = f"tokens met before came out {again} times, and without the penalty {expected:.1f} times"
     witness = "a token came out that the setting forbids" if bets.most == inf else None
     log_e = max(bets.most, ignored.most) - log(2)
     return Result(name, MARK[rejected], said, bets.runs, error, log_e, witness=witness)
@@ -92,12 +98,15 @@ def log_probabilities(server: Server, prompts: Sequence[str], samples: Sequence[
     """Are the rows that come with a speculated text those of plain requests (teacher forcing)?"""
     name, compared, worst = "log-probabilities", 0, 0.0
     some = [
-        (n, each, t) for n, few in enumerate(samples) for each in few[:4] for t in range(len(each.tokens))
+        Place(prompt, each, t)
+        for prompt, few in zip(prompts, samples, strict=True)
+        for each in few[:4]
+        for t in range(len(each.tokens))
     ]
-    for (_, sample, t), forced in zip(some, _forced(server, prompts, some), strict=True):
-        if forced is None or sample.rows is None:
+    for place, forced in zip(some, server.rows(some), strict=True):
+        if forced is None or place.sample.rows is None:
             continue
-        one = server.law(sample.rows[t])
+        one = server.law(place.sample.rows[place.at])
         other = server.law(forced)
         mass = dict(zip(other.tokens, other.upper.tolist(), strict=True))
         both = [abs(p - mass[x]) for x, p in zip(one.tokens, one.upper.tolist(), strict=True) if x in mass]
@@ -116,11 +125,10 @@ def temperature_0(server: Server, prompts: Sequence[str]) -> Result:
     """At temperature 0 every token is a likeliest one."""
     name, judged, wrong = "temperature 0", 0, 0
     for prompt in prompts:
-        for sample in server.ask(prompt, replace(PLAIN, temperature=0.0), count=1, length=16):
-            for t, token in enumerate(sample.tokens):
-                row = server.row(prompt, sample, t)
-                if row is None:
-                    continue
+        [sample] = server.ask(prompt, replace(PLAIN, temperature=0.0), length=16)
+        rows = server.rows([Place(prompt, sample, t) for t in range(len(sample.tokens))])
+        for token, row in zip(sample.tokens, rows, strict=True):
+            if row is not None:
                 judged += 1
                 wrong += row.get(token, -inf) < max(row.values()) - MARGIN
     if not judged:
@@ -142,7 +150,11 @@ def stop(server: Server, prompts: Sequence[str]) -> Result:
     found = [each for prompt in prompts for each in server.ask(prompt, count=8, length=12, stop=[string])]
     over = sum(string in each.text for each in found)
     if over:
-        return Result("stop", "rejected", f"{over} texts go on after a stop string", len(found))
+        kept = all(each.text.endswith(string) for each in found if string in each.text)
+        said = (
+            f"{over} texts {'end with' if kept else 'go on after'} a stop string, which is no part of a text"
+        )
+        return Result("stop", "rejected", said, len(found))
     if not any(each.finish == "stop" for each in found):
         return Result("stop", "skipped", "no text met the stop string", len(found))
     return Result("stop", "not rejected", "", len(found))
@@ -157,6 +169,8 @@ def max_tokens(server: Server, prompts: Sequence[str]) -> Result:
         for each in server.ask(prompt, count=4, length=length)
         if each.rows is not None
     ]
+    if not found:
+        return Result("max_tokens", "skipped", "the server does not say what a text's tokens are")
     over = sum(len(each.tokens) > length for length, each in found)
     if over:
         return Result("max_tokens", "rejected", f"{over} texts are longer than max_tokens", len(found))
@@ -195,16 +209,6 @@ def checked(name: str, server: Server, prompts: Sequence[str]) -> Result:
         return CHECKS[name](server, prompts)
     except Refused as refusal:
         return Result(name, "skipped", f"the server refuses it{refusal}")
-
-
-def _forced(server: Server, prompts: Sequence[str], places: Sequence[Place]) -> list[Any]:
-    """The rows at these places, by teacher forcing."""
-
-    def row(place: Place) -> Any:
-        number, sample, at = place
-        return server.row(prompts[number], sample, at)
-
-    return list(server.client.map(row, places))
 
 
 def _keeps(text: str) -> bool:

@@ -1,5 +1,6 @@
 """The HTTP client: concurrency, timeouts, retries with backoff, Retry-After and a limit on the rate."""
 
+import json
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -100,17 +101,17 @@ class Client:
             self._turn()
             asked_wait, limit = None, self._left()
             try:
-                answer = self._http.request(method, f"{self.base}{path}", json=body, timeout=limit)
+                with self._http.stream(method, f"{self.base}{path}", json=body, timeout=limit) as answer:
+                    found = _object(_whole(answer, limit))
                 fault = f"status {answer.status_code}"
                 if answer.status_code == 200:
-                    found = _object(answer)
                     if found is not None:
                         return found
                     fault = "an answer that is not a whole JSON object"
                 if answer.status_code in (400, 413, 415, 422):
-                    raise Refused(_message(answer))
+                    raise Refused(_message(found))
                 if answer.status_code in (401, 403, 404):
-                    raise BadInput(f"{self.name}{path}: {fault}{_message(answer)}")
+                    raise BadInput(f"{self.name}{path}: {fault}{_message(found)}")
                 asked_wait = _retry_after(answer.headers.get("Retry-After"))
             except httpx.TimeoutException:
                 fault = f"no answer within {limit:.3g} s"
@@ -144,23 +145,30 @@ class Client:
             self._pause(at - now)
 
 
-def _object(answer: httpx.Response) -> dict[str, Any] | None:
-    """The JSON object that an answer is; None for anything else, such as half of one."""
+def _whole(answer: httpx.Response, limit: float) -> bytes:
+    """The body; a server that sends it too slowly ends in a timeout, although it never stops sending."""
+    end, parts = time.monotonic() + limit, []
+    for part in answer.iter_bytes():
+        parts.append(part)
+        if time.monotonic() > end:
+            raise httpx.ReadTimeout("slow")
+    return b"".join(parts)
+
+
+def _object(body: bytes) -> dict[str, Any] | None:
+    """The JSON object that a body is; None for anything else, such as half of one."""
     try:
-        found = answer.json()
-    except ValueError:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
 
 
-def _message(answer: httpx.Response) -> str:
+def _message(found: dict[str, Any] | None) -> str:
     """What a refusal says, in one short line; servers may repeat the prompt in it, so it is cut."""
-    try:
-        found = answer.json()
-        text = found.get("error", found.get("detail", found.get("message", "")))
-        text = text.get("message", "") if isinstance(text, dict) else text
-    except (ValueError, AttributeError):
-        return ""
+    given = found or {}
+    text = given.get("error", given.get("detail", given.get("message", "")))
+    text = text.get("message", "") if isinstance(text, dict) else text
     return f": {' '.join(str(text).split())[:120]}" if text else ""
 
 

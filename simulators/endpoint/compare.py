@@ -1,18 +1,14 @@
 """The run on two servers: first the tested one beside itself, then both in the order A B B A."""
 
-import time
 from pathlib import Path
-from typing import Any
 
 from draftproof.simulators.endpoint import checks
 from draftproof.simulators.endpoint.against import Pairs
-from draftproof.simulators.endpoint.client import Client, Refused, TimeUp, Unanswered
-from draftproof.simulators.endpoint.evidence import SPENT, Evidence
+from draftproof.simulators.endpoint.client import Client, Refused
 from draftproof.simulators.endpoint.laws import Setting
-from draftproof.simulators.endpoint.report import Report, Result
-from draftproof.simulators.endpoint.run import OF_SETTING, Plan, Progress
+from draftproof.simulators.endpoint.report import Result
 from draftproof.simulators.endpoint.server import Sample, Server
-from draftproof.theory.errors import BadInput
+from draftproof.simulators.endpoint.session import OF_SETTING, Plan, Progress, Session
 
 SELF, OTHER = "A/A", "law"
 ITSELF = 1 / 5
@@ -22,49 +18,36 @@ FEW, MANY = 2, 4
 """Choices of a request, with a setting and otherwise: a pair of answers gains at most log 2, however long."""
 
 
-class Comparison:
+class Comparison(Session):
     """A run on a tested server and on one that it should sample as. Nothing is known of the law itself."""
 
     def __init__(
         self, clients: tuple[Client, Client], plan: Plan, progress: Progress, resume: Path | None = None
     ):
-        self.clients, self.plan, self.progress = clients, plan, progress
-        self.report = Report(clients[0].name, "", plan.error)
-        self.evidence, self.started = Evidence(resume), time.monotonic()
-        self.servers: list[Server] = []
-        self.same = False  # whether both spell tokens in the same way
+        super().__init__(clients, plan, progress, resume)
         names = [SELF, OTHER, *(checks.SETTINGS if plan.settings else ())]
         shares = {name: 1 / 2 if name == OTHER else 1 / 2 / (len(names) - 1) for name in names}
-        self.tests = {name: Pairs(plan.error * share) for name, share in shares.items()}
+        self.pairs = self.tests = {name: Pairs(plan.error * share) for name, share in shares.items()}
+        self.same = False  # whether both spell tokens in the same way
         self.done: list[Result] = []
         self.skipped: list[Result] = []
 
-    def go(self, models: tuple[str | None, str | None] = (None, None), chat: bool = False) -> Report:
-        """The report; it has what was measured also if a server stops answering, or after Ctrl-C. Raises
-        BadInput if a server cannot be asked at all.
-        """
-        try:
-            self.servers = [Server(*each, chat) for each in zip(self.clients, models, strict=True)]
-        except Unanswered as error:
-            raise BadInput(str(error)) from None
-        one, other = self.servers
-        self.report.model = one.model
+    def judge(self) -> None:
+        (one, other), plan = self.servers, self.plan
         self.same = bool(one.listed and other.listed and one.extensions == other.extensions)
-        plan = self.plan
-        about = [*(each.client.name for each in self.servers), one.model, other.model, chat, *plan.prompts]
-        self.evidence.open([*about, plan.length, plan.error, vars(plan.setting)], self.tests)
-        try:
-            self._draw(self.tests[SELF], one, one, plan.setting, int(plan.tokens * ITSELF), MANY)
-            if not self.tests[SELF].rejected:
-                self._settings(one, other)
-                self._draw(self.tests[OTHER], one, other, plan.setting, plan.tokens - self._tokens(), MANY)
-        except TimeUp:
-            pass
-        except (Unanswered, Refused) as error:
-            self.report.stopped = str(error)
-        except KeyboardInterrupt:
-            self.report.stopped = "interrupted"
-        return self._ended()
+        self._draw(self.pairs[SELF], one, one, plan.setting, int(plan.tokens * ITSELF), MANY)
+        if not self.pairs[SELF].rejected:
+            self._settings(one, other)
+            self._draw(self.pairs[OTHER], one, other, plan.setting, plan.tokens - self.tokens, MANY)
+
+    def results(self) -> list[Result]:
+        skipped = {each.name for each in self.skipped}
+        judged = {name: test for name, test in self.pairs.items() if test.texts and name not in skipped}
+        return [*(self._result(*each) for each in judged.items()), *self.done, *self.skipped]
+
+    @property
+    def decided(self) -> bool:
+        return self.pairs[OTHER].detectable < 1
 
     def _settings(self, one: Server, other: Server) -> None:
         if not self.plan.settings:
@@ -74,7 +57,7 @@ class Comparison:
         for name, setting in checks.SETTINGS.items():
             try:
                 tokens = int(2 * OF_SETTING * self.plan.tokens)
-                self._draw(self.tests[name], one, other, setting, tokens, FEW)
+                self._draw(self.pairs[name], one, other, setting, tokens, FEW)
             except Refused as refusal:
                 self.skipped.append(Result(name, "skipped", f"a server refuses it{refusal}"))
         self.done += [checks.checked(name, one, self.plan.prompts) for name in checks.CHECKS]
@@ -83,7 +66,7 @@ class Comparison:
         self, test: Pairs, one: Server, other: Server, setting: Setting, tokens: int, choices: int
     ) -> None:
         """Draws pairs of answers in the order A B B A, about so many tokens, or until the test rejects."""
-        plan, end, number = self.plan, self._tokens() + tokens, 0
+        plan, end, number = self.plan, self.tokens + tokens, 0
         count = min(plan.choices, choices)
 
         def pair(number: int) -> tuple[list[Sample], list[Sample]]:
@@ -92,16 +75,16 @@ class Comparison:
             first, second = (side.ask(prompt, setting, count=count, length=plan.length) for side in order)
             return (first, second) if order[0] is one else (second, first)
 
-        while self._tokens() < end and not test.rejected:
+        while self.tokens < end and not test.rejected:
             numbers = range(number, number + one.client.concurrency)
             number = numbers.stop
             for n, sides in zip(numbers, one.client.map(pair, numbers), strict=True):
                 many = min(map(len, sides))
                 if not self.same:
                     sides = [each.in_pieces() for each in sides[0]], [each.in_pieces() for each in sides[1]]
-                test.saw(n % len(plan.prompts), sides[0][:many], sides[1][:many])
-            self.progress(self._tokens(), plan.tokens, "comparing")
-            self.evidence.save(self._spent())
+                test.update(n % len(plan.prompts), sides[0][:many], sides[1][:many])
+            self.progress(self.tokens, plan.tokens, "comparing")
+            self.save()
 
     def _rows(self, one: Server, other: Server) -> Result:
         """Do both servers give the same first rows of log-probabilities?"""
@@ -119,13 +102,6 @@ class Comparison:
             "log-probabilities", "rejected" if wrong else "not rejected", said, len(self.plan.prompts)
         )
 
-    def _tokens(self) -> int:
-        return sum(each.tokens for each in self.servers)
-
-    def _spent(self) -> dict[str, Any]:
-        made = self._tokens(), sum(each.prompt_tokens for each in self.servers)
-        return dict(zip(SPENT, (*made, round(time.monotonic() - self.started, 3)), strict=True))
-
     def _result(self, name: str, test: Pairs) -> Result:
         said = ""
         if test.rejected:
@@ -137,21 +113,3 @@ class Comparison:
                 said += "; the tested one gives one text only: it is greedy or repeats its random stream"
         verdict = "rejected" if test.rejected else "not rejected"
         return Result(name, verdict, said, test.texts, test.error, test.most, test.detectable)
-
-    def _ended(self) -> Report:
-        report = self.report
-        for each in self.clients:
-            each.close()
-        skipped = {each.name for each in self.skipped}
-        tested = [
-            self._result(name, test)
-            for name, test in self.tests.items()
-            if test.texts and name not in skipped
-        ]
-        report.results = [*tested, *self.done, *self.skipped]
-        report.decided = self.tests[OTHER].detectable < 1
-        spent = self.evidence.save(self._spent())
-        report.tokens, report.prompt_tokens, report.seconds = (spent[name] for name in SPENT)
-        report.requests = sum(each.requests for each in self.clients)
-        report.retried = sum(each.retried for each in self.clients)
-        return report

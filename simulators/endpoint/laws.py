@@ -1,7 +1,7 @@
 """The law of one token: what a row of log-probabilities says under temperature, filters and penalties."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +28,7 @@ class Setting:
     min_p: float = 0.0
     presence_penalty: float = 0.0
     frequency_penalty: float = 0.0
+    repetition_penalty: float = 1.0
 
     @property
     def body(self) -> dict[str, float]:
@@ -40,6 +41,11 @@ class Setting:
         """Whether tokens may be forbidden."""
         return bool(self.top_k or self.top_p < 1 or self.min_p)
 
+    @property
+    def penalties(self) -> bool:
+        """Whether the tokens of a text change the law of those after them."""
+        return bool(self.presence_penalty or self.frequency_penalty or self.repetition_penalty != 1)
+
 
 PLAIN = Setting()
 
@@ -50,8 +56,8 @@ class Law:
 
     `upper` [n] are the probabilities of `tokens`, or upper bounds where the rest is too small to be known.
     `rest` is that of all other tokens together; it is 0 where they are forbidden. None: it is not known, and
-    the law is that of a token given that it is listed. Whether filters keep the tokens of `either` depends on
-    rounding; the law is that of a token given that it is none of them.
+    the law is that of a token given that it is listed. How likely the tokens of `either` are is not known;
+    the law is that of a token given that it is none of them.
     """
 
     tokens: tuple[str, ...]
@@ -85,13 +91,16 @@ def law(
     before: Sequence[str] = (),
     most: int = 10**6,
     ends_shown: bool = True,
+    met: Callable[[str], bool] | None = None,
 ) -> Law:
     """The law of the next token from a row of log-probabilities of the plain model: token -> number.
 
     Only the `most` likeliest are used: some servers add the emitted token, which must not decide what is
     listed. Tokens that share a spelling with others (parts of characters) belong to the rest. `before` are
     the tokens generated before it, for penalties. Where the server does not show an end token (`ends_shown`
-    false), the law is that of a token given that it is listed and no special one.
+    false), the law is that of a token given that it is listed and no special one. A repetition penalty
+    changes the tokens that were `met`, by an amount that only the logits tell: the law is that of a token
+    given that it was not.
 
     >>> from math import log
     >>> row = {"a": log(0.6), "b": log(0.3), "c": log(0.1)}
@@ -114,14 +123,19 @@ def law(
         counts = np.array([before.count(token) for token in tokens])
         logs = logs - setting.presence_penalty * (counts > 0) - setting.frequency_penalty * counts
         rest = None
+    either: tuple[str, ...] = ()
+    if setting.repetition_penalty != 1 and met is not None:
+        new = np.array([not met(token) for token in tokens], dtype=bool)
+        either = tuple(token for token, fresh in zip(tokens, new, strict=True) if not fresh)
+        tokens, logs, rest = tuple(token for token in tokens if token not in either), logs[new], None
     if setting.temperature != 1:
         logs, rest = logs / setting.temperature, None
     if rest is None and len(logs):
         mass = np.exp(logs - logs.max())
         mass /= mass.sum()
     if not setting.filters or not len(logs):
-        return Law(tokens, mass, rest)
-    if not exact or setting.presence_penalty or setting.frequency_penalty:
+        return Law(tokens, mass, rest, either)
+    if not exact or setting.penalties:
         return NOTHING  # tokens that are not listed may be more likely than listed ones
     found = _kept(mass, setting, rest is not None)
     if found is None:

@@ -1,7 +1,7 @@
 """A server as the tests see it: texts for a prompt, with rows of log-probabilities where it has them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,13 +18,17 @@ EXTENSIONS = {"ignore_eos": True, "return_token_ids": True, "return_tokens_as_to
 LISTED = 80, 20, 5
 """Numbers of log-probabilities that are asked for, until the server grants one."""
 
+TOGETHER = 32
+"""Prompts of a request that gives texts back."""
+
 PIECES = re.compile(r"\s?\w+|\s|.", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Sample:
     """One generated text: its `tokens` as the server spells them (or pieces of the text if it does not), the
-    `rows` of log-probabilities that they were drawn from, and ids where the server tells them.
+    `rows` of log-probabilities that they were drawn from, and ids where the server tells them. `read`: the
+    number of tokens of the request's prompt.
     """
 
     text: str
@@ -33,10 +37,33 @@ class Sample:
     rows: tuple[Mapping[str, float], ...] | None
     ids: tuple[int, ...] | None = None
     prompt_ids: tuple[int, ...] | None = None
+    read: int = 0
 
     def in_pieces(self) -> "Sample":
         """The same with pieces of the text for tokens."""
         return Sample(self.text, self.finish, tuple(PIECES.findall(self.text)), None)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A prompt, a text after it, and how many of its tokens are given back to the server."""
+
+    prompt: str
+    sample: Sample
+    at: int
+
+    @property
+    def before(self) -> tuple[str, ...]:
+        """The tokens that are given back."""
+        return self.sample.tokens[: self.at]
+
+    def met(self, token: str) -> bool:
+        """Whether a token may be in the prompt or among those given back."""
+        spelled = "".join(self.before)
+        if not token.startswith("token_id:"):
+            return token in self.prompt + spelled
+        ids = self.sample.prompt_ids
+        return ids is None or int(token[9:]) in ids or token in self.before
 
 
 class Server:
@@ -54,54 +81,90 @@ class Server:
 
     def ask(
         self,
-        prompt: str | list[int],
+        prompt: str | list[int] | list[list[int]],
         setting: Setting = PLAIN,
         *,
         count: int = 1,
         length: int = 1,
         **more: Any,
     ) -> list[Sample]:
-        """`count` texts of `length` tokens; more parameters as OpenAI's API names them."""
-        answer = self.client.post(*self._request(prompt, count, length, {**setting.body, **more}))
+        """`count` texts of `length` tokens for each prompt; more parameters as OpenAI's API names them. A
+        server that gives fewer texts for a prompt than it is asked for is asked again.
+        """
+        found = self._asked(*self._request(prompt, count, length, {**setting.body, **more}))
+        while len(found) < count:
+            found += self._asked(*self._request(prompt, count - len(found), length, {**setting.body, **more}))
+        return found
+
+    def _asked(self, path: str, body: dict[str, Any]) -> list[Sample]:
+        """The texts of one answer; there is at least one."""
+        answer = self.client.post(path, body)
         try:
-            found = [self._sample(choice) for choice in answer["choices"]]
             usage = answer.get("usage") or {}
             made, read = usage.get("completion_tokens"), usage.get("prompt_tokens")
+            read = read if isinstance(read, int) else 0
+            choices = sorted(answer["choices"], key=lambda choice: choice.get("index") or 0)
+            found = [self._sample(choice, read) for choice in choices]
+            if not found:
+                raise IndexError
         except (KeyError, TypeError, AttributeError, ValueError, IndexError):
             raise Unanswered(
                 f"{self.client.name}: an answer without choices as OpenAI's API has them"
             ) from None
         self.tokens += made if isinstance(made, int) else sum(len(each.tokens) for each in found)
-        self.prompt_tokens += read if isinstance(read, int) else 0
+        self.prompt_tokens += read
         return found
 
-    def row(self, prompt: str, sample: Sample, at: int) -> Mapping[str, float] | None:
-        """The row after the prompt and the first `at` tokens of its text, by a new request for one token.
-        None if these tokens cannot be given back to the server.
+    def rows(self, places: Sequence[Place]) -> list[Mapping[str, float] | None]:
+        """The rows at these places, by new requests for one token (teacher forcing). None where the tokens
+        cannot be given back to the server.
         """
         if self.chat:
-            return None
-        ahead: str | list[int] = prompt + "".join(sample.tokens[:at])
-        if sample.ids is not None and sample.prompt_ids is not None:
-            ahead = [*sample.prompt_ids, *sample.ids[:at]]
-        elif "token_id:" in "".join(sample.tokens):
-            return None
-        before = self.prompt_tokens
-        answers = self.ask(ahead)
-        if isinstance(ahead, str) and at:
-            alone = self.prompt_tokens - before
-            before = self.prompt_tokens
-            self.ask(prompt)
-            if alone != self.prompt_tokens - before + at:
-                return None  # the text is tokenised in another way
-        return answers[0].rows[0] if answers and answers[0].rows else None
+            return [None] * len(places)
+        ids = [
+            [*each.sample.prompt_ids, *each.sample.ids[: each.at]]
+            for each in places
+            if each.sample.ids is not None and each.sample.prompt_ids is not None
+        ]
+        if len(ids) < len(places):
+            return list(self.client.map(self._row, places))
+        few = [ids[at : at + TOGETHER] for at in range(0, len(ids), TOGETHER)]
+        return [
+            each.rows[0] if each.rows else None
+            for found in self.client.map(self._each, few)
+            for each in found
+        ]
 
-    def law(self, row: Mapping[str, float], setting: Setting = PLAIN, before: Sequence[str] = ()) -> Law:
+    def _each(self, prompts: list[list[int]]) -> list[Sample]:
+        """One token after each of the prompts, by one request if the server takes several prompts."""
+        try:
+            found = self.ask(prompts)
+        except Refused:
+            found = []
+        return found if len(found) == len(prompts) else [self.ask(each)[0] for each in prompts]
+
+    def _row(self, place: Place) -> Mapping[str, float] | None:
+        """The row at a place after its text, if the server reads as many tokens in it as it wrote."""
+        if any(each.startswith("token_id:") for each in place.before):
+            return None
+        [found] = self.ask(place.prompt + "".join(place.before))
+        return found.rows[0] if found.rows and found.read == place.sample.read + place.at else None
+
+    def law(
+        self,
+        row: Mapping[str, float],
+        setting: Setting = PLAIN,
+        before: Sequence[str] = (),
+        met: Callable[[str], bool] | None = None,
+    ) -> Law:
         """The law that a row of this server means (`laws.law`)."""
-        return law(row, setting, before, self.listed or 1, "return_token_ids" in self.extensions)
+        return law(row, setting, before, self.listed or 1, "return_token_ids" in self.extensions, met)
 
     def _only_model(self) -> str:
-        listed = self.client.get("/models").get("data")
+        try:
+            listed = self.client.get("/models").get("data")
+        except Unanswered as fault:
+            raise BadInput(f"{fault}: give --model") from None
         try:
             return str(listed[0]["id"])  # type: ignore[index]
         except (KeyError, TypeError, IndexError):
@@ -118,8 +181,6 @@ class Server:
                 except Refused as error:
                     said = error
                     continue
-                except IndexError:
-                    raise BadInput(f"{self.client.name}: an answer without choices") from None
                 if not sample.rows:
                     self.listed = None
                 if "return_token_ids" in extensions and sample.prompt_ids is None:
@@ -139,7 +200,7 @@ class Server:
         shown = {} if self.listed is None else {"logprobs": self.listed}
         return "/completions", {"prompt": prompt, **body, **shown}
 
-    def _sample(self, choice: dict[str, Any]) -> Sample:
+    def _sample(self, choice: dict[str, Any], read: int) -> Sample:
         text = str((choice.get("message") or {}).get("content") or "") if self.chat else str(choice["text"])
         shown = choice.get("logprobs") or {}
         tokens: tuple[str, ...] = tuple(PIECES.findall(text))
@@ -161,4 +222,5 @@ class Server:
             rows,
             tuple(ids) if ids and len(ids) == len(tokens) else None,
             tuple(prompt_ids) if prompt_ids else None,
+            read,
         )

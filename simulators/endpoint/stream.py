@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import exp, inf, log, log1p
 
 from draftproof.simulators.anytime import detectable
-from draftproof.simulators.endpoint.betting import BATCH, CAUTION, LAW, RANKS, Bets, Context, Wealth
+from draftproof.simulators.endpoint.betting import BATCH, LAW, PSEUDO_COUNTS, RANKS, Bets, Context, Wealth
 from draftproof.simulators.endpoint.laws import Law, Setting
 from draftproof.simulators.endpoint.report import Result
 from draftproof.simulators.endpoint.server import Sample
@@ -73,7 +73,7 @@ class Stream:
     def detectable(self) -> float:
         """The total variation of a token's law, its outcomes sorted by rank, that would have shown."""
         own = self.tests["law"]
-        return detectable(RANKS + 1, own.runs, own.error / (len(LAW) * len(CAUTION)))
+        return detectable(RANKS + 1, own.runs, own.error / (len(LAW) * len(PSEUDO_COUNTS)))
 
     def results(self) -> list[Result]:
         """What the tests say, those with a named fault first."""
@@ -105,13 +105,13 @@ class Stream:
                 continue
             near = beside[t] if t < len(beside) else -1
             context = Context(prompt, sample.tokens[:t], tuple(ranks), near)
-            own.saw(context, each, place)
+            own.update(context, each, place)
             if place < 0:
                 ranks.append(RANKS)
                 total = None
                 continue
             if near >= 0:
-                batch.saw(context, each, place)
+                batch.update(context, each, place)
             top = float(each.masses[0])
             if len(each.masses) > 1 and top < 1:
                 greedy.bet(log(1 - SURE + SURE / top) if place == 0 else log(1 - SURE))

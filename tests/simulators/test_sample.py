@@ -23,7 +23,7 @@ def rejected(law, counts, error=ERROR):
     process = Process(len(law), error)
     for word, count in counts.items():
         for _ in range(count):
-            process.saw(word, float(law[word]))
+            process.update(word, float(law[word]))
     return process.log_e >= -log(error)
 
 
@@ -63,7 +63,7 @@ def test_false_alarms_are_as_rare_as_stated():
     for _ in range(400):
         process = Process(3, error=1 / 20)
         for x in rng.choice(3, size=300, p=law).tolist():
-            process.saw(x, law[x])
+            process.update(x, law[x])
         alarms += process.rejected
     assert alarms <= 35  # 20 expected at most; 35 has probability below 1e-3
 

@@ -237,14 +237,14 @@ def sampled(
             if fault.kind == "hangs":
                 raise
             faults[fault.kind] = f"{fault.what}, on {population.name}"
-            process.saw(fault.kind, 0.0)
+            process.update(fault.kind, 0.0)
             continue
         accepted += len(word) - 1
         word = word[: population.depth + 1]
         while len(word) <= population.depth:
             word = (*word, population.next(chance, word))
         outcome, wanted[outcome] = population.outcome(word)
-        process.saw(outcome, wanted[outcome])
+        process.update(outcome, wanted[outcome])
     n = max(process.runs, 1)
     excess = {outcome: process.counts[outcome] / n - mass for outcome, mass in wanted.items()}
     worst = max(excess, key=excess.__getitem__, default=())

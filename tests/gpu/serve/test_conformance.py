@@ -1,27 +1,22 @@
 """Verifiers behind the project's own server, tested over HTTP: lossless ones pass, lossy ones are noticed."""
 
-import threading
-import time
-from contextlib import contextmanager
-from dataclasses import replace
-
 import pytest
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 pytest.importorskip("uvicorn")
 
-import uvicorn
-
 from draftproof.gpu.drafters.choose import pair
-from draftproof.gpu.serve.answers import engine
-from draftproof.gpu.serve.app import app
+from draftproof.gpu.serve.answers import Engine
+from draftproof.gpu.serve.app import local
 from draftproof.gpu.structures import structure
 from draftproof.gpu.validate.lossy import LOSSY
 from draftproof.gpu.verify import VERIFIERS, named
 from draftproof.simulators.endpoint.client import Client
 from draftproof.simulators.endpoint.compare import Comparison
-from draftproof.simulators.endpoint.run import Plan, Run
+from draftproof.simulators.endpoint.laws import PLAIN, Setting
+from draftproof.simulators.endpoint.run import Run
+from draftproof.simulators.endpoint.session import Plan
 
 SPECIMENS = {each.verifier.name: each.verifier for each in LOSSY}
 DRAFTS = {
@@ -32,11 +27,12 @@ DRAFTS = {
     "deterministic": "top-k:2x2x4",
 }
 FAR = "from importlib import _bootstrap_extern"
-"""A prompt after which a step of `hsd-released` on chain:2 is a total variation of 0.057 off the target. Two
-tokens of `unscaled-residual` are 0.0196 off with a drafter at temperature 1/2, the most of 21 settings (three
-prompts, temperatures 0.7 to 1.5, the drafter's 0.3 to 2); 0.004 at temperature 1.
-"""
+"""A prompt after which a step of `hsd-released` on chain:2 is a total variation of 0.057 off the target."""
 
+NAMES = "a, b = "
+"""A prompt after which, with top-k 3 and a drafter at temperature 2, a step of `unscaled-residual` on chain:2
+is a total variation of 0.052 off the target.
+"""
 
 RANGE = "for i in range("
 """A prompt after which, with a drafter at temperature 1/2, `specinfer-on-distinct` on two children is a total
@@ -50,21 +46,9 @@ def shipped():
     return pair(None, None, "cpu")
 
 
-@contextmanager
 def served(shipped, verifier, draft, heat=None):
-    """A server in a thread: its URL."""
-    made = engine("shipped", shipped, verifier, structure(draft), heat)
-    config = uvicorn.Config(app(made.answer, "shipped"), port=0, log_level="error")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    try:
-        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join()
+    """A server in a thread: a context with its URL."""
+    return local(Engine("shipped", *shipped, verifier, structure(draft), heat).answer, "shipped")
 
 
 def asked(url, tokens=20_000, **plan):
@@ -101,38 +85,25 @@ def test_a_lossless_verifier_passes(shipped, name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "draft", "prompt", "heat", "tokens"),
+    ("name", "draft", "prompt", "heat", "setting", "tokens"),
     [
-        ("p-for-residual", "chain:4", Plan().prompts[0], None, 20_000),
-        ("typical", "chain:4", Plan().prompts[0], None, 20_000),
-        ("joint-product", "chain:4", Plan().prompts[0], None, 20_000),
-        ("greedy-block-alone", "chain:4", FAR, None, 60_000),
-        ("hsd-released", "chain:2", FAR, None, 60_000),
-        ("unscaled-residual", "chain:2", FAR, 0.5, 60_000),
-        ("specinfer-on-distinct", "tree:2x2", RANGE, 0.5, 20_000),
+        ("p-for-residual", "chain:4", Plan().prompts[0], None, PLAIN, 20_000),
+        ("typical", "chain:4", Plan().prompts[0], None, PLAIN, 20_000),
+        ("joint-product", "chain:4", Plan().prompts[0], None, PLAIN, 20_000),
+        ("greedy-block-alone", "chain:4", FAR, None, PLAIN, 60_000),
+        ("hsd-released", "chain:2", FAR, None, PLAIN, 20_000),
+        ("hsd-released", "chain:2", FAR, None, Setting(top_k=64), 20_000),
+        ("unscaled-residual", "chain:2", NAMES, 2.0, Setting(top_k=3), 20_000),
+        ("specinfer-on-distinct", "tree:2x2", RANGE, 0.5, PLAIN, 20_000),
     ],
 )
-def test_a_lossy_verifier_is_noticed(shipped, name, draft, prompt, heat, tokens):
+def test_a_lossy_verifier_is_noticed(shipped, name, draft, prompt, heat, setting, tokens):
     with served(shipped, SPECIMENS[name], draft, heat) as url:
         length = 2 if draft == "chain:2" else 4
-        report = asked(url, tokens=tokens, prompts=(prompt,), settings=False, length=length)
+        plan = {"prompts": (prompt,), "settings": False, "length": length, "setting": setting}
+        report = asked(url, tokens=tokens, **plan)
     print(f"\n{name} on {draft}: {report}")
     assert report.found == ["law"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("top_k", [0, 64])
-def test_a_bias_of_a_twentieth_is_rejected_within_20000_tokens(shipped, top_k):
-    plan = Plan(prompts=(FAR,), length=2, settings=False)
-    plan = replace(plan, setting=replace(plan.setting, top_k=top_k))
-    started = time.monotonic()
-    with served(shipped, SPECIMENS["hsd-released"], "chain:2") as url:
-        found = [Run(Client(url), plan, lambda *_: None).go() for _ in range(5)]
-    seconds = time.monotonic() - started
-    print(f"\ntop_k {top_k}: {[each.tokens for each in found]} tokens, {seconds:.0f} s")
-    assert [each.found for each in found] == [["law"]] * 5
-    assert max(each.tokens for each in found) <= 20_100
-    assert seconds < 3000
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ pytest.importorskip("httpx2")
 from starlette.testclient import TestClient
 
 from draftproof.gpu.drafters.choose import pair
-from draftproof.gpu.serve.answers import engine
+from draftproof.gpu.serve.answers import Engine
 from draftproof.gpu.serve.app import app
 from draftproof.gpu.structures import structure
 from draftproof.gpu.verify import named
@@ -29,7 +29,7 @@ def shipped():
 @pytest.fixture(scope="module")
 def ask(shipped):
     """Posts a body: (status, answer)."""
-    made = engine("shipped", shipped, named("block"), structure("chain:3"))
+    made = Engine("shipped", *shipped, named("block"), structure("chain:3"))
     client = TestClient(app(made.answer, "shipped"))
 
     def post(path="/v1/completions", **body):
@@ -119,4 +119,4 @@ def test_a_body_that_is_not_json_is_status_400(ask):
 
 def test_a_verifier_and_a_draft_that_do_not_fit_are_bad_input(shipped):
     with pytest.raises(BadInput, match="block is made for"):
-        engine("x", shipped, named("block"), structure("tree:2x2"))
+        Engine("x", *shipped, named("block"), structure("tree:2x2"))

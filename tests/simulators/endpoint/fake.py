@@ -20,9 +20,14 @@ def row(last: int) -> np.ndarray:
     return logits - np.log(np.exp(logits).sum())
 
 
-def under(setting: dict, last: int, before: list[int]) -> np.ndarray:
-    """The law of the next token under the parameters of a request, in the plainest way."""
+def under(setting: dict, last: int, before: list[int], met: set[int] | None = None) -> np.ndarray:
+    """The law of the next token under the parameters of a request, in the plainest way; `met` are the tokens
+    that a repetition penalty is for.
+    """
     logits = row(last).copy()
+    for x in met or {}:
+        penalty = setting.get("repetition_penalty", 1)
+        logits[x] = min(logits[x] * penalty, logits[x] / penalty)
     for x in range(VOCAB):
         count = before.count(x)
         logits[x] -= setting.get("presence_penalty", 0) * (count > 0)
@@ -89,34 +94,41 @@ class Fake:
 
     def answer(self, body: dict) -> dict:
         """The answer to a body."""
-        if self.fault == "ignores top-p":
-            body = {**body, "top_p": 1}
-        if self.fault == "ignores min-p":
-            body = {**body, "min_p": 0}
-        if self.fault == "ignores top-k":
-            body = {**body, "top_k": -1}
-        if self.fault == "ignores temperature" and body.get("temperature"):
-            body = {**body, "temperature": 1}
+        if self.fault.startswith("ignores ") and body.get("temperature"):
+            name = self.fault.removeprefix("ignores ")
+            body = {**body, name: getattr(PLAIN, name)}
         if self.fault == "warm zero" and body.get("temperature") == 0:
             body = {**body, "temperature": 1}
-        if self.fault == "ignores penalties":
-            body = {**body, "presence_penalty": 0, "frequency_penalty": 0}
         rng = np.random.default_rng(7) if self.fault == "repeats" else self.rng
         prompt = body["prompt"]
-        ids = prompt if isinstance(prompt, list) else [sum(map(ord, prompt)) % VOCAB]
-        count, length = body.get("n", 1), body.get("max_tokens", 16)
-        texts = [self.draw(rng, body, ids[-1], length) for _ in range(count)]
-        if self.fault == "copies" and count > 1:
-            texts = texts[:1] * count
-        choices = [self.choice(body, ids, text) for text in texts]
-        made = sum(map(len, texts))
-        return {"choices": choices, "usage": {"prompt_tokens": len(ids), "completion_tokens": made}}
+        several = isinstance(prompt, list) and isinstance(prompt[0], list)
+        choices, read, made = [], 0, 0
+        for each in prompt if several else [prompt]:
+            ids = each if isinstance(each, list) else self.ids(each)
+            count, length = body.get("n", 1), body.get("max_tokens", 16)
+            texts = [self.draw(rng, body, ids, length) for _ in range(count)]
+            if self.fault == "copies" and count > 1:
+                texts = texts[:1] * count
+            choices += [self.choice(body, ids, text) for text in texts]
+            read, made = read + len(ids), made + sum(map(len, texts))
+        choices = [{"index": n, **each} for n, each in enumerate(choices)]
+        usage = {"prompt_tokens": read, "completion_tokens": made}
+        return {"choices": choices[::-1], "usage": usage}  # the order is that of "index"
 
-    def draw(self, rng, body: dict, last: int, length: int) -> list[int]:
+    def ids(self, prompt: str) -> list[int]:
+        """The tokens of a prompt: its letters, and one token for all others."""
+        ids = [NAMES.index(each) for each in prompt if each in NAMES]
+        return [sum(map(ord, prompt)) % VOCAB, *ids] if len(ids) < len(prompt) else ids
+
+    def draw(self, rng, body: dict, prompt: list[int], length: int) -> list[int]:
         """One text."""
         tokens: list[int] = []
+        last = prompt[-1]
         while len(tokens) < length + (self.fault == "overruns" and length > 1):
-            law = under(body, last, tokens)
+            met = {*prompt, *tokens}
+            if self.fault == "penalises drafts":  # also those that were rejected
+                met |= {*np.argsort(-row(last))[:3].tolist()}
+            law = under(body, last, tokens, met)
             if "greedy" in self.fault:
                 law = (np.arange(VOCAB) == law.argmax()).astype(float)
             if self.fault == "lossy" and len(tokens) % 3 == 1:  # in the middle of a block

@@ -82,6 +82,16 @@ def test_the_deadline_ends_waiting():
         client([GOOD], deadline=time.monotonic() - 1).post("/x", {})
 
 
+def test_a_server_that_never_stops_sending_is_not_waited_for():
+    def bytewise():
+        while True:
+            yield b" "
+            time.sleep(0.01)
+
+    with pytest.raises(Unanswered, match=r"no answer within 0.1 s, 1 times"):
+        client([httpx.Response(200, content=bytewise())], timeout=0.1, retries=0).post("/x", {})
+
+
 @pytest.mark.parametrize("url", ["ftp://host", "http://", "http:///v1"])
 def test_a_wrong_url_is_bad_input(url):
     with pytest.raises(BadInput, match="URL"):

@@ -52,7 +52,7 @@ FEW = ("--tokens", 1500, "--choices", 16, "--concurrency", 1, "--retries", 0)
 
 def test_the_answer_and_the_junit_file(command, serve, tmp_path, monkeypatch):
     monkeypatch.setenv("MY_KEY", "secret-key")
-    fake, junit, prompts = Fake("ignores top-p"), tmp_path / "junit.xml", tmp_path / "prompts.txt"
+    fake, junit, prompts = Fake("ignores top_p"), tmp_path / "junit.xml", tmp_path / "prompts.txt"
     prompts.write_text('"a private prompt"\nanother\n')
     kept = tmp_path / "evidence.json"
     more = "--junit", junit, "--prompts", prompts, "--key-from", "MY_KEY", "--resume", kept

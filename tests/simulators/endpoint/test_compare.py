@@ -3,7 +3,7 @@
 import pytest
 
 from draftproof.simulators.endpoint.compare import Comparison
-from draftproof.simulators.endpoint.run import Plan
+from draftproof.simulators.endpoint.session import Plan
 from tests.simulators.endpoint.fake import Fake
 
 
@@ -26,7 +26,7 @@ def test_equal_servers_pass():
         (Fake("lossy", bias=0.4), "law", "different laws"),
         (Fake("greedy no rows"), "law", "one text only"),
         (Fake("repeats"), "law", ""),
-        (Fake("ignores top-p"), "top_p", "differ under top_p"),
+        (Fake("ignores top_p"), "top_p", "differ under top_p"),
     ],
 )
 def test_servers_that_differ_are_told_apart(one, name, said):

@@ -29,7 +29,7 @@ COIN = Law({(x,): exact(mass) for x, mass in enumerate(("1/2", "1/3", "1/6"))})
 def test_one_at_a_time_or_all_at_once_the_evidence_is_the_same(tokens):
     process = Process(len(COIN))
     for token in tokens:
-        process.saw(token, float(COIN[(token,)]))
+        process.update(token, float(COIN[(token,)]))
     counts = [tokens.count(x) for x in range(3)]
     mixture = lgamma(3) - lgamma(3 + len(tokens)) + sum(lgamma(count + 1) for count in counts)
     law = sum(count * log(float(COIN[(x,)])) for x, count in enumerate(counts))
@@ -43,7 +43,7 @@ def test_the_e_value_is_one_on_average(length):
     for tokens in product(range(3), repeat=length):
         process, mass = Process(3), 1.0
         for token in tokens:
-            process.saw(token, float(COIN[(token,)]))
+            process.update(token, float(COIN[(token,)]))
             mass *= float(COIN[(token,)])
         mean += mass * np.exp(process.log_e)
     assert mean == pytest.approx(1)
@@ -52,9 +52,9 @@ def test_the_e_value_is_one_on_average(length):
 def test_a_rejection_is_kept():
     process = Process(2, error=0.1)
     while not process.rejected:
-        process.saw(0, 0.5)
+        process.update(0, 0.5)
     for _ in range(100):
-        process.saw(1, 0.9)
+        process.update(1, 0.9)
     assert process.rejected
     assert process.log_e < 0 < process.most
 
@@ -64,7 +64,7 @@ def test_false_alarms_are_as_rare_as_said():
     for _ in range(300):
         process = Process(3, error=0.05)
         for token in rng.choice(3, p=[1 / 2, 1 / 3, 1 / 6], size=200):
-            process.saw(int(token), float(COIN[(int(token),)]))
+            process.update(int(token), float(COIN[(int(token),)]))
         alarms += process.rejected
     assert alarms <= 25  # 15 expected at most; 25 has less than 1 % of a binomial at 0.05
 
@@ -74,7 +74,7 @@ def test_what_is_detectable_is_detected():
     bias = detectable(2, runs) * 1.3
     rng, process = np.random.default_rng(0), Process(2)
     for token in rng.random(runs) < 0.5 + bias:
-        process.saw(bool(token), 0.5)
+        process.update(bool(token), 0.5)
     assert process.rejected
     assert detectable(2, 10 * runs) < detectable(2, runs) < detectable(20, runs) <= detectable(10**9, 1) == 1
 

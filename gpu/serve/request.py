@@ -16,7 +16,7 @@ MOST_CHOICES, MOST_LOGPROBS = 512, 1024
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     """A checked request. `choices` texts are decoded for each of the `prompts` (token ids). `logprobs` is how
     many log-probabilities each position shows; None shows none.
     """
@@ -33,7 +33,7 @@ class Asked:
     with_ids: bool
 
 
-def asked(given: Any, target: Model, chat: bool) -> Asked:
+def parsed(given: Any, target: Model, chat: bool) -> Request:
     """The request in a JSON body, of `/v1/completions` or, if `chat`, of `/v1/chat/completions`. Raises
     BadInput, which names the key, for anything that cannot be served.
     """
@@ -50,7 +50,7 @@ def asked(given: Any, target: Model, chat: bool) -> Asked:
     if not isinstance(stop, list) or not all(isinstance(each, str) and each for each in stop):
         raise BadInput("stop must be a string or a list of strings")
     length = "max_completion_tokens" if "max_completion_tokens" in given else "max_tokens"
-    return Asked(
+    return Request(
         prompts=[_chat(given, target)] if chat else _prompts(given.get("prompt"), target),
         choices=_number(given, "n", 1, 1, MOST_CHOICES),
         max_tokens=_number(given, length, 16, 1, target.context),

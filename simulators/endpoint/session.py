@@ -1,0 +1,175 @@
+"""What a run on one server and one on two share: the plan, evidence kept in a file, and an end that keeps
+what was measured.
+"""
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from draftproof.simulators.endpoint.betting import Wealth
+from draftproof.simulators.endpoint.client import Client, Refused, TimeUp, Unanswered
+from draftproof.simulators.endpoint.laws import PLAIN, Setting
+from draftproof.simulators.endpoint.report import Report, Result
+from draftproof.simulators.endpoint.server import Server
+from draftproof.simulators.files import replacing, text_of
+from draftproof.theory.errors import BadInput
+
+PROMPTS = "import os\n\n\nclass ", "The first thing that"
+"""Prompts whose next tokens are uncertain."""
+
+OF_SETTING = 1 / 40
+"""Share of the tokens that are drawn with each setting."""
+
+Progress = Callable[[int, int, str], None]
+"""(tokens so far, tokens in all, what is being done)."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is asked: `tokens` in all, texts of `length` tokens, `choices` texts a request; `error` is the
+    probability that any test rejects a right server.
+    """
+
+    prompts: Sequence[str] = PROMPTS
+    tokens: int = 20_000
+    length: int = 4
+    choices: int = 32
+    error: float = 1e-3
+    setting: Setting = PLAIN
+    settings: bool = True
+
+
+class Session:
+    """A run that judges servers. The wealth of its `tests` is kept in the file `resume`, if given, and
+    continued from it.
+    """
+
+    tests: Mapping[str, Wealth]
+
+    def __init__(self, clients: Sequence[Client], plan: Plan, progress: Progress, resume: Path | None):
+        self.clients, self.plan, self.progress = clients, plan, progress
+        self.report = Report(clients[0].name, "", plan.error)
+        self.evidence, self.started = Evidence(resume), time.monotonic()
+        self.servers: list[Server] = []
+
+    def go(self, models: Sequence[str | None] | None = None, chat: bool = False) -> Report:
+        """The report; it has what was measured also if a server stops answering, or after Ctrl-C. Raises
+        BadInput if a server cannot be asked at all. `models` are their names, None the first one listed.
+        """
+        plan, report = self.plan, self.report
+        try:
+            named = zip(self.clients, models or [None] * len(self.clients), strict=True)
+            self.servers = [Server(*each, chat) for each in named]
+        except Unanswered as error:
+            raise BadInput(str(error)) from None
+        report.model = self.servers[0].model
+        asked = [*(each.client.name for each in self.servers), *(each.model for each in self.servers), chat]
+        about = [*asked, *plan.prompts, plan.length, plan.error, vars(plan.setting)]
+        self.evidence.open(about, self.tests)
+        try:
+            self.judge()
+        except TimeUp:
+            pass  # the budget of time is as good an end as that of tokens
+        except (Unanswered, Refused) as error:
+            report.stopped = str(error)
+        except KeyboardInterrupt:
+            report.stopped = "interrupted"
+        report.results, report.decided = self.results(), self.decided
+        for each in self.clients:
+            each.close()
+            report.requests += each.requests
+            report.retried += each.retried
+        spent = self.save()
+        report.tokens, report.prompt_tokens, report.seconds = (spent[name] for name in SPENT)
+        return report
+
+    @property
+    def tokens(self) -> int:
+        """The number of tokens that the servers have generated."""
+        return sum(each.tokens for each in self.servers)
+
+    def save(self) -> dict[str, Any]:
+        """Writes the evidence; returns what was spent in all runs."""
+        read = sum(each.prompt_tokens for each in self.servers)
+        spent = self.tokens, read, round(time.monotonic() - self.started, 3)
+        return self.evidence.save(dict(zip(SPENT, spent, strict=True)))
+
+    def judge(self) -> None:
+        """Asks the servers, and bets."""
+        raise NotImplementedError
+
+    def results(self) -> list[Result]:
+        """What the tests say."""
+        raise NotImplementedError
+
+    @property
+    def decided(self) -> bool:
+        """Whether there was enough to judge the law of tokens by."""
+        raise NotImplementedError
+
+
+SPENT = "tokens", "prompt_tokens", "seconds"
+
+
+class Evidence:
+    """Evidence that is kept between runs. Wealth multiplies from run to run, so that any number of runs has
+    the error of one. Without a path nothing is kept.
+    """
+
+    def __init__(self, path: Path | None):
+        self.path, self.about = path, ""
+        self.tests: Mapping[str, Wealth] = {}
+        self.earlier = dict.fromkeys(SPENT, 0)
+
+    def open(self, about: Any, tests: Mapping[str, Wealth]) -> None:
+        """Continues the tests from the file, if it exists. `about` is what is tested, of which a digest is
+        compared. BadInput for evidence about something else, and for any other file.
+        """
+        self.tests = tests
+        self.about = blake2b(json.dumps(about).encode(), digest_size=16).hexdigest()
+        if self.path is None or not self.path.exists():
+            return
+        try:
+            state = json.loads(text_of(self.path))
+            if state["about"] == self.about:
+                for name, test in tests.items():
+                    test.load(state["tests"][name])
+                self.earlier = {name: state[name] for name in SPENT}
+                return
+        except (ValueError, KeyError, TypeError):
+            raise BadInput(f"{self.path}: not a file of `draftproof endpoint --resume`") from None
+        raise BadInput(f"{self.path}: evidence about another server, model or setting, or other prompts")
+
+    def save(self, spent: Mapping[str, Any]) -> dict[str, Any]:
+        """Writes the file; returns what was spent in all runs."""
+        total = {name: round(self.earlier[name] + spent[name], 3) for name in SPENT}
+        if self.path is not None and self.about:
+            state = {
+                "about": self.about,
+                **total,
+                "tests": {name: test.state() for name, test in self.tests.items()},
+            }
+            with replacing(self.path) as part:
+                part.write_text(json.dumps(state), encoding="utf-8")
+        return total
+
+
+def prompts(path: Path) -> list[str]:
+    """The prompts of a file, one a line; a line that is a JSON string is read as one."""
+    lines = [line for line in text_of(path).splitlines() if line.strip()]
+    if not lines:
+        raise BadInput(f"{path}: contains no prompt")
+    return [_prompt(line) for line in islice(lines, 64)]
+
+
+def _prompt(line: str) -> str:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return line
+    return found if isinstance(found, str) and found else line
