@@ -125,7 +125,7 @@ def observe(
         steps = decode(prompts, sampling=sampling, max_new_tokens=length, ignore_end=True, seed=seeds)
         for word in map(tuple, texts(steps, len(seeds))):
             if not process.rejected:
-                process.add(word, law.get(word, 0.0))
+                process.update(word, law.get(word, 0.0))
         if process.rejected:
             break
     return _evidence(number, sampling, law, process)
@@ -164,7 +164,7 @@ def observe_pairs(
             for one, process in processes.items():
                 if not process.rejected:
                     pair = words[at + one], words[at + one + 1]
-                    process.add(pair, pairs[one].get(pair, 0.0))
+                    process.update(pair, pairs[one].get(pair, 0.0))
         if any(process.rejected for process in processes.values()):
             break
     return [_evidence(asked[one][0], sampling, pairs[one], process) for one, process in processes.items()]
