@@ -36,7 +36,6 @@ from draftproof.gpu.validate.acceptance import Acceptance, mean_accepted
 from draftproof.gpu.verify import named
 
 HEATS = 0.0, 0.25, 0.6, 1.0
-CHAINS = (("argmax", "chain:7", "token"), ("sampled", "chain:7", "token"), ("sampled", "chain:7", "block"))
 TREES = {
     8: ("tree:2x2", "tree:8x1", "strata:2x2", "strata:8x1", "ddtree:8x7"),
     16: ("tree:2x3", "tree:3x2", "strata:2x3", "strata:3x2", "ddtree:16x7"),
@@ -44,7 +43,14 @@ TREES = {
     64: ("tree:2x5", "tree:7x2", "strata:2x5", "strata:7x2", "ddtree:64x7"),
 }
 """Structures by budget, of no more nodes than it."""
-RULES = {"tree": ("rrs", "traversal"), "strata": ("priority", "lifted-priority"), "ddtree": ("nss",)}
+UNBOUNDED = "tree:8x1", "tree:5x2", "tree:7x2"
+"""The time of their bounds grows as two to the number of siblings."""
+RULES = {
+    "chain": ("token", "block", "nss"),
+    "tree": ("rrs", "traversal"),
+    "strata": ("priority", "lifted-priority"),
+    "ddtree": ("nss",),
+}
 SPED = (("argmax", "chain:3", "token"), ("sampled", "chain:2", "block"), ("sampled", "chain:3", "block"),
         ("", "ddtree:8x3", "nss"))  # fmt: skip
 
@@ -92,19 +98,23 @@ def one_step(models: Any, texts: list[list[int]], heat: float, how: str, shape: 
 def accepted(models: Any, count: int, places: int) -> list[list[Any]]:
     """[T, budget, draft, verifier, E[tau], half-width, stateless bound, full-information bound]."""
     rows = []
-    trees = [("" if shape.startswith("dd") else "sampled", shape, rule, budget) for budget, shapes in TREES.items() for shape in shapes
-             for rule in RULES[shape.partition(":")[0]]]  # fmt: skip
+    drafts = [("argmax", "chain:7", 8), ("sampled", "chain:7", 8)]
+    drafts += [("sampled", shape, budget) for budget, shapes in TREES.items() for shape in shapes]
     for heat in HEATS:
         given, clusters = contexts(models[0], heat, count, places)
-        for how, shape, rule, budget in [*((*each, 8) for each in CHAINS), *trees]:
-            step = one_step(models, given, heat, how, shape, rule)
-            odds = Acceptance(named(rule), structure(shape))._odds(step)
-            mean, half = interval(mean_accepted(named(rule), step).tolist(), clusters)
-            bounds = [round(float(each.sum(1).mean()), 3) for each in odds]
-            rows.append(
-                [heat, budget, f"{how} {shape}".strip(), rule, round(mean, 3), round(half, 3), *bounds]
-            )
-            print(*rows[-1], flush=True)
+        for how, shape, budget in drafts:
+            kind = shape.partition(":")[0]
+            rules = RULES[kind] if how == "sampled" else ("token",)
+            step = one_step(models, given, heat, how, shape, rules[-1])
+            bounds: list[float | None] = [None, None]
+            if shape not in UNBOUNDED:
+                odds = Acceptance(named(rules[-1]), structure(shape))._odds(step)
+                bounds = [round(float(each.sum(1).mean()), 3) for each in odds]
+            for rule in rules:
+                mean, half = interval(mean_accepted(named(rule), step).tolist(), clusters)
+                name = shape if kind == "ddtree" else f"{how} {shape}"
+                rows.append([heat, budget, name, rule, round(mean, 3), round(half, 3), *bounds])
+                print(*rows[-1], flush=True)
     return rows
 
 

@@ -16,8 +16,10 @@ from draftproof.gpu.verify.verifier import DETERMINISTIC, WITHOUT
 
 COLUMN = 64
 """Tokens of a column, of which only the maximum is compared first."""
-FIRST, MORE = 64, 16
-"""As many of a row's likeliest tokens are looked at first, and then so many times as many where needed."""
+FIRST = 64
+"""As many of a row's likeliest tokens are looked at first."""
+SLACK = 1e-3
+"""More than float32 can be wrong in a log-probability."""
 
 
 class DDTree:
@@ -73,7 +75,9 @@ def likeliest_prefixes(logits: Tensor, count: int) -> tuple[np.ndarray, np.ndarr
         if not short:
             break
         for d in short:
-            rows[d] = _likeliest(logits[d], min(MORE * len(rows[d][0]), most))
+            known = rows[d][0]
+            bound = float(logits[d].max()) - known[0] + least - best[d] - SLACK  # of logits
+            rows[d] = _likeliest(logits[d], min(max(int((logits[d] >= bound).sum()), len(known) + 1), most))
     number = np.zeros(len(value) + 1, int)
     number[chosen + 1] = np.arange(1, len(chosen) + 1)
     missing = count - len(chosen)
@@ -112,7 +116,7 @@ def _grown(
         if start - 1 + len(good) >= count:
             every = np.concatenate(values)
             least = max(least, float(np.partition(every, len(every) - count)[len(every) - count]))
-    return *(np.concatenate(each) for each in (values, tokens, parents)), best
+    return np.concatenate(values), np.concatenate(tokens), np.concatenate(parents), best
 
 
 Row: TypeAlias = tuple[np.ndarray, np.ndarray]
@@ -131,7 +135,8 @@ def _likeliest(row: Tensor, most: int) -> Row:
         at = table.amax(0).topk(most, sorted=False).indices
         found, place = table[:, at].flatten().topk(most)
         ids = place // most * columns + at[place % most]
-    return (found - row.logsumexp(-1)).clamp(max=0).double().numpy(), ids.numpy()
+    whole = (row - found[0]).exp_().sum().log() + found[0]
+    return (found - whole).clamp(max=0).double().numpy(), ids.numpy()
 
 
 @cache

@@ -50,8 +50,8 @@ class Attention(nn.Module):
 
     def __init__(self, config: Qwen3Config, number: int, projections: bool) -> None:
         super().__init__()
-        self.number, self.size = number, config.head_dim
         hidden, bias = config.hidden_size, config.attention_bias
+        self.number, self.size = number, config.head_dim or hidden // config.num_attention_heads
         keys = config.num_key_value_heads * self.size
         self.q_proj = nn.Linear(hidden, config.num_attention_heads * self.size, bias=bias)
         self.k_proj, self.v_proj = (nn.Linear(hidden, keys, bias=bias) for _ in range(2))

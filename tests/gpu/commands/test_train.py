@@ -50,4 +50,4 @@ def test_what_it_measured_is_told_again_when_all_is_done(train, tmp_path, monkey
 
 
 def test_the_pair_that_ships_can_be_asked_about(train):
-    assert "3.443 nats a token\n" in train(SHIPPED, "--preset", "tiny")
+    assert "3.443 nats a token, 1.266 a character\n" in train(SHIPPED, "--preset", "tiny")
